@@ -1,0 +1,104 @@
+import type { Command } from 'commander'
+import { DomainError } from '../domain/errors.ts'
+import { type NewHistoryEntry, newHistoryEntry } from '../domain/history.ts'
+import { memberText } from '../domain/json-text.ts'
+import type { Prompt } from '../domain/prompt.ts'
+import { checkMetadata, type NewSignal } from '../domain/signal.ts'
+import { parseTime } from '../domain/time.ts'
+import { parseObject } from '../http/body.ts'
+import { NewHistoryEntryBody } from '../http/schemas/history.ts'
+import { ImportedSignalBody } from '../http/schemas/signal.ts'
+import { checker } from '../http/validate.ts'
+import { readLines } from './lines.ts'
+import { promptOrFail } from './lookup.ts'
+import { print } from './output.ts'
+import { withStore } from './session.ts'
+
+export function importCommands(program: Command): void {
+  const imports = program.command('import').description('read many from standard input, all or none')
+
+  imports
+    .command('history')
+    .description('one entry a line, as JSON: the eight fields without id; entries already there are left alone')
+    .argument('<pmt_id>')
+    .action((publicId: string, _options: object, command: Command) =>
+      withStore(async (store) => {
+        const prompt = await promptOrFail(store, publicId)
+        const { imported, alreadyThere } = await store.history.import(prompt, portions(parseEntry))
+        const text = `Imported ${imported} entries into ${publicId}; ${alreadyThere} were there already`
+        print(command, { imported, already_there: alreadyThere }, text)
+      }),
+    )
+
+  imports
+    .command('signals')
+    .description('one signal a line, as JSON: value, metadata (optional), created_at; no limit applies')
+    .argument('<pmt_id>')
+    .action((publicId: string, _options: object, command: Command) =>
+      withStore(async (store) => {
+        const prompt = await promptOrFail(store, publicId)
+        const { imported } = await store.signals.import(portions((text) => parseSignal(text, prompt)))
+        print(command, { imported }, `Imported ${imported} signals into ${publicId}`)
+      }),
+    )
+}
+
+const checkEntry = checker(NewHistoryEntryBody)
+const checkSignal = checker(ImportedSignalBody)
+
+function parseEntry(text: string): NewHistoryEntry {
+  const body = checkEntry(parseObject('the text', text))
+  return newHistoryEntry({
+    action: body.action,
+    user: { name: body.user.name, email: body.user.email },
+    commitSha: body.commit_sha,
+    prNumber: body.pr_number,
+    prUrl: body.pr_url,
+    branchName: body.branch_name,
+    createdAt: parseTime('created_at', body.created_at),
+  })
+}
+
+function parseSignal(text: string, prompt: Prompt): NewSignal {
+  const { value, metadata, created_at } = checkSignal(parseObject('the text', text))
+  return {
+    organisationId: prompt.organisationId,
+    promptId: prompt.id,
+    value,
+    metadata: metadata == null ? null : checkMetadata(memberText(text, 'metadata') as string),
+    createdAt: parseTime('created_at', created_at),
+  }
+}
+
+const portionSize = 2_000
+
+/** What standard input holds, in portions. Shows on a terminal how far it has come. */
+async function* portions<Item>(parse: (text: string) => Item): AsyncGenerator<Item[]> {
+  let portion: Item[] = []
+  let count = 0
+  for await (const { number, text } of readLines(process.stdin)) {
+    portion.push(parseLine(number, text, parse))
+    if (portion.length < portionSize) continue
+    count += portion.length
+    showProgress(`${count} lines read`)
+    yield portion
+    portion = []
+  }
+  count += portion.length
+  yield portion
+  showProgress(`${count} lines read, storing`)
+}
+
+function parseLine<Item>(number: number, text: string, parse: (text: string) => Item): Item {
+  try {
+    return parse(text)
+  } catch (error) {
+    if (error instanceof DomainError) throw new Error(`line ${number}: ${error.message}`)
+    throw error
+  }
+}
+
+function showProgress(text: string): void {
+  // Back to the start of the line, over what stood there.
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
+}

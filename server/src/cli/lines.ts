@@ -1,0 +1,42 @@
+export interface Line {
+  number: number
+  text: string
+}
+
+const longest = 1024 * 1024
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/** The lines of a stream that are not blank, as they come. Holds no more than one line and one chunk. */
+export async function* readLines(source: AsyncIterable<Buffer>): AsyncGenerator<Line> {
+  let number = 0
+  let rest: Buffer[] = []
+  let restLength = 0
+
+  function* take(bytes: Buffer): Generator<Line> {
+    number++
+    const text = decode(number, rest.length === 0 ? bytes : Buffer.concat([...rest, bytes]))
+    rest = []
+    restLength = 0
+    if (text.trim() !== '') yield { number, text }
+  }
+
+  for await (const chunk of source) {
+    let start = 0
+    for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, start)) {
+      yield* take(chunk.subarray(start, end))
+      start = end + 1
+    }
+    rest.push(chunk.subarray(start))
+    restLength += chunk.length - start
+    if (restLength > longest) throw new Error(`line ${number + 1}: it is longer than ${longest} bytes`)
+  }
+  if (restLength > 0) yield* take(Buffer.alloc(0))
+}
+
+function decode(number: number, bytes: Buffer): string {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    throw new Error(`line ${number}: it is not valid UTF-8`)
+  }
+}

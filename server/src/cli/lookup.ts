@@ -1,0 +1,21 @@
+import type { ApiKey } from '../domain/api-key.ts'
+import type { Organisation } from '../domain/organisation.ts'
+import { lookupId, type Prompt } from '../domain/prompt.ts'
+import type { Store } from '../domain/store.ts'
+
+export async function organisationOrFail(store: Store, id: number): Promise<Organisation> {
+  return (await store.organisations.find(id)) ?? fail(`There is no organisation ${id}: see promptledger org list`)
+}
+
+export async function keyOrFail(store: Store, id: number): Promise<ApiKey> {
+  return (await store.keys.find(id)) ?? fail(`There is no key ${id}: see promptledger key list`)
+}
+
+export async function promptOrFail(store: Store, publicId: string): Promise<Prompt> {
+  const prompt = await store.prompts.findAnywhere(lookupId(publicId))
+  return prompt ?? fail(`There is no prompt ${publicId}: see promptledger prompt list`)
+}
+
+function fail(message: string): never {
+  throw new Error(message)
+}

@@ -1,0 +1,59 @@
+import { type Command, Option } from 'commander'
+import { newOrganisation, type Organisation } from '../domain/organisation.ts'
+import { monthlySignalLimit, type Plan, plans } from '../domain/plan.ts'
+import { isoTime } from '../domain/time.ts'
+import { integerArgument } from './arguments.ts'
+import { organisationOrFail } from './lookup.ts'
+import { print, table } from './output.ts'
+import { withStore } from './session.ts'
+
+export function orgCommands(program: Command): void {
+  const org = program.command('org').description('organisations and their plans')
+
+  org
+    .command('create')
+    .description('create an organisation')
+    .argument('<name>')
+    .addOption(new Option('--plan <plan>', 'how many signals a month').choices(plans).default('free'))
+    .action((name: string, { plan }: { plan: Plan }, command: Command) =>
+      withStore(async (store) => {
+        const organisation = await store.organisations.create(newOrganisation(name, plan, Date.now()))
+        print(command, toJson(organisation), `Created ${describe(organisation)}`)
+      }),
+    )
+
+  org
+    .command('list')
+    .description('list all organisations')
+    .action((_options: object, command: Command) =>
+      withStore(async (store) => {
+        const found = (await store.organisations.list()).map(toJson)
+        print(
+          command,
+          found,
+          table(found, 'There are no organisations: create one with promptledger org create <name>'),
+        )
+      }),
+    )
+
+  org
+    .command('set-plan')
+    .description('change the plan, from the next request on')
+    .argument('<org-id>', '', integerArgument)
+    .addArgument(program.createArgument('<plan>', plans.join(', ')).choices(plans))
+    .action((id: number, plan: Plan, _options: object, command: Command) =>
+      withStore(async (store) => {
+        await organisationOrFail(store, id)
+        const organisation = (await store.organisations.setPlan(id, plan)) as Organisation
+        print(command, toJson(organisation), `Changed ${describe(organisation)}`)
+      }),
+    )
+}
+
+function describe({ id, name, plan }: Organisation): string {
+  return `organisation ${id}, ${name}: plan ${plan}, ${monthlySignalLimit[plan]} signals a month`
+}
+
+function toJson({ id, name, plan, createdAt }: Organisation) {
+  return { id, name, plan, created_at: isoTime(createdAt) }
+}

@@ -1,0 +1,103 @@
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
+import { buildApp } from '../http/app.ts'
+import { keyUses } from '../http/key-uses.ts'
+import { openStore } from '../store/open.ts'
+import { type FirstRun, firstRun } from './first-run.ts'
+import { newLog } from './log.ts'
+
+const flushEvery = 10_000
+// Ten seconds in all: what is still under way after nine is cut off.
+const patience = 9_000
+
+export interface Served {
+  address: string
+  firstRun: FirstRun | null
+}
+
+/** Starts the service; it runs until the process is asked to end. */
+export async function serve(config: Config): Promise<Served> {
+  const log = newLog(config.logLevel)
+  const store = await openStore({
+    url: config.databaseUrl,
+    poolSize: config.databasePoolSize,
+    clock: Date.now,
+    onLostConnection: (error) => log.warn({ err: error }, 'lost a connection to the database'),
+  })
+  const uses = keyUses(store.keys)
+  const app = buildApp({ store, uses, clock: Date.now, log })
+  try {
+    await listen(app, config)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+  const first = config.firstRun ? await firstRun(store, Date.now()) : null
+
+  async function flushUses(): Promise<void> {
+    // Not worth more than a line in the log: the next flush will do.
+    await uses.flush().catch((error) => log.warn({ err: error }, 'could not store when keys were last used'))
+  }
+  const flushing = setInterval(flushUses, flushEvery)
+
+  stopOnSignal(log, async () => {
+    clearInterval(flushing)
+    setTimeout(() => app.server.closeAllConnections(), patience).unref()
+    await app.close()
+    await flushUses()
+    await store.close()
+  })
+  return { address: addressOf(app), firstRun: first }
+}
+
+async function listen(app: FastifyInstance, { host, port }: Config): Promise<void> {
+  try {
+    await app.listen({ host, port })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const reason = code === 'EADDRINUSE' ? 'the port is in use; choose another with --port or PORT' : message
+    throw new Error(`Cannot listen on ${host}:${port}: ${reason}`, { cause: error })
+  }
+}
+
+function stopOnSignal(log: Logger, stop: () => Promise<void>): void {
+  const onSignal = async (signal: NodeJS.Signals) => {
+    log.info({ signal }, 'stopping')
+    try {
+      await stop()
+      process.exit(0)
+    } catch (error) {
+      log.fatal({ err: error }, 'could not stop cleanly')
+      process.exit(1)
+    }
+  }
+  process.once('SIGTERM', onSignal)
+  process.once('SIGINT', onSignal)
+}
+
+/** Where a person on this machine reaches the service. */
+function addressOf(app: FastifyInstance): string {
+  const { address, family, port } = app.server.address() as AddressInfo
+  if (address === '0.0.0.0' || address === '::') return `http://127.0.0.1:${port}`
+  return family === 'IPv6' ? `http://[${address}]:${port}` : `http://${address}:${port}`
+}
+
+export function describeFirstRun(address: string, { key, promptId }: FirstRun): string {
+  const prompt = `${address}/api/v1/prompts/${promptId}`
+  return `
+This is the first start, so there is now an organisation on the Free plan, a sample prompt, and this admin key.
+It is shown only this once:
+
+  ${key}
+
+Read the history of the sample prompt:
+
+curl -H 'Authorization: Bearer ${key}' ${prompt}/history
+
+Record a signal for it:
+
+curl -X POST -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"value":"positive"}' ${prompt}/signals
+`
+}

@@ -1,0 +1,115 @@
+import { hash } from 'node:crypto'
+import type { Access } from './api-key.ts'
+import { DomainError, invalid } from './errors.ts'
+import { nestingDepth } from './json-text.ts'
+import { monthlySignalLimit } from './plan.ts'
+import type { Prompt } from './prompt.ts'
+import { type Instant, isoTime, nextMonthStart } from './time.ts'
+
+export const signalValues = ['positive', 'negative'] as const
+
+export type SignalValue = (typeof signalValues)[number]
+
+export interface Signal {
+  id: number
+  value: SignalValue
+  createdAt: Instant
+}
+
+export interface NewSignal {
+  organisationId: number
+  promptId: number
+  value: SignalValue
+  /** JSON text, kept as it was sent. */
+  metadata: string | null
+  createdAt: Instant
+}
+
+export interface SignalToRecord extends NewSignal {
+  /** Signals that the organisation may record in the month of `createdAt`. */
+  limit: number
+  idempotency: { key: string; fingerprint: string } | null
+}
+
+export type RecordOutcome =
+  | { kind: 'recorded'; id: number; createdAt: Instant }
+  /** The idempotency key was used before, for the same request: the answer of then. */
+  | { kind: 'repeated'; id: number; createdAt: Instant }
+  /** The idempotency key was used before, for another request. */
+  | { kind: 'key_reused' }
+  | { kind: 'over_limit'; used: number }
+
+export interface SignalImport {
+  imported: number
+}
+
+export interface SignalStore {
+  /** Durable and counted once it resolves. The limit is exact however many processes record at once. */
+  record(signal: SignalToRecord): Promise<RecordOutcome>
+  /** Counts each signal in its own month and applies no limit. All signals or, where the source fails, none. */
+  import(portions: AsyncIterable<NewSignal[]>): Promise<SignalImport>
+}
+
+const largestMetadata = 16 * 1024
+const deepestMetadata = 64
+const idempotencyKey = /^[\x21-\x7e]{1,255}$/
+
+export function checkMetadata(text: string): string {
+  if (text.length > largestMetadata || Buffer.byteLength(text) > largestMetadata) {
+    throw invalid(`metadata must be at most ${largestMetadata} bytes of JSON`)
+  }
+  if (nestingDepth(text) > deepestMetadata) {
+    throw invalid(`metadata must be nested at most ${deepestMetadata} levels deep`)
+  }
+  return text
+}
+
+export interface RecordSignal {
+  prompt: Prompt
+  value: SignalValue
+  metadata: string | null
+  idempotencyKey: string | undefined
+}
+
+/** Records one signal for the organisation that `access` opens, or says why not. */
+export async function recordSignal(
+  signals: SignalStore,
+  access: Access,
+  { prompt, value, metadata, idempotencyKey: key }: RecordSignal,
+  now: Instant,
+): Promise<Signal> {
+  if (key !== undefined && !idempotencyKey.test(key)) {
+    throw invalid('The header Idempotency-Key must be 1 to 255 visible ASCII characters')
+  }
+  const limit = monthlySignalLimit[access.plan]
+  const outcome = await signals.record({
+    organisationId: access.organisationId,
+    promptId: prompt.id,
+    value,
+    metadata,
+    createdAt: now,
+    limit,
+    idempotency: key === undefined ? null : { key, fingerprint: fingerprint(prompt, value, metadata) },
+  })
+  switch (outcome.kind) {
+    case 'recorded':
+    case 'repeated':
+      return { id: outcome.id, value, createdAt: outcome.createdAt }
+    case 'key_reused':
+      throw invalid('The header Idempotency-Key was used before with another prompt or body: use a new one')
+    case 'over_limit':
+      throw overLimit(limit, outcome.used, now)
+  }
+}
+
+function overLimit(limit: number, used: number, now: Instant): DomainError {
+  return new DomainError(
+    'rate_limited',
+    `The plan's limit of ${limit} signals a month is reached. The counter resets with the next month, UTC.`,
+    { limit, used, resets_at: isoTime(nextMonthStart(now)) },
+  )
+}
+
+function fingerprint(prompt: Prompt, value: SignalValue, metadata: string | null): string {
+  return hash('sha256', `${prompt.id} ${value} ${metadata ?? ''}`, 'base64url')
+}

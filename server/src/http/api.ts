@@ -1,0 +1,73 @@
+import type { FastifyInstance } from 'fastify'
+import type { Access, Role } from '../domain/api-key.ts'
+import { forbidden, notFound } from '../domain/errors.ts'
+import { lookupId, type Prompt } from '../domain/prompt.ts'
+import type { Context } from './app.ts'
+import { authenticate } from './auth.ts'
+import { bodyLimit, parseBody } from './body.ts'
+import { historyRoutes } from './routes/history.ts'
+import { signalRoutes } from './routes/signals.ts'
+import { validator } from './validate.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The roles that may call the route. */
+    roles?: readonly Role[]
+  }
+  interface FastifyRequest {
+    access: Access
+    /** The prompt that the path names, on routes with :prompt_id. */
+    prompt: Prompt
+  }
+}
+
+/** Everything under /api/v1. The checks come in one order on every route: key, role, path and prompt, body. */
+export function api(context: Context) {
+  const { store, uses, clock } = context
+
+  return async (app: FastifyInstance) => {
+    app.decorateRequest('access')
+    app.decorateRequest('prompt')
+    app.decorateRequest('bodyText', '')
+
+    // Before the body is read: whoever has no key or asks for nothing that exists sends it in vain.
+    app.addHook('onRequest', async (request) => {
+      await store.refresh()
+      const now = clock()
+      const access = await authenticate(store, request.headers.authorization, now)
+      request.access = access
+      uses.note(access.keyId, now)
+      if (request.is404) throw notFound()
+      const { roles } = request.routeOptions.config
+      if (roles !== undefined && !roles.includes(access.role)) throw forbidden(access.role)
+      const { prompt_id: promptId } = request.params as { prompt_id?: string }
+      if (promptId !== undefined) {
+        const prompt = await store.prompts.find(access.organisationId, lookupId(promptId))
+        if (prompt === null) throw notFound()
+        request.prompt = prompt
+      }
+    })
+
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer', bodyLimit }, (request, bytes, done) => {
+      try {
+        const { text, value } = parseBody(request.headers['content-type'], bytes)
+        request.bodyText = text
+        done(null, value)
+      } catch (error) {
+        done(error as Error)
+      }
+    })
+
+    // Bodies are checked against their schema. Paths and queries are only described by theirs: a path that fits nothing is
+    // not found, and a page that makes no sense falls back to the default.
+    app.setValidatorCompiler(({ schema, httpPart }) => (httpPart === 'body' ? validator(schema) : () => true))
+
+    app.setNotFoundHandler(() => {
+      throw notFound()
+    })
+
+    await app.register(historyRoutes(context))
+    await app.register(signalRoutes(context))
+  }
+}

@@ -1,0 +1,43 @@
+import { isUtf8 } from 'node:buffer'
+import { invalid } from '../domain/errors.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body as it was sent, once it is known to be the JSON text of an object. */
+    bodyText: string
+  }
+}
+
+// Metadata of 16 KiB fits several times over; whatever else comes along is ignored, but not without end.
+export const bodyLimit = 64 * 1024
+
+const json = /^application\/json *(;|$)/i
+
+/** Parses the body of a request that has one. Fastify's own parser refuses keys such as `__proto__`, which are welcome here. */
+export function parseBody(contentType: string | undefined, bytes: Buffer): { text: string; value: object } {
+  if (contentType === undefined || !json.test(contentType)) {
+    throw invalid('The header Content-Type must be application/json')
+  }
+  if (bytes.length === 0) throw invalid('The body is empty: send a JSON object')
+  if (!isUtf8(bytes)) throw invalid('The body is not valid UTF-8')
+  const text = bytes.toString()
+  return { text, value: parseObject('The body', text) }
+}
+
+export function parseObject(subject: string, text: string): object {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw invalid(`${subject} is not valid JSON: ${withoutExcerpt(error as SyntaxError)}`)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid(`${subject} must be a JSON object`)
+  }
+  return value
+}
+
+// V8 quotes the text around the mistake; the position says enough without repeating what was sent.
+function withoutExcerpt({ message }: SyntaxError): string {
+  return /^[^,"]*/.exec(message)?.[0].trim() + (/ in JSON at position \d+/.exec(message)?.[0] ?? '')
+}

@@ -1,0 +1,41 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import { DomainError, type ErrorCode, invalid } from '../domain/errors.ts'
+import type { Clock } from '../domain/time.ts'
+
+const statusOf: Record<ErrorCode, number> = {
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  validation_error: 422,
+  rate_limited: 429,
+  internal_error: 500,
+}
+
+export function errorBody({ code, message, details }: DomainError): string {
+  return JSON.stringify({ error: { code, message, ...details } })
+}
+
+/** Turns whatever was thrown into the error body of the interface. What the caller did not cause is logged, not told. */
+export function errorHandler(log: Logger, clock: Clock) {
+  return (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const error = asDomainError(thrown)
+    if (error.code === 'internal_error') log.error({ requestId: request.id, err: thrown }, 'request failed')
+    if (error.code === 'unauthorized') reply.header('WWW-Authenticate', 'Bearer')
+    if (error.code === 'rate_limited') {
+      const seconds = Math.ceil((Date.parse(String(error.details.resets_at)) - clock()) / 1_000)
+      reply.header('Retry-After', Math.max(seconds, 1))
+    }
+    return reply.status(statusOf[error.code]).type('application/json; charset=utf-8').send(errorBody(error))
+  }
+}
+
+function asDomainError(thrown: unknown): DomainError {
+  if (thrown instanceof DomainError) return thrown
+  const { statusCode, code } = thrown as FastifyError
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return invalid('The body is too large')
+  // What the framework refuses by itself is about the request; the interface knows one code for that.
+  if (statusCode !== undefined && statusCode < 500) return invalid((thrown as Error).message)
+  return new DomainError('internal_error', 'Something went wrong on our side. Try again later.')
+}

@@ -1,0 +1,75 @@
+import type { Access } from '../domain/api-key.ts'
+import type { HistoryPage } from '../domain/history.ts'
+import type { Prompt } from '../domain/prompt.ts'
+import type { Store } from '../domain/store.ts'
+
+/** Keeps what was found, up to a number of things, until it is told to forget. */
+export interface Memory {
+  access: Kept<Access>
+  prompts: Kept<Prompt>
+  pages: Kept<HistoryPage>
+  forget(): void
+}
+
+class Kept<Value> {
+  readonly #most: number
+  #values = new Map<string, Value>()
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  async get<Missing = never>(key: string, find: () => Promise<Value | Missing>): Promise<Value | Missing> {
+    const values = this.#values
+    const known = values.get(key)
+    if (known !== undefined) return known
+    const found = await find()
+    // After a `forget` meanwhile this is no longer the map in use, so an answer from before it is not kept.
+    if (found !== null) {
+      if (values.size >= this.#most) values.delete(values.keys().next().value as string)
+      values.set(key, found as Value)
+    }
+    return found
+  }
+
+  forget(): void {
+    this.#values = new Map()
+  }
+}
+
+export function newMemory(): Memory {
+  const access = new Kept<Access>(10_000)
+  const prompts = new Kept<Prompt>(10_000)
+  const pages = new Kept<HistoryPage>(200)
+  return {
+    access,
+    prompts,
+    pages,
+    forget() {
+      for (const kept of [access, prompts, pages]) kept.forget()
+    },
+  }
+}
+
+/** The same store, answering from memory what requests ask for over and over. */
+export function remembering(store: Store, memory: Memory): Store {
+  return {
+    ...store,
+    keys: {
+      ...store.keys,
+      findAccess: (keyHash) => memory.access.get(keyHash, () => store.keys.findAccess(keyHash)),
+    },
+    prompts: {
+      ...store.prompts,
+      find: (organisationId, publicId) =>
+        memory.prompts.get(`${organisationId} ${publicId}`, () => store.prompts.find(organisationId, publicId)),
+    },
+    history: {
+      ...store.history,
+      page: (prompt, request) => {
+        const key = `${prompt.organisationId} ${prompt.id} ${request.page} ${request.limit}`
+        return memory.pages.get(key, () => store.history.page(prompt, request))
+      },
+    },
+  }
+}

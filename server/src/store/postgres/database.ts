@@ -1,0 +1,150 @@
+import pg from 'pg'
+import type { Database, Row, StagedColumn, Statement, Value } from '../sql/database.ts'
+import { statement } from '../sql/database.ts'
+
+export interface PostgresDatabase extends Database {
+  /** A statement in PostgreSQL's own words, with `$1` and so on. */
+  query(sql: string, values?: unknown[]): Promise<Row[]>
+  /** Runs `act` on one connection while no other process is doing so. A failure closes the connection, which frees the lock. */
+  alone<T>(act: (client: pg.ClientBase) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+const oldestServer = 150_000
+const int8 = 20
+const numeric = 1700
+// Any number will do, as long as nothing else in the same database picks it.
+const lockNumber = 7_061_951
+
+const countChange = statement('update change_counter set changes = changes + 1')
+
+export async function openPostgres(
+  url: string,
+  poolSize: number,
+  onLostConnection: (error: Error) => void,
+): Promise<PostgresDatabase> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolSize,
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: 30_000,
+    application_name: 'promptledger',
+    types: { getTypeParser },
+  })
+  // A connection that breaks while idle is replaced by the next query; without a listener it would end the process.
+  pool.on('error', onLostConnection)
+  await checkServer(pool, url)
+
+  const query = (sql: string, values: unknown[] = []) => run(pool, sql, values)
+
+  async function withClient<T>(act: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await pool.connect()
+    let broken: unknown
+    try {
+      return await act(client)
+    } catch (error) {
+      broken = error
+      throw error
+    } finally {
+      // After a failure nobody knows what state the connection is in.
+      client.release(broken !== undefined)
+    }
+  }
+
+  function write(statements: Statement[]): Promise<Row[][]> {
+    return withClient((client) => transaction(client, statements))
+  }
+
+  function stage(
+    columns: StagedColumn[],
+    portions: AsyncIterable<Value[][]>,
+    then: () => Promise<Statement[]>,
+  ): Promise<Row[][]> {
+    return withClient(async (client) => {
+      await client.query('set statement_timeout = 0')
+      await client.query(`create temp table staged (${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})`)
+      const arrays = columns.map(({ type }, i) => `$${i + 1}::${type}[]`)
+      const insert = `insert into staged select * from unnest(${arrays.join(', ')})`
+      for await (const rows of portions) {
+        await run(
+          client,
+          insert,
+          columns.map((_, i) => rows.map((row) => row[i])),
+        )
+      }
+      await client.query('analyze staged')
+      const results = await transaction(client, [...(await then()), countChange])
+      await client.query('drop table staged')
+      await client.query('reset statement_timeout')
+      return results
+    })
+  }
+
+  return {
+    query,
+    write,
+    stage,
+    rows: (sql, parameters = []) => query(numbered(sql), parameters),
+    change: (statements) => write([...statements, countChange]),
+    alone: (act) =>
+      withClient(async (client) => {
+        await client.query('set statement_timeout = 0')
+        await client.query(`select pg_advisory_lock(${lockNumber})`)
+        const result = await act(client)
+        await client.query(`select pg_advisory_unlock(${lockNumber})`)
+        await client.query('reset statement_timeout')
+        return result
+      }),
+    close: () => pool.end(),
+  }
+}
+
+async function checkServer(pool: pg.Pool, url: string): Promise<void> {
+  try {
+    const { rows } = await pool.query('show server_version_num')
+    if (Number(rows[0]?.server_version_num) < oldestServer) throw new Error('PostgreSQL 15 or newer is needed')
+  } catch (error) {
+    await pool.end()
+    const { host, pathname } = new URL(url)
+    const { message, code } = error as NodeJS.ErrnoException
+    throw new Error(`Cannot use the PostgreSQL database ${host}${pathname}: ${message || code}`, { cause: error })
+  }
+}
+
+async function transaction(client: pg.ClientBase, statements: Statement[]): Promise<Row[][]> {
+  const results: Row[][] = []
+  await client.query('begin')
+  for (const { sql, parameters } of statements) results.push(await run(client, numbered(sql), parameters))
+  await client.query('commit')
+  return results
+}
+
+const names = new Map<string, string>()
+
+/** Each statement gets a name, so that PostgreSQL parses and plans it once for each connection. */
+async function run(client: pg.Pool | pg.ClientBase, sql: string, values: unknown[]): Promise<Row[]> {
+  let name = names.get(sql)
+  if (name === undefined) {
+    name = `promptledger_${names.size}`
+    names.set(sql, name)
+  }
+  const result = await client.query({ name, text: sql, values })
+  return result.rows
+}
+
+const numberedSql = new Map<string, string>()
+
+function numbered(sql: string): string {
+  let text = numberedSql.get(sql)
+  if (text === undefined) {
+    let count = 0
+    text = sql.replaceAll('?', () => `$${++count}`)
+    numberedSql.set(sql, text)
+  }
+  return text
+}
+
+function getTypeParser(oid: number, format?: 'text' | 'binary') {
+  // Counts, ids and times stay far below 2^53, so they can be ordinary numbers, as they are from SQLite.
+  return oid === int8 || oid === numeric ? Number : pg.types.getTypeParser(oid, format as 'text')
+}

@@ -1,0 +1,24 @@
+import type { Clock } from '../../domain/time.ts'
+import { createMigrationTable, currentVersion, pendingMigrations, readMigrations } from '../migrations.ts'
+import type { PostgresDatabase } from './database.ts'
+
+const folder = new URL('./migrations/', import.meta.url)
+
+export async function migrate(database: PostgresDatabase, clock: Clock): Promise<number> {
+  const migrations = readMigrations(folder)
+  await database.alone(async (client) => {
+    await client.query(createMigrationTable)
+    const current = (await client.query(currentVersion)).rows[0]?.version as number
+    for (const { version, name, sql } of pendingMigrations(migrations, current)) {
+      await client.query('begin')
+      await client.query(sql)
+      await client.query('insert into schema_migrations (version, name, applied_at) values ($1, $2, $3)', [
+        version,
+        name,
+        clock(),
+      ])
+      await client.query('commit')
+    }
+  })
+  return migrations.at(-1)?.version ?? 0
+}

@@ -1,0 +1,66 @@
+import type { Store } from '../../domain/store.ts'
+import { type Clock, monthStart, nextMonthStart } from '../../domain/time.ts'
+import { inGroups } from '../groups.ts'
+import { newMemory, remembering } from '../memory.ts'
+import { statement } from '../sql/database.ts'
+import { sqlHistory } from '../sql/history.ts'
+import { sqlKeys } from '../sql/keys.ts'
+import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sql/organisations.ts'
+import { sqlPrompts } from '../sql/prompts.ts'
+import { sqlSignalImport } from '../sql/signal-import.ts'
+import { openPostgres } from './database.ts'
+import { migrate } from './migrate.ts'
+import { monthPartitions } from './months.ts'
+import { recordBatch } from './signal-batch.ts'
+
+export async function openPostgresStore(
+  url: string,
+  poolSize: number,
+  clock: Clock,
+  onLostConnection: (error: Error) => void,
+): Promise<Store> {
+  const memory = newMemory()
+  const database = await openPostgres(url, poolSize, onLostConnection)
+  const prepareMonths = monthPartitions(database)
+  const schemaVersion = await migrate(database, clock)
+  // So that a month's first signal does not have to wait for its partition.
+  await prepareMonths([monthStart(clock()), nextMonthStart(clock())])
+
+  const signals = inGroups(recordBatch(database, prepareMonths))
+
+  let seen: unknown
+  const freshness = inGroups<void, void>(async (waiting) => {
+    const [row] = await database.rows('select changes from change_counter')
+    if (row?.changes !== seen) memory.forget()
+    seen = row?.changes
+    return waiting
+  })
+
+  const store: Store = {
+    organisations: {
+      ...sqlOrganisations(database),
+      async createFirst(organisation) {
+        const [, rows = []] = await database.change([
+          // Held until the commit, so that a second process that starts now finds the organisation of the first.
+          statement('lock table organisations in share row exclusive mode'),
+          insertFirstOrganisation(organisation),
+        ])
+        return rows[0] === undefined ? null : toOrganisation(rows[0])
+      },
+    },
+    keys: sqlKeys(database),
+    prompts: sqlPrompts(database),
+    history: sqlHistory(database),
+    signals: { record: signals.join, import: sqlSignalImport(database, prepareMonths) },
+    schemaVersion,
+    refresh: freshness.join,
+    async checkWritable() {
+      await database.write([statement('update readiness set checked_at = ?', [clock()])])
+    },
+    async close() {
+      await signals.idle()
+      await database.close()
+    },
+  }
+  return remembering(store, memory)
+}

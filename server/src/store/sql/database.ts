@@ -1,0 +1,43 @@
+export type Value = string | number | null
+
+export interface Statement {
+  sql: string
+  parameters: Value[]
+}
+
+export type Row = Record<string, Value>
+
+/** What the shared statements need of an engine. SQL is written with `?` for parameters, in the subset both engines have. */
+export interface Database {
+  rows(sql: string, parameters?: Value[]): Promise<Row[]>
+  /** All statements or none; gives the rows of each. */
+  write(statements: Statement[]): Promise<Row[][]>
+  /** A write that memory must not outlive: every process forgets what it keeps before its next `refresh` resolves. */
+  change(statements: Statement[]): Promise<Row[][]>
+  /**
+   * Collects rows in the table `staged`, seen by nobody else and holding nobody up, then runs the statements as `change`
+   * does. Takes the rows in portions, so that memory stays flat however many there are.
+   */
+  stage(columns: StagedColumn[], portions: AsyncIterable<Value[][]>, then: () => Promise<Statement[]>): Promise<Row[][]>
+}
+
+export interface StagedColumn {
+  name: string
+  type: 'bigint' | 'text'
+}
+
+export function statement(sql: string, parameters: Value[] = []): Statement {
+  return { sql, parameters }
+}
+
+export function firstOrNull<T>(rows: Row[], map: (row: Row) => T): T | null {
+  const row = rows[0]
+  return row === undefined ? null : map(row)
+}
+
+/** The row of a statement that always gives one. */
+export function only(rows: Row[] | undefined): Row {
+  const row = rows?.[0]
+  if (row === undefined) throw new Error('the database gave no row where one was certain')
+  return row
+}

@@ -1,0 +1,146 @@
+import type { Action, HistoryEntry, HistoryStore, NewHistoryEntry } from '../../domain/history.ts'
+import { entriesBefore } from '../../domain/page.ts'
+import type { Prompt } from '../../domain/prompt.ts'
+import { type Database, only, type Row, type StagedColumn, type Statement, statement, type Value } from './database.ts'
+
+const columns = 'id, action, user_name, user_email, commit_sha, pr_number, pr_url, branch_name, created_at'
+
+const factColumns: StagedColumn[] = [
+  { name: 'dedupe_key', type: 'text' },
+  { name: 'action', type: 'text' },
+  { name: 'user_name', type: 'text' },
+  { name: 'user_email', type: 'text' },
+  { name: 'commit_sha', type: 'text' },
+  { name: 'pr_number', type: 'bigint' },
+  { name: 'pr_url', type: 'text' },
+  { name: 'branch_name', type: 'text' },
+  { name: 'created_at', type: 'bigint' },
+]
+const factNames = factColumns.map(({ name }) => name).join(', ')
+
+export function sqlHistory(database: Database): HistoryStore {
+  return {
+    async record(prompt, entry) {
+      const [, , , , rows] = await database.change([
+        lockHistory(prompt),
+        insertEntry(prompt, entry),
+        renumberSince(prompt, entry.createdAt),
+        updateCount(prompt),
+        statement(
+          `select ${columns} from history_entries where organisation_id = ? and prompt_id = ? and dedupe_key = ?`,
+          [prompt.organisationId, prompt.id, entry.dedupeKey],
+        ),
+      ])
+      return toEntry(only(rows))
+    },
+
+    async import(prompt, portions) {
+      let read = 0
+      let earliest = Number.MAX_SAFE_INTEGER
+      async function* rows() {
+        for await (const entries of portions) {
+          for (const entry of entries) earliest = Math.min(earliest, entry.createdAt)
+          yield entries.map((entry) => [read++, ...factsOf(entry)])
+        }
+      }
+      const [before, , , after] = await database.stage(
+        [{ name: 'line', type: 'bigint' }, ...factColumns],
+        rows(),
+        async () => [lockHistory(prompt), insertStaged(prompt), renumberSince(prompt, earliest), updateCount(prompt)],
+      )
+      const imported = (only(after).history_count as number) - (only(before).history_count as number)
+      return { imported, alreadyThere: read - imported }
+    },
+
+    async page(prompt, request) {
+      const before = entriesBefore(request)
+      const rows = await database.rows(
+        `select p.history_count, h.id, h.action, h.user_name, h.user_email, h.commit_sha, h.pr_number, h.pr_url,
+           h.branch_name, h.created_at
+         from prompts p left join history_entries h
+           on h.organisation_id = p.organisation_id and h.prompt_id = p.id
+           and h.position <= p.history_count - ? and h.position > p.history_count - ? - ?
+         where p.organisation_id = ? and p.id = ? order by h.position desc`,
+        [before, before, request.limit, prompt.organisationId, prompt.id],
+      )
+      return {
+        entries: rows.filter((row) => row.id !== null).map(toEntry),
+        totalCount: only(rows).history_count as number,
+      }
+    },
+  }
+}
+
+/**
+ * Entries are numbered from the oldest on, 1 to `history_count`, in the order in which pages show them: a page is then a
+ * range of the index on (prompt, position), wherever it lies. Whoever adds entries holds the prompt's row meanwhile.
+ */
+function lockHistory({ organisationId, id }: Prompt): Statement {
+  return statement(
+    'update prompts set history_count = history_count where organisation_id = ? and id = ? returning history_count',
+    [organisationId, id],
+  )
+}
+
+function insertEntry({ organisationId, id }: Prompt, entry: NewHistoryEntry): Statement {
+  return statement(
+    `insert into history_entries (organisation_id, prompt_id, position, ${factNames})
+     values (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (organisation_id, prompt_id, dedupe_key) do nothing`,
+    [organisationId, id, ...factsOf(entry)],
+  )
+}
+
+// The position is right where all entries are new and come after those already there; renumberSince mends the others.
+function insertStaged({ organisationId, id }: Prompt): Statement {
+  return statement(
+    `insert into history_entries (organisation_id, prompt_id, position, ${factNames})
+     select p.organisation_id, p.id, p.history_count + row_number() over (order by s.created_at, s.line),
+       ${factColumns.map(({ name }) => `s.${name}`).join(', ')}
+     from prompts p cross join staged s where p.organisation_id = ? and p.id = ? order by s.created_at, s.line
+     on conflict (organisation_id, prompt_id, dedupe_key) do nothing`,
+    [organisationId, id],
+  )
+}
+
+function renumberSince({ organisationId, id }: Prompt, earliest: number): Statement {
+  return statement(
+    `update history_entries set position = ranked.position
+     from (
+       select id, row_number() over (order by created_at, id) + coalesce((
+         select position from history_entries where organisation_id = ? and prompt_id = ? and created_at < ?
+         order by created_at desc, id desc limit 1), 0) as position
+       from history_entries where organisation_id = ? and prompt_id = ? and created_at >= ?
+     ) as ranked
+     where history_entries.organisation_id = ? and history_entries.prompt_id = ? and history_entries.id = ranked.id
+       and history_entries.position <> ranked.position`,
+    [organisationId, id, earliest, organisationId, id, earliest, organisationId, id],
+  )
+}
+
+function updateCount({ organisationId, id }: Prompt): Statement {
+  return statement(
+    `update prompts set history_count = coalesce((
+       select position from history_entries where organisation_id = ? and prompt_id = ?
+       order by created_at desc, id desc limit 1), 0)
+     where organisation_id = ? and id = ? returning history_count`,
+    [organisationId, id, organisationId, id],
+  )
+}
+
+function factsOf(entry: NewHistoryEntry): Value[] {
+  const { dedupeKey, action, user, commitSha, prNumber, prUrl, branchName, createdAt } = entry
+  return [dedupeKey, action, user.name, user.email, commitSha, prNumber, prUrl, branchName, createdAt]
+}
+
+function toEntry(row: Row): HistoryEntry {
+  return {
+    id: row.id as number,
+    action: row.action as Action,
+    user: { name: row.user_name as string, email: row.user_email as string },
+    commitSha: row.commit_sha as string,
+    prNumber: row.pr_number as number | null,
+    prUrl: row.pr_url as string | null,
+    branchName: row.branch_name as string,
+    createdAt: row.created_at as number,
+  }
+}

@@ -1,0 +1,89 @@
+import type { Access, ApiKey, KeyStore, NewApiKey, Role } from '../../domain/api-key.ts'
+import type { Plan } from '../../domain/plan.ts'
+import { type Database, firstOrNull, only, type Row, statement } from './database.ts'
+
+const columns = 'id, organisation_id, name, role, hint, created_at, expires_at, revoked_at, last_used_at'
+
+export function sqlKeys(database: Database): KeyStore {
+  return {
+    async create(key) {
+      const [rows] = await database.change([insertKey(key)])
+      return toApiKey(only(rows))
+    },
+
+    async find(id) {
+      return firstOrNull(await database.rows(`select ${columns} from api_keys where id = ?`, [id]), toApiKey)
+    },
+
+    async list(organisationId) {
+      const sql = `select ${columns} from api_keys where organisation_id = ? order by id`
+      return (await database.rows(sql, [organisationId])).map(toApiKey)
+    },
+
+    async revoke(id, at) {
+      const [rows = []] = await database.change([
+        statement(`update api_keys set revoked_at = coalesce(revoked_at, ?) where id = ? returning ${columns}`, [
+          at,
+          id,
+        ]),
+      ])
+      return firstOrNull(rows, toApiKey)
+    },
+
+    async rotate(id, replacement, oldExpiresAt) {
+      const [rows] = await database.change([
+        insertKey(replacement),
+        statement('update api_keys set expires_at = ? where id = ? and (expires_at is null or expires_at > ?)', [
+          oldExpiresAt,
+          id,
+          oldExpiresAt,
+        ]),
+      ])
+      return toApiKey(only(rows))
+    },
+
+    async findAccess(keyHash) {
+      const sql = `select k.id as key_id, k.role, k.expires_at, k.revoked_at, o.id as organisation_id, o.plan
+        from api_keys k join organisations o on o.id = k.organisation_id where k.hash = ?`
+      return firstOrNull(await database.rows(sql, [keyHash]), toAccess)
+    },
+
+    async recordUses(uses) {
+      const sql = 'update api_keys set last_used_at = ? where id = ? and (last_used_at is null or last_used_at < ?)'
+      await database.write(uses.map(({ keyId, usedAt }) => statement(sql, [usedAt, keyId, usedAt])))
+    },
+  }
+}
+
+function insertKey(key: NewApiKey) {
+  return statement(
+    `insert into api_keys (organisation_id, name, role, hash, hint, created_at, expires_at)
+     values (?, ?, ?, ?, ?, ?, ?) returning ${columns}`,
+    [key.organisationId, key.name, key.role, key.hash, key.hint, key.createdAt, key.expiresAt],
+  )
+}
+
+function toApiKey(row: Row): ApiKey {
+  return {
+    id: row.id as number,
+    organisationId: row.organisation_id as number,
+    name: row.name as string,
+    role: row.role as Role,
+    hint: row.hint as string,
+    createdAt: row.created_at as number,
+    expiresAt: row.expires_at as number | null,
+    revokedAt: row.revoked_at as number | null,
+    lastUsedAt: row.last_used_at as number | null,
+  }
+}
+
+function toAccess(row: Row): Access {
+  return {
+    keyId: row.key_id as number,
+    role: row.role as Role,
+    expiresAt: row.expires_at as number | null,
+    revokedAt: row.revoked_at as number | null,
+    organisationId: row.organisation_id as number,
+    plan: row.plan as Plan,
+  }
+}

@@ -1,0 +1,60 @@
+import type { SignalStore } from '../../domain/signal.ts'
+import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
+import { type Database, type StagedColumn, type Statement, statement } from './database.ts'
+
+const columns: StagedColumn[] = [
+  { name: 'line', type: 'bigint' },
+  { name: 'organisation_id', type: 'bigint' },
+  { name: 'prompt_id', type: 'bigint' },
+  { name: 'value', type: 'text' },
+  { name: 'metadata', type: 'text' },
+  { name: 'created_at', type: 'bigint' },
+  { name: 'month', type: 'bigint' },
+  { name: 'hour', type: 'bigint' },
+]
+
+/** `prepareMonths` makes room for signals of these months, where the engine needs that said. */
+export function sqlSignalImport(
+  database: Database,
+  prepareMonths: (months: Iterable<Instant>) => Promise<void>,
+): SignalStore['import'] {
+  return async (portions) => {
+    let imported = 0
+    const months = new Set<Instant>()
+    async function* rows() {
+      for await (const signals of portions) {
+        yield signals.map(({ organisationId, promptId, value, metadata, createdAt }) => {
+          const month = monthStart(createdAt)
+          months.add(month)
+          return [imported++, organisationId, promptId, value, metadata, createdAt, month, hourStart(createdAt)]
+        })
+      }
+    }
+    await database.stage(columns, rows(), async () => {
+      await prepareMonths(months)
+      return [countStaged, insertStaged, addStagedToHours]
+    })
+    return { imported }
+  }
+}
+
+// First, so that locks are taken in the same order as by the signal batch.
+const countStaged: Statement = statement(
+  `insert into signal_usage (organisation_id, month, used)
+   select organisation_id, month, count(*) from staged group by organisation_id, month order by organisation_id, month
+   on conflict (organisation_id, month) do update set used = signal_usage.used + excluded.used`,
+)
+
+const insertStaged: Statement = statement(
+  `insert into signals (organisation_id, prompt_id, value, metadata, created_at)
+   select organisation_id, prompt_id, value, metadata, created_at from staged order by line`,
+)
+
+const addStagedToHours: Statement = statement(
+  `insert into signal_hours (organisation_id, prompt_id, hour, positive, negative)
+   select organisation_id, prompt_id, hour, sum(case value when 'positive' then 1 else 0 end),
+     sum(case value when 'negative' then 1 else 0 end)
+   from staged group by organisation_id, prompt_id, hour order by organisation_id, prompt_id, hour
+   on conflict (organisation_id, prompt_id, hour) do update set
+     positive = signal_hours.positive + excluded.positive, negative = signal_hours.negative + excluded.negative`,
+)

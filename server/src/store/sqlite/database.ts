@@ -1,0 +1,123 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Database, Row, StagedColumn, Statement, Value } from '../sql/database.ts'
+
+export interface SqliteDatabase extends Database {
+  /** Runs `act` in one transaction, without yielding in between. Waits while another process is writing. */
+  transaction<T>(act: () => T): Promise<T>
+  prepare(sql: string): StatementSync
+  /** Runs SQL of several statements. */
+  execute(sql: string): void
+  close(): void
+}
+
+const busy = 5
+// SQLite waits by blocking the whole process, so it may do that only for a moment; the rest is waited for outside.
+const blockingWait = 10
+const pauseBetweenTries = 10
+const longestWait = 30_000
+
+/** `onChange` is called after each change made through this connection. */
+export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
+  const connection = connect(path)
+  const prepared = new Map<string, StatementSync>()
+
+  function prepare(sql: string): StatementSync {
+    let found = prepared.get(sql)
+    if (found === undefined) {
+      found = connection.prepare(sql)
+      prepared.set(sql, found)
+    }
+    return found
+  }
+
+  function run({ sql, parameters }: Statement): Row[] {
+    return prepare(sql).all(...parameters) as Row[]
+  }
+
+  async function transaction<T>(act: () => T): Promise<T> {
+    const deadline = performance.now() + longestWait
+    // Nothing may be awaited once the transaction has begun: whatever ran meanwhile would become part of it.
+    while (!began(deadline)) await pause(pauseBetweenTries)
+    try {
+      const result = act()
+      prepare('commit').run()
+      return result
+    } catch (error) {
+      if (connection.isTransaction) prepare('rollback').run()
+      throw error
+    }
+  }
+
+  function began(deadline: number): boolean {
+    try {
+      prepare('begin immediate').run()
+      return true
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error
+      return false
+    }
+  }
+
+  function write(statements: Statement[]): Promise<Row[][]> {
+    return transaction(() => statements.map(run))
+  }
+
+  async function change(statements: Statement[]): Promise<Row[][]> {
+    const results = await write(statements)
+    onChange()
+    return results
+  }
+
+  async function stage(
+    columns: StagedColumn[],
+    portions: AsyncIterable<Value[][]>,
+    then: () => Promise<Statement[]>,
+  ): Promise<Row[][]> {
+    connection.exec('drop table if exists temp.staged')
+    connection.exec(`create temp table staged (${columns.map(({ name }) => name).join(', ')})`)
+    const insert = connection.prepare(`insert into temp.staged values (${columns.map(() => '?').join(', ')})`)
+    for await (const rows of portions) {
+      // The temporary table has a file of its own, so this locks nobody out.
+      connection.exec('begin')
+      for (const row of rows) insert.run(...row)
+      connection.exec('commit')
+    }
+    const results = await change(await then())
+    connection.exec('drop table temp.staged')
+    return results
+  }
+
+  return {
+    prepare,
+    transaction,
+    write,
+    change,
+    stage,
+    rows: async (sql, parameters = []) => run({ sql, parameters }),
+    execute: (sql) => connection.exec(sql),
+    close: () => connection.close(),
+  }
+}
+
+function connect(path: string): DatabaseSync {
+  try {
+    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true })
+    const connection = new DatabaseSync(path)
+    // Processes that start together may both want to switch the file to WAL.
+    connection.exec('pragma busy_timeout = 5000')
+    connection.exec('pragma journal_mode = wal')
+    connection.exec('pragma synchronous = full')
+    connection.exec(`pragma busy_timeout = ${blockingWait}`)
+    return connection
+  } catch (error) {
+    throw new Error(`Cannot open the database file ${path}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  // The lower byte is the primary code; the rest tells kinds of busy apart.
+  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === busy
+}

@@ -1,0 +1,20 @@
+import type { Clock } from '../../domain/time.ts'
+import { createMigrationTable, currentVersion, pendingMigrations, readMigrations } from '../migrations.ts'
+import type { SqliteDatabase } from './database.ts'
+
+const folder = new URL('./migrations/', import.meta.url)
+
+export async function migrate(database: SqliteDatabase, clock: Clock): Promise<number> {
+  const migrations = readMigrations(folder)
+  await database.transaction(() => {
+    database.execute(createMigrationTable)
+    const current = database.prepare(currentVersion).get()?.version as number
+    for (const { version, name, sql } of pendingMigrations(migrations, current)) {
+      database.execute(sql)
+      database
+        .prepare('insert into schema_migrations (version, name, applied_at) values (?, ?, ?)')
+        .run(version, name, clock())
+    }
+  })
+  return migrations.at(-1)?.version ?? 0
+}

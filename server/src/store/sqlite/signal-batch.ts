@@ -1,0 +1,101 @@
+import type { RecordOutcome, SignalToRecord } from '../../domain/signal.ts'
+import { hourStart, monthStart } from '../../domain/time.ts'
+import type { SqliteDatabase } from './database.ts'
+
+interface Usage {
+  organisationId: number
+  month: number
+  before: number
+  used: number
+  limit: number
+}
+
+interface Hour {
+  organisationId: number
+  promptId: number
+  hour: number
+  positive: number
+  negative: number
+}
+
+/** Records signals in the order of their arrival, all in one transaction. */
+export function recordBatch(database: SqliteDatabase): (signals: SignalToRecord[]) => Promise<RecordOutcome[]> {
+  const findKey = database.prepare(
+    'select fingerprint, signal_id, created_at from idempotency_keys where organisation_id = ? and key = ?',
+  )
+  const findUsage = database.prepare('select used from signal_usage where organisation_id = ? and month = ?')
+  const insertSignal = database.prepare(
+    'insert into signals (organisation_id, prompt_id, value, metadata, created_at) values (?, ?, ?, ?, ?)',
+  )
+  const insertKey = database.prepare(
+    'insert into idempotency_keys (organisation_id, key, fingerprint, signal_id, created_at) values (?, ?, ?, ?, ?)',
+  )
+  const setUsage = database.prepare(
+    `insert into signal_usage (organisation_id, month, used, month_limit) values (?, ?, ?, ?)
+     on conflict do update set used = excluded.used, month_limit = excluded.month_limit`,
+  )
+  const addToHour = database.prepare(
+    `insert into signal_hours (organisation_id, prompt_id, hour, positive, negative) values (?, ?, ?, ?, ?)
+     on conflict do update set positive = positive + excluded.positive, negative = negative + excluded.negative`,
+  )
+
+  return (signals) =>
+    database.transaction(() => {
+      const usages = new Map<string, Usage>()
+      const hours = new Map<string, Hour>()
+
+      function usageOf({ organisationId, createdAt, limit }: SignalToRecord): Usage {
+        const month = monthStart(createdAt)
+        return getOrAdd(usages, `${organisationId} ${month}`, () => {
+          const used = (findUsage.get(organisationId, month)?.used ?? 0) as number
+          return { organisationId, month, before: used, used, limit }
+        })
+      }
+
+      function hourOf({ organisationId, promptId, createdAt }: SignalToRecord): Hour {
+        const hour = hourStart(createdAt)
+        return getOrAdd(hours, `${promptId} ${hour}`, () => {
+          return { organisationId, promptId, hour, positive: 0, negative: 0 }
+        })
+      }
+
+      function record(signal: SignalToRecord): RecordOutcome {
+        const { organisationId, promptId, value, metadata, createdAt, limit, idempotency } = signal
+        if (idempotency !== null) {
+          const known = findKey.get(organisationId, idempotency.key)
+          if (known !== undefined) {
+            if (known.fingerprint !== idempotency.fingerprint) return { kind: 'key_reused' }
+            return { kind: 'repeated', id: known.signal_id as number, createdAt: known.created_at as number }
+          }
+        }
+        const usage = usageOf(signal)
+        if (usage.used >= limit) return { kind: 'over_limit', used: usage.used }
+        usage.used++
+        usage.limit = limit
+        hourOf(signal)[value]++
+        const id = insertSignal.run(organisationId, promptId, value, metadata, createdAt).lastInsertRowid as number
+        if (idempotency !== null) {
+          insertKey.run(organisationId, idempotency.key, idempotency.fingerprint, id, createdAt)
+        }
+        return { kind: 'recorded', id, createdAt }
+      }
+
+      const outcomes = signals.map(record)
+      for (const { organisationId, month, before, used, limit } of usages.values()) {
+        if (used > before) setUsage.run(organisationId, month, used, limit)
+      }
+      for (const { organisationId, promptId, hour, positive, negative } of hours.values()) {
+        addToHour.run(organisationId, promptId, hour, positive, negative)
+      }
+      return outcomes
+    })
+}
+
+function getOrAdd<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
+  let value = map.get(key)
+  if (value === undefined) {
+    value = make()
+    map.set(key, value)
+  }
+  return value
+}
