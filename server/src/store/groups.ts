@@ -1,25 +1,36 @@
+export interface Groups<Item, Result> {
+  /** Resolves with the item's own result once its group's act is done. */
+  join(item: Item): Promise<Result>
+  /** Resolves once nothing is under way. */
+  idle(): Promise<void>
+}
+
+const largest = 1_000
+
 /**
  * Answers many calls with few acts, as databases do in a group commit: while one act is under way the next group
  * collects. There is no timer, so a lone call waits for nobody.
+ *
+ * `share` says how many of those waiting go at once. An act that keeps this process busy takes all of them; one that is
+ * done elsewhere takes a part, so that there is something to do here meanwhile.
  */
 export function inGroups<Item, Result>(
   act: (items: Item[]) => Promise<Result[]>,
-  largest = 1_000,
-): { join: (item: Item) => Promise<Result>; idle: () => Promise<void> } {
-  interface Waiting {
+  share: (waiting: number) => number = (waiting) => waiting,
+): Groups<Item, Result> {
+  interface Call {
     item: Item
     resolve: (result: Result) => void
     reject: (error: unknown) => void
   }
-  let waiting: Waiting[] = []
+  let waiting: Call[] = []
   let running: Promise<void> | null = null
 
   async function run(): Promise<void> {
-    // Lets everything that has already reached this process join the first group.
-    await new Promise((resolve) => setImmediate(resolve))
     while (waiting.length > 0) {
-      const group = waiting.length > largest ? waiting.splice(0, largest) : waiting
-      if (group === waiting) waiting = []
+      await arrivals()
+      const group = waiting.slice(0, Math.min(share(waiting.length), largest))
+      waiting = waiting.slice(group.length)
       try {
         const results = await act(group.map(({ item }) => item))
         for (const [i, { resolve }] of group.entries()) resolve(results[i] as Result)
@@ -28,6 +39,19 @@ export function inGroups<Item, Result>(
       }
     }
     running = null
+  }
+
+  /**
+   * Lets everything that has already reached this process join, for as long as each turn of the event loop brings more.
+   * Besides fewer acts this makes requests go through the same code one right after the other, which is worth a fifth of
+   * the time that each takes: see docs/performance.md.
+   */
+  async function arrivals(): Promise<void> {
+    let before: number
+    do {
+      before = waiting.length
+      await new Promise((resolve) => setImmediate(resolve))
+    } while (waiting.length > before && waiting.length < largest)
   }
 
   return {

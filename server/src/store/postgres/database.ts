@@ -4,7 +4,7 @@ import { statement } from '../sql/database.ts'
 
 export interface PostgresDatabase extends Database {
   /** A statement in PostgreSQL's own words, with `$1` and so on. */
-  query(sql: string, values?: unknown[]): Promise<Row[]>
+  query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>
   /** Runs `act` on one connection while no other process is doing so. A failure closes the connection, which frees the lock. */
   alone<T>(act: (client: pg.ClientBase) => Promise<T>): Promise<T>
   close(): Promise<void>
@@ -18,9 +18,11 @@ const lockNumber = 7_061_951
 
 const countChange = statement('update change_counter set changes = changes + 1')
 
+/** `onChange` is called after each change made through this pool. */
 export async function openPostgres(
   url: string,
   poolSize: number,
+  onChange: () => void,
   onLostConnection: (error: Error) => void,
 ): Promise<PostgresDatabase> {
   const pool = new pg.Pool({
@@ -74,6 +76,7 @@ export async function openPostgres(
       }
       await client.query('analyze staged')
       const results = await transaction(client, [...(await then()), countChange])
+      onChange()
       await client.query('drop table staged')
       await client.query('reset statement_timeout')
       return results
@@ -85,7 +88,11 @@ export async function openPostgres(
     write,
     stage,
     rows: (sql, parameters = []) => query(numbered(sql), parameters),
-    change: (statements) => write([...statements, countChange]),
+    async change(statements) {
+      const results = await write([...statements, countChange])
+      onChange()
+      return results
+    },
     alone: (act) =>
       withClient(async (client) => {
         await client.query('set statement_timeout = 0')

@@ -6,11 +6,15 @@ import type { PostgresDatabase } from './database.ts'
  * Everything in one statement, so in one round trip and one transaction. An organisation's signals are taken all
  * together or, where they do not fit below its limit any more, not at all; the caller then asks for as many as fit. The
  * row of signal_usage is locked first, which makes processes that write for one organisation take turns.
+ *
+ * The signals go in and the answers come out as one JSON value each: for a batch of 30 that costs this process half of
+ * what an array for each column and a row for each answer do.
  */
 const recordSql = `
 with input as materialized (
-  select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
-    $8::bigint[], $9::text[], $10::text[]) with ordinality as input
+  select * from rows from (json_to_recordset($1) as (organisation_id bigint, prompt_id bigint, value text, metadata text,
+    created_at bigint, month bigint, hour bigint, month_limit bigint, key text, fingerprint text))
+    with ordinality as input
     (organisation_id, prompt_id, value, metadata, created_at, month, hour, month_limit, key, fingerprint, place)
 ),
 known as materialized (
@@ -49,19 +53,15 @@ keys as (
   select organisation_id, key, fingerprint, id, created_at from granted where key is not null
   order by organisation_id, key
 )
-select granted.id, known.signal_id as known_id, known.created_at as known_at, known.fingerprint as known_fingerprint,
-  coalesce(usage.used, 0) as used
-from input left join granted using (place) left join known using (place)
-  left join signal_usage usage on usage.organisation_id = input.organisation_id and usage.month = input.month
-order by place`
+select
+  (select json_agg(json_build_object('place', place, 'id', id)) from granted) as granted,
+  (select json_agg(json_build_object('place', place, 'id', signal_id, 'createdAt', created_at,
+    'fingerprint', fingerprint)) from known) as known`
 
+/** Places are counted from 1. */
 interface Answer {
-  id: number | null
-  known_id: number | null
-  known_at: number | null
-  known_fingerprint: string | null
-  /** As it was before the statement. */
-  used: number
+  granted: { place: number; id: number }[] | null
+  known: { place: number; id: number; createdAt: Instant; fingerprint: string }[] | null
 }
 
 interface Place {
@@ -77,19 +77,11 @@ export function recordBatch(
     await prepareMonths(signals.map(({ createdAt }) => monthStart(createdAt)))
     const places: Place[] = signals.map((signal) => ({ signal, outcome: null }))
     const room = new Map<string, number>()
-    let open = places
-    while (open.length > 0) {
+    for (let open = places; open.length > 0; open = open.filter(({ outcome }) => outcome === null)) {
       const round = nextRound(open, room)
-      const answers = await ask(
-        database,
-        round.map(({ signal }) => signal),
-      )
-      for (const [i, place] of round.entries()) {
-        const answer = answers[i] as Answer
-        place.outcome = outcomeOf(place.signal, answer)
-        if (place.outcome === null) room.set(quotaOf(place.signal), place.signal.limit - answer.used)
-      }
-      open = open.filter(({ outcome }) => outcome === null)
+      settle(round, await ask(database, round))
+      const refused = round.filter(({ outcome }) => outcome === null)
+      if (refused.length > 0) await settleRefused(database, refused, room)
     }
     return places.map(({ outcome }) => outcome as RecordOutcome)
   }
@@ -120,40 +112,67 @@ function quotaOf({ organisationId, createdAt }: SignalToRecord): string {
   return `${organisationId} ${monthStart(createdAt)}`
 }
 
-/** Null where the signal did not fit together with the others of its round, but may fit with fewer. */
-function outcomeOf({ limit, createdAt, idempotency }: SignalToRecord, answer: Answer): RecordOutcome | null {
-  if (answer.id !== null) return { kind: 'recorded', id: answer.id, createdAt }
-  if (answer.known_id !== null) {
-    if (answer.known_fingerprint !== idempotency?.fingerprint) return { kind: 'key_reused' }
-    return { kind: 'repeated', id: answer.known_id, createdAt: answer.known_at as number }
+function settle(round: Place[], { granted, known }: Answer): void {
+  for (const { place, id } of granted ?? []) {
+    const { signal } = at(round, place)
+    at(round, place).outcome = { kind: 'recorded', id, createdAt: signal.createdAt }
   }
-  return answer.used >= limit ? { kind: 'over_limit', used: answer.used } : null
+  for (const { place, id, createdAt, fingerprint } of known ?? []) {
+    const same = at(round, place).signal.idempotency?.fingerprint === fingerprint
+    at(round, place).outcome = same ? { kind: 'repeated', id, createdAt } : { kind: 'key_reused' }
+  }
+}
+
+function at(round: Place[], place: number): Place {
+  return round[place - 1] as Place
+}
+
+/** Over the limit, unless the signal only did not fit together with the others: then notes how many do. */
+async function settleRefused(database: PostgresDatabase, refused: Place[], room: Map<string, number>): Promise<void> {
+  for (const [quota, places] of Map.groupBy(refused, ({ signal }) => quotaOf(signal))) {
+    const { organisationId, createdAt } = (places[0] as Place).signal
+    const [row] = await database.rows('select used from signal_usage where organisation_id = ? and month = ?', [
+      organisationId,
+      monthStart(createdAt),
+    ])
+    const used = (row?.used ?? 0) as number
+    for (const place of places) {
+      if (used >= place.signal.limit) place.outcome = { kind: 'over_limit', used }
+      else room.set(quota, place.signal.limit - used)
+    }
+  }
 }
 
 const uniqueViolation = '23505'
 const deadlock = '40P01'
 const serializationFailure = '40001'
 
-async function ask(database: PostgresDatabase, signals: SignalToRecord[]): Promise<Answer[]> {
-  const values = [
-    signals.map(({ organisationId }) => organisationId),
-    signals.map(({ promptId }) => promptId),
-    signals.map(({ value }) => value),
-    signals.map(({ metadata }) => metadata),
-    signals.map(({ createdAt }) => createdAt),
-    signals.map(({ createdAt }) => monthStart(createdAt)),
-    signals.map(({ createdAt }) => hourStart(createdAt)),
-    signals.map(({ limit }) => limit),
-    signals.map(({ idempotency }) => idempotency?.key ?? null),
-    signals.map(({ idempotency }) => idempotency?.fingerprint ?? null),
-  ]
+async function ask(database: PostgresDatabase, round: Place[]): Promise<Answer> {
+  const input = JSON.stringify(round.map(({ signal }) => toInput(signal)))
   for (;;) {
     try {
-      return (await database.query(recordSql, values)) as unknown as Answer[]
+      const [answer] = await database.query(recordSql, [input])
+      return answer as unknown as Answer
     } catch (error) {
       // Another process stored one of the idempotency keys at the same moment: by now the statement sees it.
       if (!isConflict(error)) throw error
     }
+  }
+}
+
+function toInput(signal: SignalToRecord) {
+  const { organisationId, promptId, value, metadata, createdAt, limit, idempotency } = signal
+  return {
+    organisation_id: organisationId,
+    prompt_id: promptId,
+    value,
+    metadata,
+    created_at: createdAt,
+    month: monthStart(createdAt),
+    hour: hourStart(createdAt),
+    month_limit: limit,
+    key: idempotency?.key,
+    fingerprint: idempotency?.fingerprint,
   }
 }
 

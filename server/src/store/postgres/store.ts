@@ -13,6 +13,12 @@ import { migrate } from './migrate.ts'
 import { monthPartitions } from './months.ts'
 import { recordBatch } from './signal-batch.ts'
 
+// Milliseconds that memory may be behind what another process did. Our own changes are seen at once.
+const freshFor = 5
+
+// While PostgreSQL stores one half, this process answers the other. Small batches are not worth splitting.
+const half = (waiting: number) => Math.max(16, Math.ceil(waiting / 2))
+
 export async function openPostgresStore(
   url: string,
   poolSize: number,
@@ -20,19 +26,24 @@ export async function openPostgresStore(
   onLostConnection: (error: Error) => void,
 ): Promise<Store> {
   const memory = newMemory()
-  const database = await openPostgres(url, poolSize, onLostConnection)
+  const database = await openPostgres(url, poolSize, memory.forget, onLostConnection)
   const prepareMonths = monthPartitions(database)
   const schemaVersion = await migrate(database, clock)
   // So that a month's first signal does not have to wait for its partition.
   await prepareMonths([monthStart(clock()), nextMonthStart(clock())])
 
-  const signals = inGroups(recordBatch(database, prepareMonths))
+  const signals = inGroups(recordBatch(database, prepareMonths), half)
 
   let seen: unknown
+  let lookedAt = Number.NEGATIVE_INFINITY
   const freshness = inGroups<void, void>(async (waiting) => {
-    const [row] = await database.rows('select changes from change_counter')
-    if (row?.changes !== seen) memory.forget()
-    seen = row?.changes
+    const now = performance.now()
+    if (now - lookedAt >= freshFor) {
+      const [row] = await database.rows('select changes from change_counter')
+      if (row?.changes !== seen) memory.forget()
+      seen = row?.changes
+      lookedAt = now
+    }
     return waiting
   })
 

@@ -1,0 +1,83 @@
+import { connect, type Socket } from 'node:net'
+
+export interface LoadResult {
+  requestsPerSecond: number
+  /** Milliseconds. */
+  p50: number
+  p99: number
+}
+
+export interface Load {
+  port: number
+  /** The bytes of requests, sent in turn on each connection, over and over. */
+  requests: string[]
+  expectedStatus: number
+  connections: number
+  seconds: number
+}
+
+/**
+ * Keeps every connection busy with one request at a time, as wrk does. It does as little as it can for each, since it
+ * shares two cores with what it measures.
+ */
+export async function load({ port, requests, expectedStatus, connections, seconds }: Load): Promise<LoadResult> {
+  const bytes = requests.map((request) => Buffer.from(request, 'latin1'))
+  const latencies: number[] = []
+  const start = performance.now()
+  const end = start + seconds * 1_000
+  const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)))
+  await Promise.all(sockets.map((socket, i) => drive(socket, bytes, i, expectedStatus, end, latencies)))
+  const elapsed = (performance.now() - start) / 1_000
+  latencies.sort((a, b) => a - b)
+  const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? Number.NaN
+  return { requestsPerSecond: latencies.length / elapsed, p50: at(0.5), p99: at(0.99) }
+}
+
+function open(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => resolve(socket))
+    socket.once('error', reject)
+  })
+}
+
+function drive(
+  socket: Socket,
+  requests: Buffer[],
+  first: number,
+  status: number,
+  end: number,
+  latencies: number[],
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let next = first
+    const send = () => socket.write(requests[next++ % requests.length] as Buffer)
+    let sentAt = performance.now()
+    let missing = 0
+    socket.on('error', reject)
+    socket.on('data', (chunk: Buffer) => {
+      missing = missing > 0 ? missing - chunk.length : bytesAfter(chunk, status)
+      if (missing > 0) return
+      const now = performance.now()
+      latencies.push(now - sentAt)
+      if (now >= end) {
+        socket.destroy()
+        resolve()
+        return
+      }
+      sentAt = now
+      send()
+    })
+    send()
+  })
+}
+
+/** How much of the answer that begins with this chunk is still to come. The headers of our answers fit into one chunk. */
+function bytesAfter(chunk: Buffer, status: number): number {
+  const bodyStart = chunk.indexOf('\r\n\r\n') + 4
+  const head = chunk.toString('latin1', 0, bodyStart)
+  if (Number(head.slice(9, 12)) !== status) {
+    throw new Error(`expected ${status}, got ${chunk.toString()}`)
+  }
+  const length = /content-length: (\d+)/i.exec(head)?.[1]
+  return bodyStart + Number(length) - chunk.length
+}

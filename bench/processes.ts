@@ -1,0 +1,74 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const main = fileURLToPath(new URL('../server/src/main.ts', import.meta.url))
+
+export interface Running {
+  process: ChildProcess
+  port: number
+  /** Milliseconds from the start of the process until it said that it listens. */
+  startedIn: number
+}
+
+/** Starts a program that prints its address as JSON once it listens. */
+export async function start(script: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Running> {
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, [script, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = (await once(child.stdout, 'data')) as [Buffer]
+  const { address } = JSON.parse(line.toString())
+  return { process: child, port: Number(new URL(address).port), startedIn: performance.now() - startedAt }
+}
+
+export function serve(databaseUrl: string): Promise<Running> {
+  return start(main, ['serve', '--port', '0', '--json'], { DATABASE_URL: databaseUrl, PROMPTLEDGER_FIRST_RUN: 'off' })
+}
+
+export async function stop({ process: child }: Running): Promise<void> {
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+}
+
+/** Resident memory in megabytes. */
+export function residentMemory({ process: child }: Running): number {
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
+}
+
+/** Runs the promptledger command and gives the JSON value that it prints. */
+export async function promptledger<T>(databaseUrl: string, ...args: string[]): Promise<T> {
+  const { stdout } = await promisify(execFile)(process.execPath, [main, ...args, '--json'], {
+    env: { ...process.env, DATABASE_URL: databaseUrl },
+  })
+  return JSON.parse(stdout)
+}
+
+export async function importLines(databaseUrl: string, args: string[], lines: Iterable<string>): Promise<void> {
+  const child = spawn(process.execPath, [main, 'import', ...args, '--json'], {
+    env: { ...process.env, DATABASE_URL: databaseUrl },
+    stdio: ['pipe', 'ignore', 'inherit'],
+  })
+  const exited = once(child, 'exit')
+  await pipeline(Readable.from(chunks(lines)), child.stdin)
+  const [code] = await exited
+  if (code !== 0) throw new Error(`import ended with ${code}`)
+}
+
+function* chunks(lines: Iterable<string>): Generator<string> {
+  let chunk = ''
+  for (const line of lines) {
+    chunk += `${line}\n`
+    if (chunk.length > 65_536) {
+      yield chunk
+      chunk = ''
+    }
+  }
+  yield chunk
+}
