@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { type Action, actions, newHistoryEntry } from '../domain/history.ts'
 import { parseTime } from '../domain/time.ts'
-import { toHistoryEntryBody } from '../http/schemas/history.ts'
+import { toHistoryEntryBody } from '../http/history-body.ts'
 import { integerArgument } from './arguments.ts'
 import { promptOrFail } from './lookup.ts'
 import { print } from './output.ts'

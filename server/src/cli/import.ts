@@ -1,14 +1,5 @@
 import type { Command } from 'commander'
 import { DomainError } from '../domain/errors.ts'
-import { type NewHistoryEntry, newHistoryEntry } from '../domain/history.ts'
-import { memberText } from '../domain/json-text.ts'
-import type { Prompt } from '../domain/prompt.ts'
-import { checkMetadata, type NewSignal } from '../domain/signal.ts'
-import { parseTime } from '../domain/time.ts'
-import { parseObject } from '../http/body.ts'
-import { NewHistoryEntryBody } from '../http/schemas/history.ts'
-import { ImportedSignalBody } from '../http/schemas/signal.ts'
-import { checker } from '../http/validate.ts'
 import { readLines } from './lines.ts'
 import { promptOrFail } from './lookup.ts'
 import { print } from './output.ts'
@@ -24,6 +15,7 @@ export function importCommands(program: Command): void {
     .action((publicId: string, _options: object, command: Command) =>
       withStore(async (store) => {
         const prompt = await promptOrFail(store, publicId)
+        const { parseEntry } = await import('./imported.ts')
         const { imported, alreadyThere } = await store.history.import(prompt, portions(parseEntry))
         const text = `Imported ${imported} entries into ${publicId}; ${alreadyThere} were there already`
         print(command, { imported, already_there: alreadyThere }, text)
@@ -37,37 +29,11 @@ export function importCommands(program: Command): void {
     .action((publicId: string, _options: object, command: Command) =>
       withStore(async (store) => {
         const prompt = await promptOrFail(store, publicId)
+        const { parseSignal } = await import('./imported.ts')
         const { imported } = await store.signals.import(portions((text) => parseSignal(text, prompt)))
         print(command, { imported }, `Imported ${imported} signals into ${publicId}`)
       }),
     )
-}
-
-const checkEntry = checker(NewHistoryEntryBody)
-const checkSignal = checker(ImportedSignalBody)
-
-function parseEntry(text: string): NewHistoryEntry {
-  const body = checkEntry(parseObject('the text', text))
-  return newHistoryEntry({
-    action: body.action,
-    user: { name: body.user.name, email: body.user.email },
-    commitSha: body.commit_sha,
-    prNumber: body.pr_number,
-    prUrl: body.pr_url,
-    branchName: body.branch_name,
-    createdAt: parseTime('created_at', body.created_at),
-  })
-}
-
-function parseSignal(text: string, prompt: Prompt): NewSignal {
-  const { value, metadata, created_at } = checkSignal(parseObject('the text', text))
-  return {
-    organisationId: prompt.organisationId,
-    promptId: prompt.id,
-    value,
-    metadata: metadata == null ? null : checkMetadata(memberText(text, 'metadata') as string),
-    createdAt: parseTime('created_at', created_at),
-  }
 }
 
 const portionSize = 2_000

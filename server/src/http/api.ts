@@ -61,7 +61,7 @@ export function api(context: Context) {
 
     // Bodies are checked against their schema. Paths and queries are only described by theirs: a path that fits nothing is
     // not found, and a page that makes no sense falls back to the default.
-    app.setValidatorCompiler(({ schema, httpPart }) => (httpPart === 'body' ? validator(schema) : () => true))
+    app.setValidatorCompiler(({ schema, httpPart }) => (httpPart === 'body' ? validator(schema as object) : () => true))
 
     app.setNotFoundHandler(() => {
       throw notFound()

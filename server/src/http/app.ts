@@ -43,6 +43,8 @@ export function buildApp(context: Context): FastifyInstance {
   // Otherwise node answers an unknown `Expect` header by itself, with a status we do not have.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
 
+  // Answers are written by their routes; the schemas of answers describe them, for the documentation and the tests.
+  app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(errorHandler(log, clock))
   app.setNotFoundHandler(() => {
     throw notFound()

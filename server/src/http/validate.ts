@@ -1,18 +1,21 @@
-import type { Static, TSchema } from 'typebox'
-import Compile from 'typebox/compile'
+import { Ajv, type ErrorObject } from 'ajv'
+import type { FromSchema, JSONSchema } from 'json-schema-to-ts'
 import { invalid } from '../domain/errors.ts'
 
-/** Gives the value back, typed, once it fits the schema; otherwise says what is wrong and where. Nothing is coerced or dropped. */
-export function checker<Schema extends TSchema>(schema: Schema): (value: unknown) => Static<Schema> {
-  const compiled = Compile(schema)
+// Nothing is coerced, filled in or dropped: what arrives is taken as it is or refused.
+const ajv = new Ajv({ allowUnionTypes: true, validateFormats: false })
+
+/** Gives the value back, typed, once it fits the schema; otherwise says what is wrong and where. */
+export function checker<const Schema extends JSONSchema>(schema: Schema): (value: unknown) => FromSchema<Schema> {
+  const fits = ajv.compile(schema as object)
   return (value) => {
-    if (!compiled.Check(value)) throw invalid(describe(compiled.Errors(value)))
-    return value as Static<Schema>
+    if (!fits(value)) throw invalid(describe(fits.errors?.[0]))
+    return value as FromSchema<Schema>
   }
 }
 
 /** The same in the form that Fastify wants it. */
-export function validator(schema: TSchema): (value: unknown) => { value: unknown } | { error: Error } {
+export function validator(schema: JSONSchema): (value: unknown) => { value: unknown } | { error: Error } {
   const check = checker(schema)
   return (value) => {
     try {
@@ -23,30 +26,24 @@ export function validator(schema: TSchema): (value: unknown) => { value: unknown
   }
 }
 
-type Problem = ReturnType<ReturnType<typeof Compile>['Errors']>[number]
-
-function describe(problems: Problem[]): string {
-  const [first] = problems
-  if (first === undefined) return 'The body is not valid'
-  const field = first.instancePath.slice(1).replaceAll('/', '.')
-  if (first.keyword === 'required') {
-    const missing = first.params.requiredProperties[0]
-    return `${field === '' ? missing : `${field}.${missing}`} must be given`
+function describe(problem: ErrorObject | undefined): string {
+  if (problem === undefined) return 'The body is not valid'
+  const { keyword, params, message } = problem
+  const field = problem.instancePath.slice(1).replaceAll('/', '.')
+  if (keyword === 'required') {
+    return `${field === '' ? params.missingProperty : `${field}.${params.missingProperty}`} must be given`
   }
   const subject = field === '' ? 'The body' : field
-  if (first.keyword === 'enum') {
-    return `${subject} must be ${either(first.params.allowedValues.map((value) => JSON.stringify(value)))}`
+  if (keyword === 'enum') {
+    return `${subject} must be ${either(params.allowedValues.map((value: unknown) => JSON.stringify(value)))}`
   }
-  const types = problems.flatMap((problem) =>
-    problem.keyword === 'type' && problem.instancePath === first.instancePath ? [typeName(problem.params.type)] : [],
-  )
-  return types.length > 0 ? `${subject} must be ${either(types)}` : `${subject} ${first.message}`
+  if (keyword === 'type') return `${subject} must be ${either([params.type].flat().map(withArticle))}`
+  return `${subject} ${message}`
 }
 
-function typeName(type: string | string[]): string {
-  const name = String(type)
-  if (name === 'null') return name
-  return /^[aeiou]/.test(name) ? `an ${name}` : `a ${name}`
+function withArticle(type: string): string {
+  if (type === 'null') return type
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`
 }
 
 function either(options: string[]): string {

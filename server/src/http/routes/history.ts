@@ -2,15 +2,22 @@ import type { FastifyInstance } from 'fastify'
 import type { HistoryPage } from '../../domain/history.ts'
 import { type PageRequest, pageRequest, pagination } from '../../domain/page.ts'
 import type { Context } from '../app.ts'
-import { ErrorBody } from '../schemas/error.ts'
-import { HistoryPageBody, toHistoryEntryBody } from '../schemas/history.ts'
-import { PageQuery } from '../schemas/pagination.ts'
-import { PromptParams } from '../schemas/prompt.ts'
+import { toHistoryEntryBody } from '../history-body.ts'
+import { errorBodySchema } from '../schemas/error.ts'
+import { historyPageSchema } from '../schemas/history.ts'
+import { pageQuerySchema } from '../schemas/pagination.ts'
+import { promptParamsSchema } from '../schemas/prompt.ts'
 
 const schema = {
-  params: PromptParams,
-  querystring: PageQuery,
-  response: { 200: HistoryPageBody, 401: ErrorBody, 403: ErrorBody, 404: ErrorBody, 500: ErrorBody },
+  params: promptParamsSchema,
+  querystring: pageQuerySchema,
+  response: {
+    200: historyPageSchema,
+    401: errorBodySchema,
+    403: errorBodySchema,
+    404: errorBodySchema,
+    500: errorBodySchema,
+  },
 }
 
 export function historyRoutes({ store }: Context) {

@@ -3,14 +3,21 @@ import { memberText } from '../../domain/json-text.ts'
 import { checkMetadata, recordSignal, type Signal } from '../../domain/signal.ts'
 import { isoTime } from '../../domain/time.ts'
 import type { Context } from '../app.ts'
-import { ErrorBody, RateLimitedBody } from '../schemas/error.ts'
-import { PromptParams } from '../schemas/prompt.ts'
-import { NewSignalBody, SignalBody } from '../schemas/signal.ts'
+import { errorBodySchema, rateLimitedBodySchema } from '../schemas/error.ts'
+import { promptParamsSchema } from '../schemas/prompt.ts'
+import { type NewSignalBody, newSignalSchema, signalSchema } from '../schemas/signal.ts'
 
 const schema = {
-  params: PromptParams,
-  body: NewSignalBody,
-  response: { 201: SignalBody, 401: ErrorBody, 404: ErrorBody, 422: ErrorBody, 429: RateLimitedBody, 500: ErrorBody },
+  params: promptParamsSchema,
+  body: newSignalSchema,
+  response: {
+    201: signalSchema,
+    401: errorBodySchema,
+    404: errorBodySchema,
+    422: errorBodySchema,
+    429: rateLimitedBodySchema,
+    500: errorBodySchema,
+  },
 }
 
 export function signalRoutes({ store, clock }: Context) {

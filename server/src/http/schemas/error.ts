@@ -1,22 +1,33 @@
-import Type from 'typebox'
 import { errorCodes } from '../../domain/errors.ts'
 
-export const ErrorBody = Type.Object({
-  error: Type.Object(
-    {
-      code: Type.Enum(errorCodes, { description: 'Machine-readable error type' }),
-      message: Type.String({ description: 'Human-readable description' }),
-    },
-    { additionalProperties: true },
-  ),
-})
+const message = { type: 'string', description: 'Human-readable description' } as const
 
-export const RateLimitedBody = Type.Object({
-  error: Type.Object({
-    code: Type.Literal('rate_limited'),
-    message: Type.String({ description: 'Human-readable description' }),
-    limit: Type.Integer({ description: "The plan's monthly signal limit" }),
-    used: Type.Integer({ description: 'Signals recorded in the current month' }),
-    resets_at: Type.String({ format: 'date-time', description: 'When the counter resets' }),
-  }),
-})
+export const errorBodySchema = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      properties: { code: { enum: errorCodes, description: 'Machine-readable error type' }, message },
+    },
+  },
+} as const
+
+export const rateLimitedBodySchema = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'limit', 'used', 'resets_at'],
+      properties: {
+        code: { const: 'rate_limited' },
+        message,
+        limit: { type: 'integer', description: "The plan's monthly signal limit" },
+        used: { type: 'integer', description: 'Signals recorded in the current month' },
+        resets_at: { type: 'string', format: 'date-time', description: 'When the counter resets' },
+      },
+    },
+  },
+} as const

@@ -1,36 +1,47 @@
-import Type, { type Static } from 'typebox'
-import { actions, type HistoryEntry } from '../../domain/history.ts'
-import { isoTime } from '../../domain/time.ts'
-import { PaginationBody } from './pagination.ts'
+import type { FromSchema } from 'json-schema-to-ts'
+import { actions } from '../../domain/history.ts'
+import { paginationSchema } from './pagination.ts'
 
 const facts = {
-  action: Type.Enum(actions),
-  user: Type.Object({ name: Type.String(), email: Type.String() }, { description: 'Who made the change' }),
-  commit_sha: Type.String({ description: 'Commit hash of the change' }),
-  pr_number: Type.Union([Type.Integer(), Type.Null()]),
-  pr_url: Type.Union([Type.String(), Type.Null()]),
-  branch_name: Type.String({ description: 'Name of the branch the change went to' }),
-  created_at: Type.String({ description: 'ISO 8601 UTC timestamp' }),
-}
+  action: { enum: actions },
+  user: {
+    type: 'object',
+    description: 'Who made the change',
+    required: ['name', 'email'],
+    properties: { name: { type: 'string' }, email: { type: 'string' } },
+  },
+  commit_sha: { type: 'string', description: 'Commit hash of the change' },
+  pr_number: { type: ['integer', 'null'], description: 'Null when no pull request is involved' },
+  pr_url: { type: ['string', 'null'], description: 'Null when no pull request is involved' },
+  branch_name: { type: 'string', description: 'Name of the branch the change went to' },
+  created_at: { type: 'string', format: 'date-time', description: 'ISO 8601 UTC timestamp' },
+} as const
 
-export const HistoryEntryBody = Type.Object({ id: Type.Integer(), ...facts })
+const factNames = [
+  'action',
+  'user',
+  'commit_sha',
+  'pr_number',
+  'pr_url',
+  'branch_name',
+  'created_at',
+] as const satisfies (keyof typeof facts)[]
 
-export const NewHistoryEntryBody = Type.Object(facts)
+export const newHistoryEntrySchema = { type: 'object', required: factNames, properties: facts } as const
 
-export const HistoryPageBody = Type.Object({ data: Type.Array(HistoryEntryBody), pagination: PaginationBody })
+export const historyEntrySchema = {
+  type: 'object',
+  required: ['id', ...factNames],
+  properties: { id: { type: 'integer', description: 'Identifier of the history entry' }, ...facts },
+  additionalProperties: false,
+} as const
 
-export type HistoryEntryBody = Static<typeof HistoryEntryBody>
-export type NewHistoryEntryBody = Static<typeof NewHistoryEntryBody>
+export const historyPageSchema = {
+  type: 'object',
+  required: ['data', 'pagination'],
+  properties: { data: { type: 'array', items: historyEntrySchema }, pagination: paginationSchema },
+  additionalProperties: false,
+} as const
 
-export function toHistoryEntryBody(entry: HistoryEntry): HistoryEntryBody {
-  return {
-    id: entry.id,
-    action: entry.action,
-    user: entry.user,
-    commit_sha: entry.commitSha,
-    pr_number: entry.prNumber,
-    pr_url: entry.prUrl,
-    branch_name: entry.branchName,
-    created_at: isoTime(entry.createdAt),
-  }
-}
+export type HistoryEntryBody = FromSchema<typeof historyEntrySchema>
+export type NewHistoryEntryBody = FromSchema<typeof newHistoryEntrySchema>

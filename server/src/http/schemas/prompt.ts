@@ -1,5 +1,5 @@
-import Type from 'typebox'
-
-export const PromptParams = Type.Object({
-  prompt_id: Type.String({ description: "The prompt's public ID (prefix pmt_)" }),
-})
+export const promptParamsSchema = {
+  type: 'object',
+  required: ['prompt_id'],
+  properties: { prompt_id: { type: 'string', description: "The prompt's public ID (prefix pmt_)" } },
+} as const

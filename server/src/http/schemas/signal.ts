@@ -1,19 +1,33 @@
-import Type, { type Static } from 'typebox'
+import type { FromSchema } from 'json-schema-to-ts'
 import { signalValues } from '../../domain/signal.ts'
 
-const value = Type.Enum(signalValues)
-// An object's own members do not concern us: any are welcome, and a check of each would cost time.
-const metadata = Type.Optional(
-  Type.Union([Type.Object({}), Type.Null()], { description: "Arbitrary JSON object for the caller's own tracking" }),
-)
+const value = { enum: signalValues } as const
+const metadata = {
+  type: ['object', 'null'],
+  description: "Arbitrary JSON object for the caller's own tracking, up to 16 KiB and 64 levels deep",
+} as const
+const created_at = { type: 'string', format: 'date-time', description: 'ISO 8601 UTC timestamp' } as const
 
-export const NewSignalBody = Type.Object({ value, metadata })
+export const newSignalSchema = { type: 'object', required: ['value'], properties: { value, metadata } } as const
 
-export const ImportedSignalBody = Type.Object({ value, metadata, created_at: Type.String({ description: 'ISO 8601' }) })
+export const importedSignalSchema = {
+  type: 'object',
+  required: ['value', 'created_at'],
+  properties: { value, metadata, created_at },
+} as const
 
-export const SignalBody = Type.Object({
-  data: Type.Object({ id: Type.Integer(), value, created_at: Type.String({ format: 'date-time' }) }),
-})
+export const signalSchema = {
+  type: 'object',
+  required: ['data'],
+  properties: {
+    data: {
+      type: 'object',
+      required: ['id', 'value', 'created_at'],
+      properties: { id: { type: 'integer' }, value, created_at },
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+} as const
 
-export type NewSignalBody = Static<typeof NewSignalBody>
-export type ImportedSignalBody = Static<typeof ImportedSignalBody>
+export type NewSignalBody = FromSchema<typeof newSignalSchema>

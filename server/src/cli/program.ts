@@ -1,0 +1,68 @@
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { parsePort, readConfig } from '../config.ts'
+import { version } from '../version.ts'
+import { historyCommands } from './history.ts'
+import { importCommands } from './import.ts'
+import { keyCommands } from './key.ts'
+import { orgCommands } from './org.ts'
+import { print } from './output.ts'
+import { promptCommands } from './prompt.ts'
+import { withStore } from './session.ts'
+
+/** Runs the command that the arguments name and gives the exit status: 0, 1 where it failed, 2 where it was called wrongly. */
+export async function run(argv: string[]): Promise<number> {
+  try {
+    await newProgram().parseAsync(argv)
+    return 0
+  } catch (error) {
+    // Commander has printed what is wrong, or the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    process.stderr.write(`promptledger: ${(error as Error).message}\n`)
+    return 1
+  }
+}
+
+function newProgram(): Command {
+  const program = new Command('promptledger')
+    .description('The record of what happened to your prompts, and what users thought of it.')
+    .version(version)
+    .option('--json', 'print one JSON value instead of text')
+    .configureHelp({ showGlobalOptions: true })
+    .showSuggestionAfterError()
+    .exitOverride()
+
+  program
+    .command('serve')
+    .description('run the service')
+    .option('--port <n>', 'overrides PORT', portArgument)
+    .option('--host <host>', 'overrides HOST')
+    .action(async (options: { port?: number; host?: string }, command: Command) => {
+      const config = { ...readConfig(process.env), ...options }
+      const { describeFirstRun, serve } = await import('./serve.ts')
+      const { address, firstRun } = await serve(config)
+      const text = `Promptledger runs on ${address}${firstRun === null ? '' : `\n${describeFirstRun(address, firstRun)}`}`
+      print(command, { address, first_run: firstRun && { key: firstRun.key, prompt_id: firstRun.promptId } }, text)
+    })
+
+  program
+    .command('migrate')
+    .description('bring the database to the version of this code, as every start does')
+    .action((_options: object, command: Command) =>
+      withStore(async ({ schemaVersion }) => {
+        print(command, { version: schemaVersion }, `The database is at version ${schemaVersion}`)
+      }),
+    )
+
+  orgCommands(program)
+  keyCommands(program)
+  promptCommands(program)
+  historyCommands(program)
+  importCommands(program)
+  return program
+}
+
+function portArgument(text: string): number {
+  const port = parsePort(text)
+  if (port === undefined) throw new InvalidArgumentError('It must be a number from 0 to 65535.')
+  return port
+}
