@@ -1,4 +1,5 @@
 import { load } from './load.ts'
+import { median } from './median.ts'
 import { serve, stop } from './processes.ts'
 import { fillHistory, fillSignals, historyRequest, newSubject, type Subject, signalRequest } from './subject.ts'
 
@@ -87,8 +88,4 @@ async function postRate(url: string, subject: Subject, seconds: number): Promise
     await stop(service)
   }
   return median(rates)
-}
-
-function median(numbers: number[]): number {
-  return numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)] as number
 }

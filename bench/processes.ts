@@ -28,7 +28,11 @@ export async function start(script: string, args: string[], env: NodeJS.ProcessE
 }
 
 export function serve(databaseUrl: string): Promise<Running> {
-  return start(main, ['serve', '--port', '0', '--json'], { DATABASE_URL: databaseUrl, PROMPTLEDGER_FIRST_RUN: 'off' })
+  return start(main, ['serve', '--port', '0', '--json'], {
+    DATABASE_URL: databaseUrl,
+    PROMPTLEDGER_FIRST_RUN: 'off',
+    LOG_LEVEL: 'error',
+  })
 }
 
 export async function stop({ process: child }: Running): Promise<void> {

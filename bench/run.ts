@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { startPostgres } from '../server/test/postgres.ts'
 import { measureGrowth } from './growth.ts'
 import { type LoadResult, load } from './load.ts'
+import { median } from './median.ts'
 import { type Running, residentMemory, serve, start, stop } from './processes.ts'
 import { fillHistory, historyRequest, newSubject, type Subject, signalRequest } from './subject.ts'
 
@@ -25,27 +26,46 @@ const organisations = 4
 const folder = await mkdtemp(join(tmpdir(), 'promptledger-bench-'))
 const postgres = await startPostgres()
 const urls = { sqlite: `sqlite:${join(folder, 'bench.db')}`, postgres: postgres.url }
-const engines = ['sqlite', 'postgres'] as const
+const bareServer = fileURLToPath(new URL('./bare.ts', import.meta.url))
+const names = ['bare', 'sqlite', 'postgres'] as const
+const warmUp = 2
+
+type Name = (typeof names)[number]
+
+interface Target {
+  start: () => Promise<Running>
+  subjects: Subject[]
+}
+
+interface Round {
+  post: LoadResult
+  get: LoadResult
+  memory: number
+  startedIn: number
+}
+
+interface Medians {
+  post: Record<Name, LoadResult>
+  get: Record<Name, LoadResult>
+  memory: Record<Name, number>
+  startup: Record<Name, number>
+}
 
 try {
   const subjects = { sqlite: await prepare(urls.sqlite), postgres: await prepare(urls.postgres) }
-  const services = { sqlite: await serve(urls.sqlite), postgres: await serve(urls.postgres) }
-  const page = await samplePage(services.sqlite, subjects.sqlite[0] as Subject)
-  const bare = await start(fileURLToPath(new URL('./bare.ts', import.meta.url)), [page])
-
-  const targets = {
-    bare: { port: bare.port, subjects: subjects.sqlite },
-    sqlite: { port: services.sqlite.port, subjects: subjects.sqlite },
-    postgres: { port: services.postgres.port, subjects: subjects.postgres },
+  const page = await samplePage(urls.sqlite, subjects.sqlite[0] as Subject)
+  const targets: Record<Name, Target> = {
+    bare: { start: () => start(bareServer, [page]), subjects: subjects.sqlite },
+    sqlite: { start: () => serve(urls.sqlite), subjects: subjects.sqlite },
+    postgres: { start: () => serve(urls.postgres), subjects: subjects.postgres },
   }
-  const post = await compare(targets, 201, (all) => all.map(signalRequest))
-  const get = await compare(targets, 200, (all) => [historyRequest(all[0] as Subject)])
-  const memory = { sqlite: residentMemory(services.sqlite), postgres: residentMemory(services.postgres) }
-  for (const running of [bare, services.sqlite, services.postgres]) await stop(running)
-  const startup = { sqlite: await startTime(urls.sqlite), postgres: await startTime(urls.postgres) }
+  const measured: Record<Name, Round[]> = { bare: [], sqlite: [], postgres: [] }
+  for (let round = 0; round < rounds; round++) {
+    for (const name of names) measured[name].push(await measure(targets[name]))
+  }
   const growth = options.large ? await measureGrowth(urls, seconds) : null
 
-  const results = { machine: machine(), rounds, seconds, connections, post, get, memory, startup, growth }
+  const results = { machine: machine(), rounds, seconds, connections, ...medians(measured), growth }
   process.stdout.write(`${report(results)}\n${JSON.stringify(results)}\n`)
 } finally {
   await postgres.stop()
@@ -60,67 +80,64 @@ async function prepare(url: string): Promise<Subject[]> {
 }
 
 /** Writes a page of history as the service sends it, for the bare server to send. */
-async function samplePage({ port }: Running, { key, promptId }: Subject): Promise<string> {
-  const response = await fetch(`http://127.0.0.1:${port}/api/v1/prompts/${promptId}/history`, {
+async function samplePage(url: string, { key, promptId }: Subject): Promise<string> {
+  const service = await serve(url)
+  const response = await fetch(`http://127.0.0.1:${service.port}/api/v1/prompts/${promptId}/history`, {
     headers: { authorization: `Bearer ${key}` },
   })
   const file = join(folder, 'page.json')
   await writeFile(file, Buffer.from(await response.arrayBuffer()))
+  await stop(service)
   return file
 }
 
-type Name = 'bare' | 'sqlite' | 'postgres'
-type Measured = Record<Name, LoadResult>
-
-/** Each round measures all three, one after the other, so that a slow moment of the machine meets them alike. */
-async function compare(
-  targets: Record<Name, { port: number; subjects: Subject[] }>,
-  expectedStatus: number,
-  requestsOf: (subjects: Subject[]) => string[],
-): Promise<Measured> {
-  const results: Record<Name, LoadResult[]> = { bare: [], sqlite: [], postgres: [] }
-  // The first round only warms up.
-  for (let round = 0; round <= rounds; round++) {
-    for (const name of ['bare', ...engines] as Name[]) {
-      const { port, subjects } = targets[name]
-      const requests = requestsOf(subjects)
-      const result = await load({ port, requests, expectedStatus, connections, seconds: round === 0 ? 2 : seconds })
-      if (round > 0) results[name].push(result)
-    }
-  }
-  return { bare: median(results.bare), sqlite: median(results.sqlite), postgres: median(results.postgres) }
+/**
+ * One round of one server, in a process of its own: the same code can be a tenth faster or slower from one process to the
+ * next, so a figure from a single one means little.
+ */
+async function measure({ start, subjects }: Target): Promise<Round> {
+  const running = await start()
+  const run = (requests: string[], expectedStatus: number, duration: number) =>
+    load({ port: running.port, requests, expectedStatus, connections, seconds: duration })
+  const signals = subjects.map(signalRequest)
+  const history = [historyRequest(subjects[0] as Subject)]
+  await run(signals, 201, warmUp)
+  const post = await run(signals, 201, seconds)
+  await run(history, 200, warmUp)
+  const get = await run(history, 200, seconds)
+  const memory = residentMemory(running)
+  await stop(running)
+  return { post, get, memory, startedIn: running.startedIn }
 }
 
-function median(results: LoadResult[]): LoadResult {
-  const middle = (pick: (result: LoadResult) => number) =>
-    results.map(pick).sort((a, b) => a - b)[Math.floor(results.length / 2)] as number
+function medians(measured: Record<Name, Round[]>): Medians {
+  const each = <T>(pick: (rounds: Round[]) => T) => ({
+    bare: pick(measured.bare),
+    sqlite: pick(measured.sqlite),
+    postgres: pick(measured.postgres),
+  })
   return {
-    requestsPerSecond: middle(({ requestsPerSecond }) => requestsPerSecond),
-    p50: middle(({ p50 }) => p50),
-    p99: middle(({ p99 }) => p99),
+    post: each((all) => medianLoad(all.map(({ post }) => post))),
+    get: each((all) => medianLoad(all.map(({ get }) => get))),
+    memory: each((all) => median(all.map(({ memory }) => memory))),
+    startup: each((all) => median(all.map(({ startedIn }) => startedIn))),
   }
 }
 
-async function startTime(url: string): Promise<number> {
-  const times: number[] = []
-  for (let i = 0; i < 5; i++) {
-    const running = await serve(url)
-    times.push(running.startedIn)
-    await stop(running)
+function medianLoad(results: LoadResult[]): LoadResult {
+  return {
+    requestsPerSecond: median(results.map(({ requestsPerSecond }) => requestsPerSecond)),
+    p50: median(results.map(({ p50 }) => p50)),
+    p99: median(results.map(({ p99 }) => p99)),
   }
-  return times.sort((a, b) => a - b)[2] as number
 }
 
 function machine(): string {
   return `${cpus().length} × ${process.arch}, Node ${process.version}, ${process.platform}`
 }
 
-interface Results {
+interface Results extends Medians {
   machine: string
-  post: Measured
-  get: Measured
-  memory: { sqlite: number; postgres: number }
-  startup: { sqlite: number; postgres: number }
   growth: Awaited<ReturnType<typeof measureGrowth>> | null
 }
 
@@ -147,8 +164,8 @@ function report({ machine, post, get, memory, startup, growth }: Results): strin
   return lines.join('\n')
 }
 
-function rows(operation: string, measured: Measured): string[] {
-  return (['bare', ...engines] as const).map((name) => {
+function rows(operation: string, measured: Record<Name, LoadResult>): string[] {
+  return names.map((name) => {
     const { requestsPerSecond, p50, p99 } = measured[name]
     const rate = (requestsPerSecond / measured.bare.requestsPerSecond).toFixed(2)
     const wait = (p99 / measured.bare.p99).toFixed(1)

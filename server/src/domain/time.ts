@@ -7,8 +7,16 @@ export type Clock = () => Instant
 
 const iso = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/i
 
+let lastInstant: Instant = 0
+let lastText = new Date(lastInstant).toISOString()
+
+/** Answers that are given together mostly tell the same millisecond, so the last text is kept. */
 export function isoTime(at: Instant): string {
-  return new Date(at).toISOString()
+  if (at !== lastInstant) {
+    lastText = new Date(at).toISOString()
+    lastInstant = at
+  }
+  return lastText
 }
 
 /** Reads an ISO 8601 time that names its zone; anything that would need guessing is refused. */

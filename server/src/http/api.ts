@@ -49,9 +49,9 @@ export function api(context: Context) {
     })
 
     app.removeAllContentTypeParsers()
-    app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer', bodyLimit }, (request, bytes, done) => {
+    app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer', bodyLimit }, (request, bytes, done) => {
       try {
-        const { text, value } = parseBody(request.headers['content-type'], bytes)
+        const { text, value } = parseBody(bytes)
         request.bodyText = text
         done(null, value)
       } catch (error) {

@@ -31,11 +31,15 @@ export function errorHandler(log: Logger, clock: Clock) {
   }
 }
 
+const refusals: Record<string, string> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'The body is too large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The header Content-Type must be application/json',
+}
+
 function asDomainError(thrown: unknown): DomainError {
   if (thrown instanceof DomainError) return thrown
   const { statusCode, code } = thrown as FastifyError
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return invalid('The body is too large')
   // What the framework refuses by itself is about the request; the interface knows one code for that.
-  if (statusCode !== undefined && statusCode < 500) return invalid((thrown as Error).message)
+  if (statusCode !== undefined && statusCode < 500) return invalid(refusals[code] ?? (thrown as Error).message)
   return new DomainError('internal_error', 'Something went wrong on our side. Try again later.')
 }

@@ -28,7 +28,10 @@ export async function openPostgresStore(
   const memory = newMemory()
   const database = await openPostgres(url, poolSize, memory.forget, onLostConnection)
   const prepareMonths = monthPartitions(database)
-  const schemaVersion = await migrate(database, clock)
+  const schemaVersion = await migrate(database, clock).catch(async (error) => {
+    await database.close()
+    throw error
+  })
   // So that a month's first signal does not have to wait for its partition.
   await prepareMonths([monthStart(clock()), nextMonthStart(clock())])
 

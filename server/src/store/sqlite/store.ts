@@ -15,7 +15,10 @@ import { recordBatch } from './signal-batch.ts'
 export async function openSqliteStore(path: string, clock: Clock): Promise<Store> {
   const memory = newMemory()
   const database = openSqlite(path, memory.forget)
-  const schemaVersion = await migrate(database, clock)
+  const schemaVersion = await migrate(database, clock).catch((error) => {
+    database.close()
+    throw error
+  })
 
   const signals = inGroups(recordBatch(database))
 

@@ -1,0 +1,430 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { onEachEngine } from './engines.ts'
+import { queryRows, type Tenant, usageOf, useService } from './service.ts'
+
+async function storedMetadata(tenant: Tenant): Promise<unknown> {
+  const sql = `select metadata from signals where organisation_id = ${tenant.organisation.id} order by id desc limit 1`
+  return (await queryRows(tenant.service.url, sql))[0]?.metadata
+}
+
+onEachEngine('POST signals', (engine) => {
+  const service = useService(engine)
+
+  describe('201', () => {
+    test('answers with id, value and the time, and nothing else', async () => {
+      const tenant = await service.tenant()
+      const response = await tenant.signal({ value: 'negative', metadata: { a: 1 } })
+      assert.equal(response.statusCode, 201)
+      assert.equal(response.headers['content-type'], 'application/json; charset=utf-8')
+      const { data } = response.json()
+      assert.ok(Number.isSafeInteger(data.id))
+      assert.deepEqual(response.json(), {
+        data: { id: data.id, value: 'negative', created_at: '2026-11-15T12:00:00.000Z' },
+      })
+    })
+
+    test('means stored: another connection sees the signal', async () => {
+      const tenant = await service.tenant()
+      const { id } = (await tenant.signal({ value: 'positive', metadata: { trace: 'abc' } })).json().data
+      const [row] = await queryRows(
+        service.url,
+        `select value, metadata, created_at, prompt_id from signals where id = ${id}`,
+      )
+      assert.deepEqual(
+        [row?.value, row?.metadata, Number(row?.created_at), Number(row?.prompt_id)],
+        ['positive', '{"trace":"abc"}', service.now, tenant.prompt.id],
+      )
+    })
+
+    test('ignores fields it does not know', async () => {
+      const tenant = await service.tenant()
+      const response = await tenant.signal({ value: 'positive', score: 5, id: 1, created_at: 'then', metadata: null })
+      assert.equal(response.statusCode, 201)
+      assert.equal(response.json().data.created_at, '2026-11-15T12:00:00.000Z')
+    })
+
+    test('takes application/json with parameters and in any case', async () => {
+      const tenant = await service.tenant()
+      for (const type of ['application/json; charset=utf-8', 'application/json;charset=UTF-8', 'Application/JSON']) {
+        assert.equal((await tenant.signal({ value: 'positive' }, { 'content-type': type })).statusCode, 201, type)
+      }
+    })
+
+    test('stores no metadata where it is absent or null', async () => {
+      const tenant = await service.tenant()
+      for (const body of [{ value: 'positive' }, { value: 'positive', metadata: null }]) {
+        assert.equal((await tenant.signal(body)).statusCode, 201)
+        assert.equal(await storedMetadata(tenant), null)
+      }
+    })
+
+    test('keeps metadata to the letter, whatever is in it', async () => {
+      const tenant = await service.tenant()
+      const texts = [
+        '{}',
+        '{ "spaced" :  [1 , 2]  }',
+        '{"__proto__":{"polluted":true},"constructor":1,"":2,"toString":null}',
+        '{"big":123456789012345678901234567890,"precise":0.1000000000000000055511151231257827,"huge":1e400}',
+        '{"nul":"a\\u0000b","lone":"\\ud800","pair":"\\ud83d\\ude00","raw":"😀\u2028"}',
+        '{"quotes":"\\"}{\\\\","nested":{"a":[{"b":"]}"}]}}',
+        '{"same":1,"same":2}',
+        `{"deep":${'['.repeat(63)}${']'.repeat(63)}}`,
+        `{"long":"${'x'.repeat(16 * 1024 - 11)}"}`,
+      ]
+      for (const text of texts) {
+        const response = await tenant.signal(`{"value":"positive","metadata":${text}}`)
+        assert.equal(response.statusCode, 201, text.slice(0, 80))
+        assert.equal(await storedMetadata(tenant), text)
+      }
+      assert.equal(({} as { polluted?: boolean }).polluted, undefined)
+    })
+
+    test('reads any JSON object back equal', async () => {
+      const tenant = await service.tenant('business')
+      const objects = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ stringUnit: 'binary' }))
+      await fc.assert(
+        fc.asyncProperty(objects, async (metadata) => {
+          const response = await tenant.signal({ metadata, value: 'positive' })
+          assert.equal(response.statusCode, 201)
+          assert.equal(await storedMetadata(tenant), JSON.stringify(metadata))
+        }),
+        { numRuns: 50 },
+      )
+    })
+
+    test('takes the last of repeated members, as JSON.parse does', async () => {
+      const tenant = await service.tenant()
+      const response = await tenant.signal(
+        '{"value":"negative","metadata":{"a":1},"value":"positive","metadata":{"b":2},"meta\\u0064ata":{"c":3}}',
+      )
+      assert.equal(response.json().data.value, 'positive')
+      assert.equal(await storedMetadata(tenant), '{"c":3}')
+    })
+  })
+
+  describe('422', () => {
+    test('refuses a value that is not exactly positive or negative', async () => {
+      const tenant = await service.tenant()
+      for (const value of [
+        'Positive',
+        'positive ',
+        '',
+        'neutral',
+        1,
+        0,
+        true,
+        null,
+        ['positive'],
+        { value: 'positive' },
+      ]) {
+        const response = await tenant.signal({ value })
+        assert.equal(response.statusCode, 422, JSON.stringify(value))
+        assert.deepEqual(response.json(), {
+          error: { code: 'validation_error', message: 'value must be "positive" or "negative"' },
+        })
+      }
+      const missing = await tenant.signal({ metadata: {} })
+      assert.equal(missing.statusCode, 422)
+      assert.equal(missing.json().error.message, 'value must be given')
+      assert.equal(await tenant.used(), 0)
+    })
+
+    test('refuses a body that is no JSON object and says what is wrong', async () => {
+      const tenant = await service.tenant()
+      const bodies: [string | Buffer, RegExp][] = [
+        ['', /body/],
+        ['{', /not valid JSON/],
+        ['{"value":"positive"', /not valid JSON/],
+        ['{"value":"positive",}', /not valid JSON.* at position 20/],
+        ['not json', /not valid JSON/],
+        ['[]', /must be a JSON object/],
+        ['"positive"', /must be a JSON object/],
+        ['null', /must be a JSON object/],
+        ['1', /must be a JSON object/],
+        [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), /not valid UTF-8/],
+        [Buffer.from('{"value":"positive","metadata":{"a":"\xed\xa0\x80"}}', 'latin1'), /not valid UTF-8/],
+        [`\ufeff${JSON.stringify({ value: 'positive' })}`, /not valid JSON/],
+        [`${'['.repeat(30_000)}`, /not valid JSON/],
+        [`{"value":"positive","x":"${'x'.repeat(70_000)}"}`, /too large/],
+      ]
+      for (const [body, message] of bodies) {
+        const response = await tenant.signal(body)
+        assert.equal(response.statusCode, 422, body.toString().slice(0, 40))
+        assert.equal(response.json().error.code, 'validation_error')
+        assert.match(response.json().error.message, message)
+        assert.doesNotMatch(response.body, /xxxx|\[\[\[/, 'the message repeats what was sent')
+      }
+      assert.equal(await tenant.used(), 0)
+    })
+
+    test('refuses a body without a Content-Type or with another than JSON', async () => {
+      const tenant = await service.tenant()
+      for (const type of [
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'application/jsonp',
+        'json',
+        'multipart/form-data',
+      ]) {
+        const response = await tenant.signal({ value: 'positive' }, { 'content-type': type })
+        assert.equal(response.statusCode, 422, type)
+        assert.match(response.json().error.message, /Content-Type/)
+      }
+      const without = await service.app.inject({
+        method: 'POST',
+        url: `${tenant.path}/signals`,
+        headers: tenant.headers,
+        payload: Buffer.from('{"value":"positive"}'),
+      })
+      assert.equal(without.statusCode, 422)
+      const empty = await service.app.inject({ method: 'POST', url: `${tenant.path}/signals`, headers: tenant.headers })
+      assert.equal(empty.statusCode, 422)
+      assert.equal(await tenant.used(), 0)
+    })
+
+    test('refuses metadata that is no object, over 16 KiB or more than 64 levels deep', async () => {
+      const tenant = await service.tenant()
+      const texts: [string, RegExp][] = [
+        ['[]', /metadata must be an object or null/],
+        ['"text"', /metadata must be an object or null/],
+        ['0', /metadata must be an object or null/],
+        ['false', /metadata must be an object or null/],
+        [`{"long":"${'x'.repeat(16 * 1024 - 10)}"}`, /at most 16384 bytes/],
+        [`{"long":"${'é'.repeat(8 * 1024 - 4)}"}`, /at most 16384 bytes/],
+        [`{"deep":${'['.repeat(64)}${']'.repeat(64)}}`, /at most 64 levels/],
+        [`{"deep":${'{"a":'.repeat(64)}1${'}'.repeat(64)}}`, /at most 64 levels/],
+      ]
+      for (const [text, message] of texts) {
+        const response = await tenant.signal(`{"value":"positive","metadata":${text}}`)
+        assert.equal(response.statusCode, 422, text.slice(0, 40))
+        assert.match(response.json().error.message, message)
+      }
+      assert.equal(await tenant.used(), 0)
+    })
+
+    test('refuses an Idempotency-Key that is not 1 to 255 visible ASCII characters', async () => {
+      const tenant = await service.tenant()
+      for (const key of ['', ' ', 'a b', 'é', 'a\tb', 'x'.repeat(256)]) {
+        const response = await tenant.signal({ value: 'positive' }, { 'idempotency-key': key })
+        assert.equal(response.statusCode, 422, JSON.stringify(key))
+        assert.match(response.json().error.message, /Idempotency-Key/)
+      }
+      assert.equal((await tenant.signal({ value: 'positive' }, { 'idempotency-key': '~'.repeat(255) })).statusCode, 201)
+    })
+
+    test('comes before the limit', async () => {
+      const tenant = await service.tenant()
+      await fill(tenant, 1_000)
+      assert.equal((await tenant.signal({ value: 'wrong' })).statusCode, 422)
+      assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 429)
+    })
+  })
+
+  describe('429', () => {
+    test('answers beyond the limit of each plan with limit, used, resets_at and Retry-After', async () => {
+      for (const [plan, limit] of [
+        ['free', 1_000],
+        ['team', 10_000],
+        ['business', 100_000],
+      ] as const) {
+        const tenant = await service.tenant(plan)
+        await fill(tenant, limit - 1)
+        assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 201, plan)
+        const response = await tenant.signal({ value: 'positive' })
+        assert.equal(response.statusCode, 429, plan)
+        const { code, message, ...details } = response.json().error
+        assert.equal(code, 'rate_limited')
+        assert.match(message, new RegExp(String(limit)))
+        assert.deepEqual(details, { limit, used: limit, resets_at: '2026-12-01T00:00:00.000Z' })
+        assert.equal(response.headers['retry-after'], String((Date.parse('2026-12-01') - service.now) / 1_000))
+        assert.equal(await tenant.used(), limit)
+      }
+    })
+
+    test('counts all prompts of the organisation together, deleted ones too', async () => {
+      const tenant = await service.tenant()
+      const other = await service.prompt(tenant.organisation)
+      await fill(tenant, 999)
+      const url = `/api/v1/prompts/${other.publicId}/signals`
+      const request = { method: 'POST', url, headers: tenant.headers, payload: { value: 'positive' } } as const
+      assert.equal((await service.app.inject(request)).statusCode, 201)
+      await service.store.prompts.delete(other, service.now)
+      assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 429)
+    })
+
+    test('takes a change of plan into account on the next request, used above a lowered limit included', async () => {
+      const tenant = await service.tenant('team')
+      await fill(tenant, 1_500)
+      await service.store.organisations.setPlan(tenant.organisation.id, 'free')
+      const refused = await tenant.signal({ value: 'positive' })
+      assert.equal(refused.statusCode, 429)
+      assert.deepEqual([refused.json().error.limit, refused.json().error.used], [1_000, 1_500])
+      await service.store.organisations.setPlan(tenant.organisation.id, 'business')
+      assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 201)
+    })
+
+    test('ends with the first instant of the next month, UTC', async () => {
+      const now = service.now
+      try {
+        service.now = Date.parse('2026-12-31T23:59:59.999Z')
+        const tenant = await service.tenant()
+        await fill(tenant, 1_000)
+        const refused = await tenant.signal({ value: 'positive' })
+        assert.equal(refused.statusCode, 429)
+        assert.equal(refused.json().error.resets_at, '2027-01-01T00:00:00.000Z')
+        assert.equal(refused.headers['retry-after'], '1')
+        service.now += 1
+        const taken = await tenant.signal({ value: 'positive' })
+        assert.equal(taken.statusCode, 201)
+        assert.equal(taken.json().data.created_at, '2027-01-01T00:00:00.000Z')
+        assert.deepEqual(
+          (await usageOf(service.url, tenant.organisation.id)).map(({ used }) => used),
+          [1_000, 1],
+        )
+      } finally {
+        service.now = now
+      }
+    })
+  })
+
+  describe('Idempotency-Key', () => {
+    const headers = (key: string) => ({ 'idempotency-key': key })
+
+    test('gives the first answer again to the same request, even when the limit is reached and months later', async () => {
+      const now = service.now
+      try {
+        const tenant = await service.tenant()
+        const body = { value: 'positive', metadata: { trace: 'a' } }
+        const first = await tenant.signal(body, headers('k-1'))
+        await fill(tenant, 999)
+        const again = await tenant.signal(body, headers('k-1'))
+        assert.deepEqual([again.statusCode, again.body], [201, first.body])
+        service.now += 200 * 86_400_000
+        const later = await tenant.signal(body, headers('k-1'))
+        assert.deepEqual([later.statusCode, later.body], [201, first.body])
+        assert.equal(await tenant.used(), 1_000)
+      } finally {
+        service.now = now
+      }
+    })
+
+    test('is refused with another value, other metadata or another prompt', async () => {
+      const tenant = await service.tenant()
+      await tenant.signal({ value: 'positive', metadata: { a: 1 } }, headers('k'))
+      const other = await service.prompt(tenant.organisation)
+      const answers = [
+        await tenant.signal({ value: 'negative', metadata: { a: 1 } }, headers('k')),
+        await tenant.signal({ value: 'positive', metadata: { a: 2 } }, headers('k')),
+        await tenant.signal({ value: 'positive' }, headers('k')),
+        await service.app.inject({
+          method: 'POST',
+          url: `/api/v1/prompts/${other.publicId}/signals`,
+          headers: { ...tenant.headers, ...headers('k') },
+          payload: { value: 'positive', metadata: { a: 1 } },
+        }),
+      ]
+      for (const answer of answers) {
+        assert.equal(answer.statusCode, 422)
+        assert.match(answer.json().error.message, /Idempotency-Key was used before/)
+      }
+      assert.equal(await tenant.used(), 1)
+    })
+
+    test('belongs to its organisation', async () => {
+      const [a, b] = [await service.tenant(), await service.tenant()]
+      const first = (await a.signal({ value: 'positive' }, headers('k'))).json().data
+      const second = (await b.signal({ value: 'negative' }, headers('k'))).json().data
+      assert.notEqual(first.id, second.id)
+    })
+
+    test('stores one signal for any number of simultaneous requests', async () => {
+      const tenant = await service.tenant()
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, () => tenant.signal({ value: 'positive' }, headers('once'))),
+      )
+      assert.deepEqual([...new Set(answers.map(({ statusCode }) => statusCode))], [201])
+      assert.equal(new Set(answers.map(({ body }) => body)).size, 1)
+      assert.equal(await tenant.used(), 1)
+    })
+  })
+
+  test('agrees with a small model under any sequence of signals, keys, plan changes and months', async () => {
+    const act = fc.oneof(
+      {
+        weight: 8,
+        arbitrary: fc.record({
+          act: fc.constant('signal' as const),
+          key: fc.option(fc.integer({ min: 0, max: 4 })),
+          value: fc.constantFrom('positive', 'negative'),
+        }),
+      },
+      { weight: 1, arbitrary: fc.record({ act: fc.constant('plan' as const), plan: fc.constantFrom('free', 'team') }) },
+      { weight: 1, arbitrary: fc.record({ act: fc.constant('month' as const) }) },
+    )
+    const now = service.now
+    try {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(act, { maxLength: 40 }),
+          fc.integer({ min: 995, max: 1_000 }),
+          async (acts, before) => {
+            service.now = now
+            const tenant = await service.tenant()
+            await fill(tenant, before)
+            let [used, limit] = [before, 1_000]
+            const known = new Map<number, { value: string; body: string }>()
+            for (const step of acts) {
+              if (step.act === 'plan') {
+                limit = step.plan === 'free' ? 1_000 : 10_000
+                await service.store.organisations.setPlan(tenant.organisation.id, step.plan as 'free' | 'team')
+              } else if (step.act === 'month') {
+                service.now = Date.UTC(new Date(service.now).getUTCFullYear(), new Date(service.now).getUTCMonth() + 1)
+                used = 0
+              } else {
+                const { key, value } = step
+                const first = key === null ? undefined : known.get(key)
+                const answer = await tenant.signal({ value }, key === null ? {} : headersOf(key))
+                if (first !== undefined) {
+                  assert.equal(answer.statusCode, first.value === value ? 201 : 422)
+                  if (first.value === value) assert.equal(answer.body, first.body)
+                } else if (used >= limit) {
+                  assert.equal(answer.statusCode, 429)
+                  assert.equal(answer.json().error.used, used)
+                } else {
+                  assert.equal(answer.statusCode, 201)
+                  used++
+                  if (key !== null) known.set(key, { value, body: answer.body })
+                }
+              }
+            }
+          },
+        ),
+        { numRuns: 20 },
+      )
+    } finally {
+      service.now = now
+    }
+  })
+})
+
+function headersOf(key: number): Record<string, string> {
+  return { 'idempotency-key': `key-${key}` }
+}
+
+/** Stores signals of this month without the limit. */
+async function fill(tenant: Tenant, count: number): Promise<void> {
+  const { organisation, prompt, service } = tenant
+  const signal = {
+    organisationId: organisation.id,
+    promptId: prompt.id,
+    value: 'positive' as const,
+    metadata: null,
+    createdAt: service.now,
+  }
+  async function* portions() {
+    for (let left = count; left > 0; left -= 10_000) yield Array(Math.min(left, 10_000)).fill(signal)
+  }
+  await service.store.signals.import(portions())
+}
