@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmod, chown, cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -24,6 +25,9 @@ const nobody = 65_534
 
 export interface PostgresServer {
   url: string
+  /** Stops the server; its data stay. */
+  pause(): Promise<void>
+  resume(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -49,18 +53,30 @@ export async function startPostgres(settings: string[] = []): Promise<PostgresSe
     ['--pgdata', data, '--username=postgres', '--auth=trust', '--encoding=UTF8', '--no-locale', '--no-sync'],
     { ...user, cwd: folder },
   )
-  const server = spawn(
-    join(bin, 'postgres'),
-    ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', '', '-c', 'max_connections=300', ...settings],
-    { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
-  )
-  await ready(server)
+  const run = async () => {
+    const server = spawn(
+      join(bin, 'postgres'),
+      ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', '', '-c', 'max_connections=300', ...settings],
+      { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
+    )
+    process.once('exit', () => server.kill('SIGINT'))
+    await ready(server)
+    return server
+  }
+  const halt = async () => {
+    const exited = once(server, 'exit')
+    server.kill('SIGINT')
+    await exited
+  }
+  let server = await run()
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    pause: halt,
+    async resume() {
+      server = await run()
+    },
     async stop() {
-      const exited = new Promise((resolve) => server.once('exit', resolve))
-      server.kill('SIGINT')
-      await exited
+      await halt()
       await rm(folder, { recursive: true, force: true })
     },
   }

@@ -36,7 +36,7 @@ export function importCommands(program: Command): void {
     )
 }
 
-const portionSize = 2_000
+const portionSize = 500
 
 /** What standard input holds, in portions. Shows on a terminal how far it has come. */
 async function* portions<Item>(parse: (text: string) => Item): AsyncGenerator<Item[]> {

@@ -9,8 +9,8 @@ import { type FirstRun, firstRun } from './first-run.ts'
 import { newLog } from './log.ts'
 
 const flushEvery = 10_000
-// Ten seconds in all: what is still under way after nine is cut off.
-const patience = 9_000
+// Ten seconds in all: what is still under way after eight is cut off.
+const patience = 8_000
 
 export interface Served {
   address: string

@@ -10,7 +10,7 @@ const reasons: Record<string, string> = {
 
 /** Answers what never became a request: malformed HTTP, headers without end, a client that stops in the middle. */
 export function answerBrokenRequests(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable || answerBegun(socket)) {
+  if (error.code === 'ECONNRESET' || !socket.writable || answersAnother(socket)) {
     socket.destroy()
     return
   }
@@ -22,7 +22,11 @@ export function answerBrokenRequests(error: NodeJS.ErrnoException, socket: Socke
   )
 }
 
-// Node keeps the answer under way here, and its own default handler looks at it for the same reason.
-function answerBegun(socket: Socket & { _httpMessage?: ServerResponse | null }): boolean {
-  return socket._httpMessage?.headersSent ?? false
+/**
+ * Whether the connection is busy with an answer that ours would run into: one that has begun, or that belongs to a request
+ * which came before, whole. Node keeps the answer under way here, and its own default handler looks at it too.
+ */
+function answersAnother(socket: Socket & { _httpMessage?: ServerResponse | null }): boolean {
+  const answer = socket._httpMessage
+  return answer != null && (answer.headersSent || answer.req.complete)
 }

@@ -102,6 +102,8 @@ function insertStaged({ organisationId, id }: Prompt): Statement {
   )
 }
 
+// Entries are met by their primary key alone: with prompt_id beside it, PostgreSQL may pick the index on positions and read
+// the whole history once for each entry.
 function renumberSince({ organisationId, id }: Prompt, earliest: number): Statement {
   return statement(
     `update history_entries set position = ranked.position
@@ -111,9 +113,9 @@ function renumberSince({ organisationId, id }: Prompt, earliest: number): Statem
          order by created_at desc, id desc limit 1), 0) as position
        from history_entries where organisation_id = ? and prompt_id = ? and created_at >= ?
      ) as ranked
-     where history_entries.organisation_id = ? and history_entries.prompt_id = ? and history_entries.id = ranked.id
+     where history_entries.organisation_id = ? and history_entries.id = ranked.id
        and history_entries.position <> ranked.position`,
-    [organisationId, id, earliest, organisationId, id, earliest, organisationId, id],
+    [organisationId, id, earliest, organisationId, id, earliest, organisationId],
   )
 }
 

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import { promptledger, promptledgerJson, startServe } from './command.ts'
+import { engines, onEachEngine } from './engines.ts'
+import { queryRows } from './service.ts'
+
+const shell = promisify(execFile)
+
+onEachEngine('The process', (engine) => {
+  test('prints a key and two curl lines that work on the first start, and only the address on the second', async () => {
+    const database = await engine.create()
+    const env = { DATABASE_URL: database.url }
+    const first = await startServe(env)
+    const { stdout } = first.output()
+    assert.match(stdout, /plk_[0-9A-Za-z]{49}/)
+    const curls = stdout.split('\n').filter((line) => line.startsWith('curl '))
+    assert.equal(curls.length, 2)
+    const [history, signal] = await Promise.all(curls.map((line) => shell('sh', ['-c', `${line} -s`])))
+    const { data } = JSON.parse(history?.stdout as string)
+    assert.deepEqual([...new Set(data.map(({ action }: { action: string }) => action))].sort(), [
+      'deployed',
+      'pr_closed',
+      'pr_merged',
+      'pr_opened',
+    ])
+    assert.equal(JSON.parse(signal?.stdout as string).data.value, 'positive')
+    assert.equal(await first.stop(), 0)
+    assert.equal(first.output().stdout.match(/plk_/g)?.length, 3, 'the key stands by itself and in the two lines')
+
+    const second = await startServe(env)
+    assert.equal(second.output().stdout, `Promptledger runs on ${second.address}\n`)
+    assert.equal(second.output().stderr, '')
+    assert.equal(await second.stop(), 0)
+    const [organisation] = await queryRows(database.url, 'select plan from organisations')
+    assert.equal(organisation?.plan, 'free')
+    await database.remove()
+  })
+
+  test('creates nothing on the first start with PROMPTLEDGER_FIRST_RUN=off, or where an organisation exists', async () => {
+    const database = await engine.create()
+    const quiet = await startServe({ DATABASE_URL: database.url, PROMPTLEDGER_FIRST_RUN: 'off' })
+    await quiet.stop()
+    assert.deepEqual(await queryRows(database.url, 'select * from organisations'), [])
+    await promptledgerJson(database.url, ['org', 'create', 'Mine'])
+    const later = await startServe({ DATABASE_URL: database.url })
+    assert.equal(later.output().stdout, `Promptledger runs on ${later.address}\n`)
+    await later.stop()
+    assert.equal((await queryRows(database.url, 'select * from organisations')).length, 1)
+    await database.remove()
+  })
+
+  test('finishes what is in flight on SIGTERM: every 201 is stored, and the exit status is 0', async () => {
+    const database = await engine.create()
+    const service = await startServe({ DATABASE_URL: database.url })
+    const [key] = /plk_\w+/.exec(service.output().stdout) as RegExpExecArray
+    const [prompt] = /pmt_\w+/.exec(service.output().stdout) as RegExpExecArray
+    let answered = 0
+    const send = async () => {
+      for (;;) {
+        const response = await fetch(`${service.address}/api/v1/prompts/${prompt}/signals`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: '{"value":"positive"}',
+        }).catch(() => null)
+        if (response === null || response.status !== 201) return response?.status
+        answered++
+        if (answered === 100) stopped = service.stop()
+      }
+    }
+    let stopped: Promise<number | null> | null = null
+    const ends = await Promise.all(Array.from({ length: 16 }, send))
+    const startedStopping = performance.now()
+    assert.equal(await stopped, 0)
+    assert.ok(performance.now() - startedStopping < 10_000)
+    assert.deepEqual([...new Set(ends)], [undefined], 'a request was answered with an error')
+    const [stored] = await queryRows(database.url, 'select count(*) as n from signals')
+    const [usage] = await queryRows(database.url, 'select used from signal_usage')
+    assert.ok(Number(stored?.n) >= answered, `${stored?.n} stored, ${answered} answered`)
+    assert.equal(Number(usage?.used), Number(stored?.n))
+    const [used] = await queryRows(database.url, 'select last_used_at from api_keys')
+    assert.ok(Number(used?.last_used_at) > 0, 'the last use of the key was not stored')
+    await database.remove()
+  })
+
+  test('stops within ten seconds although a client holds its connection open in the middle of a request', async () => {
+    const database = await engine.create()
+    const service = await startServe({ DATABASE_URL: database.url })
+    const { connect } = await import('node:net')
+    const socket = connect(Number(new URL(service.address).port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write('POST /api/v1/prompts/x/signals HTTP/1.1\r\nHost: x\r\n')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const start = performance.now()
+    assert.equal(await service.stop(), 0)
+    assert.ok(performance.now() - start < 10_000)
+    await database.remove()
+  })
+
+  test('tells that it lives and that it is ready', async () => {
+    const database = await engine.create()
+    const service = await startServe({ DATABASE_URL: database.url })
+    for (const path of ['healthz', 'readyz']) {
+      assert.equal((await fetch(`${service.address}/${path}`)).status, 200, path)
+    }
+    await service.stop()
+    await database.remove()
+  })
+
+  test('says in one line that the port is in use', async () => {
+    const database = await engine.create()
+    const taken = createServer()
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+    const { port } = taken.address() as { port: number }
+    const { code, stderr } = await promptledger({ DATABASE_URL: database.url }, ['serve', '--port', String(port)])
+    assert.equal(code, 1)
+    assert.match(stderr, new RegExp(`^promptledger: Cannot listen on 127.0.0.1:${port}: the port is in use; [^\n]+\n$`))
+    taken.close()
+    await database.remove()
+  })
+})
+
+describe('The process', () => {
+  test('says in one line that PostgreSQL cannot be reached, without the password', async () => {
+    const env = { DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/ledger' }
+    const { code, stderr } = await promptledger(env, ['serve'])
+    assert.equal(code, 1)
+    assert.match(
+      stderr,
+      /^promptledger: Cannot use the PostgreSQL database 127.0.0.1:1\/ledger: [^\n]*ECONNREFUSED[^\n]*\n$/,
+    )
+    assert.doesNotMatch(stderr, /secret/)
+  })
+
+  test('says in one line that the folder of the database cannot be written to', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'promptledger-test-'))
+    await writeFile(join(folder, 'file'), '')
+    for (const path of [join(folder, 'file', 'deeper', 'x.db'), '/proc/x.db', folder]) {
+      const { code, stderr } = await promptledger({ DATABASE_URL: `sqlite:${path}` }, ['serve'])
+      assert.equal(code, 1, path)
+      assert.match(stderr, /^promptledger: Cannot open the database file [^\n]+\n$/)
+    }
+    await rm(folder, { recursive: true })
+  })
+
+  test('says in one line that a file is no database', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'promptledger-test-'))
+    const path = join(folder, 'x.db')
+    await writeFile(
+      path,
+      'this is not a database, but it is long enough to be looked at closely by SQLite. '.repeat(20),
+    )
+    const { code, stderr } = await promptledger({ DATABASE_URL: `sqlite:${path}` }, ['org', 'list'])
+    assert.equal(code, 1)
+    assert.match(stderr, /^promptledger: Cannot open the database file [^\n]+\n$/)
+    assert.match(await readFile(path, 'utf8'), /^this is not a database/)
+    await rm(folder, { recursive: true })
+  })
+
+  test('reports all wrong settings at once', async () => {
+    const env = { DATABASE_URL: 'mysql://x', PORT: 'high', LOG_LEVEL: 'loud', PROMPTLEDGER_FIRST_RUN: 'maybe' }
+    const { code, stderr } = await promptledger(env, ['serve'])
+    assert.equal(code, 1)
+    for (const name of Object.keys(env)) assert.match(stderr, new RegExp(`${name} must be`))
+    assert.equal(stderr.trim().split('\n').length, 1)
+  })
+
+  test('writes no key, no metadata and no body into the log, at any level', async () => {
+    const database = await (engines[0] as (typeof engines)[0]).create()
+    const service = await startServe({ DATABASE_URL: database.url, LOG_LEVEL: 'trace' })
+    const [key] = /plk_\w+/.exec(service.output().stdout) as RegExpExecArray
+    const [prompt] = /pmt_\w+/.exec(service.output().stdout) as RegExpExecArray
+    const url = `${service.address}/api/v1/prompts/${prompt}`
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    await fetch(`${url}/signals`, {
+      method: 'POST',
+      headers,
+      body: '{"value":"positive","metadata":{"a":"SENSITIVE"}}',
+    })
+    await fetch(`${url}/signals`, { method: 'POST', headers, body: '{"value":"SENSITIVE"}' })
+    await fetch(`${url}/signals`, { method: 'POST', headers, body: 'SENSITIVE' })
+    const answer = await fetch(`${url}/history?page=SENSITIVE&key=${key}`, { headers })
+    await service.stop()
+    const { stderr } = service.output()
+    assert.ok(stderr.includes(answer.headers.get('x-request-id') as string), 'the request is not in the log')
+    assert.doesNotMatch(stderr, /SENSITIVE|plk_/)
+    for (const line of stderr.trim().split('\n')) JSON.parse(line)
+    await database.remove()
+  })
+})

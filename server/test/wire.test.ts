@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { engines } from './engines.ts'
+import { type Tenant, TestService } from './service.ts'
+
+/** Sends bytes over a real socket and gives everything that comes back until the service closes, or has answered. */
+function exchange(port: number, bytes: string | Buffer, answers = 1): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let received = ''
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
+    socket.on('error', reject)
+    socket.on('close', () => resolve(received))
+    socket.on('data', (chunk) => {
+      received += chunk
+      if ((received.match(/HTTP\/1\.1 /g)?.length ?? 0) >= answers && received.endsWith('}')) socket.end()
+    })
+  })
+}
+
+function parse(answer: string): { status: number; head: string; body: { error: { code: string; message: string } } } {
+  const [head = '', body = ''] = answer.split('\r\n\r\n')
+  return { status: Number(head.slice(9, 12)), head, body: JSON.parse(body) }
+}
+
+describe('On the wire', () => {
+  const service = new TestService()
+  let port = 0
+  let tenant: Tenant
+  before(async () => {
+    await service.open(engines[0] as (typeof engines)[0])
+    await service.app.listen({ port: 0, host: '127.0.0.1' })
+    port = (service.app.server.address() as AddressInfo).port
+    tenant = await service.tenant()
+  })
+  after(() => service.close())
+
+  test('answers malformed HTTP with the error body', async () => {
+    const broken = [
+      'nonsense\r\n\r\n',
+      'GET /healthz HTTP/9.9\r\n\r\n',
+      'GET /healthz HTTP/1.1\r\nbad header\r\n\r\n',
+      `GET /healthz HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+      `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+      'POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n',
+      'POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: five\r\n\r\n',
+      Buffer.from([0x16, 0x03, 0x01, 0x00, 0xa5, 0x01, 0x00]),
+    ]
+    for (const bytes of broken) {
+      const { status, body, head } = parse(await exchange(port, bytes))
+      assert.equal(status, 422, bytes.toString().slice(0, 60))
+      assert.equal(body.error.code, 'validation_error')
+      assert.ok(body.error.message.length > 0)
+      assert.match(head, /Connection: close/i)
+    }
+  })
+
+  test('answers malformed HTTP on a connection that was used before', async () => {
+    const socket = connect(port, '127.0.0.1')
+    const answer = async (bytes: string) => {
+      socket.write(bytes)
+      const [chunk] = await once(socket, 'data')
+      return String(chunk)
+    }
+    assert.match(await answer('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'), /^HTTP\/1\.1 200 /)
+    assert.match(await answer('nonsense\r\n\r\n'), /^HTTP\/1\.1 422 /)
+    socket.destroy()
+  })
+
+  test('never answers one request with what is wrong with the next', async () => {
+    const signal =
+      `POST ${tenant.path}/signals HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tenant.key}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: 20\r\n\r\n{"value":"positive"}`
+    const answers = await exchange(port, `${signal}nonsense\r\n\r\n`, 2)
+    assert.doesNotMatch(answers, /^HTTP\/1\.1 422/)
+  })
+
+  test('serves a request without Host, and with an Expect it does not know', async () => {
+    assert.match(await exchange(port, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'), /^HTTP\/1\.1 200/)
+    const expecting = 'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n'
+    assert.match(await exchange(port, expecting), /^HTTP\/1\.1 200/)
+  })
+
+  test('answers methods that nobody uses like every other: 401 without a key', async () => {
+    for (const method of ['PROPFIND', 'TRACE', 'QUERY', 'LINK']) {
+      const { status } = parse(await exchange(port, `${method} ${tenant.path}/history HTTP/1.1\r\nHost: x\r\n\r\n`))
+      assert.equal(status, 401, method)
+    }
+  })
+
+  test('gives every answer a request id of its own, or the one it was given', async () => {
+    const url = `http://127.0.0.1:${port}/api/v1/x`
+    const ids = new Set<string | null>()
+    for (let i = 0; i < 3; i++) ids.add((await fetch(url)).headers.get('x-request-id'))
+    assert.equal(ids.size, 3)
+    const given = await fetch(url, { headers: { 'x-request-id': 'trace-1.a_b' } })
+    assert.equal(given.headers.get('x-request-id'), 'trace-1.a_b')
+    const hostile = await fetch(url, { headers: { 'x-request-id': 'a" <b>' } })
+    assert.notEqual(hostile.headers.get('x-request-id'), 'a" <b>')
+    assert.doesNotMatch(await given.text(), /trace-1/)
+  })
+
+  test('takes a body that arrives in pieces', async () => {
+    const body = '{"value":"positive","metadata":{"emoji":"😀"}}'
+    const bytes = Buffer.from(body)
+    const head =
+      `POST ${tenant.path}/signals HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tenant.key}\r\n` +
+      `Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
+    // The emoji's four bytes come in different chunks.
+    const cut = bytes.indexOf(Buffer.from('😀')) + 2
+    const chunks = [bytes.subarray(0, cut), bytes.subarray(cut)].flatMap((part) => [
+      Buffer.from(`${part.length.toString(16)}\r\n`),
+      part,
+      Buffer.from('\r\n'),
+    ])
+    const answer = await exchange(port, Buffer.concat([Buffer.from(head), ...chunks, Buffer.from('0\r\n\r\n')]))
+    assert.match(answer, /^HTTP\/1\.1 201/)
+  })
+
+  test('answers what it does not know outside the interface without asking for a key', async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/nothing`)
+    assert.equal(response.status, 404)
+    assert.equal(((await response.json()) as { error: { code: string } }).error.code, 'not_found')
+  })
+})
