@@ -63,10 +63,11 @@ try {
   for (let round = 0; round < rounds; round++) {
     for (const name of names) measured[name].push(await measure(targets[name]))
   }
+  const results = { machine: machine(), rounds, seconds, connections, ...medians(measured) }
+  process.stdout.write(`${report(results)}\n`)
   const growth = options.large ? await measureGrowth(urls, seconds) : null
-
-  const results = { machine: machine(), rounds, seconds, connections, ...medians(measured), growth }
-  process.stdout.write(`${report(results)}\n${JSON.stringify(results)}\n`)
+  if (growth !== null) process.stdout.write(`${reportGrowth(growth)}\n`)
+  process.stdout.write(`${JSON.stringify({ ...results, growth })}\n`)
 } finally {
   await postgres.stop()
   await rm(folder, { recursive: true, force: true })
@@ -138,11 +139,10 @@ function machine(): string {
 
 interface Results extends Medians {
   machine: string
-  growth: Awaited<ReturnType<typeof measureGrowth>> | null
 }
 
-function report({ machine, post, get, memory, startup, growth }: Results): string {
-  const lines = [
+function report({ machine, post, get, memory, startup }: Results): string {
+  return [
     `${new Date().toISOString().slice(0, 10)}, ${machine}; ${connections} connections, median of ${rounds} rounds of ${seconds} s`,
     '',
     '| operation | server | requests/s | of bare | p50 ms | p99 ms | p99 of bare |',
@@ -154,14 +154,18 @@ function report({ machine, post, get, memory, startup, growth }: Results): strin
     '|---|---:|---:|',
     `| resident memory afterwards, MB | ${memory.sqlite.toFixed(0)} | ${memory.postgres.toFixed(0)} |`,
     `| ready after, s | ${(startup.sqlite / 1_000).toFixed(2)} | ${(startup.postgres / 1_000).toFixed(2)} |`,
-  ]
-  if (growth !== null) {
-    lines.push('', '| growth: throughput of the large over the small | SQLite | PostgreSQL |', '|---|---:|---:|')
-    for (const [name, { sqlite, postgres }] of Object.entries(growth)) {
-      lines.push(`| ${name} | ${sqlite.toFixed(2)} | ${postgres.toFixed(2)} |`)
-    }
-  }
-  return lines.join('\n')
+  ].join('\n')
+}
+
+function reportGrowth(growth: Awaited<ReturnType<typeof measureGrowth>>): string {
+  return [
+    '',
+    '| growth: throughput of the large over the small | SQLite | PostgreSQL |',
+    '|---|---:|---:|',
+    ...Object.entries(growth).map(
+      ([name, { sqlite, postgres }]) => `| ${name} | ${sqlite.toFixed(2)} | ${postgres.toFixed(2)} |`,
+    ),
+  ].join('\n')
 }
 
 function rows(operation: string, measured: Record<Name, LoadResult>): string[] {

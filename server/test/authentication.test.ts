@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { hashSecret, newSecret } from '../src/domain/api-key.ts'
+import pino from 'pino'
+import { hashSecret, newApiKey, newSecret } from '../src/domain/api-key.ts'
+import { buildApp } from '../src/http/app.ts'
 import { onEachEngine } from './engines.ts'
 import { useService } from './service.ts'
 
@@ -101,7 +103,6 @@ onEachEngine('Authentication', (engine) => {
   test('lets a rotated key work beside its replacement until the overlap ends', async () => {
     const tenant = await service.tenant()
     const access = await service.store.keys.findAccess(hashSecret(tenant.key))
-    const { newApiKey } = await import('../src/domain/api-key.ts')
     const secret = newSecret()
     const key = {
       organisationId: tenant.organisation.id,
@@ -189,6 +190,27 @@ onEachEngine('Authentication', (engine) => {
       assert.deepEqual([...bodies].length, 1)
       assert.equal(JSON.parse([...bodies][0] as string).error.code, 'not_found')
     })
+  })
+
+  test('looks up every prompt that is not there in the same way, so that time tells nothing', async () => {
+    const tenant = await service.tenant()
+    const other = await service.tenant()
+    const lookups: string[] = []
+    const { store, uses } = service
+    const find: typeof store.prompts.find = (organisationId, publicId) => {
+      lookups.push(publicId)
+      return store.prompts.find(organisationId, publicId)
+    }
+    const app = buildApp({
+      store: { ...store, prompts: { ...store.prompts, find } },
+      uses,
+      clock: () => service.now,
+      log: pino({ level: 'silent' }),
+    })
+    const ids = ['malformed', 'pmt_000000000000000000000000', other.prompt.publicId]
+    for (const id of ids) await app.inject({ url: `/api/v1/prompts/${id}/history`, headers: tenant.headers })
+    assert.deepEqual(lookups, ['pmt_', ...ids.slice(1)])
+    await app.close()
   })
 
   describe('403', () => {

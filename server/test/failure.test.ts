@@ -92,3 +92,45 @@ test('Without its PostgreSQL the service is alive, not ready, and ready again wh
   await service.stop()
   await postgres.stop()
 })
+
+test('Connections that PostgreSQL ends in the middle of work cost answers, not signals and not the process', async () => {
+  const postgres = engines[1] as (typeof engines)[0]
+  const database = await postgres.create()
+  const service = await startServe({ DATABASE_URL: database.url })
+  const [key] = /plk_\w+/.exec(service.output().stdout) as RegExpExecArray
+  const [prompt] = /pmt_\w+/.exec(service.output().stdout) as RegExpExecArray
+  let cutting = true
+  let [stored, failed] = [0, 0]
+  const send = async () => {
+    while (cutting) {
+      const response = await fetch(`${service.address}/api/v1/prompts/${prompt}/signals`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: '{"value":"positive"}',
+      })
+      if (response.status === 201) stored++
+      else if (response.status === 500) failed++
+      else break
+      await fetch(`${service.address}/readyz`)
+    }
+  }
+  const senders = Promise.all(Array.from({ length: 8 }, send))
+  for (let i = 0; i < 30; i++) {
+    await queryRows(
+      database.url,
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'promptledger' and datname = current_database()",
+    )
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  cutting = false
+  await senders
+  assert.equal(service.process.exitCode, null)
+  assert.equal((await fetch(`${service.address}/readyz`)).status, 200)
+  assert.equal(await service.stop(), 0)
+  const [row] = await queryRows(database.url, 'select count(*) as n from signals')
+  const [usage] = await queryRows(database.url, 'select used from signal_usage')
+  assert.ok(stored > 0 && failed > 0, `${stored} stored, ${failed} failed`)
+  assert.ok(Number(row?.n) >= stored, `${row?.n} stored, ${stored} answered`)
+  assert.equal(Number(usage?.used), Number(row?.n))
+  await database.remove()
+})

@@ -89,6 +89,14 @@ describe('On the wire', () => {
     }
   })
 
+  test('gives slow clients a time after which their connection is taken back', async () => {
+    const { headersTimeout, requestTimeout, keepAliveTimeout } = service.app.server
+    assert.deepEqual(
+      { headersTimeout, requestTimeout, keepAliveTimeout },
+      { headersTimeout: 15_000, requestTimeout: 30_000, keepAliveTimeout: 72_000 },
+    )
+  })
+
   test('gives every answer a request id of its own, or the one it was given', async () => {
     const url = `http://127.0.0.1:${port}/api/v1/x`
     const ids = new Set<string | null>()

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Database, Row, StagedColumn, Statement, Value } from '../sql/database.ts'
+import type { Database, Row, Staging, Statement } from '../sql/database.ts'
 import { statement } from '../sql/database.ts'
 
 export interface PostgresDatabase extends Database {
@@ -41,15 +41,18 @@ export async function openPostgres(
 
   async function withClient<T>(act: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect()
-    let broken: unknown
+    // A connection that breaks tells it twice: to the statement under way, and here, where silence would end the process.
+    const ignore = () => {}
+    client.on('error', ignore)
+    let failed = true
     try {
-      return await act(client)
-    } catch (error) {
-      broken = error
-      throw error
+      const result = await act(client)
+      failed = false
+      return result
     } finally {
+      client.off('error', ignore)
       // After a failure nobody knows what state the connection is in.
-      client.release(broken !== undefined)
+      client.release(failed)
     }
   }
 
@@ -57,11 +60,7 @@ export async function openPostgres(
     return withClient((client) => transaction(client, statements))
   }
 
-  function stage(
-    columns: StagedColumn[],
-    portions: AsyncIterable<Value[][]>,
-    then: () => Promise<Statement[]>,
-  ): Promise<Row[][]> {
+  function stage({ columns, portions, target, statements }: Staging): Promise<Row[][]> {
     return withClient(async (client) => {
       await client.query('set statement_timeout = 0')
       await client.query(`create temp table staged (${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})`)
@@ -75,15 +74,18 @@ export async function openPostgres(
         )
       }
       await client.query('analyze staged')
-      const results = await transaction(client, [...(await then()), countChange])
+      const results = await transaction(client, [...(await statements()), countChange])
       onChange()
       await client.query('drop table staged')
+      // Or queries would be planned for the table as it was.
+      await client.query(`analyze ${target}`)
       await client.query('reset statement_timeout')
       return results
     })
   }
 
   return {
+    rowAddress: 'ctid',
     query,
     write,
     stage,

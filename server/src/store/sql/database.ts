@@ -9,16 +9,26 @@ export type Row = Record<string, Value>
 
 /** What the shared statements need of an engine. SQL is written with `?` for parameters, in the subset both engines have. */
 export interface Database {
+  /** The column under which the engine knows where a row lies. */
+  rowAddress: 'rowid' | 'ctid'
   rows(sql: string, parameters?: Value[]): Promise<Row[]>
   /** All statements or none; gives the rows of each. */
   write(statements: Statement[]): Promise<Row[][]>
   /** A write that memory must not outlive: every process forgets what it keeps before its next `refresh` resolves. */
   change(statements: Statement[]): Promise<Row[][]>
   /**
-   * Collects rows in the table `staged`, seen by nobody else and holding nobody up, then runs the statements as `change`
-   * does. Takes the rows in portions, so that memory stays flat however many there are.
+   * Collects rows in the table `staged`, seen by nobody else and holding nobody up, then runs the statements, which move
+   * them to where they belong, as `change` does. Takes the rows in portions, so that memory stays flat however many there are.
    */
-  stage(columns: StagedColumn[], portions: AsyncIterable<Value[][]>, then: () => Promise<Statement[]>): Promise<Row[][]>
+  stage(staging: Staging): Promise<Row[][]>
+}
+
+export interface Staging {
+  columns: StagedColumn[]
+  portions: AsyncIterable<Value[][]>
+  /** The table that grows by the rows, so that the engine can look at it anew. */
+  target: string
+  statements: () => Promise<Statement[]>
 }
 
 export interface StagedColumn {

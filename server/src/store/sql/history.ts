@@ -24,7 +24,7 @@ export function sqlHistory(database: Database): HistoryStore {
       const [, , , , rows] = await database.change([
         lockHistory(prompt),
         insertEntry(prompt, entry),
-        renumberSince(prompt, entry.createdAt),
+        renumberSince(database, prompt, entry.createdAt),
         updateCount(prompt),
         statement(
           `select ${columns} from history_entries where organisation_id = ? and prompt_id = ? and dedupe_key = ?`,
@@ -43,11 +43,17 @@ export function sqlHistory(database: Database): HistoryStore {
           yield entries.map((entry) => [read++, ...factsOf(entry)])
         }
       }
-      const [before, , , after] = await database.stage(
-        [{ name: 'line', type: 'bigint' }, ...factColumns],
-        rows(),
-        async () => [lockHistory(prompt), insertStaged(prompt), renumberSince(prompt, earliest), updateCount(prompt)],
-      )
+      const [before, , , after] = await database.stage({
+        columns: [{ name: 'line', type: 'bigint' }, ...factColumns],
+        portions: rows(),
+        target: 'history_entries',
+        statements: async () => [
+          lockHistory(prompt),
+          insertStaged(prompt),
+          renumberSince(database, prompt, earliest),
+          updateCount(prompt),
+        ],
+      })
       const imported = (only(after).history_count as number) - (only(before).history_count as number)
       return { imported, alreadyThere: read - imported }
     },
@@ -102,18 +108,18 @@ function insertStaged({ organisationId, id }: Prompt): Statement {
   )
 }
 
-// Entries are met by their primary key alone: with prompt_id beside it, PostgreSQL may pick the index on positions and read
-// the whole history once for each entry.
-function renumberSince({ organisationId, id }: Prompt, earliest: number): Statement {
+// Rows are met by their address: by any key, PostgreSQL may read the whole history once for each entry, as long as it has
+// not noticed how long the history has become.
+function renumberSince({ rowAddress }: Database, { organisationId, id }: Prompt, earliest: number): Statement {
   return statement(
     `update history_entries set position = ranked.position
      from (
-       select id, row_number() over (order by created_at, id) + coalesce((
+       select ${rowAddress} as address, row_number() over (order by created_at, id) + coalesce((
          select position from history_entries where organisation_id = ? and prompt_id = ? and created_at < ?
          order by created_at desc, id desc limit 1), 0) as position
        from history_entries where organisation_id = ? and prompt_id = ? and created_at >= ?
      ) as ranked
-     where history_entries.organisation_id = ? and history_entries.id = ranked.id
+     where history_entries.organisation_id = ? and history_entries.${rowAddress} = ranked.address
        and history_entries.position <> ranked.position`,
     [organisationId, id, earliest, organisationId, id, earliest, organisationId],
   )

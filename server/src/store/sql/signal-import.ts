@@ -30,9 +30,14 @@ export function sqlSignalImport(
         })
       }
     }
-    await database.stage(columns, rows(), async () => {
-      await prepareMonths(months)
-      return [countStaged, insertStaged, addStagedToHours]
+    await database.stage({
+      columns,
+      portions: rows(),
+      target: 'signals',
+      statements: async () => {
+        await prepareMonths(months)
+        return [countStaged, insertStaged, addStagedToHours]
+      },
     })
     return { imported }
   }

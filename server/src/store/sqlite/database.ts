@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Database, Row, StagedColumn, Statement, Value } from '../sql/database.ts'
+import type { Database, Row, Staging, Statement } from '../sql/database.ts'
 
 export interface SqliteDatabase extends Database {
   /** Runs `act` in one transaction, without yielding in between. Waits while another process is writing. */
@@ -73,11 +73,7 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
     return results
   }
 
-  async function stage(
-    columns: StagedColumn[],
-    portions: AsyncIterable<Value[][]>,
-    then: () => Promise<Statement[]>,
-  ): Promise<Row[][]> {
+  async function stage({ columns, portions, statements }: Staging): Promise<Row[][]> {
     connection.exec('drop table if exists temp.staged')
     connection.exec(`create temp table staged (${columns.map(({ name }) => name).join(', ')})`)
     const insert = connection.prepare(`insert into temp.staged values (${columns.map(() => '?').join(', ')})`)
@@ -87,12 +83,13 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
       for (const row of rows) insert.run(...row)
       connection.exec('commit')
     }
-    const results = await change(await then())
+    const results = await change(await statements())
     connection.exec('drop table temp.staged')
     return results
   }
 
   return {
+    rowAddress: 'rowid',
     prepare,
     transaction,
     write,

@@ -1,0 +1,21 @@
+# The server runs from source: Node strips the types, so there is nothing to build.
+FROM node:24-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+COPY server/package.json server/
+RUN npm ci --omit=dev --ignore-scripts
+
+FROM node:24-slim
+WORKDIR /app
+COPY --from=dependencies /app/node_modules node_modules
+COPY package.json LICENSE ./
+COPY server/package.json server/
+COPY server/src server/src
+RUN mkdir /data && chown node:node /data
+USER node
+ENV HOST=0.0.0.0 DATABASE_URL=sqlite:/data/promptledger.db
+VOLUME /data
+EXPOSE 3000
+HEALTHCHECK CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "server/src/main.ts"]
+CMD ["serve"]
