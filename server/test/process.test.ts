@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { promptledger, promptledgerJson, startServe } from './command.ts'
 import { engines, onEachEngine } from './engines.ts'
@@ -126,6 +128,21 @@ onEachEngine('The process', (engine) => {
 })
 
 describe('The process', () => {
+  test('started by npm start ends when npm is told to', async () => {
+    const database = await (engines[0] as (typeof engines)[0]).create()
+    const root = fileURLToPath(new URL('../..', import.meta.url))
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME, DATABASE_URL: database.url, PORT: '0' }
+    const npm = spawn('npm', ['start'], { cwd: root, env, stdio: ['ignore', 'pipe', 'ignore'] })
+    let output = ''
+    while (!/http:\S+/.test(output)) output += (await once(npm.stdout, 'data'))[0]
+    const address = /http:\S+/.exec(output)?.[0] as string
+    assert.equal((await fetch(`${address}/healthz`)).status, 200)
+    npm.kill('SIGTERM')
+    await once(npm, 'exit')
+    await assert.rejects(fetch(`${address}/healthz`))
+    await database.remove()
+  })
+
   test('says in one line that PostgreSQL cannot be reached, without the password', async () => {
     const env = { DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/ledger' }
     const { code, stderr } = await promptledger(env, ['serve'])
