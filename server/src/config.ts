@@ -21,7 +21,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   function read<T>(name: string, fallback: string, parse: (text: string) => T | undefined, expected: string): T {
     const text = env[name] || fallback
     const value = parse(text)
-    if (value === undefined) problems.push(`${name} must be ${expected}, not ${JSON.stringify(text)}`)
+    // The value is not repeated: a database's address holds a password.
+    if (value === undefined) problems.push(`${name} must be ${expected}`)
     return value as T
   }
 
@@ -44,16 +45,17 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   return Object.freeze(config)
 }
 
+const sqlite = 'sqlite:'
+
 export const parsePort = integer(0, 65_535)
 
 function parseDatabaseUrl(text: string): string | undefined {
-  if (text.startsWith('sqlite:')) return text.length > 'sqlite:'.length ? text : undefined
+  if (text.startsWith(sqlite)) return text.length > sqlite.length ? text : undefined
   return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : undefined
 }
 
 function dataDirOf(databaseUrl: string): string {
-  const [engine, path] = databaseUrl.split(':', 2)
-  return engine === 'sqlite' && path ? dirname(path) : 'data'
+  return databaseUrl.startsWith(sqlite) ? dirname(databaseUrl.slice(sqlite.length)) : 'data'
 }
 
 function integer(least: number, most: number): (text: string) => number | undefined {

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import pino from 'pino'
 import { hashSecret, newApiKey, newSecret } from '../src/domain/api-key.ts'
 import { buildApp } from '../src/http/app.ts'
+import { keyUses } from '../src/http/key-uses.ts'
 import { onEachEngine } from './engines.ts'
 import { useService } from './service.ts'
 
@@ -230,6 +231,21 @@ onEachEngine('Authentication', (engine) => {
       assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 201, role)
       if (role !== 'ingest') assert.equal((await tenant.history()).statusCode, 200, role)
     }
+  })
+
+  test('keeps the last use of a key for later where it could not be stored', async () => {
+    const tenant = await service.tenant()
+    const [key] = await service.store.keys.list(tenant.organisation.id)
+    let broken = true
+    const uses = keyUses({
+      ...service.store.keys,
+      recordUses: (noted) => (broken ? Promise.reject(new Error('disk full')) : service.store.keys.recordUses(noted)),
+    })
+    uses.note(key?.id as number, 5)
+    await assert.rejects(uses.flush(), /disk full/)
+    broken = false
+    await uses.flush()
+    assert.equal((await service.store.keys.find(key?.id as number))?.lastUsedAt, 5)
   })
 
   test('notes when a key was last used, without a write for each request', async () => {

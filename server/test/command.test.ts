@@ -252,6 +252,7 @@ onEachEngine('The command', (engine) => {
       ['key', 'create'],
       ['key', 'create', '--org', '0'],
       ['key', 'create', '--org', '1', '--expires', 'soon'],
+      ['key', 'create', '--org', '1', '--expires', '0d'],
       ['key', 'create', '--org', '1', '--role', 'owner'],
       ['history', 'record', 'pmt_x', '--action', 'deployed'],
       ['serve', '--port', '65536'],

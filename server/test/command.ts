@@ -1,6 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
+
+const children = new Set<ChildProcess>()
+
+// A test that failed half-way must not leave its service running.
+after(() => {
+  for (const child of children) child.kill('SIGKILL')
+})
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
@@ -43,6 +51,7 @@ export interface RunningService {
 /** Starts the real service and waits until it says where it listens. */
 export async function startServe(env: NodeJS.ProcessEnv, args: string[] = ['--port', '0']): Promise<RunningService> {
   const child = spawn(process.execPath, [main, 'serve', ...args], { env: environment(env) })
+  children.add(child)
   const output = collect(child)
   const exited = once(child, 'close')
   while (!/http:\S+/.test(output().stdout)) {

@@ -86,6 +86,7 @@ describe('Time', () => {
       '1763199000',
       '1969-12-31T00:00:00Z',
       '2026-11-15T25:00:00Z',
+      '9999-12-31T23:59:59-12:00',
     ]
     for (const text of wrong) assert.throws(() => parseTime('at', text), /at must be an ISO 8601 time/, text)
   })

@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -177,6 +178,34 @@ describe('The process', () => {
     assert.match(stderr, /^promptledger: Cannot open the database file [^\n]+\n$/)
     assert.match(await readFile(path, 'utf8'), /^this is not a database/)
     await rm(folder, { recursive: true })
+  })
+
+  test('does not repeat the password of an address that it cannot read', async () => {
+    const { code, stderr } = await promptledger({ DATABASE_URL: 'postgres://me:hun#ter2@h/d' }, ['org', 'list'])
+    assert.equal(code, 1)
+    assert.match(stderr, /DATABASE_URL must be/)
+    assert.doesNotMatch(stderr, /hun|ter2/)
+  })
+
+  test('stops within ten seconds although its database is held by another process', async () => {
+    const database = await (engines[0] as (typeof engines)[0]).create()
+    const service = await startServe({ DATABASE_URL: database.url })
+    const [key] = /plk_\w+/.exec(service.output().stdout) as RegExpExecArray
+    const [prompt] = /pmt_\w+/.exec(service.output().stdout) as RegExpExecArray
+    const holder = new DatabaseSync(database.url.slice('sqlite:'.length))
+    holder.exec('begin immediate')
+    const signal = fetch(`${service.address}/api/v1/prompts/${prompt}/signals`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: '{"value":"positive"}',
+    }).catch(() => null)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const start = performance.now()
+    assert.equal(await service.stop(), 1)
+    assert.ok(performance.now() - start < 10_000)
+    assert.equal(await signal, null)
+    holder.close()
+    await database.remove()
   })
 
   test('reports all wrong settings at once', async () => {

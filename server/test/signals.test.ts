@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { Ajv } from 'ajv'
 import fc from 'fast-check'
+import { errorBodySchema, rateLimitedBodySchema } from '../src/http/schemas/error.ts'
+import { signalSchema } from '../src/http/schemas/signal.ts'
 import { onEachEngine } from './engines.ts'
 import { queryRows, type Tenant, usageOf, useService } from './service.ts'
+
+const ajv = new Ajv({ validateFormats: false })
+const created = ajv.compile(signalSchema)
+const errored = ajv.compile(errorBodySchema)
+const rateLimited = ajv.compile(rateLimitedBodySchema)
 
 async function storedMetadata(tenant: Tenant): Promise<unknown> {
   const sql = `select metadata from signals where organisation_id = ${tenant.organisation.id} order by id desc limit 1`
@@ -20,6 +28,7 @@ onEachEngine('POST signals', (engine) => {
       assert.equal(response.headers['content-type'], 'application/json; charset=utf-8')
       const { data } = response.json()
       assert.ok(Number.isSafeInteger(data.id))
+      assert.ok(created(response.json()), JSON.stringify(created.errors))
       assert.deepEqual(response.json(), {
         data: { id: data.id, value: 'negative', created_at: '2026-11-15T12:00:00.000Z' },
       })
@@ -154,6 +163,7 @@ onEachEngine('POST signals', (engine) => {
         assert.equal(response.statusCode, 422, body.toString().slice(0, 40))
         assert.equal(response.json().error.code, 'validation_error')
         assert.match(response.json().error.message, message)
+        assert.ok(errored(response.json()), JSON.stringify(errored.errors))
         assert.doesNotMatch(response.body, /xxxx|\[\[\[/, 'the message repeats what was sent')
       }
       assert.equal(await tenant.used(), 0)
@@ -239,6 +249,7 @@ onEachEngine('POST signals', (engine) => {
         assert.match(message, new RegExp(String(limit)))
         assert.deepEqual(details, { limit, used: limit, resets_at: '2026-12-01T00:00:00.000Z' })
         assert.equal(response.headers['retry-after'], String((Date.parse('2026-12-01') - service.now) / 1_000))
+        assert.ok(rateLimited(response.json()), JSON.stringify(rateLimited.errors))
         assert.equal(await tenant.used(), limit)
       }
     })
@@ -310,7 +321,7 @@ onEachEngine('POST signals', (engine) => {
       }
     })
 
-    test('is refused with another value, other metadata or another prompt', async () => {
+    test('is refused with another body or another prompt', async () => {
       const tenant = await service.tenant()
       await tenant.signal({ value: 'positive', metadata: { a: 1 } }, headers('k'))
       const other = await service.prompt(tenant.organisation)
@@ -318,6 +329,7 @@ onEachEngine('POST signals', (engine) => {
         await tenant.signal({ value: 'negative', metadata: { a: 1 } }, headers('k')),
         await tenant.signal({ value: 'positive', metadata: { a: 2 } }, headers('k')),
         await tenant.signal({ value: 'positive' }, headers('k')),
+        await tenant.signal({ value: 'positive', metadata: { a: 1 }, more: true }, headers('k')),
         await service.app.inject({
           method: 'POST',
           url: `/api/v1/prompts/${other.publicId}/signals`,

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
+import pg from 'pg'
 import { hashSecret, newApiKey, newSecret } from '../src/domain/api-key.ts'
 import { newHistoryEntry } from '../src/domain/history.ts'
 import { newOrganisation } from '../src/domain/organisation.ts'
 import type { NewSignal, SignalToRecord } from '../src/domain/signal.ts'
-import { onEachEngine } from './engines.ts'
+import { type Engine, engines, onEachEngine } from './engines.ts'
 import { deployed, openTestStore, queryRows, type Tenant, usageOf, useService } from './service.ts'
 
 const day = 86_400_000
@@ -195,6 +196,21 @@ onEachEngine('The store', (engine) => {
     assert.equal(await tenant.used(), 0)
   })
 
+  test('keeps imports that run at the same time apart', async () => {
+    const [a, b] = [await service.tenant(), await service.tenant()]
+    async function* slowly(from: number) {
+      for (let i = 0; i < 3; i++) {
+        yield [newHistoryEntry(deployed((from + i) * day))]
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+    }
+    const results = await Promise.all([
+      service.store.history.import(a.prompt, slowly(1)),
+      service.store.history.import(b.prompt, slowly(10)),
+    ])
+    assert.deepEqual(results, Array(2).fill({ imported: 3, alreadyThere: 0 }))
+  })
+
   test('imports an empty source as nothing', async () => {
     const tenant = await service.tenant()
     assert.deepEqual(await service.store.history.import(tenant.prompt, inPortions()), { imported: 0, alreadyThere: 0 })
@@ -238,6 +254,18 @@ onEachEngine('The store', (engine) => {
     assert.deepEqual(outcomes[6], { kind: 'over_limit', used: 5 })
     assert.equal(new Set(outcomes.slice(0, 5).map((outcome) => 'id' in outcome && outcome.id)).size, 5)
     assert.equal(await tenant.used(), 5)
+  })
+
+  test('holds each signal of a batch to the limit of its own request', async () => {
+    const tenant = await service.tenant()
+    for (let i = 0; i < 5; i++) await service.store.signals.record(signalOf(tenant))
+    const outcomes = await Promise.all(
+      [100, 5, 5, 100].map((limit) => service.store.signals.record(signalOf(tenant, { limit }))),
+    )
+    assert.deepEqual(
+      outcomes.map(({ kind }) => kind),
+      ['recorded', 'over_limit', 'over_limit', 'recorded'],
+    )
   })
 
   test('keeps organisations that share a batch apart', async () => {
@@ -390,5 +418,20 @@ onEachEngine('The store', (engine) => {
     )
     await assert.rejects(openTestStore(database.url), /version 9999, newer than this Promptledger/)
     await database.remove()
+  })
+})
+
+describe('The store, on PostgreSQL', () => {
+  const service = useService(engines[1] as Engine)
+
+  test('makes room for a new month although somebody is reading signals', async () => {
+    const tenant = await service.tenant()
+    const reader = new pg.Client({ connectionString: service.url })
+    await reader.connect()
+    await reader.query('begin; select count(*) from signals')
+    const createdAt = Date.parse('2031-05-05T00:00:00Z')
+    const outcome = await service.store.signals.record(signalOf(tenant, { createdAt }))
+    await reader.end()
+    assert.equal(outcome.kind, 'recorded')
   })
 })

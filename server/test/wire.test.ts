@@ -53,6 +53,7 @@ describe('On the wire', () => {
       assert.equal(body.error.code, 'validation_error')
       assert.ok(body.error.message.length > 0)
       assert.match(head, /Connection: close/i)
+      assert.match(head, /X-Request-Id: \S+/i)
     }
   })
 
@@ -73,7 +74,9 @@ describe('On the wire', () => {
       `POST ${tenant.path}/signals HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tenant.key}\r\n` +
       `Content-Type: application/json\r\nContent-Length: 20\r\n\r\n{"value":"positive"}`
     const answers = await exchange(port, `${signal}nonsense\r\n\r\n`, 2)
-    assert.doesNotMatch(answers, /^HTTP\/1\.1 422/)
+    assert.match(answers, /"value":"positive"/)
+    assert.match(answers, /^HTTP\/1\.1 201 /)
+    assert.doesNotMatch(answers, / 422 /)
   })
 
   test('serves a request without Host, and with an Expect it does not know', async () => {
@@ -95,6 +98,36 @@ describe('On the wire', () => {
       { headersTimeout, requestTimeout, keepAliveTimeout },
       { headersTimeout: 15_000, requestTimeout: 30_000, keepAliveTimeout: 72_000 },
     )
+  })
+
+  test('tells a client that stops in the middle of a request that its time is up', async () => {
+    const connected = once(service.app.server, 'connection')
+    const answer = exchange(port, 'POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{')
+    const [socket] = await connected
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    // As node does it when the time is over.
+    service.app.server.emit('clientError', Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
+    const { status, body } = parse(await answer)
+    assert.equal(status, 422)
+    assert.equal(body.error.message, 'The request did not arrive in time')
+  })
+
+  test('refuses a key that is revoked while its body is still on the way', async () => {
+    const other = await service.tenant()
+    const socket = connect(port, '127.0.0.1')
+    socket.write(
+      `POST ${other.path}/signals HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${other.key}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: 20\r\n\r\n{"value":`,
+    )
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const [key] = await service.store.keys.list(other.organisation.id)
+    await service.store.keys.revoke(key?.id as number, service.now)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    socket.write('"positive"}')
+    const [answer] = await once(socket, 'data')
+    socket.destroy()
+    assert.match(String(answer), /^HTTP\/1\.1 401 /)
+    assert.equal(await other.used(), 0)
   })
 
   test('gives every answer a request id of its own, or the one it was given', async () => {

@@ -7,6 +7,13 @@ export function integerArgument(text: string): number {
 
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
+/** A length of time that is not nothing. */
+export function lifetimeArgument(text: string): number {
+  const lifetime = durationArgument(text)
+  if (lifetime === 0) throw new InvalidArgumentError('It must be longer than nothing.')
+  return lifetime
+}
+
 /** A length of time such as 30m, 24h or 90d, in milliseconds. */
 export function durationArgument(text: string): number {
   const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? []

@@ -6,8 +6,7 @@ import type { Store } from '../domain/store.ts'
 import type { Instant } from '../domain/time.ts'
 
 export interface FirstRun {
-  organisationId: number
-  key: string
+  secret: string
   promptId: string
 }
 
@@ -28,7 +27,7 @@ export async function firstRun(store: Store, now: Instant): Promise<FirstRun | n
   await store.keys.create(newApiKey(secret, owner))
   const prompt = await store.prompts.create(newPrompt(organisation.id, 'prompts/welcome.md', now))
   for (const entry of sampleHistory(now)) await store.history.record(prompt, newHistoryEntry(entry))
-  return { organisationId: organisation.id, key: secret, promptId: prompt.publicId }
+  return { secret, promptId: prompt.publicId }
 }
 
 function sampleHistory(now: Instant): Omit<HistoryEntry, 'id'>[] {

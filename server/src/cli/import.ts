@@ -42,17 +42,22 @@ const portionSize = 500
 async function* portions<Item>(parse: (text: string) => Item): AsyncGenerator<Item[]> {
   let portion: Item[] = []
   let count = 0
-  for await (const { number, text } of readLines(process.stdin)) {
-    portion.push(parseLine(number, text, parse))
-    if (portion.length < portionSize) continue
+  try {
+    for await (const { number, text } of readLines(process.stdin)) {
+      portion.push(parseLine(number, text, parse))
+      if (portion.length < portionSize) continue
+      count += portion.length
+      showProgress(`${count} lines read`)
+      yield portion
+      portion = []
+    }
     count += portion.length
-    showProgress(`${count} lines read`)
     yield portion
-    portion = []
+    showProgress(`${count} lines read, storing them\n`)
+  } catch (error) {
+    showProgress('')
+    throw error
   }
-  count += portion.length
-  yield portion
-  showProgress(`${count} lines read, storing`)
 }
 
 function parseLine<Item>(number: number, text: string, parse: (text: string) => Item): Item {

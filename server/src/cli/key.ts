@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { type ApiKey, newApiKey, newSecret, type Role, roles } from '../domain/api-key.ts'
 import { type Instant, isoTime } from '../domain/time.ts'
-import { durationArgument, integerArgument } from './arguments.ts'
+import { durationArgument, integerArgument, lifetimeArgument } from './arguments.ts'
 import { keyOrFail, organisationOrFail } from './lookup.ts'
 import { print, table } from './output.ts'
 import { withStore } from './session.ts'
@@ -22,7 +22,7 @@ export function keyCommands(program: Command): void {
     .requiredOption('--org <id>', 'the organisation it opens', integerArgument)
     .option('--name <name>', 'to tell it from others', 'unnamed')
     .addOption(new Option('--role <role>', 'what it may do').choices(roles).default('standard'))
-    .option('--expires <time>', 'when it stops working by itself, such as 90d', durationArgument)
+    .option('--expires <time>', 'when it stops working by itself, such as 90d', lifetimeArgument)
     .action(({ org, name, role, expires }: CreateOptions, command: Command) =>
       withStore(async (store) => {
         await organisationOrFail(store, org)

@@ -41,7 +41,7 @@ function newProgram(): Command {
       const { describeFirstRun, serve } = await import('./serve.ts')
       const { address, firstRun } = await serve(config)
       const text = `Promptledger runs on ${address}${firstRun === null ? '' : `\n${describeFirstRun(address, firstRun)}`}`
-      print(command, { address, first_run: firstRun && { key: firstRun.key, prompt_id: firstRun.promptId } }, text)
+      print(command, { address, first_run: firstRun && { key: firstRun.secret, prompt_id: firstRun.promptId } }, text)
     })
 
   program

@@ -9,8 +9,9 @@ import { type FirstRun, firstRun } from './first-run.ts'
 import { newLog } from './log.ts'
 
 const flushEvery = 10_000
-// Ten seconds in all: what is still under way after eight is cut off.
+// Stopping takes ten seconds at most: after eight, connections are cut; what hangs even then is left.
 const patience = 8_000
+const lastMoment = 9_500
 
 export interface Served {
   address: string
@@ -28,13 +29,14 @@ export async function serve(config: Config): Promise<Served> {
   })
   const uses = keyUses(store.keys)
   const app = buildApp({ store, uses, clock: Date.now, log })
+  let first: FirstRun | null
   try {
+    first = config.firstRun ? await firstRun(store, Date.now()) : null
     await listen(app, config)
   } catch (error) {
     await store.close()
     throw error
   }
-  const first = config.firstRun ? await firstRun(store, Date.now()) : null
 
   async function flushUses(): Promise<void> {
     // Not worth more than a line in the log: the next flush will do.
@@ -63,8 +65,16 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<voi
 }
 
 function stopOnSignal(log: Logger, stop: () => Promise<void>): void {
+  let stopping = false
   const onSignal = async (signal: NodeJS.Signals) => {
+    // A terminal and npm may both pass on the same Ctrl-C.
+    if (stopping) return
+    stopping = true
     log.info({ signal }, 'stopping')
+    setTimeout(() => {
+      log.fatal('the database did not answer in time: what was under way is lost, and nobody was told it was stored')
+      process.exit(1)
+    }, lastMoment).unref()
     try {
       await stop()
       process.exit(0)
@@ -73,8 +83,8 @@ function stopOnSignal(log: Logger, stop: () => Promise<void>): void {
       process.exit(1)
     }
   }
-  process.once('SIGTERM', onSignal)
-  process.once('SIGINT', onSignal)
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
 }
 
 /** Where a person on this machine reaches the service. */
@@ -84,20 +94,20 @@ function addressOf(app: FastifyInstance): string {
   return family === 'IPv6' ? `http://[${address}]:${port}` : `http://${address}:${port}`
 }
 
-export function describeFirstRun(address: string, { key, promptId }: FirstRun): string {
+export function describeFirstRun(address: string, { secret, promptId }: FirstRun): string {
   const prompt = `${address}/api/v1/prompts/${promptId}`
   return `
 This is the first start, so there is now an organisation on the Free plan, a sample prompt, and this admin key.
 It is shown only this once:
 
-  ${key}
+  ${secret}
 
 Read the history of the sample prompt:
 
-curl -H 'Authorization: Bearer ${key}' ${prompt}/history
+curl -H 'Authorization: Bearer ${secret}' ${prompt}/history
 
 Record a signal for it:
 
-curl -X POST -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"value":"positive"}' ${prompt}/signals
+curl -X POST -H 'Authorization: Bearer ${secret}' -H 'Content-Type: application/json' -d '{"value":"positive"}' ${prompt}/signals
 `
 }

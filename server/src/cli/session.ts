@@ -1,9 +1,9 @@
-import { type Config, readConfig } from '../config.ts'
+import { readConfig } from '../config.ts'
 import type { Store } from '../domain/store.ts'
 import { openStore } from '../store/open.ts'
 
 /** Runs one command on the configured database. */
-export async function withStore<T>(act: (store: Store, config: Config) => Promise<T>): Promise<T> {
+export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
   const config = readConfig(process.env)
   const store = await openStore({
     url: config.databaseUrl,
@@ -13,7 +13,7 @@ export async function withStore<T>(act: (store: Store, config: Config) => Promis
     onLostConnection: () => {},
   })
   try {
-    return await act(store, config)
+    return await work(store)
   } finally {
     await store.close()
   }

@@ -68,6 +68,8 @@ export interface RecordSignal {
   prompt: Prompt
   value: SignalValue
   metadata: string | null
+  /** The whole body as it was sent: what makes a repeated request the same. */
+  body: string
   idempotencyKey: string | undefined
 }
 
@@ -75,7 +77,7 @@ export interface RecordSignal {
 export async function recordSignal(
   signals: SignalStore,
   access: Access,
-  { prompt, value, metadata, idempotencyKey: key }: RecordSignal,
+  { prompt, value, metadata, body, idempotencyKey: key }: RecordSignal,
   now: Instant,
 ): Promise<Signal> {
   if (key !== undefined && !idempotencyKey.test(key)) {
@@ -89,7 +91,7 @@ export async function recordSignal(
     metadata,
     createdAt: now,
     limit,
-    idempotency: key === undefined ? null : { key, fingerprint: fingerprint(prompt, value, metadata) },
+    idempotency: key === undefined ? null : { key, fingerprint: fingerprint(prompt, body) },
   })
   switch (outcome.kind) {
     case 'recorded':
@@ -110,6 +112,6 @@ function overLimit(limit: number, used: number, now: Instant): DomainError {
   )
 }
 
-function fingerprint(prompt: Prompt, value: SignalValue, metadata: string | null): string {
-  return hash('sha256', `${prompt.id} ${value} ${metadata ?? ''}`, 'base64url')
+function fingerprint(prompt: Prompt, body: string): string {
+  return hash('sha256', `${prompt.id} ${body}`, 'base64url')
 }

@@ -17,8 +17,9 @@ export interface Store {
   /** The number of the newest migration, which opening the store has applied. */
   schemaVersion: number
   /**
-   * Makes what is read next at least as new as this call. Between two calls keys, prompts and history may be answered
-   * from memory, so whoever must not miss a change (a revoked key, a deleted prompt) calls this first.
+   * Makes what is read next as new as this call, or at most 5 ms older where another process changed it. Between two calls
+   * keys, prompts and history may be answered from memory, so whoever must not miss a change (a revoked key, a deleted
+   * prompt) calls this first.
    */
   refresh(): Promise<void>
   /** Rejects unless the database accepts a write now. */

@@ -7,6 +7,9 @@ export type Clock = () => Instant
 
 const iso = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/i
 
+// From here on ISO 8601 writes years differently.
+const yearTenThousand = Date.UTC(10_000, 0)
+
 let lastInstant: Instant = 0
 let lastText = new Date(lastInstant).toISOString()
 
@@ -22,7 +25,7 @@ export function isoTime(at: Instant): string {
 /** Reads an ISO 8601 time that names its zone; anything that would need guessing is refused. */
 export function parseTime(field: string, text: string): Instant {
   const at = iso.test(text) ? Date.parse(text.replace(',', '.')) : Number.NaN
-  if (Number.isNaN(at) || at < 0 || !dayExists(text)) {
+  if (Number.isNaN(at) || at < 0 || at >= yearTenThousand || !dayExists(text)) {
     throw invalid(`${field} must be an ISO 8601 time with a zone, such as 2026-11-15T09:30:00.000Z`)
   }
   return at

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Access, Role } from '../domain/api-key.ts'
 import { forbidden, notFound } from '../domain/errors.ts'
 import { lookupId, type Prompt } from '../domain/prompt.ts'
@@ -21,6 +21,9 @@ declare module 'fastify' {
   }
 }
 
+// Milliseconds.
+const slowBody = 500
+
 /** Everything under /api/v1. The checks come in one order on every route: key, role, path and prompt, body. */
 export function api(context: Context) {
   const { store, uses, clock } = context
@@ -30,8 +33,7 @@ export function api(context: Context) {
     app.decorateRequest('prompt')
     app.decorateRequest('bodyText', '')
 
-    // Before the body is read: whoever has no key or asks for nothing that exists sends it in vain.
-    app.addHook('onRequest', async (request) => {
+    async function authorise(request: FastifyRequest): Promise<void> {
       await store.refresh()
       const now = clock()
       const access = await authenticate(store, request.headers.authorization, now)
@@ -46,6 +48,14 @@ export function api(context: Context) {
         if (prompt === null) throw notFound()
         request.prompt = prompt
       }
+    }
+
+    // Before the body is read: whoever has no key or asks for nothing that exists sends it in vain.
+    app.addHook('onRequest', authorise)
+    // And again where the body took its time: the key may have been revoked since.
+    app.addHook('preHandler', (request, reply, done) => {
+      if (reply.elapsedTime > slowBody) authorise(request).then(() => done(), done)
+      else done()
     })
 
     app.removeAllContentTypeParsers()

@@ -4,7 +4,7 @@ import { notFound } from '../domain/errors.ts'
 import type { Store } from '../domain/store.ts'
 import type { Clock } from '../domain/time.ts'
 import { api } from './api.ts'
-import { answerBrokenRequests } from './broken-requests.ts'
+import { brokenRequestHandler } from './broken-requests.ts'
 import { errorHandler } from './errors.ts'
 import type { KeyUses } from './key-uses.ts'
 import { requestIds } from './request-id.ts'
@@ -23,10 +23,11 @@ const seconds = 1_000
 /** Builds the service; listening is left to the caller. */
 export function buildApp(context: Context): FastifyInstance {
   const { log, clock } = context
+  const requestId = requestIds()
   const app = Fastify({
     // We log by ourselves: Fastify's logger would make an object for each request even where nothing is logged.
     logger: false,
-    genReqId: requestIds(),
+    genReqId: requestId,
     // A slow or silent client gives its connection back.
     requestTimeout: 30 * seconds,
     keepAliveTimeout: 72 * seconds,
@@ -38,7 +39,7 @@ export function buildApp(context: Context): FastifyInstance {
     rewriteUrl: ({ url = '/' }) => readableUrl(url),
     // Ids of any length take the same way to the same 404.
     routerOptions: { maxParamLength: 16_384 },
-    clientErrorHandler: answerBrokenRequests,
+    clientErrorHandler: brokenRequestHandler(() => requestId({ headers: {} })),
   })
   // Otherwise node answers an unknown `Expect` header by itself, with a status we do not have.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))

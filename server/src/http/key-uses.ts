@@ -18,7 +18,13 @@ export function keyUses(keys: KeyStore): KeyUses {
       if (uses.size === 0) return
       const noted = uses
       uses = new Map()
-      await keys.recordUses([...noted].map(([keyId, usedAt]) => ({ keyId, usedAt })))
+      try {
+        await keys.recordUses([...noted].map(([keyId, usedAt]) => ({ keyId, usedAt })))
+      } catch (error) {
+        // For the next time, unless there is something newer by now.
+        uses = new Map([...noted, ...uses])
+        throw error
+      }
     },
   }
 }

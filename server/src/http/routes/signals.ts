@@ -31,6 +31,7 @@ export function signalRoutes({ store, clock }: Context) {
           prompt: request.prompt,
           value,
           metadata: metadata == null ? null : checkMetadata(memberText(request.bodyText, 'metadata') as string),
+          body: request.bodyText,
           idempotencyKey: request.headers['idempotency-key'] as string | undefined,
         },
         clock(),

@@ -44,4 +44,3 @@ export const historyPageSchema = {
 } as const
 
 export type HistoryEntryBody = FromSchema<typeof historyEntrySchema>
-export type NewHistoryEntryBody = FromSchema<typeof newHistoryEntrySchema>

@@ -5,8 +5,8 @@ import { statement } from '../sql/database.ts'
 export interface PostgresDatabase extends Database {
   /** A statement in PostgreSQL's own words, with `$1` and so on. */
   query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>
-  /** Runs `act` on one connection while no other process is doing so. A failure closes the connection, which frees the lock. */
-  alone<T>(act: (client: pg.ClientBase) => Promise<T>): Promise<T>
+  /** Runs `work` on one connection while no other process is doing so. A failure closes the connection, which frees the lock. */
+  alone<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
@@ -15,6 +15,10 @@ const int8 = 20
 const numeric = 1700
 // Any number will do, as long as nothing else in the same database picks it.
 const lockNumber = 7_061_951
+
+// A server that is there but slow gives up first; one that is gone without a word is given up on.
+const serverPatience = 30_000
+const ourPatience = 32_000
 
 const countChange = statement('update change_counter set changes = changes + 1')
 
@@ -29,7 +33,8 @@ export async function openPostgres(
     connectionString: url,
     max: poolSize,
     connectionTimeoutMillis: 5_000,
-    statement_timeout: 30_000,
+    statement_timeout: serverPatience,
+    keepAlive: true,
     application_name: 'promptledger',
     types: { getTypeParser },
   })
@@ -37,27 +42,27 @@ export async function openPostgres(
   pool.on('error', onLostConnection)
   await checkServer(pool, url)
 
-  const query = (sql: string, values: unknown[] = []) => run(pool, sql, values)
+  const query = (sql: string, values: unknown[] = []) => run(pool, sql, values, ourPatience)
 
-  async function withClient<T>(act: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>, reuse = true): Promise<T> {
     const client = await pool.connect()
     // A connection that breaks tells it twice: to the statement under way, and here, where silence would end the process.
     const ignore = () => {}
     client.on('error', ignore)
     let failed = true
     try {
-      const result = await act(client)
+      const result = await work(client)
       failed = false
       return result
     } finally {
       client.off('error', ignore)
       // After a failure nobody knows what state the connection is in.
-      client.release(failed)
+      client.release(failed || !reuse)
     }
   }
 
   function write(statements: Statement[]): Promise<Row[][]> {
-    return withClient((client) => transaction(client, statements))
+    return withClient((client) => transaction(client, statements, ourPatience))
   }
 
   function stage({ columns, portions, target, statements }: Staging): Promise<Row[][]> {
@@ -76,12 +81,10 @@ export async function openPostgres(
       await client.query('analyze staged')
       const results = await transaction(client, [...(await statements()), countChange])
       onChange()
-      await client.query('drop table staged')
-      // Or queries would be planned for the table as it was.
-      await client.query(`analyze ${target}`)
-      await client.query('reset statement_timeout')
+      // Or queries would be planned for the table as it was. The rows are stored by now, whatever becomes of this.
+      await client.query(`analyze ${target}`).catch(() => {})
       return results
-    })
+    }, false)
   }
 
   return {
@@ -95,11 +98,11 @@ export async function openPostgres(
       onChange()
       return results
     },
-    alone: (act) =>
+    alone: (work) =>
       withClient(async (client) => {
         await client.query('set statement_timeout = 0')
         await client.query(`select pg_advisory_lock(${lockNumber})`)
-        const result = await act(client)
+        const result = await work(client)
         await client.query(`select pg_advisory_unlock(${lockNumber})`)
         await client.query('reset statement_timeout')
         return result
@@ -120,10 +123,12 @@ async function checkServer(pool: pg.Pool, url: string): Promise<void> {
   }
 }
 
-async function transaction(client: pg.ClientBase, statements: Statement[]): Promise<Row[][]> {
+async function transaction(client: pg.ClientBase, statements: Statement[], patience?: number): Promise<Row[][]> {
   const results: Row[][] = []
   await client.query('begin')
-  for (const { sql, parameters } of statements) results.push(await run(client, numbered(sql), parameters))
+  for (const { sql, parameters } of statements) {
+    results.push(await run(client, numbered(sql), parameters, patience))
+  }
   await client.query('commit')
   return results
 }
@@ -131,13 +136,14 @@ async function transaction(client: pg.ClientBase, statements: Statement[]): Prom
 const names = new Map<string, string>()
 
 /** Each statement gets a name, so that PostgreSQL parses and plans it once for each connection. */
-async function run(client: pg.Pool | pg.ClientBase, sql: string, values: unknown[]): Promise<Row[]> {
+async function run(client: pg.Pool | pg.ClientBase, sql: string, values: unknown[], patience?: number): Promise<Row[]> {
   let name = names.get(sql)
   if (name === undefined) {
     name = `promptledger_${names.size}`
     names.set(sql, name)
   }
-  const result = await client.query({ name, text: sql, values })
+  const query = { name, text: sql, values, query_timeout: patience }
+  const result = await client.query(query)
   return result.rows
 }
 

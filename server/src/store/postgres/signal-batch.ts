@@ -89,26 +89,28 @@ export function recordBatch(
 
 /**
  * The signals to try next, in order of arrival: of those with the same idempotency key the first, since the others are
- * answered from what becomes of it; of an organisation near its limit no more than there was room for.
+ * answered from what becomes of it; of an organisation near its limit no more than there was room for; and only signals
+ * that go by the same limit, which differ when the plan was changed while some were waiting.
  */
 function nextRound(open: Place[], room: Map<string, number>): Place[] {
   const keys = new Set<string>()
-  const taken = new Map<string, number>()
+  const taken = new Map<string, { count: number; limit: number }>()
   return open.filter(({ signal }) => {
-    const quota = quotaOf(signal)
-    const count = taken.get(quota) ?? 0
-    if (count >= (room.get(quota) ?? Number.POSITIVE_INFINITY)) return false
+    const usage = usageOf(signal)
+    const { count, limit } = taken.get(usage) ?? { count: 0, limit: signal.limit }
+    if (signal.limit !== limit || count >= (room.get(usage) ?? Number.POSITIVE_INFINITY)) return false
     if (signal.idempotency !== null) {
       const key = `${signal.organisationId} ${signal.idempotency.key}`
       if (keys.has(key)) return false
       keys.add(key)
     }
-    taken.set(quota, count + 1)
+    taken.set(usage, { count: count + 1, limit })
     return true
   })
 }
 
-function quotaOf({ organisationId, createdAt }: SignalToRecord): string {
+/** Names the organisation's count for the month that the signal belongs to. */
+function usageOf({ organisationId, createdAt }: SignalToRecord): string {
   return `${organisationId} ${monthStart(createdAt)}`
 }
 
@@ -129,33 +131,36 @@ function at(round: Place[], place: number): Place {
 
 /** Over the limit, unless the signal only did not fit together with the others: then notes how many do. */
 async function settleRefused(database: PostgresDatabase, refused: Place[], room: Map<string, number>): Promise<void> {
-  for (const [quota, places] of Map.groupBy(refused, ({ signal }) => quotaOf(signal))) {
-    const { organisationId, createdAt } = (places[0] as Place).signal
+  for (const [usage, places] of Map.groupBy(refused, ({ signal }) => usageOf(signal))) {
+    const { organisationId, createdAt, limit } = (places[0] as Place).signal
     const [row] = await database.rows('select used from signal_usage where organisation_id = ? and month = ?', [
       organisationId,
       monthStart(createdAt),
     ])
     const used = (row?.used ?? 0) as number
-    for (const place of places) {
-      if (used >= place.signal.limit) place.outcome = { kind: 'over_limit', used }
-      else room.set(quota, place.signal.limit - used)
+    if (used < limit) {
+      room.set(usage, limit - used)
+      continue
     }
+    room.delete(usage)
+    for (const place of places) place.outcome = { kind: 'over_limit', used }
   }
 }
 
 const uniqueViolation = '23505'
 const deadlock = '40P01'
 const serializationFailure = '40001'
+const mostTries = 10
 
 async function ask(database: PostgresDatabase, round: Place[]): Promise<Answer> {
   const input = JSON.stringify(round.map(({ signal }) => toInput(signal)))
-  for (;;) {
+  for (let tries = 1; ; tries++) {
     try {
       const [answer] = await database.query(recordSql, [input])
       return answer as unknown as Answer
     } catch (error) {
-      // Another process stored one of the idempotency keys at the same moment: by now the statement sees it.
-      if (!isConflict(error)) throw error
+      // Another process was at the same rows at the same moment, an idempotency key mostly: by now the statement sees it.
+      if (!isConflict(error) || tries === mostTries) throw error
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Store } from '../../domain/store.ts'
-import { type Clock, monthStart, nextMonthStart } from '../../domain/time.ts'
+import { type Clock, monthStart } from '../../domain/time.ts'
 import { inGroups } from '../groups.ts'
 import { newMemory, remembering } from '../memory.ts'
 import { statement } from '../sql/database.ts'
@@ -33,7 +33,7 @@ export async function openPostgresStore(
     throw error
   })
   // So that a month's first signal does not have to wait for its partition.
-  await prepareMonths([monthStart(clock()), nextMonthStart(clock())])
+  await prepareMonths([monthStart(clock())])
 
   const signals = inGroups(recordBatch(database, prepareMonths), half)
 

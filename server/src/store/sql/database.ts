@@ -14,7 +14,7 @@ export interface Database {
   rows(sql: string, parameters?: Value[]): Promise<Row[]>
   /** All statements or none; gives the rows of each. */
   write(statements: Statement[]): Promise<Row[][]>
-  /** A write that memory must not outlive: every process forgets what it keeps before its next `refresh` resolves. */
+  /** A write that memory must not outlive: this process forgets what it keeps at once, others with their next `refresh`. */
   change(statements: Statement[]): Promise<Row[][]>
   /**
    * Collects rows in the table `staged`, seen by nobody else and holding nobody up, then runs the statements, which move

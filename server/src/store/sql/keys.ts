@@ -50,7 +50,9 @@ export function sqlKeys(database: Database): KeyStore {
 
     async recordUses(uses) {
       const sql = 'update api_keys set last_used_at = ? where id = ? and (last_used_at is null or last_used_at < ?)'
-      await database.write(uses.map(({ keyId, usedAt }) => statement(sql, [usedAt, keyId, usedAt])))
+      // In one order, or two processes could each wait for a row that the other has locked.
+      const ordered = uses.toSorted((a, b) => a.keyId - b.keyId)
+      await database.write(ordered.map(({ keyId, usedAt }) => statement(sql, [usedAt, keyId, usedAt])))
     },
   }
 }

@@ -36,14 +36,14 @@ export function sqlSignalImport(
       target: 'signals',
       statements: async () => {
         await prepareMonths(months)
-        return [countStaged, insertStaged, addStagedToHours]
+        return [insertStaged, countStaged, addStagedToHours]
       },
     })
     return { imported }
   }
 }
 
-// First, so that locks are taken in the same order as by the signal batch.
+// After the signals, so that those whom it makes wait do so only for the sums; before the hours, as in the signal batch.
 const countStaged: Statement = statement(
   `insert into signal_usage (organisation_id, month, used)
    select organisation_id, month, count(*) from staged group by organisation_id, month order by organisation_id, month

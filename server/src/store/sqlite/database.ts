@@ -17,7 +17,7 @@ const busy = 5
 // SQLite waits by blocking the whole process, so it may do that only for a moment; the rest is waited for outside.
 const blockingWait = 10
 const pauseBetweenTries = 10
-const longestWait = 30_000
+const longestWait = 60_000
 // The same few pages change with every batch: copying them back less often saves most of that work. 16 MB of log.
 const pagesBetweenCheckpoints = 4_000
 
@@ -73,15 +73,26 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
     return results
   }
 
-  async function stage({ columns, portions, statements }: Staging): Promise<Row[][]> {
+  // One at a time: there is one table to collect in.
+  let staging: Promise<unknown> = Promise.resolve()
+  function stage(rows: Staging): Promise<Row[][]> {
+    const staged = staging.then(() => stageNow(rows))
+    staging = staged.catch(() => {})
+    return staged
+  }
+
+  async function stageNow({ columns, portions, statements }: Staging): Promise<Row[][]> {
     connection.exec('drop table if exists temp.staged')
     connection.exec(`create temp table staged (${columns.map(({ name }) => name).join(', ')})`)
     const insert = connection.prepare(`insert into temp.staged values (${columns.map(() => '?').join(', ')})`)
     for await (const rows of portions) {
       // The temporary table has a file of its own, so this locks nobody out.
       connection.exec('begin')
-      for (const row of rows) insert.run(...row)
-      connection.exec('commit')
+      try {
+        for (const row of rows) insert.run(...row)
+      } finally {
+        connection.exec('commit')
+      }
     }
     const results = await change(await statements())
     connection.exec('drop table temp.staged')
