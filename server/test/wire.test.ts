@@ -102,7 +102,8 @@ describe('On the wire', () => {
 
   test('tells a client that stops in the middle of a request that its time is up', async () => {
     const connected = once(service.app.server, 'connection')
-    const answer = exchange(port, 'POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{')
+    const head = `POST ${tenant.path}/signals HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tenant.key}\r\n`
+    const answer = exchange(port, `${head}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{`)
     const [socket] = await connected
     await new Promise((resolve) => setTimeout(resolve, 50))
     // As node does it when the time is over.

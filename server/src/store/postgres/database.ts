@@ -40,22 +40,20 @@ export async function openPostgres(
   })
   // A connection that breaks while idle is replaced by the next query; without a listener it would end the process.
   pool.on('error', onLostConnection)
+  // One that breaks in use tells it twice: to the statement under way, and here, perhaps when it was given up already.
+  pool.on('connect', (client) => client.on('error', () => {}))
   await checkServer(pool, url)
 
   const query = (sql: string, values: unknown[] = []) => run(pool, sql, values, ourPatience)
 
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>, reuse = true): Promise<T> {
     const client = await pool.connect()
-    // A connection that breaks tells it twice: to the statement under way, and here, where silence would end the process.
-    const ignore = () => {}
-    client.on('error', ignore)
     let failed = true
     try {
       const result = await work(client)
       failed = false
       return result
     } finally {
-      client.off('error', ignore)
       // After a failure nobody knows what state the connection is in.
       client.release(failed || !reuse)
     }
