@@ -150,9 +150,11 @@ onEachEngine('Authentication', (engine) => {
     test('comes before what is wrong with the body', async () => {
       const tenant = await service.tenant()
       for (const url of ['/api/v1/nothing', '/api/v1/prompts/pmt_x/signals']) {
-        const headers = { ...tenant.headers, 'content-type': 'text/plain' }
-        const response = await service.app.inject({ method: 'POST', url, headers, payload: 'x'.repeat(100_000) })
-        assert.equal(response.statusCode, 404, url)
+        for (const type of ['text/plain', 'application/json']) {
+          const headers = { ...tenant.headers, 'content-type': type }
+          const response = await service.app.inject({ method: 'POST', url, headers, payload: 'x'.repeat(100_000) })
+          assert.equal(response.statusCode, 404, `${url} ${type}`)
+        }
       }
     })
 
