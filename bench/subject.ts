@@ -65,9 +65,9 @@ export function signalRequest({ key, promptId }: Subject): string {
   )
 }
 
-export function historyRequest({ key, promptId }: Subject, page = 1): string {
+export function historyRequest({ key, promptId }: Subject, page = 1, limit = 25): string {
   return (
-    `GET /api/v1/prompts/${promptId}/history?page=${page} HTTP/1.1\r\nHost: 127.0.0.1\r\n` +
+    `GET /api/v1/prompts/${promptId}/history?page=${page}&limit=${limit} HTTP/1.1\r\nHost: 127.0.0.1\r\n` +
     `Authorization: Bearer ${key}\r\n\r\n`
   )
 }

@@ -70,6 +70,19 @@ export async function startServe(env: NodeJS.ProcessEnv, args: string[] = ['--po
   }
 }
 
+/** What the first start of a service made, and calls with it. */
+export function sampleOf({ address, output }: RunningService) {
+  const [key] = /plk_\w+/.exec(output().stdout) as RegExpExecArray
+  const [prompt] = /pmt_\w+/.exec(output().stdout) as RegExpExecArray
+  const url = `${address}/api/v1/prompts/${prompt}`
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  return {
+    key,
+    history: (query = '') => fetch(`${url}/history${query}`, { headers }),
+    signal: (body = '{"value":"positive"}') => fetch(`${url}/signals`, { method: 'POST', headers, body }),
+  }
+}
+
 function collect(child: ChildProcess): () => { stdout: string; stderr: string } {
   let [stdout, stderr] = ['', '']
   child.stdout?.on('data', (chunk) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { promptledgerJson, startServe } from './command.ts'
+import { promptledgerJson, sampleOf, startServe } from './command.ts'
 import { engines, onEachEngine } from './engines.ts'
 import { queryRows } from './service.ts'
 
@@ -8,14 +8,8 @@ onEachEngine('When the database fails', (engine) => {
   test('answers 500 internal_error without a word of the cause, logs the cause, and recovers by itself', async () => {
     const database = await engine.create()
     const service = await startServe({ DATABASE_URL: database.url })
-    const [key] = /plk_\w+/.exec(service.output().stdout) as RegExpExecArray
-    const [prompt] = /pmt_\w+/.exec(service.output().stdout) as RegExpExecArray
-    const signal = () =>
-      fetch(`${service.address}/api/v1/prompts/${prompt}/signals`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: '{"value":"positive","metadata":{"a":"SENSITIVE"}}',
-      })
+    const sample = sampleOf(service)
+    const signal = () => sample.signal('{"value":"positive","metadata":{"a":"SENSITIVE"}}')
     assert.equal((await signal()).status, 201)
     await queryRows(database.url, 'alter table signal_hours rename to elsewhere')
     const failed = await signal()
@@ -45,21 +39,18 @@ test('While another process holds the SQLite file, signals wait, reads and healt
   const sqlite = engines[0] as (typeof engines)[0]
   const database = await sqlite.create()
   const service = await startServe({ DATABASE_URL: database.url })
-  const [key] = /plk_\w+/.exec(service.output().stdout) as RegExpExecArray
-  const [prompt] = /pmt_\w+/.exec(service.output().stdout) as RegExpExecArray
+  const sample = sampleOf(service)
   const { DatabaseSync } = await import('node:sqlite')
   const holder = new DatabaseSync(database.url.slice('sqlite:'.length))
   holder.exec('begin immediate')
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const url = `${service.address}/api/v1/prompts/${prompt}`
   let settled = false
-  const waiting = fetch(`${url}/signals`, { method: 'POST', headers, body: '{"value":"positive"}' }).finally(() => {
+  const waiting = sample.signal().finally(() => {
     settled = true
   })
   const start = performance.now()
   for (let i = 0; i < 10; i++) {
     assert.equal((await fetch(`${service.address}/healthz`)).status, 200)
-    assert.equal((await fetch(`${url}/history`, { headers })).status, 200)
+    assert.equal((await sample.history()).status, 200)
   }
   assert.ok(performance.now() - start < 2_000)
   assert.equal(settled, false)
@@ -74,20 +65,17 @@ test('Without its PostgreSQL the service is alive, not ready, and ready again wh
   const { startPostgres } = await import('./postgres.ts')
   const postgres = await startPostgres()
   const service = await startServe({ DATABASE_URL: postgres.url })
-  const [key] = /plk_\w+/.exec(service.output().stdout) as RegExpExecArray
-  const [prompt] = /pmt_\w+/.exec(service.output().stdout) as RegExpExecArray
-  const history = () =>
-    fetch(`${service.address}/api/v1/prompts/${prompt}/history`, { headers: { authorization: `Bearer ${key}` } })
-  assert.equal((await history()).status, 200)
+  const sample = sampleOf(service)
+  assert.equal((await sample.history()).status, 200)
   await postgres.pause()
   assert.equal((await fetch(`${service.address}/healthz`)).status, 200)
   const unready = await fetch(`${service.address}/readyz`)
   assert.equal(unready.status, 503)
   assert.partialDeepStrictEqual(await unready.json(), { error: { code: 'internal_error' } })
-  assert.equal((await history()).status, 500)
+  assert.equal((await sample.history()).status, 500)
   await postgres.resume()
   assert.equal((await fetch(`${service.address}/readyz`)).status, 200)
-  assert.equal((await history()).status, 200)
+  assert.equal((await sample.history()).status, 200)
   assert.deepEqual(((await promptledgerJson(postgres.url, ['org', 'list'])) as object[]).length, 1)
   await service.stop()
   await postgres.stop()
@@ -97,17 +85,12 @@ test('Connections that PostgreSQL ends in the middle of work cost answers, not s
   const postgres = engines[1] as (typeof engines)[0]
   const database = await postgres.create()
   const service = await startServe({ DATABASE_URL: database.url })
-  const [key] = /plk_\w+/.exec(service.output().stdout) as RegExpExecArray
-  const [prompt] = /pmt_\w+/.exec(service.output().stdout) as RegExpExecArray
+  const sample = sampleOf(service)
   let cutting = true
   let [stored, failed] = [0, 0]
   const send = async () => {
     while (cutting) {
-      const response = await fetch(`${service.address}/api/v1/prompts/${prompt}/signals`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: '{"value":"positive"}',
-      })
+      const response = await sample.signal()
       if (response.status === 201) stored++
       else if (response.status === 500) failed++
       else break

@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { promptledger, promptledgerJson, startServe } from './command.ts'
+import { promptledger, promptledgerJson, sampleOf, startServe } from './command.ts'
 import { engines, onEachEngine } from './engines.ts'
 import { queryRows } from './service.ts'
 
@@ -61,16 +61,11 @@ onEachEngine('The process', (engine) => {
   test('finishes what is in flight on SIGTERM: every 201 is stored, and the exit status is 0', async () => {
     const database = await engine.create()
     const service = await startServe({ DATABASE_URL: database.url })
-    const [key] = /plk_\w+/.exec(service.output().stdout) as RegExpExecArray
-    const [prompt] = /pmt_\w+/.exec(service.output().stdout) as RegExpExecArray
+    const sample = sampleOf(service)
     let answered = 0
     const send = async () => {
       for (;;) {
-        const response = await fetch(`${service.address}/api/v1/prompts/${prompt}/signals`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-          body: '{"value":"positive"}',
-        }).catch(() => null)
+        const response = await sample.signal().catch(() => null)
         if (response === null || response.status !== 201) return response?.status
         answered++
         if (answered === 100) stopped = service.stop()
@@ -190,15 +185,10 @@ describe('The process', () => {
   test('stops within ten seconds although its database is held by another process', async () => {
     const database = await (engines[0] as (typeof engines)[0]).create()
     const service = await startServe({ DATABASE_URL: database.url })
-    const [key] = /plk_\w+/.exec(service.output().stdout) as RegExpExecArray
-    const [prompt] = /pmt_\w+/.exec(service.output().stdout) as RegExpExecArray
+    const sample = sampleOf(service)
     const holder = new DatabaseSync(database.url.slice('sqlite:'.length))
     holder.exec('begin immediate')
-    const signal = fetch(`${service.address}/api/v1/prompts/${prompt}/signals`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: '{"value":"positive"}',
-    }).catch(() => null)
+    const signal = sample.signal().catch(() => null)
     await new Promise((resolve) => setTimeout(resolve, 200))
     const start = performance.now()
     assert.equal(await service.stop(), 1)
@@ -219,18 +209,11 @@ describe('The process', () => {
   test('writes no key, no metadata and no body into the log, at any level', async () => {
     const database = await (engines[0] as (typeof engines)[0]).create()
     const service = await startServe({ DATABASE_URL: database.url, LOG_LEVEL: 'trace' })
-    const [key] = /plk_\w+/.exec(service.output().stdout) as RegExpExecArray
-    const [prompt] = /pmt_\w+/.exec(service.output().stdout) as RegExpExecArray
-    const url = `${service.address}/api/v1/prompts/${prompt}`
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-    await fetch(`${url}/signals`, {
-      method: 'POST',
-      headers,
-      body: '{"value":"positive","metadata":{"a":"SENSITIVE"}}',
-    })
-    await fetch(`${url}/signals`, { method: 'POST', headers, body: '{"value":"SENSITIVE"}' })
-    await fetch(`${url}/signals`, { method: 'POST', headers, body: 'SENSITIVE' })
-    const answer = await fetch(`${url}/history?page=SENSITIVE&key=${key}`, { headers })
+    const sample = sampleOf(service)
+    await sample.signal('{"value":"positive","metadata":{"a":"SENSITIVE"}}')
+    await sample.signal('{"value":"SENSITIVE"}')
+    await sample.signal('SENSITIVE')
+    const answer = await sample.history(`?page=SENSITIVE&key=${sample.key}`)
     await service.stop()
     const { stderr } = service.output()
     assert.ok(stderr.includes(answer.headers.get('x-request-id') as string), 'the request is not in the log')

@@ -97,11 +97,26 @@ export class Tenant {
     })
   }
 
+  /** Stores signals of this month past every limit. */
+  async fill(count: number): Promise<void> {
+    const signal = {
+      organisationId: this.organisation.id,
+      promptId: this.prompt.id,
+      value: 'positive' as const,
+      metadata: null,
+      createdAt: this.service.now,
+    }
+    async function* portions() {
+      for (let left = count; left > 0; left -= 10_000) yield Array(Math.min(left, 10_000)).fill(signal)
+    }
+    await this.service.store.signals.import(portions())
+  }
+
   record(entry: Partial<Omit<HistoryEntry, 'id'>> = {}): Promise<HistoryEntry> {
     return this.service.store.history.record(this.prompt, newHistoryEntry({ ...deployed(this.service.now), ...entry }))
   }
 
-  /** What the month's counter says, by the only way that the interface has: filling it up is left to the caller. */
+  /** What the counters of all months say together. */
   async used(): Promise<number> {
     const rows = await usageOf(this.service.url, this.organisation.id)
     return rows.reduce((sum, { used }) => sum + used, 0)

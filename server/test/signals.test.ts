@@ -2,15 +2,14 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Ajv } from 'ajv'
 import fc from 'fast-check'
-import { errorBodySchema, rateLimitedBodySchema } from '../src/http/schemas/error.ts'
+import { errorBodySchema } from '../src/http/schemas/error.ts'
 import { signalSchema } from '../src/http/schemas/signal.ts'
 import { onEachEngine } from './engines.ts'
-import { queryRows, type Tenant, usageOf, useService } from './service.ts'
+import { queryRows, type Tenant, useService } from './service.ts'
 
 const ajv = new Ajv({ validateFormats: false })
 const created = ajv.compile(signalSchema)
 const errored = ajv.compile(errorBodySchema)
-const rateLimited = ajv.compile(rateLimitedBodySchema)
 
 async function storedMetadata(tenant: Tenant): Promise<unknown> {
   const sql = `select metadata from signals where organisation_id = ${tenant.organisation.id} order by id desc limit 1`
@@ -226,217 +225,9 @@ onEachEngine('POST signals', (engine) => {
 
     test('comes before the limit', async () => {
       const tenant = await service.tenant()
-      await fill(tenant, 1_000)
+      await tenant.fill(1_000)
       assert.equal((await tenant.signal({ value: 'wrong' })).statusCode, 422)
       assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 429)
     })
   })
-
-  describe('429', () => {
-    test('answers beyond the limit of each plan with limit, used, resets_at and Retry-After', async () => {
-      for (const [plan, limit] of [
-        ['free', 1_000],
-        ['team', 10_000],
-        ['business', 100_000],
-      ] as const) {
-        const tenant = await service.tenant(plan)
-        await fill(tenant, limit - 1)
-        assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 201, plan)
-        const response = await tenant.signal({ value: 'positive' })
-        assert.equal(response.statusCode, 429, plan)
-        const { code, message, ...details } = response.json().error
-        assert.equal(code, 'rate_limited')
-        assert.match(message, new RegExp(String(limit)))
-        assert.deepEqual(details, { limit, used: limit, resets_at: '2026-12-01T00:00:00.000Z' })
-        assert.equal(response.headers['retry-after'], String((Date.parse('2026-12-01') - service.now) / 1_000))
-        assert.ok(rateLimited(response.json()), JSON.stringify(rateLimited.errors))
-        assert.equal(await tenant.used(), limit)
-      }
-    })
-
-    test('counts all prompts of the organisation together, deleted ones too', async () => {
-      const tenant = await service.tenant()
-      const other = await service.prompt(tenant.organisation)
-      await fill(tenant, 999)
-      const url = `/api/v1/prompts/${other.publicId}/signals`
-      const request = { method: 'POST', url, headers: tenant.headers, payload: { value: 'positive' } } as const
-      assert.equal((await service.app.inject(request)).statusCode, 201)
-      await service.store.prompts.delete(other, service.now)
-      assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 429)
-    })
-
-    test('takes a change of plan into account on the next request, used above a lowered limit included', async () => {
-      const tenant = await service.tenant('team')
-      await fill(tenant, 1_500)
-      await service.store.organisations.setPlan(tenant.organisation.id, 'free')
-      const refused = await tenant.signal({ value: 'positive' })
-      assert.equal(refused.statusCode, 429)
-      assert.deepEqual([refused.json().error.limit, refused.json().error.used], [1_000, 1_500])
-      await service.store.organisations.setPlan(tenant.organisation.id, 'business')
-      assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 201)
-    })
-
-    test('ends with the first instant of the next month, UTC', async () => {
-      const now = service.now
-      try {
-        service.now = Date.parse('2026-12-31T23:59:59.999Z')
-        const tenant = await service.tenant()
-        await fill(tenant, 1_000)
-        const refused = await tenant.signal({ value: 'positive' })
-        assert.equal(refused.statusCode, 429)
-        assert.equal(refused.json().error.resets_at, '2027-01-01T00:00:00.000Z')
-        assert.equal(refused.headers['retry-after'], '1')
-        service.now += 1
-        const taken = await tenant.signal({ value: 'positive' })
-        assert.equal(taken.statusCode, 201)
-        assert.equal(taken.json().data.created_at, '2027-01-01T00:00:00.000Z')
-        assert.deepEqual(
-          (await usageOf(service.url, tenant.organisation.id)).map(({ used }) => used),
-          [1_000, 1],
-        )
-      } finally {
-        service.now = now
-      }
-    })
-  })
-
-  describe('Idempotency-Key', () => {
-    const headers = (key: string) => ({ 'idempotency-key': key })
-
-    test('gives the first answer again to the same request, even when the limit is reached and months later', async () => {
-      const now = service.now
-      try {
-        const tenant = await service.tenant()
-        const body = { value: 'positive', metadata: { trace: 'a' } }
-        const first = await tenant.signal(body, headers('k-1'))
-        await fill(tenant, 999)
-        const again = await tenant.signal(body, headers('k-1'))
-        assert.deepEqual([again.statusCode, again.body], [201, first.body])
-        service.now += 200 * 86_400_000
-        const later = await tenant.signal(body, headers('k-1'))
-        assert.deepEqual([later.statusCode, later.body], [201, first.body])
-        assert.equal(await tenant.used(), 1_000)
-      } finally {
-        service.now = now
-      }
-    })
-
-    test('is refused with another body or another prompt', async () => {
-      const tenant = await service.tenant()
-      await tenant.signal({ value: 'positive', metadata: { a: 1 } }, headers('k'))
-      const other = await service.prompt(tenant.organisation)
-      const answers = [
-        await tenant.signal({ value: 'negative', metadata: { a: 1 } }, headers('k')),
-        await tenant.signal({ value: 'positive', metadata: { a: 2 } }, headers('k')),
-        await tenant.signal({ value: 'positive' }, headers('k')),
-        await tenant.signal({ value: 'positive', metadata: { a: 1 }, more: true }, headers('k')),
-        await service.app.inject({
-          method: 'POST',
-          url: `/api/v1/prompts/${other.publicId}/signals`,
-          headers: { ...tenant.headers, ...headers('k') },
-          payload: { value: 'positive', metadata: { a: 1 } },
-        }),
-      ]
-      for (const answer of answers) {
-        assert.equal(answer.statusCode, 422)
-        assert.match(answer.json().error.message, /Idempotency-Key was used before/)
-      }
-      assert.equal(await tenant.used(), 1)
-    })
-
-    test('belongs to its organisation', async () => {
-      const [a, b] = [await service.tenant(), await service.tenant()]
-      const first = (await a.signal({ value: 'positive' }, headers('k'))).json().data
-      const second = (await b.signal({ value: 'negative' }, headers('k'))).json().data
-      assert.notEqual(first.id, second.id)
-    })
-
-    test('stores one signal for any number of simultaneous requests', async () => {
-      const tenant = await service.tenant()
-      const answers = await Promise.all(
-        Array.from({ length: 50 }, () => tenant.signal({ value: 'positive' }, headers('once'))),
-      )
-      assert.deepEqual([...new Set(answers.map(({ statusCode }) => statusCode))], [201])
-      assert.equal(new Set(answers.map(({ body }) => body)).size, 1)
-      assert.equal(await tenant.used(), 1)
-    })
-  })
-
-  test('agrees with a small model under any sequence of signals, keys, plan changes and months', async () => {
-    const act = fc.oneof(
-      {
-        weight: 8,
-        arbitrary: fc.record({
-          act: fc.constant('signal' as const),
-          key: fc.option(fc.integer({ min: 0, max: 4 })),
-          value: fc.constantFrom('positive', 'negative'),
-        }),
-      },
-      { weight: 1, arbitrary: fc.record({ act: fc.constant('plan' as const), plan: fc.constantFrom('free', 'team') }) },
-      { weight: 1, arbitrary: fc.record({ act: fc.constant('month' as const) }) },
-    )
-    const now = service.now
-    try {
-      await fc.assert(
-        fc.asyncProperty(
-          fc.array(act, { maxLength: 40 }),
-          fc.integer({ min: 995, max: 1_000 }),
-          async (acts, before) => {
-            service.now = now
-            const tenant = await service.tenant()
-            await fill(tenant, before)
-            let [used, limit] = [before, 1_000]
-            const known = new Map<number, { value: string; body: string }>()
-            for (const step of acts) {
-              if (step.act === 'plan') {
-                limit = step.plan === 'free' ? 1_000 : 10_000
-                await service.store.organisations.setPlan(tenant.organisation.id, step.plan as 'free' | 'team')
-              } else if (step.act === 'month') {
-                service.now = Date.UTC(new Date(service.now).getUTCFullYear(), new Date(service.now).getUTCMonth() + 1)
-                used = 0
-              } else {
-                const { key, value } = step
-                const first = key === null ? undefined : known.get(key)
-                const answer = await tenant.signal({ value }, key === null ? {} : headersOf(key))
-                if (first !== undefined) {
-                  assert.equal(answer.statusCode, first.value === value ? 201 : 422)
-                  if (first.value === value) assert.equal(answer.body, first.body)
-                } else if (used >= limit) {
-                  assert.equal(answer.statusCode, 429)
-                  assert.equal(answer.json().error.used, used)
-                } else {
-                  assert.equal(answer.statusCode, 201)
-                  used++
-                  if (key !== null) known.set(key, { value, body: answer.body })
-                }
-              }
-            }
-          },
-        ),
-        { numRuns: 20 },
-      )
-    } finally {
-      service.now = now
-    }
-  })
 })
-
-function headersOf(key: number): Record<string, string> {
-  return { 'idempotency-key': `key-${key}` }
-}
-
-/** Stores signals of this month without the limit. */
-async function fill(tenant: Tenant, count: number): Promise<void> {
-  const { organisation, prompt, service } = tenant
-  const signal = {
-    organisationId: organisation.id,
-    promptId: prompt.id,
-    value: 'positive' as const,
-    metadata: null,
-    createdAt: service.now,
-  }
-  async function* portions() {
-    for (let left = count; left > 0; left -= 10_000) yield Array(Math.min(left, 10_000)).fill(signal)
-  }
-  await service.store.signals.import(portions())
-}
