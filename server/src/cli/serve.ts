@@ -11,7 +11,7 @@ import { newLog } from './log.ts'
 const flushEvery = 10_000
 // Stopping takes ten seconds at most: after eight, connections are cut; what hangs even then is left.
 const patience = 8_000
-const lastMoment = 9_500
+const lastMoment = 9_000
 
 export interface Served {
   address: string
