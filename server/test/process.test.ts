@@ -118,6 +118,7 @@ onEachEngine('The process', (engine) => {
     const { code, stderr } = await promptledger({ DATABASE_URL: database.url }, ['serve', '--port', String(port)])
     assert.equal(code, 1)
     assert.match(stderr, new RegExp(`^promptledger: Cannot listen on 127.0.0.1:${port}: the port is in use; [^\n]+\n$`))
+    assert.deepEqual(await queryRows(database.url, 'select * from organisations'), [], 'a key was made that nobody saw')
     taken.close()
     await database.remove()
   })

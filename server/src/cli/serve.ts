@@ -31,9 +31,11 @@ export async function serve(config: Config): Promise<Served> {
   const app = buildApp({ store, uses, clock: Date.now, log })
   let first: FirstRun | null
   try {
-    first = config.firstRun ? await firstRun(store, Date.now()) : null
+    // Listening comes first: where the port is taken, no key may be made that nobody gets to see.
     await listen(app, config)
+    first = config.firstRun ? await firstRun(store, Date.now()) : null
   } catch (error) {
+    await app.close()
     await store.close()
     throw error
   }
