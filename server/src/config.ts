@@ -11,6 +11,14 @@ export interface Config {
   port: number
   logLevel: (typeof logLevels)[number]
   firstRun: boolean
+  /** Where others reach the service, without a slash at the end; null for where it listens. */
+  publicUrl: string | null
+  /** What secrets are stored with: 32 bytes. Null where none is given. */
+  secretKey: Buffer | null
+  allowLocalRepositories: boolean
+  allowRepositoryRedirects: boolean
+  /** Megabytes. */
+  repositorySizeLimit: number
 }
 
 /** Reads the settings from the environment. Every problem is reported, each with its variable's name. */
@@ -40,6 +48,11 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     port: read('PORT', '3000', parsePort, 'a number from 0 to 65535'),
     logLevel: read('LOG_LEVEL', 'info', oneOf(logLevels), `one of ${logLevels.join(', ')}`),
     firstRun: read('PROMPTLEDGER_FIRST_RUN', 'on', oneOf(['on', 'off']), 'on or off') === 'on',
+    publicUrl: read('PUBLIC_URL', '', parsePublicUrl, 'an http or https address'),
+    secretKey: read('PROMPTLEDGER_SECRET_KEY', '', parseSecretKey, '32 bytes as 64 hexadecimal digits or in base64'),
+    allowLocalRepositories: read('ALLOW_LOCAL_REPOSITORIES', '0', oneOf(['0', '1']), '0 or 1') === '1',
+    allowRepositoryRedirects: read('ALLOW_REPOSITORY_REDIRECTS', '0', oneOf(['0', '1']), '0 or 1') === '1',
+    repositorySizeLimit: read('REPOSITORY_SIZE_LIMIT', '2048', integer(1, 999_999_999), 'a number of megabytes'),
   }
   if (problems.length > 0) throw new Error(`Wrong settings: ${problems.join('; ')}`)
   return Object.freeze(config)
@@ -56,6 +69,18 @@ function parseDatabaseUrl(text: string): string | undefined {
 
 function dataDirOf(databaseUrl: string): string {
   return databaseUrl.startsWith(sqlite) ? dirname(databaseUrl.slice(sqlite.length)) : 'data'
+}
+
+function parsePublicUrl(text: string): string | null | undefined {
+  if (text === '') return null
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) ? text.replace(/\/+$/, '') : undefined
+}
+
+function parseSecretKey(text: string): Buffer | null | undefined {
+  if (text === '') return null
+  const key = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64')
+  return key.length === 32 ? key : undefined
 }
 
 function integer(least: number, most: number): (text: string) => number | undefined {

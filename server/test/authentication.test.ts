@@ -207,6 +207,7 @@ onEachEngine('Authentication', (engine) => {
     const app = buildApp({
       store: { ...store, prompts: { ...store.prompts, find } },
       uses,
+      following: service.following,
       clock: () => service.now,
       log: pino({ level: 'silent' }),
     })

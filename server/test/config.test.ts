@@ -13,6 +13,11 @@ describe('Settings', () => {
       port: 3000,
       logLevel: 'info',
       firstRun: true,
+      publicUrl: null,
+      secretKey: null,
+      allowLocalRepositories: false,
+      allowRepositoryRedirects: false,
+      repositorySizeLimit: 2048,
     })
   })
 

@@ -1,3 +1,7 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before } from 'node:test'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import pino from 'pino'
@@ -7,6 +11,9 @@ import { newOrganisation, type Organisation } from '../src/domain/organisation.t
 import type { Plan } from '../src/domain/plan.ts'
 import { newPrompt, type Prompt } from '../src/domain/prompt.ts'
 import type { Store } from '../src/domain/store.ts'
+import { newVault } from '../src/domain/vault.ts'
+import type { Follow } from '../src/follow/follow.ts'
+import { type Following, startFollowing } from '../src/follow/following.ts'
 import { buildApp } from '../src/http/app.ts'
 import { type KeyUses, keyUses } from '../src/http/key-uses.ts'
 import { openStore } from '../src/store/open.ts'
@@ -19,8 +26,11 @@ export class TestService {
   store!: Store
   app!: FastifyInstance
   uses!: KeyUses
+  follow!: Follow
+  following!: Following
   readonly log: string[] = []
   #database!: TestDatabase
+  #dataDir = ''
 
   async open(engine: Engine): Promise<void> {
     this.#database = await engine.create()
@@ -28,14 +38,36 @@ export class TestService {
     this.store = await openTestStore(this.url, () => this.now)
     this.uses = keyUses(this.store.keys)
     const log = pino({ level: 'debug' }, { write: (line: string) => this.log.push(line) })
-    this.app = buildApp({ store: this.store, uses: this.uses, clock: () => this.now, log })
+    this.#dataDir = await mkdtemp(join(tmpdir(), 'promptledger-data-'))
+    this.follow = {
+      store: this.store,
+      vault: newVault(randomBytes(32)),
+      clock: () => this.now,
+      log,
+      dataDir: this.#dataDir,
+      allowLocal: true,
+      allowRedirects: false,
+      sizeLimit: 100_000_000,
+    }
+    // Tests say themselves when repositories are worked on.
+    const idle = { wake() {}, stop: async () => {} }
+    this.following = startFollowing(this.follow, () => 'https://ledger.example', idle)
+    this.app = buildApp({
+      store: this.store,
+      uses: this.uses,
+      following: this.following,
+      clock: () => this.now,
+      log,
+    })
     await this.app.ready()
   }
 
   async close(): Promise<void> {
     await this.app.close()
+    await this.following.stop()
     await this.store.close()
     await this.#database.remove()
+    await rm(this.#dataDir, { recursive: true, force: true })
   }
 
   organisation(plan: Plan = 'free'): Promise<Organisation> {

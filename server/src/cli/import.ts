@@ -3,6 +3,7 @@ import { DomainError } from '../domain/errors.ts'
 import { readLines } from './lines.ts'
 import { promptOrFail } from './lookup.ts'
 import { print } from './output.ts'
+import { showProgress } from './progress.ts'
 import { withStore } from './session.ts'
 
 export function importCommands(program: Command): void {
@@ -67,9 +68,4 @@ function parseLine<Item>(number: number, text: string, parse: (text: string) => 
     if (error instanceof DomainError) throw new Error(`line ${number}: ${error.message}`)
     throw error
   }
-}
-
-function showProgress(text: string): void {
-  // Back to the start of the line, over what stood there.
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
 }

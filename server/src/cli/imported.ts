@@ -1,9 +1,10 @@
-import { type NewHistoryEntry, newHistoryEntry } from '../domain/history.ts'
+import type { NewHistoryEntry } from '../domain/history.ts'
 import { memberText } from '../domain/json-text.ts'
 import type { Prompt } from '../domain/prompt.ts'
 import { checkMetadata, type NewSignal } from '../domain/signal.ts'
 import { parseTime } from '../domain/time.ts'
 import { parseObject } from '../http/body.ts'
+import { parseHistoryEntry } from '../http/history-body.ts'
 import { newHistoryEntrySchema } from '../http/schemas/history.ts'
 import { importedSignalSchema } from '../http/schemas/signal.ts'
 import { checker } from '../http/validate.ts'
@@ -13,16 +14,7 @@ const checkSignal = checker(importedSignalSchema)
 
 /** The history entry that a line tells. */
 export function parseEntry(text: string): NewHistoryEntry {
-  const body = checkEntry(parseObject('the text', text))
-  return newHistoryEntry({
-    action: body.action,
-    user: { name: body.user.name, email: body.user.email },
-    commitSha: body.commit_sha,
-    prNumber: body.pr_number,
-    prUrl: body.pr_url,
-    branchName: body.branch_name,
-    createdAt: parseTime('created_at', body.created_at),
-  })
+  return parseHistoryEntry(checkEntry(parseObject('the text', text)))
 }
 
 /** The signal that a line tells. */

@@ -1,6 +1,8 @@
 import type { ApiKey } from '../domain/api-key.ts'
+import type { Delivery } from '../domain/delivery.ts'
 import type { Organisation } from '../domain/organisation.ts'
 import { lookupId, type Prompt } from '../domain/prompt.ts'
+import type { Repository } from '../domain/repository.ts'
 import type { Store } from '../domain/store.ts'
 
 export async function organisationOrFail(store: Store, id: number): Promise<Organisation> {
@@ -14,6 +16,14 @@ export async function keyOrFail(store: Store, id: number): Promise<ApiKey> {
 export async function promptOrFail(store: Store, publicId: string): Promise<Prompt> {
   const prompt = await store.prompts.findAnywhere(lookupId(publicId))
   return prompt ?? fail(`There is no prompt ${publicId}: see promptledger prompt list`)
+}
+
+export async function repositoryOrFail(store: Store, id: number): Promise<Repository> {
+  return (await store.repositories.find(id)) ?? fail(`There is no repository ${id}: see promptledger repo list`)
+}
+
+export async function deliveryOrFail(store: Store, id: number): Promise<Delivery> {
+  return (await store.deliveries.find(id)) ?? fail(`There is no delivery ${id}: see promptledger repo deliveries`)
 }
 
 function fail(message: string): never {

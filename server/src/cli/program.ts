@@ -7,6 +7,7 @@ import { keyCommands } from './key.ts'
 import { orgCommands } from './org.ts'
 import { print } from './output.ts'
 import { promptCommands } from './prompt.ts'
+import { repoCommands } from './repo.ts'
 import { withStore } from './session.ts'
 
 /** Runs the command that the arguments name and gives the exit status: 0, 1 where it failed, 2 where it was called wrongly. */
@@ -57,6 +58,7 @@ function newProgram(): Command {
   keyCommands(program)
   promptCommands(program)
   historyCommands(program)
+  repoCommands(program)
   importCommands(program)
   return program
 }

@@ -2,10 +2,12 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
+import { startFollowing } from '../follow/following.ts'
 import { buildApp } from '../http/app.ts'
 import { keyUses } from '../http/key-uses.ts'
 import { openStore } from '../store/open.ts'
 import { type FirstRun, firstRun } from './first-run.ts'
+import { openFollow } from './following.ts'
 import { newLog } from './log.ts'
 
 const flushEvery = 10_000
@@ -28,7 +30,12 @@ export async function serve(config: Config): Promise<Served> {
     onLostConnection: (error) => log.warn({ err: error }, 'lost a connection to the database'),
   })
   const uses = keyUses(store.keys)
-  const app = buildApp({ store, uses, clock: Date.now, log })
+  const follow = await openFollow(config, store, log).catch(async (error) => {
+    await store.close()
+    throw error
+  })
+  const following = startFollowing(follow, () => config.publicUrl ?? addressOf(app))
+  const app: FastifyInstance = buildApp({ store, uses, following, clock: Date.now, log })
   let first: FirstRun | null
   try {
     // Listening comes first: where the port is taken, no key may be made that nobody gets to see.
@@ -36,6 +43,7 @@ export async function serve(config: Config): Promise<Served> {
     first = config.firstRun ? await firstRun(store, Date.now()) : null
   } catch (error) {
     await app.close()
+    await following.stop()
     await store.close()
     throw error
   }
@@ -53,6 +61,7 @@ export async function serve(config: Config): Promise<Served> {
     const closingIdle = setInterval(() => app.server.closeIdleConnections(), 100)
     await app.close()
     clearInterval(closingIdle)
+    await following.stop()
     await flushUses()
     await store.close()
   })

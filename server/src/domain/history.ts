@@ -23,6 +23,19 @@ export interface HistoryEntry {
 /** An entry before it is stored. Two with the same `dedupeKey` on one prompt are the same entry, recorded once. */
 export type NewHistoryEntry = Omit<HistoryEntry, 'id'> & { dedupeKey: string }
 
+/** An entry with what else is known about the change; null where nobody told. */
+export interface EntryDetails extends HistoryEntry {
+  message: string | null
+  /** Who did it at the forge: pushed, opened, merged or closed it. */
+  actor: string | null
+  path: string | null
+  oldPath: string | null
+  /** The versions of the prompt before and after, by the names that git gives to contents. */
+  beforeBlob: string | null
+  afterBlob: string | null
+  repositoryId: number | null
+}
+
 export interface HistoryPage {
   entries: HistoryEntry[]
   totalCount: number
@@ -40,6 +53,9 @@ export interface HistoryStore {
   import(prompt: Prompt, portions: AsyncIterable<NewHistoryEntry[]>): Promise<HistoryImport>
   /** Newest first. Takes the same time for every page of a history of any length. */
   page(prompt: Prompt, request: PageRequest): Promise<HistoryPage>
+  find(prompt: Prompt, id: number): Promise<EntryDetails | null>
+  /** The change that was live at the time: the last to reach the default branch that it still had then. */
+  live(prompt: Prompt, at: Instant): Promise<EntryDetails | null>
 }
 
 const fullSha = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/

@@ -9,9 +9,12 @@ export interface Prompt {
   organisationId: number
   name: string
   createdAt: Instant
+  /** The repository that the prompt's file is in, and where; null for a prompt that was created by hand. */
+  repositoryId: number | null
+  path: string | null
 }
 
-export type NewPrompt = Omit<Prompt, 'id'>
+export type NewPrompt = Omit<Prompt, 'id' | 'repositoryId' | 'path'>
 
 export interface PromptStore {
   create(prompt: NewPrompt): Promise<Prompt>

@@ -1,7 +1,10 @@
 import type { KeyStore } from './api-key.ts'
+import type { DeliveryStore } from './delivery.ts'
+import type { FactStore } from './facts.ts'
 import type { HistoryStore } from './history.ts'
 import type { OrganisationStore } from './organisation.ts'
 import type { PromptStore } from './prompt.ts'
+import type { RepositoryStore } from './repository.ts'
 import type { SignalStore } from './signal.ts'
 
 /**
@@ -14,6 +17,9 @@ export interface Store {
   prompts: PromptStore
   history: HistoryStore
   signals: SignalStore
+  repositories: RepositoryStore
+  deliveries: DeliveryStore
+  facts: FactStore
   /** The number of the newest migration, which opening the store has applied. */
   schemaVersion: number
   /**

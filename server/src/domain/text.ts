@@ -10,3 +10,14 @@ export function lineOfText(field: string, text: string, longest: number): string
   if (!text.isWellFormed()) throw invalid(`${field} must be valid Unicode`)
   return text
 }
+
+/** The nearest line of text to what somebody wrote elsewhere, who could write anything. */
+export function asLineOfText(text: string, longest: number, blank: string): string {
+  return (
+    text
+      .replaceAll(/\p{Cc}+/gu, ' ')
+      .trim()
+      .slice(0, longest)
+      .toWellFormed() || blank
+  )
+}

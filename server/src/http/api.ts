@@ -5,7 +5,9 @@ import { lookupId, type Prompt } from '../domain/prompt.ts'
 import type { Context } from './app.ts'
 import { authenticate } from './auth.ts'
 import { bodyLimit, parseBody } from './body.ts'
+import { entryRoutes } from './routes/entries.ts'
 import { historyRoutes } from './routes/history.ts'
+import { repositoryRoutes } from './routes/repositories.ts'
 import { signalRoutes } from './routes/signals.ts'
 import { validator } from './validate.ts'
 
@@ -78,6 +80,8 @@ export function api(context: Context) {
     })
 
     await app.register(historyRoutes(context))
+    await app.register(entryRoutes(context))
     await app.register(signalRoutes(context))
+    await app.register(repositoryRoutes(context))
   }
 }

@@ -3,17 +3,20 @@ import type { Logger } from 'pino'
 import { notFound } from '../domain/errors.ts'
 import type { Store } from '../domain/store.ts'
 import type { Clock } from '../domain/time.ts'
+import type { Following } from '../follow/following.ts'
 import { api } from './api.ts'
 import { brokenRequestHandler } from './broken-requests.ts'
 import { errorHandler } from './errors.ts'
 import type { KeyUses } from './key-uses.ts'
 import { requestIds } from './request-id.ts'
 import { healthRoutes } from './routes/health.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
 
 /** What the routes work with. */
 export interface Context {
   store: Store
   uses: KeyUses
+  following: Following
   clock: Clock
   log: Logger
 }
@@ -57,6 +60,7 @@ export function buildApp(context: Context): FastifyInstance {
   if (log.isLevelEnabled('debug')) logRequests(app, log)
 
   app.register(healthRoutes(context))
+  app.register(webhookRoutes(context))
   app.register(api(context), { prefix: '/api/v1' })
   return app
 }

@@ -1,6 +1,6 @@
-import type { HistoryEntry } from '../domain/history.ts'
-import { isoTime } from '../domain/time.ts'
-import type { HistoryEntryBody } from './schemas/history.ts'
+import { type HistoryEntry, type NewHistoryEntry, newHistoryEntry } from '../domain/history.ts'
+import { isoTime, parseTime } from '../domain/time.ts'
+import type { HistoryEntryBody, NewHistoryEntryBody } from './schemas/history.ts'
 
 export function toHistoryEntryBody(entry: HistoryEntry): HistoryEntryBody {
   return {
@@ -13,4 +13,17 @@ export function toHistoryEntryBody(entry: HistoryEntry): HistoryEntryBody {
     branch_name: entry.branchName,
     created_at: isoTime(entry.createdAt),
   }
+}
+
+/** The entry that somebody tells, once it is known to make sense. */
+export function parseHistoryEntry(body: NewHistoryEntryBody): NewHistoryEntry {
+  return newHistoryEntry({
+    action: body.action,
+    user: { name: body.user.name, email: body.user.email },
+    commitSha: body.commit_sha,
+    prNumber: body.pr_number,
+    prUrl: body.pr_url,
+    branchName: body.branch_name,
+    createdAt: parseTime('created_at', body.created_at),
+  })
 }

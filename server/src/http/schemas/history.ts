@@ -44,3 +44,4 @@ export const historyPageSchema = {
 } as const
 
 export type HistoryEntryBody = FromSchema<typeof historyEntrySchema>
+export type NewHistoryEntryBody = FromSchema<typeof newHistoryEntrySchema>

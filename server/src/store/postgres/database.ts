@@ -88,6 +88,9 @@ export async function openPostgres(
 
   return {
     rowAddress: 'ctid',
+    records: (columns) =>
+      `json_to_recordset(?::json) as records(${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})`,
+    elements: (type) => `(select value::${type} from json_array_elements_text(?::json))`,
     query,
     write,
     stage,
@@ -125,8 +128,10 @@ async function checkServer(pool: pg.Pool, url: string): Promise<void> {
 async function transaction(client: pg.ClientBase, statements: Statement[], patience?: number): Promise<Row[][]> {
   const results: Row[][] = []
   await client.query('begin')
-  for (const { sql, parameters } of statements) {
-    results.push(await run(client, numbered(sql), parameters, patience))
+  for (const { sql, parameters, orElse } of statements) {
+    const rows = await run(client, numbered(sql), parameters, patience)
+    if (rows.length === 0 && orElse !== undefined) throw orElse()
+    results.push(rows)
   }
   await client.query('commit')
   return results

@@ -3,10 +3,13 @@ import { type Clock, monthStart } from '../../domain/time.ts'
 import { inGroups } from '../groups.ts'
 import { newMemory, remembering } from '../memory.ts'
 import { statement } from '../sql/database.ts'
+import { sqlDeliveries } from '../sql/deliveries.ts'
+import { sqlFacts } from '../sql/facts.ts'
 import { sqlHistory } from '../sql/history.ts'
 import { sqlKeys } from '../sql/keys.ts'
 import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sql/organisations.ts'
 import { sqlPrompts } from '../sql/prompts.ts'
+import { sqlRepositories } from '../sql/repositories.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
 import { openPostgres } from './database.ts'
 import { migrate } from './migrate.ts'
@@ -66,6 +69,9 @@ export async function openPostgresStore(
     prompts: sqlPrompts(database),
     history: sqlHistory(database),
     signals: { record: signals.join, import: sqlSignalImport(database, prepareMonths) },
+    repositories: sqlRepositories(database),
+    deliveries: sqlDeliveries(database),
+    facts: sqlFacts(database),
     schemaVersion,
     refresh: freshness.join,
     async checkWritable() {

@@ -3,6 +3,8 @@ export type Value = string | number | null
 export interface Statement {
   sql: string
   parameters: Value[]
+  /** Where the statement gives no row, nothing of the act happens: it rejects with this. */
+  orElse?: () => Error
 }
 
 export type Row = Record<string, Value>
@@ -11,6 +13,10 @@ export type Row = Record<string, Value>
 export interface Database {
   /** The column under which the engine knows where a row lies. */
   rowAddress: 'rowid' | 'ctid'
+  /** What to select from so that a parameter, an array in JSON of objects, becomes rows. */
+  records(columns: StagedColumn[]): string
+  /** The same for an array of plain values, for the right side of `in`. */
+  elements(type: StagedColumn['type']): string
   rows(sql: string, parameters?: Value[]): Promise<Row[]>
   /** All statements or none; gives the rows of each. */
   write(statements: Statement[]): Promise<Row[][]>

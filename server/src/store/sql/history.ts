@@ -1,9 +1,22 @@
-import type { Action, HistoryEntry, HistoryStore, NewHistoryEntry } from '../../domain/history.ts'
+import type { Action, EntryDetails, HistoryEntry, HistoryStore, NewHistoryEntry } from '../../domain/history.ts'
 import { entriesBefore } from '../../domain/page.ts'
 import type { Prompt } from '../../domain/prompt.ts'
-import { type Database, only, type Row, type StagedColumn, type Statement, statement, type Value } from './database.ts'
+import {
+  type Database,
+  firstOrNull,
+  only,
+  type Row,
+  type StagedColumn,
+  type Statement,
+  statement,
+  type Value,
+} from './database.ts'
+
+type PromptKey = Pick<Prompt, 'organisationId' | 'id'>
 
 const columns = 'id, action, user_name, user_email, commit_sha, pr_number, pr_url, branch_name, created_at'
+
+const detailColumns = `${columns}, message, actor, path, old_path, before_blob, after_blob, repository_id`
 
 const factColumns: StagedColumn[] = [
   { name: 'dedupe_key', type: 'text' },
@@ -74,6 +87,29 @@ export function sqlHistory(database: Database): HistoryStore {
         totalCount: only(rows).history_count as number,
       }
     },
+
+    async find({ organisationId, id }, entryId) {
+      const sql = `select ${detailColumns} from history_entries where organisation_id = ? and prompt_id = ? and id = ?`
+      return firstOrNull(await database.rows(sql, [organisationId, id, entryId]), toDetails)
+    },
+
+    async live({ organisationId, id }, at) {
+      const newest = async (among: string, order: string) =>
+        firstOrNull(
+          await database.rows(
+            `select ${detailColumns} from history_entries
+             where organisation_id = ? and prompt_id = ? and created_at <= ? and action in ('deployed', 'pr_merged')
+               and (orphaned_at is null or orphaned_at > ?) and ${among}
+             order by ${order} limit 1`,
+            [organisationId, id, at, at],
+          ),
+          toDetails,
+        )
+      // Dates of commits can be out of order, the order of the default branch cannot; what people told has only its date.
+      const derived = await newest('seq is not null', 'seq desc')
+      const told = await newest('seq is null', 'created_at desc, id desc')
+      return derived === null || (told !== null && told.createdAt > derived.createdAt) ? told : derived
+    },
   }
 }
 
@@ -81,7 +117,7 @@ export function sqlHistory(database: Database): HistoryStore {
  * Entries are numbered from the oldest on, 1 to `history_count`, in the order in which pages show them: a page is then a
  * range of the index on (prompt, position), wherever it lies. Whoever adds entries holds the prompt's row meanwhile.
  */
-function lockHistory({ organisationId, id }: Prompt): Statement {
+export function lockHistory({ organisationId, id }: PromptKey): Statement {
   return statement(
     'update prompts set history_count = history_count where organisation_id = ? and id = ? returning history_count',
     [organisationId, id],
@@ -110,7 +146,11 @@ function insertStaged({ organisationId, id }: Prompt): Statement {
 
 // Rows are met by their address: by any key, PostgreSQL may read the whole history once for each entry, as long as it has
 // not noticed how long the history has become.
-function renumberSince({ rowAddress }: Database, { organisationId, id }: Prompt, earliest: number): Statement {
+export function renumberSince(
+  { rowAddress }: Database,
+  { organisationId, id }: PromptKey,
+  earliest: number,
+): Statement {
   return statement(
     `update history_entries set position = ranked.position
      from (
@@ -125,7 +165,7 @@ function renumberSince({ rowAddress }: Database, { organisationId, id }: Prompt,
   )
 }
 
-function updateCount({ organisationId, id }: Prompt): Statement {
+export function updateCount({ organisationId, id }: PromptKey): Statement {
   return statement(
     `update prompts set history_count = coalesce((
        select position from history_entries where organisation_id = ? and prompt_id = ?
@@ -150,5 +190,18 @@ function toEntry(row: Row): HistoryEntry {
     prUrl: row.pr_url as string | null,
     branchName: row.branch_name as string,
     createdAt: row.created_at as number,
+  }
+}
+
+function toDetails(row: Row): EntryDetails {
+  return {
+    ...toEntry(row),
+    message: row.message as string | null,
+    actor: row.actor as string | null,
+    path: row.path as string | null,
+    oldPath: row.old_path as string | null,
+    beforeBlob: row.before_blob as string | null,
+    afterBlob: row.after_blob as string | null,
+    repositoryId: row.repository_id as number | null,
   }
 }

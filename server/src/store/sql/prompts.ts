@@ -1,14 +1,14 @@
 import type { Prompt, PromptStore } from '../../domain/prompt.ts'
 import { type Database, firstOrNull, only, type Row, statement } from './database.ts'
 
-const columns = 'id, public_id, organisation_id, name, created_at'
+export const promptColumns = 'id, public_id, organisation_id, name, created_at, repository_id, path'
 
 export function sqlPrompts(database: Database): PromptStore {
   return {
     async create({ organisationId, publicId, name, createdAt }) {
       const [rows] = await database.change([
         statement(
-          `insert into prompts (organisation_id, public_id, name, created_at) values (?, ?, ?, ?) returning ${columns}`,
+          `insert into prompts (organisation_id, public_id, name, created_at) values (?, ?, ?, ?) returning ${promptColumns}`,
           [organisationId, publicId, name, createdAt],
         ),
       ])
@@ -16,17 +16,17 @@ export function sqlPrompts(database: Database): PromptStore {
     },
 
     async find(organisationId, publicId) {
-      const sql = `select ${columns} from prompts where organisation_id = ? and public_id = ? and deleted_at is null`
+      const sql = `select ${promptColumns} from prompts where organisation_id = ? and public_id = ? and deleted_at is null`
       return firstOrNull(await database.rows(sql, [organisationId, publicId]), toPrompt)
     },
 
     async findAnywhere(publicId) {
-      const sql = `select ${columns} from prompts where public_id = ? and deleted_at is null`
+      const sql = `select ${promptColumns} from prompts where public_id = ? and deleted_at is null`
       return firstOrNull(await database.rows(sql, [publicId]), toPrompt)
     },
 
     async list(organisationId) {
-      const sql = `select ${columns} from prompts where organisation_id = ? and deleted_at is null order by id`
+      const sql = `select ${promptColumns} from prompts where organisation_id = ? and deleted_at is null order by id`
       return (await database.rows(sql, [organisationId])).map(toPrompt)
     },
 
@@ -42,12 +42,14 @@ export function sqlPrompts(database: Database): PromptStore {
   }
 }
 
-function toPrompt(row: Row): Prompt {
+export function toPrompt(row: Row): Prompt {
   return {
     id: row.id as number,
     publicId: row.public_id as string,
     organisationId: row.organisation_id as number,
     name: row.name as string,
     createdAt: row.created_at as number,
+    repositoryId: row.repository_id as number | null,
+    path: row.path as string | null,
   }
 }

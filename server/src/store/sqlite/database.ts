@@ -35,8 +35,10 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
     return found
   }
 
-  function run({ sql, parameters }: Statement): Row[] {
-    return prepare(sql).all(...parameters) as Row[]
+  function run({ sql, parameters, orElse }: Statement): Row[] {
+    const rows = prepare(sql).all(...parameters) as Row[]
+    if (rows.length === 0 && orElse !== undefined) throw orElse()
+    return rows
   }
 
   async function transaction<T>(act: () => T): Promise<T> {
@@ -101,6 +103,9 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
 
   return {
     rowAddress: 'rowid',
+    records: (columns) =>
+      `(select ${columns.map(({ name }) => `value ->> '${name}' as ${name}`).join(', ')} from json_each(?)) as records`,
+    elements: () => '(select value from json_each(?))',
     prepare,
     transaction,
     write,

@@ -1,0 +1,21 @@
+import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
+import type { Store } from '../domain/store.ts'
+import type { Follow } from '../follow/follow.ts'
+import { openVault } from './secret-key.ts'
+
+const megabyte = 1024 * 1024
+
+/** What following repositories needs, from the settings. */
+export async function openFollow(config: Config, store: Store, log: Logger): Promise<Follow> {
+  return {
+    store,
+    vault: await openVault(config),
+    clock: Date.now,
+    log,
+    dataDir: config.dataDir,
+    allowLocal: config.allowLocalRepositories,
+    allowRedirects: config.allowRepositoryRedirects,
+    sizeLimit: config.repositorySizeLimit * megabyte,
+  }
+}

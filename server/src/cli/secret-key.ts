@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto'
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import { newVault, type Vault } from '../domain/vault.ts'
+
+/**
+ * What secrets are stored with: the key in the settings or, beside an embedded database, one that is made and kept in a file.
+ * Where there is neither, only those who store a secret are told.
+ */
+export async function openVault({ secretKey, databaseUrl, dataDir }: Config): Promise<Vault> {
+  if (secretKey !== null) return newVault(secretKey)
+  if (databaseUrl.startsWith('sqlite:')) return newVault(await keptKey(dataDir))
+  const missing = (): never => {
+    throw new Error('PROMPTLEDGER_SECRET_KEY must be set to store secrets: 32 bytes, such as from openssl rand -hex 32')
+  }
+  return { seal: missing, open: missing }
+}
+
+async function keptKey(dataDir: string): Promise<Buffer> {
+  const file = join(dataDir, 'secret.key')
+  const found = await readKey(file)
+  if (found !== null) return found
+  // Written in full under another name, then linked: of several processes that start together one wins, and none reads half.
+  const unfinished = `${file}.${randomBytes(8).toString('hex')}`
+  await mkdir(dataDir, { recursive: true })
+  await writeFile(unfinished, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 })
+  try {
+    await link(unfinished, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    await rm(unfinished)
+  }
+  return (await readKey(file)) as Buffer
+}
+
+async function readKey(file: string): Promise<Buffer | null> {
+  try {
+    const key = Buffer.from((await readFile(file, 'utf8')).trim(), 'hex')
+    if (key.length !== 32) throw new Error(`${file} must hold 64 hexadecimal digits`)
+    return key
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}

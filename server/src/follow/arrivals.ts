@@ -1,0 +1,48 @@
+import { type Delivery, type DeliveryOutcome, failedAttempt } from '../domain/delivery.ts'
+import type { PullReport, PushReport, Report } from '../domain/report.ts'
+import type { Repository } from '../domain/repository.ts'
+import type { Instant } from '../domain/time.ts'
+import { forgeOf } from '../forges/index.ts'
+
+/** A delivery that is being worked on. */
+export interface Arrival {
+  delivery: Delivery
+  /** Null where it could not be read. */
+  report: Report | null
+  /** Why it has to be tried again. */
+  problem: string | null
+}
+
+export function readArrivals({ forge }: Repository, deliveries: (Delivery & { body: string })[]): Arrival[] {
+  return deliveries.map(({ body, ...delivery }) => {
+    try {
+      return { delivery, report: forgeOf(forge).read(delivery.event, body), problem: null }
+    } catch (error) {
+      return { delivery, report: null, problem: (error as Error).message }
+    }
+  })
+}
+
+export function outcomeOf({ delivery, report, problem }: Arrival, now: Instant): DeliveryOutcome {
+  const over = { id: delivery.id, nextAttemptAt: now, finishedAt: now }
+  // What cannot be read now cannot be read later either.
+  if (report === null) return { ...over, state: 'failed', error: problem }
+  if (problem !== null) return failedAttempt(delivery, problem, now)
+  return { ...over, state: report.events.length === 0 ? 'ignored' : 'done', error: null }
+}
+
+export interface Push extends PushReport {
+  receivedAt: Instant
+}
+
+export function pushesTo(branch: string, arrivals: Arrival[]): Push[] {
+  return arrivals.flatMap(({ delivery, report }) =>
+    (report?.events ?? []).flatMap((event) =>
+      event.type === 'push' && event.branch === branch ? [{ ...event, receivedAt: delivery.receivedAt }] : [],
+    ),
+  )
+}
+
+export function pullReportsOf({ report }: Arrival): PullReport[] {
+  return (report?.events ?? []).filter((event) => event.type === 'pull')
+}

@@ -1,0 +1,90 @@
+import { DomainError, invalid } from '../domain/errors.ts'
+import {
+  type ForgeName,
+  type Lease,
+  newHookId,
+  newLeaseOwner,
+  pathPattern,
+  type Repository,
+  repositoryUrl,
+  similarityPercent,
+} from '../domain/repository.ts'
+import { forgeOf } from '../forges/index.ts'
+import { readRemoteHead } from '../git/remote.ts'
+import { GitError } from '../git/run.ts'
+import { type Follow, remoteOf } from './follow.ts'
+import { leaseUntil } from './worker.ts'
+
+export interface Connection {
+  organisationId: number
+  forge: ForgeName
+  url: string
+  path: string
+  similarity: number
+  token: string | null
+  /** Null to have one made. */
+  secret: string | null
+}
+
+export interface Connected {
+  /** Held by the caller, who is expected to do the first sync. */
+  lease: Lease
+  defaultBranch: string | null
+  secret: string
+}
+
+/** Begins to follow a repository, once git has been able to read it. */
+export async function connectRepository(follow: Follow, connection: Connection): Promise<Connected> {
+  const { store, vault, clock } = follow
+  const url = repositoryUrl(connection.url, follow.allowLocal)
+  const path = pathPattern(connection.path)
+  const similarity = similarityPercent(connection.similarity)
+  const sealedToken = connection.token === null ? null : vault.seal(connection.token)
+  const secret = connection.secret ?? forgeOf(connection.forge).newSecret()
+  const { branch } = await readHead(follow, { url, sealedToken })
+  const now = clock()
+  const owner = newLeaseOwner()
+  const repository = await store.repositories.connect(
+    {
+      organisationId: connection.organisationId,
+      forge: connection.forge,
+      url,
+      path,
+      similarity,
+      hookId: newHookId(),
+      sealedToken,
+      sealedSecret: vault.seal(secret),
+      createdAt: now,
+    },
+    { owner, until: leaseUntil(now) },
+  )
+  if (repository === null)
+    throw new DomainError('conflict', 'This repository is connected already, with the same path.')
+  return { lease: { repository, owner }, defaultBranch: branch, secret }
+}
+
+async function readHead(follow: Follow, repository: Pick<Repository, 'url' | 'sealedToken'>) {
+  try {
+    return await readRemoteHead(remoteOf(follow, repository))
+  } catch (error) {
+    if (error instanceof GitError) throw invalid(`url cannot be read: ${reason(error)}`)
+    throw error
+  }
+}
+
+function reason({ message, stderr }: GitError): string {
+  if (/could not read Username|Authentication failed|terminal prompts disabled|403/i.test(stderr)) {
+    return 'the server wants a token that may read it, or there is no such repository'
+  }
+  if (/redirect/i.test(stderr)) {
+    return 'it has moved: use its new address (redirects are not followed unless ALLOW_REPOSITORY_REDIRECTS=1)'
+  }
+  return message
+}
+
+/** Puts a new secret in the place of the old one, which counts on for a while. */
+export async function rotateSecret(follow: Follow, repository: Repository, overlap: number): Promise<string> {
+  const secret = forgeOf(repository.forge).newSecret()
+  await follow.store.repositories.rotateSecret(repository, follow.vault.seal(secret), follow.clock() + overlap)
+  return secret
+}

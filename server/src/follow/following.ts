@@ -1,0 +1,75 @@
+import { DomainError } from '../domain/errors.ts'
+import type { EntryDetails } from '../domain/history.ts'
+import { type Repository, webUrlOf } from '../domain/repository.ts'
+import type { Vault } from '../domain/vault.ts'
+import { forgeOf } from '../forges/index.ts'
+import { type Connection, connectRepository, rotateSecret } from './connect.ts'
+import { type Contents, readContents } from './contents.ts'
+import type { Follow } from './follow.ts'
+import { startWorker, type Worker, workUnder } from './worker.ts'
+
+/** What the service does with repositories. */
+export interface Following {
+  vault: Vault
+  /** Where forges and people reach the service. */
+  publicUrl(): string
+  /** Begins to follow a repository. Waits a few seconds for its history, which may take longer to come in. */
+  connect(connection: Connection): Promise<{ repository: Repository; secret: string; setUp: string[] }>
+  sync(repository: Repository): Promise<void>
+  rotateSecret(repository: Repository, overlap: number): Promise<string>
+  wake(repositoryId: number): void
+  contents(entry: EntryDetails): Promise<Contents>
+  stop(): Promise<void>
+}
+
+const wait = 5_000
+
+export function startFollowing(
+  follow: Follow,
+  publicUrl: () => string,
+  worker: Worker = startWorker(follow),
+): Following {
+  const { store, clock, vault, log } = follow
+  const firstSyncs = new Set<Promise<unknown>>()
+  return {
+    vault,
+    publicUrl,
+    async connect(connection) {
+      const { lease, secret } = await connectRepository(follow, connection)
+      const { id } = lease.repository
+      const first = workUnder(follow, lease)
+        .catch((error) => log.warn({ err: error, repository: id }, 'could not sync a repository'))
+        .finally(() => firstSyncs.delete(first))
+      firstSyncs.add(first)
+      await atMost(wait, first)
+      const repository = (await store.repositories.find(id)) as Repository
+      const url = `${publicUrl()}/webhooks/${repository.hookId}`
+      return {
+        repository,
+        secret,
+        setUp: forgeOf(repository.forge).setUp({ url, secret, webUrl: webUrlOf(repository) }),
+      }
+    },
+    async sync(repository) {
+      if (repository.disconnectedAt !== null) throw new DomainError('conflict', 'This repository is disconnected.')
+      await store.repositories.wake(repository, clock())
+      worker.wake(repository.id)
+    },
+    rotateSecret: (repository, overlap) => rotateSecret(follow, repository, overlap),
+    wake: worker.wake,
+    contents: (entry) => readContents(follow, entry),
+    async stop() {
+      await worker.stop()
+      await Promise.all(firstSyncs)
+    },
+  }
+}
+
+async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise((resolve) => {
+    timer = setTimeout(resolve, milliseconds)
+  })
+  await Promise.race([work, timeout])
+  clearTimeout(timer)
+}

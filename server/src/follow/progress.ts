@@ -1,0 +1,8 @@
+import type { Repository } from '../domain/repository.ts'
+import { countTouching } from '../git/mirror.ts'
+import { type Follow, mirrorOf } from './follow.ts'
+
+/** How many commits of the fetched default branch touch prompts, to tell how far the first reading has come. */
+export function countMainline(follow: Follow, repository: Repository): Promise<number> {
+  return countTouching(mirrorOf(follow, repository).path, repository.path)
+}

@@ -1,0 +1,72 @@
+import { deriveEntries } from '../domain/derivation.ts'
+import type { Edit } from '../domain/edit.ts'
+import { type EntryChanges, entryChanges } from '../domain/facts.ts'
+import type { Pull } from '../domain/pull.ts'
+import { type Lease, type Repository, webUrlOf } from '../domain/repository.ts'
+import type { Instant } from '../domain/time.ts'
+import { forgeOf } from '../forges/index.ts'
+import type { LogOptions } from '../git/log.ts'
+import type { Mirror } from '../git/mirror.ts'
+import type { Arrival } from './arrivals.ts'
+import type { Follow } from './follow.ts'
+
+/** Told how many commits were recorded so far. */
+export type OnCommits = (count: number) => void | Promise<void>
+
+/** What the parts of one sync share. */
+export interface Work {
+  follow: Follow
+  lease: Lease
+  mirror: Mirror
+  /** The default branch and its newest commit. */
+  branch: string
+  tip: string
+  arrivals: Arrival[]
+  options: LogOptions
+  now: Instant
+}
+
+export function logOptions({ path, similarity }: Repository): LogOptions {
+  return { pattern: path, similarity }
+}
+
+/**
+ * What has to change in the history now that these edits and pull requests are as given. What else is known of the same
+ * commits and pull requests comes from the store.
+ */
+export async function changesTo(work: Work, edits: Edit[], pulls: Pull[]): Promise<EntryChanges> {
+  const { facts } = work.follow.store
+  const { repository } = work.lease
+  const known = new Map(pulls.map((pull) => [pull.number, pull]))
+  const numbers = new Set([...known.keys(), ...edits.flatMap(({ mark }) => mark ?? [])])
+  const commits = new Set([...edits.map(({ commitSha }) => commitSha), ...pulls.flatMap(({ landed }) => landed)])
+  const given = new Map(edits.map((edit) => [keyOf(edit), edit]))
+
+  const stored = await facts.edits(repository, { commits: [...commits], pulls: [...numbers] })
+  const all = [...given.values(), ...stored.filter((edit) => !given.has(keyOf(edit)))]
+  for (const { mark, commitSha } of all) {
+    commits.add(commitSha)
+    if (mark !== null) numbers.add(mark)
+  }
+  const others = await facts.pulls(
+    repository,
+    [...numbers].filter((number) => !known.has(number)),
+  )
+  const forge = forgeOf(repository.forge)
+  const derived = deriveEntries({
+    edits: all,
+    pulls: [...pulls, ...others],
+    pullUrl: (number) => webUrlOf(repository) + forge.pullPath(number),
+    now: work.now,
+  })
+  const landings = [...pulls, ...others].flatMap(({ landing }) => landing ?? [])
+  const entries = await facts.entries(repository, {
+    commits: [...commits, ...landings],
+    pulls: [...known.keys(), ...others.map(({ number }) => number)],
+  })
+  return entryChanges(entries, derived)
+}
+
+function keyOf({ commitSha, promptId }: Edit): string {
+  return `${commitSha} ${promptId}`
+}

@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto'
+import type { PullEventKind } from '../domain/pull.ts'
+import type { PullReport, PushReport, Report } from '../domain/report.ts'
+import type { Fields } from './fields.ts'
+import * as fields from './fields.ts'
+import type { Forge } from './forge.ts'
+import { firstLabel, sha256Header } from './headers.ts'
+import { numberAt } from './mark.ts'
+import { isSigned } from './signature.ts'
+
+/** Bitbucket Cloud. It tells neither the default branch nor more than twelve digits of a pull request's commits. */
+export const bitbucket: Forge = {
+  title: 'Bitbucket',
+
+  verify({ headers, body }, secrets) {
+    return isSigned(body, sha256Header(headers, 'x-hub-signature'), secrets)
+  },
+
+  describe(headers) {
+    return {
+      event: firstLabel(headers, ['x-event-key']) ?? '',
+      deliveryId: firstLabel(headers, ['x-request-uuid']),
+    }
+  },
+
+  read(event, body) {
+    const delivery = fields.parseFields(body)
+    return {
+      webUrl: fields.repositoryPage(delivery, 'repository.links.html.href'),
+      defaultBranch: null,
+      events: eventsOf(event, delivery),
+    }
+  },
+
+  newSecret() {
+    return randomBytes(32).toString('hex')
+  },
+
+  pullRef() {
+    return null
+  },
+
+  pullPath(number) {
+    return `/pull-requests/${number}`
+  },
+
+  // Merged in branch (pull request #1). A branch has no blank.
+  markOf({ subject }) {
+    const start = 'Merged in '
+    if (!subject.startsWith(start)) return null
+    return numberAt(subject, subject.indexOf(' ', start.length), ' (pull request #', ')')
+  },
+
+  // Its commits carry the name and address of whoever pressed the button.
+  isCommitter() {
+    return false
+  },
+
+  setUp({ url, secret, webUrl }) {
+    return [
+      `Open ${webUrl}/admin/webhooks and press "Add webhook".`,
+      `Title: Promptledger, URL: ${url}, Secret: ${secret}`,
+      'Choose from a full list of triggers; tick Repository: Push and Pull request: Created, Updated, Merged, Declined.',
+      'Leave Active ticked and press "Save".',
+    ]
+  },
+}
+
+const kinds: Record<string, PullEventKind> = {
+  'pullrequest:created': 'opened',
+  // New commits, another destination and another title are all the same to it.
+  'pullrequest:updated': 'updated',
+  'pullrequest:fulfilled': 'merged',
+  'pullrequest:rejected': 'closed',
+}
+
+function eventsOf(event: string, delivery: Fields): Report['events'] {
+  if (event === 'repo:push') return pushesOf(delivery)
+  const kind = Object.hasOwn(kinds, event) ? kinds[event] : undefined
+  return kind === undefined ? [] : [pullOf(kind, delivery)]
+}
+
+function pushesOf(delivery: Fields): PushReport[] {
+  const pusher = fields.firstLine(delivery, 'actor.nickname', 'actor.display_name')
+  return fields.list(delivery, 'push.changes').flatMap((change): PushReport[] => {
+    const side = fields.valueAt(change, 'new') === null ? 'old' : 'new'
+    if (fields.text(change, `${side}.type`) !== 'branch') return []
+    return [
+      {
+        type: 'push',
+        branch: fields.refName(change, `${side}.name`),
+        before: fields.optionalCommit(change, 'old.target.hash'),
+        after: fields.optionalCommit(change, 'new.target.hash'),
+        pusher,
+      },
+    ]
+  })
+}
+
+function pullOf(kind: PullEventKind, delivery: Fields): PullReport {
+  const openedAt = fields.time(delivery, 'pullrequest.created_on')
+  const updatedAt = fields.optionalTime(delivery, 'pullrequest.updated_on')
+  return {
+    type: 'pull',
+    number: fields.pullNumber(delivery, 'pullrequest.id'),
+    url: fields.webAddress(delivery, 'pullrequest.links.html.href'),
+    title: fields.line(delivery, 'pullrequest.title'),
+    openedAt,
+    event: {
+      kind,
+      at: kind === 'opened' ? openedAt : (updatedAt ?? openedAt),
+      head: fields.commit(delivery, 'pullrequest.source.commit.hash'),
+      headBranch: headBranchOf(delivery),
+      base: fields.refName(delivery, 'pullrequest.destination.branch.name'),
+      mergeCommit: kind === 'merged' ? fields.optionalCommit(delivery, 'pullrequest.merge_commit.hash') : null,
+      commitCount: null,
+      actor: actorOf(kind, delivery),
+    },
+  }
+}
+
+function headBranchOf(delivery: Fields): string {
+  const branch = fields.refName(delivery, 'pullrequest.source.branch.name')
+  // Null where the fork was deleted.
+  const [source, destination] = ['source', 'destination'].map((side) =>
+    fields.firstLine(delivery, `pullrequest.${side}.repository.full_name`),
+  )
+  if (source === destination) return branch
+  return `${source?.split('/')[0] || 'unknown'}:${branch}`
+}
+
+function actorOf(kind: PullEventKind, delivery: Fields): string | null {
+  const first = { opened: ['pullrequest.author'], merged: ['pullrequest.closed_by'] }
+  const people = [...(kind === 'opened' || kind === 'merged' ? first[kind] : []), 'actor']
+  return fields.firstLine(delivery, ...people.flatMap((path) => [`${path}.nickname`, `${path}.display_name`]))
+}

@@ -1,0 +1,23 @@
+import { type PageRequest, pageRequest, pagination } from '../domain/page.ts'
+
+type Query = Record<string, string | string[] | undefined>
+
+/** The page that the query asks for. */
+export function askedPage(query: unknown): PageRequest {
+  const { page, limit } = query as Query
+  return pageRequest(lastOf(page), lastOf(limit))
+}
+
+/** A parameter's value; of several, the last. */
+export function lastOf(values: string | string[] | undefined): string | undefined {
+  return Array.isArray(values) ? values.at(-1) : values
+}
+
+export function renderPage(data: unknown[], asked: PageRequest, totalCount: number): string {
+  const { currentPage, totalPages, perPage } = pagination(asked, totalCount)
+  // Written by hand because a page number may have more digits than a number can hold.
+  return (
+    `{"data":${JSON.stringify(data)},"pagination":{"current_page":${currentPage},` +
+    `"total_pages":${totalPages},"total_count":${totalCount},"per_page":${perPage}}}`
+  )
+}

@@ -1,0 +1,152 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { notFound } from '../../domain/errors.ts'
+import { entriesBefore } from '../../domain/page.ts'
+import type { Repository } from '../../domain/repository.ts'
+import { isoTime } from '../../domain/time.ts'
+import type { Context } from '../app.ts'
+import { askedPage, renderPage } from '../page-body.ts'
+import { pathId } from '../path-id.ts'
+import { toDeliveryBody, toRepositoryBody, webhookUrl } from '../repository-body.ts'
+import { errorBodySchema } from '../schemas/error.ts'
+import { pageQuerySchema } from '../schemas/pagination.ts'
+import {
+  connectedSchema,
+  deliveryPageSchema,
+  type NewRepositoryBody,
+  newRepositorySchema,
+  oneDeliverySchema,
+  oneRepositorySchema,
+  repositoryPageSchema,
+  repositoryParamsSchema,
+  rotatedSecretSchema,
+} from '../schemas/repository.ts'
+
+const config = { roles: ['admin'] } as const
+const errors = { 401: errorBodySchema, 403: errorBodySchema, 404: errorBodySchema, 500: errorBodySchema }
+const invalid = { ...errors, 409: errorBodySchema, 422: errorBodySchema }
+const params = repositoryParamsSchema
+const day = 24 * 3_600_000
+const mostDeliveries = 1_000
+
+/** Repositories that the organisation follows. */
+export function repositoryRoutes({ store, clock, following }: Context) {
+  /** The repository that the path names, if it is the organisation's own. */
+  async function named(request: FastifyRequest): Promise<Repository> {
+    const { repository_id: id } = request.params as { repository_id: string }
+    const repository = await store.repositories.find(pathId(id))
+    if (repository === null || repository.organisationId !== request.access.organisationId) throw notFound()
+    return repository
+  }
+
+  const bodyOf = (repository: Repository) => toRepositoryBody(repository, following.publicUrl())
+
+  return async (app: FastifyInstance) => {
+    app.get(
+      '/repositories',
+      { schema: { querystring: pageQuerySchema, response: { 200: repositoryPageSchema, ...errors } }, config },
+      async (request, reply) => {
+        const found = await store.repositories.list(request.access.organisationId)
+        const asked = askedPage(request.query)
+        const page = found.slice(entriesBefore(asked), entriesBefore(asked) + asked.limit)
+        return reply.type('application/json; charset=utf-8').send(renderPage(page.map(bodyOf), asked, found.length))
+      },
+    )
+
+    app.post(
+      '/repositories',
+      { schema: { body: newRepositorySchema, response: { 201: connectedSchema, ...invalid } }, config },
+      async (request, reply) => {
+        const { forge, url, path, token, similarity } = request.body as NewRepositoryBody
+        const { organisationId } = request.access
+        const connected = await following.connect({
+          organisationId,
+          forge,
+          url,
+          path,
+          token: token ?? null,
+          similarity: similarity ?? 100,
+          secret: null,
+        })
+        const { repository, secret, setUp } = connected
+        const prompts = await store.facts.prompts(repository)
+        const entries = await store.facts.countEntries(repository)
+        const data = {
+          ...bodyOf(repository),
+          webhook_secret: secret,
+          set_up: setUp,
+          prompts: prompts.map(({ publicId, path }) => ({ id: publicId, path })),
+          entries,
+        }
+        return reply.status(201).send({ data })
+      },
+    )
+
+    app.get(
+      '/repositories/:repository_id',
+      { schema: { params, response: { 200: oneRepositorySchema, ...errors } }, config },
+      async (request) => ({ data: bodyOf(await named(request)) }),
+    )
+
+    app.delete(
+      '/repositories/:repository_id',
+      { schema: { params, response: { 204: { type: 'null' }, ...errors } }, config },
+      async (request, reply) => {
+        await store.repositories.disconnect(await named(request), clock())
+        return reply.status(204).send()
+      },
+    )
+
+    app.post(
+      '/repositories/:repository_id/sync',
+      { schema: { params, response: { 202: oneRepositorySchema, ...errors, 409: errorBodySchema } }, config },
+      async (request, reply) => {
+        const repository = await named(request)
+        await following.sync(repository)
+        return reply.status(202).send({ data: bodyOf((await store.repositories.find(repository.id)) as Repository) })
+      },
+    )
+
+    app.post(
+      '/repositories/:repository_id/rotate-secret',
+      { schema: { params, response: { 200: rotatedSecretSchema, ...errors } }, config },
+      async (request) => {
+        const repository = await named(request)
+        const until = clock() + day
+        const secret = await following.rotateSecret(repository, day)
+        const data = {
+          webhook_url: webhookUrl(repository, following.publicUrl()),
+          webhook_secret: secret,
+          old_secret_until: isoTime(until),
+        }
+        return { data }
+      },
+    )
+
+    app.get(
+      '/repositories/:repository_id/deliveries',
+      { schema: { params, querystring: pageQuerySchema, response: { 200: deliveryPageSchema, ...errors } }, config },
+      async (request, reply) => {
+        const found = await store.deliveries.list(await named(request), mostDeliveries)
+        const asked = askedPage(request.query)
+        const page = found.slice(entriesBefore(asked), entriesBefore(asked) + asked.limit)
+        return reply
+          .type('application/json; charset=utf-8')
+          .send(renderPage(page.map(toDeliveryBody), asked, found.length))
+      },
+    )
+
+    app.post(
+      '/repositories/:repository_id/deliveries/:delivery_id/redeliver',
+      { schema: { params, response: { 202: oneDeliverySchema, ...errors } }, config },
+      async (request, reply) => {
+        const repository = await named(request)
+        const { delivery_id: id } = request.params as { delivery_id: string }
+        const delivery = await store.deliveries.find(pathId(id))
+        if (delivery === null || delivery.repositoryId !== repository.id) throw notFound()
+        const again = await store.deliveries.redeliver(delivery, clock())
+        following.wake(repository.id)
+        return reply.status(202).send({ data: toDeliveryBody(again) })
+      },
+    )
+  }
+}

@@ -1,0 +1,95 @@
+import type { Delivery, DeliveryOutcome, DeliveryState, DeliveryStore } from '../../domain/delivery.ts'
+import { type Database, firstOrNull, only, type Row, type Statement, statement } from './database.ts'
+
+const columns = `id, organisation_id, repository_id, delivery_id, event, state, attempts, error, received_at, next_attempt_at,
+  finished_at`
+
+export function sqlDeliveries(database: Database): DeliveryStore {
+  return {
+    async receive({ organisationId, id }, { deliveryId, event, body, receivedAt }) {
+      await database.write([
+        statement(
+          `insert into deliveries
+             (organisation_id, repository_id, delivery_id, event, body, state, received_at, next_attempt_at)
+           values (?, ?, ?, ?, ?, 'pending', ?, ?)
+           on conflict (organisation_id, repository_id, delivery_id) do update set
+             state = 'pending', attempts = 0, next_attempt_at = excluded.next_attempt_at, finished_at = null
+           where deliveries.state = 'failed'`,
+          [organisationId, id, deliveryId, event, body, receivedAt, receivedAt],
+        ),
+      ])
+    },
+
+    async pending({ organisationId, id }, now, limit) {
+      const rows = await database.rows(
+        `select ${columns}, body from deliveries
+         where organisation_id = ? and repository_id = ? and state = 'pending' and next_attempt_at <= ?
+         order by id limit ?`,
+        [organisationId, id, now, limit],
+      )
+      return rows.map((row) => ({ ...toDelivery(row), body: row.body as string }))
+    },
+
+    async nextAttempt({ organisationId, id }) {
+      const sql = `select min(next_attempt_at) as at from deliveries
+        where organisation_id = ? and repository_id = ? and state = 'pending'`
+      return only(await database.rows(sql, [organisationId, id])).at as number | null
+    },
+
+    async list({ organisationId, id }, limit) {
+      const sql = `select ${columns} from deliveries where organisation_id = ? and repository_id = ? order by id desc limit ?`
+      return (await database.rows(sql, [organisationId, id, limit])).map(toDelivery)
+    },
+
+    async find(id) {
+      return firstOrNull(await database.rows(`select ${columns} from deliveries where id = ?`, [id]), toDelivery)
+    },
+
+    async redeliver({ organisationId, id }, now) {
+      const [rows] = await database.write([
+        statement(
+          `update deliveries set state = 'pending', attempts = 0, error = null, next_attempt_at = ?, finished_at = null
+           where organisation_id = ? and id = ? returning ${columns}`,
+          [now, organisationId, id],
+        ),
+      ])
+      return toDelivery(only(rows))
+    },
+
+    async deleteBefore(receivedAt) {
+      const [rows = []] = await database.write([
+        statement(
+          `delete from deliveries where received_at < ? and state <> 'pending'
+             and id not in (select max(id) from deliveries group by organisation_id, repository_id) returning id`,
+          [receivedAt],
+        ),
+      ])
+      return rows.length
+    },
+  }
+}
+
+export function finishDelivery(organisationId: number, outcome: DeliveryOutcome): Statement {
+  const { id, state, error, nextAttemptAt, finishedAt } = outcome
+  return statement(
+    `update deliveries set state = ?, error = ?, next_attempt_at = ?, finished_at = ?, attempts = attempts + 1
+     where organisation_id = ? and id = ?`,
+    [state, error, nextAttemptAt, finishedAt, organisationId, id],
+  )
+}
+
+function toDelivery(row: Row): Delivery {
+  return {
+    id: row.id as number,
+    organisationId: row.organisation_id as number,
+    repositoryId: row.repository_id as number,
+    deliveryId: row.delivery_id as string | null,
+    event: row.event as string,
+    state: row.state as DeliveryState,
+    attempts: row.attempts as number,
+    error: row.error as string | null,
+    receivedAt: row.received_at as number,
+    nextAttemptAt: row.next_attempt_at as number,
+    finishedAt: row.finished_at as number | null,
+  }
+}

@@ -1,0 +1,432 @@
+import type { DerivedEntry } from '../../domain/derivation.ts'
+import type { Edit } from '../../domain/edit.ts'
+import type { EntryChanges, FactStore, Findings, StoredEntry } from '../../domain/facts.ts'
+import type { Action } from '../../domain/history.ts'
+import { type Pull, stateOf } from '../../domain/pull.ts'
+import type { Repository } from '../../domain/repository.ts'
+import { type Database, only, type Row, type StagedColumn, type Statement, statement, type Value } from './database.ts'
+import { finishDelivery } from './deliveries.ts'
+import { lockHistory, renumberSince, updateCount } from './history.ts'
+import { promptColumns, toPrompt } from './prompts.ts'
+import { holdLease } from './repositories.ts'
+
+export function sqlFacts(database: Database): FactStore {
+  const textElements = database.elements('text')
+  const integerElements = database.elements('bigint')
+
+  const editsWhere = async (repository: Repository, condition: string, value: Value) => {
+    const sql = `select ${namesOf(editColumns)} from edits
+      where organisation_id = ? and repository_id = ? and ${condition} order by seq`
+    return (await database.rows(sql, [repository.organisationId, repository.id, value])).map(toEdit)
+  }
+
+  return {
+    async paths({ organisationId, id }) {
+      const sql = `select id, path from prompts where organisation_id = ? and repository_id = ? and path is not null`
+      return pathMap(await database.rows(sql, [organisationId, id]))
+    },
+
+    async addPrompts(lease, prompts) {
+      const { organisationId, id } = lease.repository
+      const records = prompts.map(({ publicId, name, path, createdAt }) => ({
+        public_id: publicId,
+        name,
+        path,
+        created_at: createdAt,
+      }))
+      const [, , rows = []] = await database.change([
+        holdLease(lease),
+        statement(
+          `insert into prompts (organisation_id, repository_id, public_id, name, path, created_at)
+           select ${organisationId}, ${id}, public_id, name, path, created_at from ${database.records(newPromptColumns)} where true
+           on conflict (organisation_id, repository_id, path) where path is not null do nothing`,
+          [JSON.stringify(records)],
+        ),
+        statement(
+          `select id, path from prompts where organisation_id = ? and repository_id = ? and path in ${textElements}`,
+          [organisationId, id, JSON.stringify(prompts.map(({ path }) => path))],
+        ),
+      ])
+      return pathMap(rows)
+    },
+
+    async prompts({ organisationId, id }) {
+      const sql = `select ${promptColumns} from prompts
+        where organisation_id = ? and repository_id = ? and deleted_at is null order by id`
+      return (await database.rows(sql, [organisationId, id])).map(toPrompt)
+    },
+
+    async edits(repository, { commits = [], pulls = [], heldUntil }) {
+      const found = await Promise.all([
+        commits.length === 0 ? [] : editsWhere(repository, `commit_sha in ${textElements}`, JSON.stringify(commits)),
+        pulls.length === 0 ? [] : editsWhere(repository, `pull in ${integerElements}`, JSON.stringify(pulls)),
+        pulls.length === 0 ? [] : editsWhere(repository, `mark in ${integerElements}`, JSON.stringify(pulls)),
+        heldUntil === undefined ? [] : editsWhere(repository, 'held_until <= ?', heldUntil),
+      ])
+      return uniqueEdits(found.flat())
+    },
+
+    async landedEdits({ organisationId, id }) {
+      const rows = await database.rows(
+        `select seq, commit_sha, prompt_id, path, old_path, new_blob from edits
+         where organisation_id = ? and repository_id = ? and orphaned_at is null order by seq`,
+        [organisationId, id],
+      )
+      return rows.map((row) => ({
+        seq: row.seq as number,
+        commitSha: row.commit_sha as string,
+        promptId: row.prompt_id as number,
+        path: row.path as string,
+        oldPath: row.old_path as string | null,
+        newBlob: row.new_blob as string | null,
+      }))
+    },
+
+    async formerPaths({ organisationId, id }, paths) {
+      const rows = await database.rows(
+        `select prompt_id as id, path from edits
+         where organisation_id = ? and repository_id = ? and path in ${textElements} order by seq`,
+        [organisationId, id, JSON.stringify(paths)],
+      )
+      return pathMap(rows)
+    },
+
+    async lastSeq({ organisationId, id }) {
+      const sql = 'select max(seq) as seq from edits where organisation_id = ? and repository_id = ?'
+      return (only(await database.rows(sql, [organisationId, id])).seq as number | null) ?? 0
+    },
+
+    async nextHeld({ organisationId, id }) {
+      const sql = `select min(held_until) as at from edits
+        where organisation_id = ? and repository_id = ? and held_until is not null`
+      return only(await database.rows(sql, [organisationId, id])).at as number | null
+    },
+
+    async pulls({ organisationId, id }, numbers) {
+      if (numbers.length === 0) return []
+      const sql = `select document from pulls where organisation_id = ? and repository_id = ? and number in ${integerElements}`
+      return (await database.rows(sql, [organisationId, id, JSON.stringify(numbers)])).map(toPull)
+    },
+
+    async unsettledPulls({ organisationId, id }) {
+      const sql =
+        'select document from pulls where organisation_id = ? and repository_id = ? and settled = 0 order by number'
+      return (await database.rows(sql, [organisationId, id])).map(toPull)
+    },
+
+    async entries({ organisationId, id }, { commits, pulls }) {
+      const entriesWhere = async (condition: string, values: (string | number)[]) => {
+        if (values.length === 0) return []
+        const sql = `select id, ${namesOf(entryColumns)} from history_entries
+          where organisation_id = ? and repository_id = ? and ${condition}`
+        return (await database.rows(sql, [organisationId, id, JSON.stringify(values)])).map(toStoredEntry)
+      }
+      const byCommit = await entriesWhere(`commit_sha in ${textElements}`, commits)
+      const byPull = await entriesWhere(`pr_number in ${integerElements}`, pulls)
+      return [...new Map([...byCommit, ...byPull].map((entry) => [entry.id, entry])).values()]
+    },
+
+    async countEntries({ organisationId, id }) {
+      const sql = 'select count(*) as count from history_entries where organisation_id = ? and repository_id = ?'
+      return only(await database.rows(sql, [organisationId, id])).count as number
+    },
+
+    async apply(lease, findings) {
+      const { repository } = lease
+      await database.change([
+        holdLease(lease),
+        ...updateRepository(repository, findings),
+        ...movePrompts(repository, findings),
+        ...putEdits(database, repository, findings.edits ?? []),
+        ...(findings.pulls ?? []).map((pull) => putPull(repository, pull)),
+        ...(findings.entries === undefined ? [] : changeEntries(database, repository, findings.entries)),
+        ...(findings.deliveries ?? []).map((outcome) => finishDelivery(repository.organisationId, outcome)),
+      ])
+    },
+  }
+}
+
+function updateRepository({ organisationId, id }: Repository, findings: Findings): Statement[] {
+  const { defaultBranch, tip, webUrl, incomplete } = findings
+  const found: [string, Value | undefined][] = [
+    ['default_branch', defaultBranch],
+    ['tip', tip],
+    ['web_url', webUrl],
+    ['incomplete', incomplete === undefined ? undefined : Number(incomplete)],
+  ]
+  return found.flatMap(([column, value]) =>
+    value === undefined
+      ? []
+      : [
+          statement(`update repositories set ${column} = ? where organisation_id = ? and id = ?`, [
+            value,
+            organisationId,
+            id,
+          ]),
+        ],
+  )
+}
+
+/** In two steps, because two prompts may have changed places. A name that was the path goes with it. */
+function movePrompts({ organisationId }: Repository, { paths = [] }: Findings): Statement[] {
+  return [
+    ...paths.map(({ promptId }) =>
+      statement(
+        `update prompts set name = case when name = path then '' else name end, path = null
+         where organisation_id = ? and id = ?`,
+        [organisationId, promptId],
+      ),
+    ),
+    ...paths.map(({ promptId, path }) =>
+      statement(
+        `update prompts set path = ?, name = case when name = '' then coalesce(?, 'moved') else name end
+         where organisation_id = ? and id = ?`,
+        [path, path, organisationId, promptId],
+      ),
+    ),
+  ]
+}
+
+const newPromptColumns: StagedColumn[] = [
+  { name: 'public_id', type: 'text' },
+  { name: 'name', type: 'text' },
+  { name: 'path', type: 'text' },
+  { name: 'created_at', type: 'bigint' },
+]
+
+const editColumns: StagedColumn[] = [
+  { name: 'commit_sha', type: 'text' },
+  { name: 'prompt_id', type: 'bigint' },
+  { name: 'seq', type: 'bigint' },
+  { name: 'path', type: 'text' },
+  { name: 'old_path', type: 'text' },
+  { name: 'old_blob', type: 'text' },
+  { name: 'new_blob', type: 'text' },
+  { name: 'author_name', type: 'text' },
+  { name: 'author_email', type: 'text' },
+  { name: 'side_author_name', type: 'text' },
+  { name: 'side_author_email', type: 'text' },
+  { name: 'committed_at', type: 'bigint' },
+  { name: 'message', type: 'text' },
+  { name: 'branch', type: 'text' },
+  { name: 'actor', type: 'text' },
+  { name: 'mark', type: 'bigint' },
+  { name: 'pull', type: 'bigint' },
+  { name: 'held_until', type: 'bigint' },
+  { name: 'orphaned_at', type: 'bigint' },
+]
+
+function putEdits(database: Database, { organisationId, id }: Repository, edits: Edit[]): Statement[] {
+  if (edits.length === 0) return []
+  const names = namesOf(editColumns)
+  return [
+    statement(
+      `insert into edits (organisation_id, repository_id, ${names})
+       select ${organisationId}, ${id}, ${names} from ${database.records(editColumns)} where true
+       on conflict (organisation_id, repository_id, commit_sha, prompt_id) do update set
+         seq = excluded.seq, actor = excluded.actor, mark = excluded.mark, pull = excluded.pull,
+         held_until = excluded.held_until, orphaned_at = excluded.orphaned_at`,
+      [JSON.stringify(edits.map(fromEdit))],
+    ),
+  ]
+}
+
+function putPull({ organisationId, id }: Repository, pull: Pull): Statement {
+  const settled =
+    stateOf(pull) === 'closed' || pull.landing !== null || !pull.events.some(({ intoDefault }) => intoDefault)
+  return statement(
+    `insert into pulls (organisation_id, repository_id, number, settled, document) values (?, ?, ?, ?, ?)
+     on conflict (organisation_id, repository_id, number) do update set
+       settled = excluded.settled, document = excluded.document`,
+    [organisationId, id, pull.number, Number(settled), JSON.stringify(pull)],
+  )
+}
+
+const entryColumns: StagedColumn[] = [
+  { name: 'prompt_id', type: 'bigint' },
+  { name: 'dedupe_key', type: 'text' },
+  { name: 'action', type: 'text' },
+  { name: 'user_name', type: 'text' },
+  { name: 'user_email', type: 'text' },
+  { name: 'commit_sha', type: 'text' },
+  { name: 'pr_number', type: 'bigint' },
+  { name: 'pr_url', type: 'text' },
+  { name: 'branch_name', type: 'text' },
+  { name: 'created_at', type: 'bigint' },
+  { name: 'message', type: 'text' },
+  { name: 'actor', type: 'text' },
+  { name: 'path', type: 'text' },
+  { name: 'old_path', type: 'text' },
+  { name: 'before_blob', type: 'text' },
+  { name: 'after_blob', type: 'text' },
+  { name: 'seq', type: 'bigint' },
+  { name: 'orphaned_at', type: 'bigint' },
+]
+
+function changeEntries(database: Database, repository: Repository, changes: EntryChanges): Statement[] {
+  const { added, changed, removed } = changes
+  const { organisationId, id } = repository
+  const earliest = earliestOf(changes)
+  const prompts = [...earliest.keys()].sort((a, b) => a - b).map((promptId) => ({ organisationId, id: promptId }))
+  const names = namesOf(entryColumns)
+  const statements = prompts.map(lockHistory)
+  if (removed.length > 0) {
+    statements.push(
+      statement(`delete from history_entries where organisation_id = ? and id in ${database.elements('bigint')}`, [
+        organisationId,
+        JSON.stringify(removed.map((entry) => entry.id)),
+      ]),
+    )
+  }
+  if (changed.length > 0) {
+    const columns: StagedColumn[] = [{ name: 'id', type: 'bigint' }, ...entryColumns]
+    const records = changed.map(({ before, after }) => ({ id: before.id, ...fromEntry(after) }))
+    statements.push(
+      statement(
+        `update history_entries set ${entryColumns.map(({ name }) => `${name} = records.${name}`).join(', ')}
+         from ${database.records(columns)} where history_entries.organisation_id = ${organisationId} and history_entries.id = records.id`,
+        [JSON.stringify(records)],
+      ),
+    )
+  }
+  if (added.length > 0) {
+    statements.push(
+      statement(
+        `insert into history_entries (organisation_id, repository_id, position, ${names})
+         select ${organisationId}, ${id}, 0, ${names} from ${database.records(entryColumns)} where true
+         on conflict (organisation_id, prompt_id, dedupe_key) do nothing`,
+        [JSON.stringify(added.map(fromEntry))],
+      ),
+    )
+  }
+  return [
+    ...statements,
+    ...prompts.map((prompt) => renumberSince(database, prompt, earliest.get(prompt.id) as number)),
+    ...prompts.map(updateCount),
+  ]
+}
+
+/** From when on the entries of each prompt have to be numbered anew. */
+function earliestOf({ added, changed, removed }: EntryChanges): Map<number, number> {
+  const earliest = new Map<number, number>()
+  for (const { promptId, createdAt } of [
+    ...added,
+    ...removed,
+    ...changed.flatMap(({ before, after }) => [before, after]),
+  ]) {
+    earliest.set(promptId, Math.min(createdAt, earliest.get(promptId) ?? createdAt))
+  }
+  return earliest
+}
+
+function namesOf(columns: StagedColumn[]): string {
+  return columns.map(({ name }) => name).join(', ')
+}
+
+function pathMap(rows: Row[]): Map<string, number> {
+  return new Map(rows.map(({ id, path }) => [path as string, id as number]))
+}
+
+function uniqueEdits(edits: Edit[]): Edit[] {
+  const unique = new Map(edits.map((edit) => [`${edit.commitSha} ${edit.promptId}`, edit]))
+  return [...unique.values()].sort((a, b) => a.seq - b.seq)
+}
+
+function fromEdit(edit: Edit): Record<string, Value> {
+  return {
+    commit_sha: edit.commitSha,
+    prompt_id: edit.promptId,
+    seq: edit.seq,
+    path: edit.path,
+    old_path: edit.oldPath,
+    old_blob: edit.oldBlob,
+    new_blob: edit.newBlob,
+    author_name: edit.author.name,
+    author_email: edit.author.email,
+    side_author_name: edit.sideAuthor?.name ?? null,
+    side_author_email: edit.sideAuthor?.email ?? null,
+    committed_at: edit.committedAt,
+    message: edit.message,
+    branch: edit.branch,
+    actor: edit.actor,
+    mark: edit.mark,
+    pull: edit.pull,
+    held_until: edit.heldUntil,
+    orphaned_at: edit.orphanedAt,
+  }
+}
+
+function toEdit(row: Row): Edit {
+  return {
+    seq: row.seq as number,
+    commitSha: row.commit_sha as string,
+    promptId: row.prompt_id as number,
+    path: row.path as string,
+    oldPath: row.old_path as string | null,
+    oldBlob: row.old_blob as string | null,
+    newBlob: row.new_blob as string | null,
+    author: { name: row.author_name as string, email: row.author_email as string },
+    sideAuthor:
+      row.side_author_name === null
+        ? null
+        : { name: row.side_author_name as string, email: row.side_author_email as string },
+    committedAt: row.committed_at as number,
+    message: row.message as string,
+    branch: row.branch as string,
+    actor: row.actor as string | null,
+    mark: row.mark as number | null,
+    pull: row.pull as number | null,
+    heldUntil: row.held_until as number | null,
+    orphanedAt: row.orphaned_at as number | null,
+  }
+}
+
+function toPull({ document }: Row): Pull {
+  return JSON.parse(document as string)
+}
+
+function fromEntry(entry: DerivedEntry): Record<string, Value> {
+  return {
+    prompt_id: entry.promptId,
+    dedupe_key: entry.dedupeKey,
+    action: entry.action,
+    user_name: entry.user.name,
+    user_email: entry.user.email,
+    commit_sha: entry.commitSha,
+    pr_number: entry.prNumber,
+    pr_url: entry.prUrl,
+    branch_name: entry.branchName,
+    created_at: entry.createdAt,
+    message: entry.message,
+    actor: entry.actor,
+    path: entry.path,
+    old_path: entry.oldPath,
+    before_blob: entry.beforeBlob,
+    after_blob: entry.afterBlob,
+    seq: entry.seq,
+    orphaned_at: entry.orphanedAt,
+  }
+}
+
+function toStoredEntry(row: Row): StoredEntry {
+  return {
+    id: row.id as number,
+    promptId: row.prompt_id as number,
+    dedupeKey: row.dedupe_key as string,
+    action: row.action as Action,
+    user: { name: row.user_name as string, email: row.user_email as string },
+    commitSha: row.commit_sha as string,
+    prNumber: row.pr_number as number | null,
+    prUrl: row.pr_url as string | null,
+    branchName: row.branch_name as string,
+    createdAt: row.created_at as number,
+    message: row.message as string,
+    actor: row.actor as string | null,
+    path: row.path as string,
+    oldPath: row.old_path as string | null,
+    beforeBlob: row.before_blob as string | null,
+    afterBlob: row.after_blob as string | null,
+    seq: row.seq as number | null,
+    orphanedAt: row.orphaned_at as number | null,
+  }
+}

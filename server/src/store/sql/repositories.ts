@@ -1,0 +1,173 @@
+import type { ForgeName, Lease, Repository, RepositoryStore } from '../../domain/repository.ts'
+import { type Database, firstOrNull, only, type Row, type Statement, statement } from './database.ts'
+
+const columns = `id, organisation_id, forge, url, path, similarity, hook_id, sealed_token, sealed_secret, sealed_old_secret,
+  old_secret_until, default_branch, tip, web_url, incomplete, last_sync_at, last_error, due_at, wakes,
+  created_at, disconnected_at, (
+    select d.received_at from deliveries d where d.organisation_id = repositories.organisation_id
+      and d.repository_id = repositories.id order by d.id desc limit 1) as last_delivery_at`
+
+export function sqlRepositories(database: Database): RepositoryStore {
+  const find = async (where: string, value: string | number) =>
+    firstOrNull(await database.rows(`select ${columns} from repositories where ${where} = ?`, [value]), toRepository)
+
+  return {
+    async connect(repository, lease) {
+      const { organisationId, forge, url, path, similarity, hookId, sealedToken, sealedSecret, createdAt } = repository
+      const [rows = []] = await database.change([
+        statement(
+          `insert into repositories
+             (organisation_id, forge, url, path, similarity, hook_id, sealed_token, sealed_secret, due_at, created_at,
+              lease_owner, lease_until)
+           values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+           on conflict (organisation_id, url, path) do update set
+             forge = excluded.forge, similarity = excluded.similarity, hook_id = excluded.hook_id,
+             sealed_token = excluded.sealed_token, sealed_secret = excluded.sealed_secret, sealed_old_secret = null,
+             old_secret_until = null, last_error = null, last_sync_at = null, due_at = excluded.due_at,
+             lease_owner = excluded.lease_owner, lease_until = excluded.lease_until, disconnected_at = null
+           where repositories.disconnected_at is not null
+           returning ${columns}`,
+          [
+            organisationId,
+            forge,
+            url,
+            path,
+            similarity,
+            hookId,
+            sealedToken,
+            sealedSecret,
+            createdAt,
+            createdAt,
+            lease?.owner ?? null,
+            lease?.until ?? 0,
+          ],
+        ),
+      ])
+      return firstOrNull(rows, toRepository)
+    },
+
+    find: (id) => find('id', id),
+    findByHook: (hookId) => find('hook_id', hookId),
+
+    async list(organisationId) {
+      const sql = `select ${columns} from repositories where organisation_id = ? order by id`
+      return (await database.rows(sql, [organisationId])).map(toRepository)
+    },
+
+    async disconnect({ id, organisationId }, at) {
+      await database.change([
+        statement(
+          `update repositories set disconnected_at = coalesce(disconnected_at, ?), sealed_token = null
+           where organisation_id = ? and id = ?`,
+          [at, organisationId, id],
+        ),
+      ])
+    },
+
+    async rotateSecret({ id, organisationId }, sealedSecret, oldSecretUntil) {
+      const [rows] = await database.change([
+        statement(
+          `update repositories set sealed_old_secret = sealed_secret, old_secret_until = ?, sealed_secret = ?
+           where organisation_id = ? and id = ? returning ${columns}`,
+          [oldSecretUntil, sealedSecret, organisationId, id],
+        ),
+      ])
+      return toRepository(only(rows))
+    },
+
+    async wake({ id, organisationId }, at) {
+      await database.write([wakeRepository(organisationId, id, at)])
+    },
+
+    async due(now) {
+      const rows = await database.rows(
+        `select r.id from repositories r where r.lease_until <= ? and r.disconnected_at is null and (r.due_at <= ? or exists (
+           select 1 from deliveries d where d.organisation_id = r.organisation_id and d.repository_id = r.id
+             and d.state = 'pending' and d.next_attempt_at <= ?))
+         order by r.due_at limit 100`,
+        [now, now, now],
+      )
+      return rows.map(({ id }) => id as number)
+    },
+
+    async lease(id, owner, now, until) {
+      const [rows = []] = await database.write([
+        statement(
+          `update repositories set lease_owner = ?, lease_until = ?
+           where id = ? and lease_until <= ? and disconnected_at is null returning ${columns}`,
+          [owner, until, id, now],
+        ),
+      ])
+      return firstOrNull(rows, (row) => ({ repository: toRepository(row), owner }))
+    },
+
+    async renew({ repository, owner }, until) {
+      const [rows = []] = await database.write([
+        statement('update repositories set lease_until = ? where id = ? and lease_owner = ? returning id', [
+          until,
+          repository.id,
+          owner,
+        ]),
+      ])
+      return rows.length > 0
+    },
+
+    async release({ repository, owner }, { dueAt, error, syncedAt }) {
+      await database.write([
+        statement(
+          `update repositories set lease_owner = null, lease_until = 0, last_error = ?,
+             last_sync_at = coalesce(?, last_sync_at), due_at = case when wakes = ? then ? else due_at end
+           where id = ? and lease_owner = ?`,
+          [error, syncedAt, repository.wakes, dueAt, repository.id, owner],
+        ),
+      ])
+    },
+  }
+}
+
+export function wakeRepository(organisationId: number, id: number, at: number): Statement {
+  return statement('update repositories set due_at = ?, wakes = wakes + 1 where organisation_id = ? and id = ?', [
+    at,
+    organisationId,
+    id,
+  ])
+}
+
+/** The first statement of an act that only the holder of the lease may do. */
+export function holdLease({ repository, owner }: Lease): Statement {
+  return {
+    ...statement(
+      `update repositories set lease_until = lease_until
+       where organisation_id = ? and id = ? and lease_owner = ? and disconnected_at is null returning id`,
+      [repository.organisationId, repository.id, owner],
+    ),
+    orElse: () => new Error('the repository was taken over by another process'),
+  }
+}
+
+function toRepository(row: Row): Repository {
+  return {
+    id: row.id as number,
+    organisationId: row.organisation_id as number,
+    forge: row.forge as ForgeName,
+    url: row.url as string,
+    path: row.path as string,
+    similarity: row.similarity as number,
+    hookId: row.hook_id as string,
+    sealedToken: row.sealed_token as string | null,
+    sealedSecret: row.sealed_secret as string,
+    sealedOldSecret: row.sealed_old_secret as string | null,
+    oldSecretUntil: row.old_secret_until as number | null,
+    defaultBranch: row.default_branch as string | null,
+    tip: row.tip as string | null,
+    webUrl: row.web_url as string | null,
+    incomplete: row.incomplete === 1,
+    lastDeliveryAt: row.last_delivery_at as number | null,
+    lastSyncAt: row.last_sync_at as number | null,
+    lastError: row.last_error as string | null,
+    dueAt: row.due_at as number,
+    wakes: row.wakes as number,
+    createdAt: row.created_at as number,
+    disconnectedAt: row.disconnected_at as number | null,
+  }
+}
