@@ -27,7 +27,7 @@ export class GitRepository {
   readonly folder = mkdtempSync(join(tmpdir(), 'promptledger-git-'))
   readonly remote = join(this.folder, 'remote.git')
   readonly checkout = join(this.folder, 'checkout')
-  #at = Date.parse('2026-11-01T00:00:00Z')
+  #at = Date.parse('2026-03-01T00:00:00Z')
 
   constructor({ branch = 'main', format = 'sha1' } = {}) {
     const made = ['init', '--quiet', `--object-format=${format}`, `--initial-branch=${branch}`]
@@ -36,6 +36,9 @@ export class GitRepository {
     // As the forges have it: any commit can be fetched that some ref leads to, pull requests included.
     this.inRemote('config', 'uploadpack.allowAnySHA1InWant', 'true')
     this.git('remote', 'add', 'origin', this.remote)
+    // Some commands want to know who they are for, though they commit nothing.
+    this.git('config', 'user.name', ada.name)
+    this.git('config', 'user.email', ada.email)
   }
 
   remove(): void {

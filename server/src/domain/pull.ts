@@ -71,7 +71,7 @@ export function withEvent(pull: Pull | undefined, report: PullReport, intoDefaul
   if (known.events.some((other) => sameEvent(other, event))) return known
   const events = [...known.events, event].sort(byTime)
   const newest = events.at(-1) === event
-  return { ...known, events, openedAt, ...(newest ? { url, title } : {}) }
+  return { ...known, events, openedAt: Math.min(known.openedAt, openedAt), ...(newest ? { url, title } : {}) }
 }
 
 function sameEvent(a: PullEvent, b: PullEvent): boolean {

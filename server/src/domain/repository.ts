@@ -1,4 +1,4 @@
-import { invalid } from './errors.ts'
+import { DomainError, invalid } from './errors.ts'
 import { randomBase62 } from './random.ts'
 import { lineOfText } from './text.ts'
 import type { Instant } from './time.ts'
@@ -56,6 +56,10 @@ export function stateOfRepository({ disconnectedAt, lastError, lastSyncAt }: Rep
   if (disconnectedAt !== null) return 'disconnected'
   if (lastError !== null) return 'failing'
   return lastSyncAt === null ? 'connecting' : 'following'
+}
+
+export function checkConnected({ disconnectedAt }: Repository): void {
+  if (disconnectedAt !== null) throw new DomainError('conflict', 'This repository is disconnected.')
 }
 
 /** The right to work on a repository: whoever holds it is the only one, until it runs out. */
@@ -145,4 +149,9 @@ export function similarityPercent(value: number): number {
 
 export function newHookId(): string {
   return randomBase62(24)
+}
+
+/** Whether the text could be one; the others need not be looked up, and some could not be. */
+export function isHookId(text: string): boolean {
+  return /^[0-9A-Za-z]{24}$/.test(text)
 }

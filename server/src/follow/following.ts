@@ -1,6 +1,5 @@
-import { DomainError } from '../domain/errors.ts'
 import type { EntryDetails } from '../domain/history.ts'
-import { type Repository, webUrlOf } from '../domain/repository.ts'
+import { checkConnected, type Repository, webUrlOf } from '../domain/repository.ts'
 import type { Vault } from '../domain/vault.ts'
 import { forgeOf } from '../forges/index.ts'
 import { type Connection, connectRepository, rotateSecret } from './connect.ts'
@@ -51,7 +50,7 @@ export function startFollowing(
       }
     },
     async sync(repository) {
-      if (repository.disconnectedAt !== null) throw new DomainError('conflict', 'This repository is disconnected.')
+      checkConnected(repository)
       await store.repositories.wake(repository, clock())
       worker.wake(repository.id)
     },

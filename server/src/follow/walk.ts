@@ -42,10 +42,12 @@ export async function walk(work: Work, start: Start, pulls: Pulls, onCommits: On
     if (last === undefined) return
     const merges = portion.map(({ commit }) => commit).filter(({ parents }) => parents.length > 1)
     const authors = await sideAuthors(mirror.path, merges, work.options)
+    const known = await facts.edits(lease.repository, { commits: portion.map(({ commit }) => commit.sha) })
     const edits = portion.flatMap(({ commit, edits }) =>
       edits.map((edit) => {
         const author = authors.get(commit.sha)?.get(edit.path)
-        return { ...edit, sideAuthor: author === undefined ? null : person(author) }
+        const sideAuthor = author === undefined ? null : person(author)
+        return withKnown({ ...edit, sideAuthor }, known)
       }),
     )
     const free = edits.filter(({ pull }) => pull === null)
@@ -91,6 +93,18 @@ export async function walk(work: Work, start: Start, pulls: Pulls, onCommits: On
   }
   await flush()
   return paths
+}
+
+/** What was found out about the edit when it was read before; that happens only where the branch was rewritten. */
+function withKnown(edit: Edit, known: Edit[]): Edit {
+  const before = known.find(({ commitSha, promptId }) => commitSha === edit.commitSha && promptId === edit.promptId)
+  if (before === undefined) return edit
+  return {
+    ...edit,
+    seq: before.orphanedAt === null ? before.seq : edit.seq,
+    pull: edit.pull ?? before.pull,
+    actor: edit.actor ?? before.actor,
+  }
 }
 
 /** Whether a pull request may be about to claim the commit. */

@@ -38,16 +38,21 @@ export async function changesTo(work: Work, edits: Edit[], pulls: Pull[]): Promi
   const { facts } = work.follow.store
   const { repository } = work.lease
   const known = new Map(pulls.map((pull) => [pull.number, pull]))
-  const numbers = new Set([...known.keys(), ...edits.flatMap(({ mark }) => mark ?? [])])
+  const numbers = new Set([...known.keys(), ...edits.flatMap(pullsOf)])
   const commits = new Set([...edits.map(({ commitSha }) => commitSha), ...pulls.flatMap(({ landed }) => landed)])
   const given = new Map(edits.map((edit) => [keyOf(edit), edit]))
 
-  const stored = await facts.edits(repository, { commits: [...commits], pulls: [...numbers] })
-  const all = [...given.values(), ...stored.filter((edit) => !given.has(keyOf(edit)))]
-  for (const { mark, commitSha } of all) {
-    commits.add(commitSha)
-    if (mark !== null) numbers.add(mark)
-  }
+  let all: Edit[]
+  let before: number
+  // What belongs to a pull request may name another, which then has to be looked at as a whole too.
+  do {
+    before = numbers.size
+    const stored = await facts.edits(repository, { commits: [...commits], pulls: [...numbers] })
+    all = [...given.values(), ...stored.filter((edit) => !given.has(keyOf(edit)))]
+    for (const number of all.flatMap(pullsOf)) numbers.add(number)
+  } while (numbers.size > before)
+  for (const { commitSha } of all) commits.add(commitSha)
+
   const others = await facts.pulls(
     repository,
     [...numbers].filter((number) => !known.has(number)),
@@ -69,4 +74,8 @@ export async function changesTo(work: Work, edits: Edit[], pulls: Pull[]): Promi
 
 function keyOf({ commitSha, promptId }: Edit): string {
   return `${commitSha} ${promptId}`
+}
+
+function pullsOf({ mark, pull }: Edit): number[] {
+  return [mark, pull].filter((number) => number !== null)
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { notFound } from '../../domain/errors.ts'
 import { entriesBefore } from '../../domain/page.ts'
-import type { Repository } from '../../domain/repository.ts'
+import { checkConnected, type Repository } from '../../domain/repository.ts'
 import { isoTime } from '../../domain/time.ts'
 import type { Context } from '../app.ts'
 import { askedPage, renderPage } from '../page-body.ts'
@@ -137,12 +137,13 @@ export function repositoryRoutes({ store, clock, following }: Context) {
 
     app.post(
       '/repositories/:repository_id/deliveries/:delivery_id/redeliver',
-      { schema: { params, response: { 202: oneDeliverySchema, ...errors } }, config },
+      { schema: { params, response: { 202: oneDeliverySchema, ...errors, 409: errorBodySchema } }, config },
       async (request, reply) => {
         const repository = await named(request)
         const { delivery_id: id } = request.params as { delivery_id: string }
         const delivery = await store.deliveries.find(pathId(id))
         if (delivery === null || delivery.repositoryId !== repository.id) throw notFound()
+        checkConnected(repository)
         const again = await store.deliveries.redeliver(delivery, clock())
         following.wake(repository.id)
         return reply.status(202).send({ data: toDeliveryBody(again) })

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
 import { DomainError, invalid, notFound } from '../../domain/errors.ts'
-import type { Repository } from '../../domain/repository.ts'
+import { isHookId, type Repository } from '../../domain/repository.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Vault } from '../../domain/vault.ts'
 import { forgeOf } from '../../forges/index.ts'
@@ -21,7 +21,7 @@ export function webhookRoutes({ store, clock, following }: Context) {
 
     app.post('/webhooks/:hook_id', async (request, reply) => {
       const { hook_id: hookId } = request.params as { hook_id: string }
-      const repository = await store.repositories.findByHook(hookId)
+      const repository = isHookId(hookId) ? await store.repositories.findByHook(hookId) : null
       if (repository === null || repository.disconnectedAt !== null) throw notFound()
       const forge = forgeOf(repository.forge)
       const incoming = { headers: request.headers, body: (request.body as Buffer | undefined) ?? Buffer.alloc(0) }
