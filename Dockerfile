@@ -6,6 +6,7 @@ COPY server/package.json server/
 RUN npm ci --omit=dev --ignore-scripts
 
 FROM node:24-slim
+RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates git openssh-client && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./

@@ -166,7 +166,8 @@ onEachEngine('Repositories over HTTP', (engine) => {
     const [tenant, git] = [await admin(), ownRemote()]
     const connected = await connect(tenant, git)
     service.now += 1_000
-    assert.equal(await deliver(connected, ping(connected)), 202)
+    const push = deliveries('github', connected.webhook_secret).push({ before: null, after: git.head() })
+    assert.equal(await deliver(connected, push), 202)
     git.remove()
     await assert.rejects(workOn(service.follow, connected.id))
     const response = await ask(tenant, 'GET', `/${connected.id}`)

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import type { Config } from '../config.ts'
@@ -166,7 +167,7 @@ async function connect(store: Store, config: Config, options: ConnectOptions, co
   const { lease, secret } = await connectRepository(follow, {
     organisationId: options.org,
     forge: options.forge,
-    url: options.url,
+    url: options.url.startsWith('.') ? resolve(options.url) : options.url,
     path: options.path,
     similarity: options.similarity,
     token: secretFrom(options.tokenEnv),

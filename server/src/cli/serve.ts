@@ -56,12 +56,13 @@ export async function serve(config: Config): Promise<Served> {
 
   stopOnSignal(log, async () => {
     clearInterval(flushing)
+    const stopped = following.stop()
     setTimeout(() => app.server.closeAllConnections(), patience).unref()
     // An answer that was on its way when we began to stop leaves a connection that nobody will use again.
     const closingIdle = setInterval(() => app.server.closeIdleConnections(), 100)
     await app.close()
     clearInterval(closingIdle)
-    await following.stop()
+    await stopped
     await flushUses()
     await store.close()
   })

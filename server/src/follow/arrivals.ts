@@ -31,6 +31,13 @@ export function outcomeOf({ delivery, report, problem }: Arrival, now: Instant):
   return { ...over, state: report.events.length === 0 ? 'ignored' : 'done', error: null }
 }
 
+/** Whether the delivery may have to do with the history: most pushes are to other branches. */
+export function concerns({ report }: Arrival, { defaultBranch }: Repository): boolean {
+  if (report === null) return false
+  if (defaultBranch === null || (report.defaultBranch !== null && report.defaultBranch !== defaultBranch)) return true
+  return report.events.some((event) => event.type === 'pull' || event.branch === defaultBranch)
+}
+
 export interface Push extends PushReport {
   receivedAt: Instant
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { EntryDetails } from '../domain/history.ts'
 import { checkConnected, type Repository, webUrlOf } from '../domain/repository.ts'
 import type { Vault } from '../domain/vault.ts'
@@ -29,18 +30,16 @@ export function startFollowing(
   worker: Worker = startWorker(follow),
 ): Following {
   const { store, clock, vault, log } = follow
-  const firstSyncs = new Set<Promise<unknown>>()
   return {
     vault,
     publicUrl,
     async connect(connection) {
       const { lease, secret } = await connectRepository(follow, connection)
       const { id } = lease.repository
-      const first = workUnder(follow, lease)
-        .catch((error) => log.warn({ err: error, repository: id }, 'could not sync a repository'))
-        .finally(() => firstSyncs.delete(first))
-      firstSyncs.add(first)
-      await atMost(wait, first)
+      const first = workUnder(follow, lease).catch((error) =>
+        log.warn({ err: error, repository: id }, 'could not sync a repository'),
+      )
+      await Promise.race([first, pause(wait, undefined, { ref: false })])
       const repository = (await store.repositories.find(id)) as Repository
       const url = `${publicUrl()}/webhooks/${repository.hookId}`
       return {
@@ -57,18 +56,6 @@ export function startFollowing(
     rotateSecret: (repository, overlap) => rotateSecret(follow, repository, overlap),
     wake: worker.wake,
     contents: (entry) => readContents(follow, entry),
-    async stop() {
-      await worker.stop()
-      await Promise.all(firstSyncs)
-    },
+    stop: worker.stop,
   }
-}
-
-async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise((resolve) => {
-    timer = setTimeout(resolve, milliseconds)
-  })
-  await Promise.race([work, timeout])
-  clearTimeout(timer)
 }

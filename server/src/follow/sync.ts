@@ -2,9 +2,9 @@ import type { Edit } from '../domain/edit.ts'
 import type { Pull } from '../domain/pull.ts'
 import type { Lease, Repository } from '../domain/repository.ts'
 import type { Instant } from '../domain/time.ts'
-import { removeMirror } from '../git/mirror.ts'
+import { removeMirror, tidy } from '../git/mirror.ts'
 import { GitError } from '../git/run.ts'
-import { type Arrival, outcomeOf, pushesTo, readArrivals } from './arrivals.ts'
+import { type Arrival, concerns, outcomeOf, pushesTo, readArrivals } from './arrivals.ts'
 import type { Paths } from './edits.ts'
 import { fetchDefaultBranch } from './fetch.ts'
 import { type Follow, mirrorOf } from './follow.ts'
@@ -37,6 +37,10 @@ export async function sync(follow: Follow, lease: Lease, onCommits: OnCommits = 
 async function syncArrivals(follow: Follow, lease: Lease, arrivals: Arrival[], onCommits: OnCommits): Promise<void> {
   const { store, clock } = follow
   const { repository } = lease
+  if (arrivals.length > 0 && !arrivals.some((arrival) => concerns(arrival, repository))) {
+    await store.facts.apply(lease, { deliveries: arrivals.map((arrival) => outcomeOf(arrival, clock())) })
+    return
+  }
   const mirror = mirrorOf(follow, repository)
   const { branch, tip } = await fetchDefaultBranch(mirror, repository, arrivals)
   const now = clock()
@@ -45,6 +49,7 @@ async function syncArrivals(follow: Follow, lease: Lease, arrivals: Arrival[], o
     await store.facts.apply(lease, { defaultBranch: branch, deliveries })
     return
   }
+  if (arrivals.length === 0) await tidy(mirror)
   const work: Work = { follow, lease, mirror, branch, tip, arrivals, options: logOptions(repository), now }
   const start = await startOfWalk(work)
   const pulls = await learnPulls(work)

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Lease, newLeaseOwner } from '../domain/repository.ts'
 import type { Follow } from './follow.ts'
 import { sync } from './sync.ts'
@@ -6,7 +7,7 @@ import type { OnCommits } from './work.ts'
 export interface Worker {
   /** Works on the repository now rather than at the next look. */
   wake(id: number): void
-  /** Resolves once nothing is under way. */
+  /** Resolves once nothing is under way, or what is has had its time: whoever works on goes on from what is stored. */
   stop(): Promise<void>
 }
 
@@ -18,6 +19,7 @@ const hour = 3_600_000
 const keepDeliveriesFor = 30 * 24 * hour
 const pauseAfterFailure = 10 * 60_000
 const pauseWhileConnecting = 60_000
+const patience = 5_000
 
 /** Works on repositories that have something to do, each by one process at a time. */
 export function startWorker(follow: Follow): Worker {
@@ -76,7 +78,7 @@ export function startWorker(follow: Follow): Worker {
       clearInterval(looks)
       again.clear()
       await looking
-      await Promise.all(running.values())
+      await Promise.race([Promise.all(running.values()), pause(patience, undefined, { ref: false })])
     },
   }
 }

@@ -98,6 +98,14 @@ export async function countTouching(mirror: string, pattern: string): Promise<nu
   return Number(decode(counted))
 }
 
+/** Packs what many small fetches have left lying about. */
+export async function tidy({ path }: Mirror): Promise<void> {
+  await git(['-c', 'gc.auto=2000', '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet'], {
+    mirror: path,
+    timeout: longest,
+  })
+}
+
 /** Every commit that leads up to this one. */
 export async function reachable(mirror: string, tip: string): Promise<Set<string>> {
   return new Set(decode(await git(['rev-list', tip, '--'], { mirror })).split('\n'))

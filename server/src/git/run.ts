@@ -57,6 +57,7 @@ export async function git(args: string[], options: GitOptions = {}): Promise<Buf
 
 /** Runs git and gives what it prints as it comes, so that memory stays flat. Ends it where nobody reads on. */
 export async function* gitOutput(args: string[], options: GitOptions = {}): AsyncGenerator<Buffer> {
+  const command = args.find((argument) => /^[a-z]/.test(argument) && !argument.includes('=')) ?? ''
   const { mirror, env = {}, input, timeout = minute, signal } = options
   const place = mirror === undefined ? [] : [`--git-dir=${mirror}`]
   const child = spawn('git', [...place, ...settings.flatMap((setting) => ['-c', setting]), ...args], {
@@ -82,10 +83,10 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
   try {
     if (child.stdout !== null) for await (const chunk of child.stdout) yield chunk as Buffer
     const code = await ended.catch((error: NodeJS.ErrnoException) => {
-      throw new GitError(args[0] ?? '', error.code === 'ENOENT' ? 'git is not installed' : error.message)
+      throw new GitError(command, error.code === 'ENOENT' ? 'git is not installed' : error.message)
     })
     finished = true
-    if (code !== 0) throw new GitError(args[0] ?? '', child.signalCode === null ? stderr : 'it took too long')
+    if (code !== 0) throw new GitError(command, child.signalCode === null ? stderr : 'it took too long')
   } finally {
     if (!finished) child.kill('SIGKILL')
   }

@@ -133,17 +133,23 @@ export function sqlFacts(database: Database): FactStore {
 
     async apply(lease, findings) {
       const { repository } = lease
-      await database.change([
+      const statements = [
         holdLease(lease),
         ...updateRepository(repository, findings),
         ...movePrompts(repository, findings),
         ...putEdits(database, repository, findings.edits ?? []),
         ...(findings.pulls ?? []).map((pull) => putPull(repository, pull)),
-        ...(findings.entries === undefined ? [] : changeEntries(database, repository, findings.entries)),
+        ...changeEntries(database, repository, findings.entries),
         ...(findings.deliveries ?? []).map((outcome) => finishDelivery(repository.organisationId, outcome)),
-      ])
+      ]
+      // Memory holds prompts and pages, which most deliveries leave as they are.
+      await (isVisible(findings) ? database.change(statements) : database.write(statements))
     },
   }
+}
+
+function isVisible({ paths = [], entries = noChanges }: Findings): boolean {
+  return paths.length + entries.added.length + entries.changed.length + entries.removed.length > 0
 }
 
 function updateRepository({ organisationId, id }: Repository, findings: Findings): Statement[] {
@@ -263,7 +269,9 @@ const entryColumns: StagedColumn[] = [
   { name: 'orphaned_at', type: 'bigint' },
 ]
 
-function changeEntries(database: Database, repository: Repository, changes: EntryChanges): Statement[] {
+const noChanges: EntryChanges = { added: [], changed: [], removed: [] }
+
+function changeEntries(database: Database, repository: Repository, changes: EntryChanges = noChanges): Statement[] {
   const { added, changed, removed } = changes
   const { organisationId, id } = repository
   const earliest = earliestOf(changes)

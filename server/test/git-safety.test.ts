@@ -1,0 +1,457 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { repositoryUrl } from '../src/domain/repository.ts'
+import { newVault } from '../src/domain/vault.ts'
+import { connectRepository } from '../src/follow/connect.ts'
+import { ensureMirror, fetchBranch, type Mirror } from '../src/git/mirror.ts'
+import { type Remote, readRemoteHead, remoteEnvironment } from '../src/git/remote.ts'
+import { git } from '../src/git/run.ts'
+import { onEachEngine } from './engines.ts'
+import { GitRepository } from './git-repository.ts'
+import { connected, type Entry, type Scenario } from './scenario.ts'
+import { useService } from './service.ts'
+
+const token = 'ghp_SECRETTOKEN0123456789'
+const megabyte = 1024 * 1024
+
+/** Runs the work with these variables in the environment of the process, which is where git's own comes from. */
+async function withEnvironment<T>(env: Record<string, string>, work: () => Promise<T>): Promise<T> {
+  const before = { ...process.env }
+  Object.assign(process.env, env)
+  try {
+    return await work()
+  } finally {
+    for (const name of Object.keys(env)) delete process.env[name]
+    Object.assign(process.env, before)
+  }
+}
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'promptledger-safety-'))
+  after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+function newRemote(files: Record<string, string | Buffer>): GitRepository {
+  const repository = new GitRepository()
+  after(() => repository.remove())
+  repository.commit('Start', files)
+  repository.push()
+  return repository
+}
+
+/** A program that is found before any other of its name. */
+function programBefore(name: string, text: string): { folder: string; PATH: string } {
+  const folder = newFolder()
+  writeFileSync(join(folder, name), text, { mode: 0o755 })
+  return { folder, PATH: `${folder}:${process.env.PATH}` }
+}
+
+const remoteAt = (url: string): Remote => ({ url, token: null, allowLocal: false, allowRedirects: false })
+
+describe('Addresses of repositories', () => {
+  const right = [
+    'https://github.com/acme/prompts.git',
+    'https://git.example:8443/a/b',
+    'https://[::1]/a/b.git',
+    'ssh://git@git.example/acme/prompts.git',
+    'ssh://git.example:2222/~ada/prompts',
+    'git@github.com:acme/prompts.git',
+    'ada.l-x_1@git-1.example:prompts',
+  ]
+  const wrong = [
+    '',
+    ' ',
+    'ext::sh -c touch% /tmp/x',
+    'ext::git@host:path',
+    'fd::17',
+    'transport::https://h/r',
+    '-u',
+    '--upload-pack=touch /tmp/x',
+    '-oProxyCommand=x@host:path',
+    '-x@host:path',
+    'ssh://-oProxyCommand=x/path',
+    'ssh://-x@host/path',
+    'ssh://%2doProxyCommand=x/path',
+    'ssh:-oProxyCommand=x/path',
+    'https:host/path',
+    'https:/host/path',
+    'https:\\\\host\\path',
+    ' https://h/r',
+    'http://h/r',
+    'git://h/r',
+    'ftp://h/r',
+    'rsync://h/r',
+    'git+ssh://h/r',
+    'javascript:alert(1)',
+    'https://',
+    'https://user@h/r',
+    'https://user:password@h/r',
+    'https://:password@h/r',
+    'ssh://git:password@h/r',
+    'https://h/r?x=1',
+    'https://h/r#x',
+    'https://h/r\n',
+    'https://h/\0r',
+    'git@h:a\tb',
+    'git@h:a b',
+    'git@h',
+    'h:path',
+    'prompts.git',
+    './prompts.git',
+    '../prompts.git',
+    '~/prompts.git',
+    'C:\\prompts',
+    'file://host/prompts.git',
+    `https://h/${'x'.repeat(2_000)}`,
+  ]
+  const local = ['/srv/prompts.git', 'file:///srv/prompts.git']
+
+  test('may be https, ssh and git@host:path', () => {
+    for (const url of right) for (const allow of [false, true]) assert.equal(repositoryUrl(url, allow), url)
+  })
+
+  test('may be nothing else, and what is refused says so', () => {
+    for (const url of wrong) {
+      for (const allow of [false, true]) {
+        assert.throws(() => repositoryUrl(url, allow), { code: 'validation_error', message: /^url must / }, url)
+      }
+    }
+  })
+
+  test('may be a folder of this machine only where that is allowed', () => {
+    for (const url of local) {
+      assert.equal(repositoryUrl(url, true), url)
+      assert.throws(() => repositoryUrl(url, false), { message: /ALLOW_LOCAL_REPOSITORIES=1/ })
+    }
+  })
+
+  test('that got past all of that still do not make git run a program or read a folder', async () => {
+    const folder = newFolder()
+    const marker = join(folder, 'ran')
+    const { remote } = newRemote({ 'a.md': 'a\n' })
+    const urls = [
+      `ext::touch ${marker}`,
+      `--upload-pack=touch ${marker};`,
+      remote,
+      `file://${remote}`,
+      'http://127.0.0.1:1/r',
+    ]
+    for (const url of urls) await assert.rejects(readRemoteHead(remoteAt(url)), { name: 'GitError' }, url)
+    assert.ok(!existsSync(marker))
+  })
+})
+
+describe('What git is told about a remote', () => {
+  /** The value that git itself finds for the address. */
+  async function settingFor(remote: Remote, name: string, url: string): Promise<string> {
+    const found = await git(['config', '--get-urlmatch', name, url], { env: remoteEnvironment(remote) }).catch(() => '')
+    return found.toString().trim()
+  }
+
+  test('is the token for that server only', async () => {
+    const remote = { ...remoteAt('https://git.example/acme/prompts.git'), token }
+    const header = `Authorization: Basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`
+    for (const url of ['https://git.example/acme/prompts.git/info/refs', 'https://git.example/other']) {
+      assert.equal(await settingFor(remote, 'http.extraHeader', url), header)
+    }
+    for (const url of [
+      'https://git.example.evil/acme/prompts.git',
+      'https://sub.git.example/acme/prompts.git',
+      'https://git.example:8443/acme/prompts.git',
+      'http://git.example/acme/prompts.git',
+      'https://127.0.0.1/',
+    ]) {
+      assert.equal(await settingFor(remote, 'http.extraHeader', url), '', url)
+    }
+    const withPort = { ...remote, url: 'https://git.example:8443/r' }
+    assert.equal(await settingFor(withPort, 'http.extraHeader', 'https://git.example:8443/r'), header)
+    assert.equal(await settingFor(withPort, 'http.extraHeader', 'https://git.example/r'), '')
+  })
+
+  test('is no token for an address that is not https', () => {
+    for (const url of ['ssh://git@h/r', 'git@h:r', '/srv/r']) {
+      const environment = JSON.stringify(remoteEnvironment({ ...remoteAt(url), token, allowLocal: true }))
+      assert.ok(!environment.includes(Buffer.from(token).toString('base64').slice(4, 20)), url)
+      assert.ok(!environment.includes('Authorization'), url)
+    }
+  })
+
+  test('is to follow no redirect unless that is allowed', async () => {
+    const url = 'https://git.example/r'
+    assert.equal(await settingFor(remoteAt(url), 'http.followRedirects', url), 'false')
+    assert.equal(await settingFor({ ...remoteAt(url), allowRedirects: true }, 'http.followRedirects', url), 'initial')
+  })
+
+  test('is to speak https and ssh alone, and to read folders only of local addresses', () => {
+    assert.equal(remoteEnvironment(remoteAt('https://h/r')).GIT_ALLOW_PROTOCOL, 'https:ssh')
+    const local = { ...remoteAt('/srv/r'), allowLocal: true }
+    assert.equal(remoteEnvironment(local).GIT_ALLOW_PROTOCOL, 'https:ssh:file')
+  })
+})
+
+describe('A git that does not end', () => {
+  /** An ssh that notes its process and never answers. */
+  const silent = '#!/bin/sh\necho $$ >> "$(dirname "$0")/pids"\nexec sleep 60\n'
+
+  /** An ssh that serves the repository of this machine, a little at a time. */
+  const slow = `#!${process.execPath}
+const { spawn } = require('node:child_process')
+const { appendFileSync } = require('node:fs')
+appendFileSync(__dirname + '/pids', process.pid + '\\n')
+const child = spawn('sh', ['-c', process.argv.at(-1)], { stdio: ['inherit', 'pipe', 'inherit'] })
+child.stdout.on('data', (chunk) => {
+  child.stdout.pause()
+  process.stdout.write(chunk)
+  setTimeout(() => child.stdout.resume(), 5)
+})
+`
+
+  function processesOf(folder: string): number[] {
+    const file = join(folder, 'pids')
+    return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number) : []
+  }
+
+  async function assertEnded(folder: string): Promise<void> {
+    const pids = processesOf(folder)
+    assert.ok(pids.length > 0, 'it never ran')
+    for (const pid of pids) {
+      const deadline = performance.now() + 2_000
+      while (isRunning(pid)) {
+        assert.ok(performance.now() < deadline, `process ${pid} goes on running`)
+        await pause(10)
+      }
+    }
+  }
+
+  function isRunning(pid: number): boolean {
+    try {
+      return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
+    } catch {
+      return false
+    }
+  }
+
+  function mirrorIn(folder: string, url: string, sizeLimit: number): Mirror {
+    return { path: join(folder, 'mirror.git'), remote: remoteAt(url), sizeLimit }
+  }
+
+  function packsOf({ path }: Mirror): string[] {
+    return readdirSync(join(path, 'objects', 'pack'))
+  }
+
+  test('is ended with all that it started once its time is over', async () => {
+    const { folder, PATH } = programBefore('ssh', silent)
+    await withEnvironment({ PATH }, async () => {
+      const start = performance.now()
+      const asked = git(['ls-remote', 'git@h:r'], { timeout: 300, env: remoteEnvironment(remoteAt('git@h:r')) })
+      await assert.rejects(asked, { name: 'GitError', message: 'git ls-remote: it took too long' })
+      assert.ok(performance.now() - start < 2_000, 'it was not ended in time')
+      await assertEnded(folder)
+    })
+  })
+
+  test('is ended with all that it started once the repository is too large, and leaves nothing behind', async () => {
+    const repository = newRemote({ 'big.bin': randomBytes(24 * megabyte) })
+    const { folder, PATH } = programBefore('ssh', slow)
+    const mirror = mirrorIn(newFolder(), `git@h:${repository.remote}`, megabyte)
+    await withEnvironment({ PATH }, async () => {
+      await ensureMirror(mirror, repository.head())
+      const message = `git fetch: the repository is larger than ${megabyte} bytes (REPOSITORY_SIZE_LIMIT)`
+      await assert.rejects(fetchBranch(mirror, 'main'), { name: 'GitError', message })
+      await assertEnded(folder)
+      assert.deepEqual(packsOf(mirror), [])
+    })
+  })
+
+  test('counts as too large also where it was too quick to be ended', async () => {
+    const repository = newRemote({ 'big.bin': randomBytes(2 * megabyte) })
+    const url = repository.remote
+    const mirror = { ...mirrorIn(newFolder(), url, megabyte), remote: { ...remoteAt(url), allowLocal: true } }
+    await ensureMirror(mirror, repository.head())
+    await assert.rejects(fetchBranch(mirror, 'main'), { message: /larger than 1048576 bytes/ })
+    await fetchBranch({ ...mirror, sizeLimit: 4 * megabyte }, 'main')
+  })
+
+  test('is ended once it prints more than anybody wants', async () => {
+    const repository = newRemote({ 'big.txt': 'x'.repeat(megabyte) })
+    const printed = git(['cat-file', 'blob', 'HEAD:big.txt'], { mirror: repository.remote, limit: 1_000 })
+    await assert.rejects(printed, { name: 'GitError', message: 'git cat-file: it printed more than 1000 bytes' })
+  })
+})
+
+describe('Stored secrets', () => {
+  const key = randomBytes(32)
+  const vault = newVault(key)
+
+  test('open to what was sealed, with their key alone', () => {
+    for (const text of ['', 'x', 'Grüße 𝒳\n', 'x'.repeat(10_000)]) {
+      const sealed = vault.seal(text)
+      assert.equal(vault.open(sealed), text)
+      assert.equal(newVault(Buffer.from(key)).open(sealed), text)
+      assert.throws(() => newVault(randomBytes(32)).open(sealed), { message: /PROMPTLEDGER_SECRET_KEY is not the one/ })
+    }
+  })
+
+  test('look different each time, and never like what they hold', () => {
+    const sealed = new Set(Array.from({ length: 100 }, () => vault.seal(token)))
+    assert.equal(sealed.size, 100)
+    for (const text of sealed) {
+      assert.match(text, /^v1:[A-Za-z0-9+/]+=*$/)
+      assert.ok(!Buffer.from(text.slice(3), 'base64').includes(token.slice(0, 8)))
+    }
+  })
+
+  test('do not open when a bit was changed, or part of them is missing', () => {
+    const bytes = Buffer.from(vault.seal('secret').slice(3), 'base64')
+    for (let i = 0; i < bytes.length; i++) {
+      const changed = Buffer.from(bytes)
+      changed[i] = (changed[i] as number) ^ 1
+      assert.throws(() => vault.open(`v1:${changed.toString('base64')}`), /cannot be read/, `byte ${i}`)
+      assert.throws(() => vault.open(`v1:${bytes.subarray(0, i).toString('base64')}`), /cannot be read/, `${i} bytes`)
+    }
+    assert.throws(() => vault.open(''), /cannot be read/)
+    assert.throws(() => vault.open('secret'), /cannot be read/)
+  })
+})
+
+/** A home and an environment in which everything that git could run, or be misled by, is set. */
+function hostile(): { env: Record<string, string>; marker: string } {
+  const home = newFolder()
+  const marker = join(home, 'ran')
+  const script = join(home, 'script')
+  writeFileSync(script, `#!/bin/sh\necho "$0 $*" >> ${marker}\nexit 1\n`, { mode: 0o755 })
+  const names = ['reference-transaction', 'post-checkout', 'pre-auto-gc', 'post-update', 'pre-receive', 'update']
+  for (const folder of ['hooks', 'template/hooks']) {
+    mkdirSync(join(home, folder), { recursive: true })
+    for (const name of names) writeFileSync(join(home, folder, name), readFileSync(script), { mode: 0o755 })
+  }
+  mkdirSync(join(home, 'exec'))
+  for (const name of ['git-upload-pack', 'git-remote-https', 'git-index-pack']) {
+    writeFileSync(join(home, 'exec', name), readFileSync(script), { mode: 0o755 })
+  }
+  const config = `
+[core]
+  hooksPath = ${home}/hooks
+  fsmonitor = ${script}
+  pager = ${script}
+  sshCommand = ${script}
+  askPass = ${script}
+  gitProxy = ${script}
+  attributesFile = ${home}/.config/git/attributes
+  quotePath = true
+  abbrev = 4
+[credential]
+  helper = ${script}
+[url "/nowhere/"]
+  insteadOf = ${tmpdir()}
+  insteadOf = https://
+[alias]
+  fetch = !${script}
+  log = !${script}
+  ls-remote = !${script}
+[pager]
+  log = ${script}
+[diff]
+  external = ${script}
+  noprefix = true
+  context = 0
+  renames = copies
+  orderFile = ${home}/nothing
+[diff "evil"]
+  textconv = ${script}
+  command = ${script}
+[uploadpack]
+  packObjectsHook = ${script}
+[log]
+  showSignature = true
+  date = relative
+  follow = true
+[gpg]
+  program = ${script}
+[color]
+  ui = always
+[i18n]
+  logOutputEncoding = UTF-16
+[init]
+  templateDir = ${home}/template
+  defaultObjectFormat = sha256
+[protocol]
+  allow = never
+[fetch]
+  prune = true
+  output = full
+[transfer]
+  hideRefs = refs/heads
+[extensions]
+  objectFormat = sha256
+`
+  writeFileSync(join(home, '.gitconfig'), config)
+  mkdirSync(join(home, '.config', 'git'), { recursive: true })
+  writeFileSync(join(home, '.config', 'git', 'config'), config)
+  writeFileSync(join(home, '.config', 'git', 'attributes'), '* diff=python\n')
+  const programs = ['GIT_ASKPASS', 'SSH_ASKPASS', 'GIT_SSH', 'GIT_SSH_COMMAND', 'GIT_PAGER', 'PAGER', 'GIT_EDITOR']
+  const env: Record<string, string> = {
+    HOME: home,
+    XDG_CONFIG_HOME: join(home, '.config'),
+    ...Object.fromEntries([...programs, 'GIT_EXTERNAL_DIFF', 'GIT_PROXY_COMMAND'].map((name) => [name, script])),
+    GIT_CONFIG_GLOBAL: join(home, '.gitconfig'),
+    GIT_CONFIG_SYSTEM: join(home, '.gitconfig'),
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: 'core.hooksPath',
+    GIT_CONFIG_VALUE_0: join(home, 'hooks'),
+    GIT_CONFIG_PARAMETERS: `'core.hookspath'='${home}/hooks'`,
+    GIT_EXEC_PATH: join(home, 'exec'),
+    GIT_TEMPLATE_DIR: join(home, 'template'),
+    GIT_DIR: join(home, 'nothing'),
+    GIT_WORK_TREE: home,
+    GIT_INDEX_FILE: join(home, 'nothing'),
+    GIT_OBJECT_DIRECTORY: join(home, 'nothing'),
+    GIT_COMMON_DIR: join(home, 'nothing'),
+    GIT_NAMESPACE: 'evil',
+    GIT_DEFAULT_HASH: 'sha256',
+    GIT_DIFF_OPTS: '--unified=0',
+    GIT_LITERAL_PATHSPECS: '1',
+    GIT_ICASE_PATHSPECS: '1',
+    GIT_TRACE: marker,
+    GIT_TRACE2: marker,
+    GIT_TRACE_CURL: marker,
+    GIT_ALLOW_PROTOCOL: 'none',
+    LC_ALL: 'de_DE.UTF-8',
+    LANGUAGE: 'de',
+  }
+  return { env, marker }
+}
+
+onEachEngine('git', (engine) => {
+  const service = useService(engine)
+
+  test('runs nothing of what the home and the environment configure, and gives the same results in spite of it', async () => {
+    const prepare = (repository: GitRepository) => {
+      repository.commit('Start', { 'prompts/p.md': 'def f():\n    a\n    b\n    c\n    d\n    e\n    f\n' })
+      repository.git('mv', 'prompts/p.md', 'prompts/ö.md')
+      repository.commit('Move')
+      repository.push()
+      repository.commit('Change', { 'prompts/ö.md': 'def f():\n    a\n    b\n    c\n    d\n    e\n    g\n' })
+    }
+    const story = async (scenario: Scenario) => {
+      await scenario.push()
+      const id = await scenario.promptId('prompts/ö.md')
+      const entries = await scenario.historyOf(id)
+      const details = await Promise.all(entries.map((entry) => scenario.get(`/prompts/${id}/history/${entry.id}`)))
+      return details.map(({ data }) => ({ ...(data as object), id: 0 }))
+    }
+    const expected = await story(await connected(service, { prepare }))
+    assert.equal(expected.length, 3)
+    const { env, marker } = hostile()
+    const found = await withEnvironment(env, async () => story(await connected(service, { prepare })))
+    assert.deepEqual(found, expected)
+    assert.ok(!existsSync(marker), existsSync(marker) ? readFileSync(marker, 'utf8') : '')
+  })
+})
