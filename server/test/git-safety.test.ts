@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { repositoryUrl } from '../src/domain/repository.ts'
 import { newVault } from '../src/domain/vault.ts'
 import { connectRepository } from '../src/follow/connect.ts'
+import { workUnder } from '../src/follow/worker.ts'
 import { ensureMirror, fetchBranch, type Mirror } from '../src/git/mirror.ts'
 import { type Remote, readRemoteHead, remoteEnvironment } from '../src/git/remote.ts'
 import { git } from '../src/git/run.ts'
@@ -53,7 +54,7 @@ function programBefore(name: string, text: string): { folder: string; PATH: stri
   return { folder, PATH: `${folder}:${process.env.PATH}` }
 }
 
-const remoteAt = (url: string): Remote => ({ url, token: null, allowLocal: false, allowRedirects: false })
+const remoteAt = (url: string): Remote => ({ url, credentials: null, allowLocal: false, allowRedirects: false })
 
 describe('Addresses of repositories', () => {
   const right = [
@@ -156,7 +157,7 @@ describe('What git is told about a remote', () => {
   }
 
   test('is the token for that server only', async () => {
-    const remote = { ...remoteAt('https://git.example/acme/prompts.git'), token }
+    const remote = { ...remoteAt('https://git.example/acme/prompts.git'), credentials: { user: 'x-access-token', token } }
     const header = `Authorization: Basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`
     for (const url of ['https://git.example/acme/prompts.git/info/refs', 'https://git.example/other']) {
       assert.equal(await settingFor(remote, 'http.extraHeader', url), header)
@@ -177,7 +178,7 @@ describe('What git is told about a remote', () => {
 
   test('is no token for an address that is not https', () => {
     for (const url of ['ssh://git@h/r', 'git@h:r', '/srv/r']) {
-      const environment = JSON.stringify(remoteEnvironment({ ...remoteAt(url), token, allowLocal: true }))
+      const environment = JSON.stringify(remoteEnvironment({ ...remoteAt(url), credentials: { user: 'x-access-token', token }, allowLocal: true }))
       assert.ok(!environment.includes(Buffer.from(token).toString('base64').slice(4, 20)), url)
       assert.ok(!environment.includes('Authorization'), url)
     }
@@ -209,8 +210,9 @@ const child = spawn('sh', ['-c', process.argv.at(-1)], { stdio: ['inherit', 'pip
 child.stdout.on('data', (chunk) => {
   child.stdout.pause()
   process.stdout.write(chunk)
-  setTimeout(() => child.stdout.resume(), 5)
+  setTimeout(() => child.stdout.resume(), 20)
 })
+child.stdout.on('end', () => appendFileSync(__dirname + '/finished', ''))
 `
 
   function processesOf(folder: string): number[] {
@@ -242,8 +244,8 @@ child.stdout.on('data', (chunk) => {
     return { path: join(folder, 'mirror.git'), remote: remoteAt(url), sizeLimit }
   }
 
-  function packsOf({ path }: Mirror): string[] {
-    return readdirSync(join(path, 'objects', 'pack'))
+  function temporaryFilesOf({ path }: Mirror): string[] {
+    return readdirSync(path, { recursive: true, encoding: 'utf8' }).filter((file) => /tmp_|\.lock$/.test(file))
   }
 
   test('is ended with all that it started once its time is over', async () => {
@@ -258,7 +260,7 @@ child.stdout.on('data', (chunk) => {
   })
 
   test('is ended with all that it started once the repository is too large, and leaves nothing behind', async () => {
-    const repository = newRemote({ 'big.bin': randomBytes(24 * megabyte) })
+    const repository = newRemote({ 'big.bin': randomBytes(12 * megabyte) })
     const { folder, PATH } = programBefore('ssh', slow)
     const mirror = mirrorIn(newFolder(), `git@h:${repository.remote}`, megabyte)
     await withEnvironment({ PATH }, async () => {
@@ -266,7 +268,8 @@ child.stdout.on('data', (chunk) => {
       const message = `git fetch: the repository is larger than ${megabyte} bytes (REPOSITORY_SIZE_LIMIT)`
       await assert.rejects(fetchBranch(mirror, 'main'), { name: 'GitError', message })
       await assertEnded(folder)
-      assert.deepEqual(packsOf(mirror), [])
+      assert.ok(!existsSync(join(folder, 'finished')), 'all of it was fetched')
+      assert.deepEqual(temporaryFilesOf(mirror), [])
     })
   })
 
@@ -454,4 +457,140 @@ onEachEngine('git', (engine) => {
     assert.deepEqual(found, expected)
     assert.ok(!existsSync(marker), existsSync(marker) ? readFileSync(marker, 'utf8') : '')
   })
+
+  test('is never given the token as an argument', async () => {
+    const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
+    const { folder, PATH } = programBefore(
+      'git',
+      `#!/bin/sh\nprintf '%s\\n' "$*" >> "$(dirname "$0")/log"\nenv > "$(dirname "$0")/env"\nexec ${real} "$@"\n`,
+    )
+    const { remote } = newRemote({ 'prompts/p.md': 'a\n' })
+    const { organisation } = await service.tenant()
+    const connect = (url: string) =>
+      connectRepository(service.follow, {
+        organisationId: organisation.id,
+        forge: 'github',
+        url,
+        path: 'prompts/**',
+        similarity: 100,
+        token,
+        secret: null,
+      })
+    const basic = Buffer.from(`x-access-token:${token}`).toString('base64')
+    await withEnvironment({ PATH }, async () => {
+      await assert.rejects(connect('https://127.0.0.1:1/r.git'), { message: /^url cannot be read/ })
+      assert.ok(readFileSync(join(folder, 'env'), 'utf8').includes(basic), 'git has to do without the token')
+      await workUnder(service.follow, (await connect(remote)).lease)
+    })
+    const log = readFileSync(join(folder, 'log'), 'utf8')
+    for (const command of ['ls-remote', 'init', 'fetch', 'log']) assert.match(log, new RegExp(` ${command} `))
+    for (const secret of [token, basic]) assert.ok(!log.includes(secret))
+  })
+
+  test('keeps every name, author and message apart, whatever bytes they are of', async () => {
+    const sha = 'a'.repeat(40)
+    const record = `:100644 100644 ${sha} ${sha} M`
+    const names: [string, string][] = [
+      ['prompts/new\nline.md', 'prompts/new\nline.md'],
+      ['prompts/"quoted" \\ $(id) `id`.md', 'prompts/"quoted" \\ $(id) `id`.md'],
+      ['prompts/\x01\x1b[31m\x1e\x1f\x7f.md', 'prompts/\x01\x1b[31m\x1e\x1f\x7f.md'],
+      [`prompts/\n${record}\tx.md`, `prompts/\n${record}\tx.md`],
+      ['prompts/*.md', 'prompts/*.md'],
+      ['prompts/--output=x.md', 'prompts/--output=x.md'],
+      ['prompts/\xff\xfe.md', 'prompts/\\xff\\xfe.md'],
+      ['prompts/caf\xe9 \xc3\xa9.md', 'prompts/caf\\xe9 é.md'],
+      ['prompts/e\xcc\x81.md', 'prompts/e\u0301.md'],
+    ]
+    const messages: [string, string][] = [
+      [`${record}\tprompts/p.md\n\n${sha}\n${record}\n`, `${record}\tprompts/p.md\n\n${sha}\n${record}`],
+      ['\x1e\x1f\x01 caf\xe9 \xf0\x9d\x92\xb3', '\x1e\x1f\x01 caf\ufffd 𝒳'],
+      ['', ''],
+      ['-- \n--end-of-options\n"\'\\', '-- \n--end-of-options\n"\'\\'],
+      // All that comes after a NUL is not part of the message for git either.
+      [`told\0${sha}\0\0Eve\0eve@x\0Eve\0eve@x\x000\x000\0forged\0\n${record}\0prompts/p.md\0`, 'told'],
+    ]
+    const authors: [string, { name: string; email: string }][] = [
+      ['Caf\xe9 <caf\xe9@x>', { name: 'Caf\ufffd', email: 'caf\ufffd@x' }],
+      ['\x1e\x1fA"\'\\\x01B <a\x01b@x>', { name: 'A"\'\\ B', email: 'a b@x' }],
+      [' <>', { name: 'unknown', email: 'unknown' }],
+      [`${record} <:100644>`, { name: record, email: ':100644' }],
+    ]
+    const made: { sha: string; path: string; message: string; user: object }[] = []
+    const scenario = await connected(service, {
+      prepare(repository) {
+        let parent: string | null = null
+        for (let i = 0; i < names.length; i++) {
+          const [name, path] = names[i] as (typeof names)[0]
+          const [message, told] = messages[i % messages.length] as (typeof messages)[0]
+          const [author, user] = authors[i % authors.length] as (typeof authors)[0]
+          const commit: string = writeCommit(repository, { parent, name, message, author, content: `${i}\n` })
+          made.push({ sha: commit, path, message: told, user })
+          parent = commit
+        }
+        repository.inRemote('update-ref', 'refs/heads/main', parent as string)
+      },
+    })
+    assert.deepEqual((await scenario.paths()).sort(), made.map(({ path }) => path).sort())
+    for (const [i, { sha, path, message, user }] of made.entries()) {
+      const id = await scenario.promptId(path)
+      const [entry, ...more] = await scenario.historyOf(id)
+      assert.deepEqual(more, [], path)
+      const { data } = await scenario.get(`/prompts/${id}/history/${(entry as Entry).id}`)
+      const expected = { commit_sha: sha, user, message, path, before: null, after: `${i}\n`, action: 'deployed' }
+      assert.partialDeepStrictEqual(data, expected)
+    }
+  })
+
+  test('reads repositories of SHA-256 from the first commit to the merge', async () => {
+    const scenario = await connected(service, { gitOptions: { format: 'sha256' } })
+    const { git: repository, forge } = scenario
+    const first = repository.head()
+    const second = repository.commit('Direct', { 'prompts/p.md': 'Be direct.\n' })
+    await scenario.push()
+    repository.switchTo('feature', 'main')
+    const head = repository.commit('Try', { 'prompts/p.md': 'Be brave.\n' })
+    repository.push('feature:refs/pull/7/head')
+    await scenario.deliver(forge.pull({ action: 'opened', number: 7, head }))
+    repository.switchTo('main')
+    const merge = repository.merge('feature', 'Merge pull request #7 from acme/feature')
+    repository.push()
+    await scenario.deliver(
+      forge.pull({ action: 'merged', number: 7, head, mergeCommit: merge }),
+      scenario.pushed('main', second),
+    )
+    const entries = await scenario.history()
+    for (const { commit_sha } of entries) assert.match(commit_sha, /^[0-9a-f]{64}$/)
+    const told = entries.map(({ action, commit_sha }) => `${action} ${commit_sha}`).sort()
+    const expected = [`deployed ${first}`, `deployed ${second}`, `pr_merged ${merge}`, `pr_opened ${head}`]
+    assert.deepEqual(told, expected.sort())
+    const id = await scenario.promptId('prompts/p.md')
+    const merged = entries.find(({ action }) => action === 'pr_merged') as Entry
+    const { data } = await scenario.get(`/prompts/${id}/history/${merged.id}`)
+    assert.partialDeepStrictEqual(data, { before: 'Be direct.\n', after: 'Be brave.\n' })
+  })
 })
+
+interface RawCommit {
+  parent: string | null
+  /** These are bytes, one a character. */
+  name: string
+  message: string
+  author: string
+  content: string
+}
+
+/** Writes a commit on top of its parent straight into the remote; git's own commands would mend much of what it may hold. */
+function writeCommit({ remote }: GitRepository, { parent, name, message, author, content }: RawCommit): string {
+  const write = (args: string[], input: Buffer) =>
+    execFileSync('git', args, { cwd: remote, input, stdio: 'pipe' }).toString().trim()
+  const blob = write(['hash-object', '-w', '--stdin'], Buffer.from(content))
+  const before = parent === null ? Buffer.alloc(0) : execFileSync('git', ['ls-tree', '-rz', parent], { cwd: remote })
+  const folder = Buffer.from(before.toString('latin1').replaceAll('\tprompts/', '\t'), 'latin1')
+  const added = Buffer.from(`100644 blob ${blob}\t${name.slice('prompts/'.length)}\0`, 'latin1')
+  const prompts = write(['mktree', '-z'], Buffer.concat([folder, added]))
+  const tree = write(['mktree', '-z'], Buffer.from(`040000 tree ${prompts}\tprompts\0`))
+  const parents = parent === null ? '' : `parent ${parent}\n`
+  const people = `author ${author} 1793491200 +0000\ncommitter ${author} 1793491200 +0000\n`
+  const commit = Buffer.from(`tree ${tree}\n${parents}${people}\n${message}`, 'latin1')
+  return write(['hash-object', '-t', 'commit', '-w', '--stdin', '--literally'], commit)
+}

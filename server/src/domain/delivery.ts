@@ -56,16 +56,18 @@ export interface DeliveryOutcome {
 
 const second = 1_000
 const pauses = [2, 10, 60, 300, 1_800, 7_200, 28_800].map((pause) => pause * second)
+// With the longest pause between them, for a week.
+const mostAttempts = 27
 
 /** The outcome of an attempt that went wrong: once more after a pause that grows, until it has failed for good. */
 export function failedAttempt(delivery: Delivery, error: string, now: Instant): DeliveryOutcome {
-  const pause = pauses[delivery.attempts]
-  const last = pause === undefined
+  const last = delivery.attempts + 1 >= mostAttempts
+  const pause = pauses[delivery.attempts] ?? (pauses.at(-1) as number)
   return {
     id: delivery.id,
     state: last ? 'failed' : 'pending',
     error,
-    nextAttemptAt: now + (pause ?? 0),
+    nextAttemptAt: now + pause,
     finishedAt: last ? now : null,
   }
 }

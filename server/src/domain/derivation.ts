@@ -1,6 +1,6 @@
 import type { Edit } from './edit.ts'
 import type { HistoryEntry } from './history.ts'
-import { mergeOf, type Pull, type PullEvent, type PullFile, type PullHead } from './pull.ts'
+import { mergeOf, type Pull, type PullEvent, type PullFile, type PullHead, stateOf } from './pull.ts'
 import type { Instant } from './time.ts'
 
 /** An entry as it follows from what git and the forge told, with what else is known about the change. */
@@ -72,7 +72,9 @@ function mergedByMark(edit: Edit, known: Map<number, Pull>, marked: Map<number, 
   const { mark, commitSha } = edit
   if (mark === null || marked.get(mark) !== commitSha) return null
   const pull = known.get(mark)
-  return pull === undefined || pull.landing === null ? mark : null
+  if (pull === undefined) return mark
+  // The forge knows better: it landed as another commit, or was closed without a merge.
+  return pull.landing === null && stateOf(pull) !== 'closed' ? mark : null
 }
 
 function deployedEntry(edit: Edit): DerivedEntry {

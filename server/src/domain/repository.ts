@@ -107,7 +107,8 @@ export function repositoryUrl(text: string, allowLocal: boolean): string {
     throw invalid('url must not be a folder of this machine, unless ALLOW_LOCAL_REPOSITORIES=1 says that it may be')
   }
   const url = URL.parse(text)
-  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'ssh:')) {
+  // The parser is more lenient than git, which would take https:host/path for a path on the host https.
+  if (url === null || !/^(https|ssh):\/\/[^/]/.test(text) || url.host.includes('%')) {
     throw invalid('url must be an https://, ssh:// or git@host:path address')
   }
   if (url.host.startsWith('-') || url.username.startsWith('-')) throw invalid('url must not contain a leading dash')

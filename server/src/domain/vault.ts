@@ -23,7 +23,7 @@ export function newVault(key: Buffer): Vault {
     open(sealed) {
       const bytes = Buffer.from(sealed.slice(version.length), 'base64')
       try {
-        const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, ivLength))
+        const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, ivLength), { authTagLength: tagLength })
         decipher.setAuthTag(bytes.subarray(-tagLength))
         return decipher.update(bytes.subarray(ivLength, -tagLength), undefined, 'utf8') + decipher.final('utf8')
       } catch {

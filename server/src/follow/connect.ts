@@ -41,7 +41,7 @@ export async function connectRepository(follow: Follow, connection: Connection):
   const similarity = similarityPercent(connection.similarity)
   const sealedToken = connection.token === null ? null : vault.seal(connection.token)
   const secret = connection.secret ?? forgeOf(connection.forge).newSecret()
-  const { branch } = await readHead(follow, { url, sealedToken })
+  const { branch } = await readHead(follow, { url, forge: connection.forge, sealedToken })
   const now = clock()
   const owner = newLeaseOwner()
   const repository = await store.repositories.connect(
@@ -63,7 +63,7 @@ export async function connectRepository(follow: Follow, connection: Connection):
   return { lease: { repository, owner }, defaultBranch: branch, secret }
 }
 
-async function readHead(follow: Follow, repository: Pick<Repository, 'url' | 'sealedToken'>) {
+async function readHead(follow: Follow, repository: Pick<Repository, 'url' | 'forge' | 'sealedToken'>) {
   try {
     return await readRemoteHead(remoteOf(follow, repository))
   } catch (error) {

@@ -5,6 +5,7 @@ import { isLocal, type Repository } from '../domain/repository.ts'
 import type { Store } from '../domain/store.ts'
 import type { Clock } from '../domain/time.ts'
 import type { Vault } from '../domain/vault.ts'
+import { forgeOf } from '../forges/index.ts'
 import type { Mirror } from '../git/mirror.ts'
 import type { Remote } from '../git/remote.ts'
 
@@ -25,9 +26,10 @@ export interface Follow {
 /** Where the repository is fetched from. */
 export function remoteOf(
   { vault, allowRedirects }: Follow,
-  { url, sealedToken }: Pick<Repository, 'url' | 'sealedToken'>,
+  { url, forge, sealedToken }: Pick<Repository, 'url' | 'forge' | 'sealedToken'>,
 ): Remote {
-  return { url, token: sealedToken === null ? null : vault.open(sealedToken), allowLocal: isLocal(url), allowRedirects }
+  const credentials = sealedToken === null ? null : { user: forgeOf(forge).tokenUser, token: vault.open(sealedToken) }
+  return { url, credentials, allowLocal: isLocal(url), allowRedirects }
 }
 
 export function mirrorOf(follow: Follow, repository: Repository): Mirror {

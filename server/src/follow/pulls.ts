@@ -72,7 +72,18 @@ async function withHeads(work: Work, pull: Pull): Promise<{ pull: Pull; problem:
     if (sha !== null) heads.push(await readHead(work, sha, event))
     else if (event === pull.events.at(-1)) problem = `commit ${event.head} of pull request ${pull.number} is not in git`
   }
-  return { pull: { ...pull, heads }, problem }
+  return { pull: { ...pull, heads: newestTraces(pull.events, heads) }, problem }
+}
+
+// Only what the last heads looked like can tell where a rebase landed; a pull request can have had hundreds.
+const headsWithTraces = 2
+
+function newestTraces(events: PullEvent[], heads: PullHead[]): PullHead[] {
+  const newest = new Set(events.map(({ head }) => head).toReversed())
+  const kept = [...newest]
+    .flatMap((head) => heads.find(({ sha }) => sha.startsWith(head)) ?? [])
+    .slice(0, headsWithTraces)
+  return heads.map((head) => (kept.includes(head) ? head : { ...head, traces: [] }))
 }
 
 // A fork's branch is not ours to fetch: only the forge's own name for the pull request leads there.
@@ -121,6 +132,7 @@ export async function withPrompts(work: Work, pull: Pull, paths: Paths): Promise
     const path = startingPath(file)
     return file.promptId ?? paths.promptAt(path) ?? former.get(path) ?? null
   }
+  if (unknown.every((file) => promptOf(file) === null)) return pull
   const heads = pull.heads.map((head) => ({
     ...head,
     files: head.files.map((file) => ({ ...file, promptId: promptOf(file) })),

@@ -11,6 +11,7 @@ import { isSigned } from './signature.ts'
 /** Bitbucket Cloud. It tells neither the default branch nor more than twelve digits of a pull request's commits. */
 export const bitbucket: Forge = {
   title: 'Bitbucket',
+  tokenUser: 'x-token-auth',
 
   verify({ headers, body }, secrets) {
     return isSigned(body, sha256Header(headers, 'x-hub-signature'), secrets)

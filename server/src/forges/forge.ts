@@ -13,6 +13,8 @@ export interface Incoming {
 export interface Forge {
   /** How people call it. */
   title: string
+  /** The user that the forge wants beside a token, when git fetches over https. */
+  tokenUser: string
   /** True only for a signature that one of the secrets makes over exactly these bytes. */
   verify(incoming: Incoming, secrets: string[], now: Instant): boolean
   /** The name of the event, and the forge's own id of the delivery, which is the same when it is sent again. */

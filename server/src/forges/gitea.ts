@@ -10,6 +10,7 @@ const deliveryHeaders = ['x-forgejo-delivery', 'x-gitea-delivery', 'x-github-del
 
 export const gitea: Forge = {
   title: 'Gitea',
+  tokenUser: 'x-access-token',
 
   verify({ headers, body }, secrets) {
     const bare = ['x-forgejo-signature', 'x-gitea-signature'].find((name) => headers[name] !== undefined)

@@ -7,6 +7,7 @@ import { isSigned } from './signature.ts'
 
 export const github: Forge = {
   title: 'GitHub',
+  tokenUser: 'x-access-token',
 
   verify({ headers, body }, secrets) {
     return isSigned(body, sha256Header(headers, 'x-hub-signature-256'), secrets)

@@ -16,6 +16,7 @@ const longestDelay = 5 * 60_000
 
 export const gitlab: Forge = {
   title: 'GitLab',
+  tokenUser: 'oauth2',
 
   verify(incoming, secrets, now) {
     const keys = secrets.filter((secret) => secret.startsWith(signing)).map(keyOf)

@@ -134,27 +134,30 @@ function isRecord(field: Buffer): boolean {
 const record = /^\n?:(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*$/
 
 async function parseFile(field: Buffer, fields: AsyncGenerator<Buffer>): Promise<FileChange> {
-  const [, , , oldId, newId, status] = record.exec(decode(field)) ?? []
+  const [, oldMode, newMode, oldId, newId, status] = record.exec(decode(field)) ?? []
   if (oldId === undefined || newId === undefined) throw new Error('git gave something in the place of a changed file')
   const [first] = await take(fields, 1)
   const moved = status === 'R' || status === 'C'
   const path = moved ? (await take(fields, 1))[0] : first
-  const oldBlob = blobOrNull(oldId)
+  const oldBlob = blobOrNull(oldMode, oldId)
   return {
     oldPath: oldBlob === null || status === 'C' ? null : decodePath(first),
     path: decodePath(path),
     oldBlob: status === 'C' ? null : oldBlob,
-    newBlob: blobOrNull(newId),
+    newBlob: blobOrNull(newMode, newId),
   }
 }
 
-function blobOrNull(id: string): string | null {
-  return /^0+$/.test(id) ? null : id
+const submodule = '160000'
+
+/** Another repository that is mounted there is no file. */
+function blobOrNull(mode: string | undefined, id: string): string | null {
+  return mode === submodule || /^0+$/.test(id) ? null : id
 }
 
 /** A file that only became executable has not changed. */
 function isEdit({ oldPath, path, oldBlob, newBlob }: FileChange): boolean {
-  return oldBlob !== newBlob || oldPath !== path
+  return oldBlob !== newBlob || (oldBlob !== null && oldPath !== path)
 }
 
 // A date that nobody could have meant becomes the first instant there is.

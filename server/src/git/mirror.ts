@@ -30,7 +30,8 @@ export async function ensureMirror({ path }: Mirror, head: string): Promise<void
     await rename(unfinished, path)
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true })
-    throw error
+    // Somebody else was quicker.
+    if (!mirrorExists(path)) throw error
   }
 }
 
@@ -126,11 +127,14 @@ async function fetchRefs(mirror: Mirror, refspecs: string[]): Promise<void> {
   const { path, remote } = mirror
   const tooLarge = new AbortController()
   const watch = setInterval(async () => {
-    if ((await sizeOf(path).catch(() => 0)) > mirror.sizeLimit) tooLarge.abort()
+    if (await isTooLarge(mirror)) tooLarge.abort()
   }, sizeCheckEvery)
   try {
     await git(
       [
+        // Large files go straight to the disk, where they are seen to be large, rather than into memory.
+        '-c',
+        'core.bigFileThreshold=2m',
         'fetch',
         '--quiet',
         '--no-tags',
@@ -144,29 +148,33 @@ async function fetchRefs(mirror: Mirror, refspecs: string[]): Promise<void> {
       { mirror: path, env: remoteEnvironment(remote), timeout: longest, signal: tooLarge.signal },
     )
   } catch (error) {
-    if (tooLarge.signal.aborted) {
-      throw new GitError('fetch', `the repository is larger than ${mirror.sizeLimit} bytes (REPOSITORY_SIZE_LIMIT)`)
-    }
-    await removeLocks(path)
+    await removeLeftovers(path, tooLarge.signal.aborted ? 0 : abandonedAfter)
+    if (tooLarge.signal.aborted) throw tooLargeError(mirror)
     throw error
   } finally {
     clearInterval(watch)
   }
+  // It may have been too quick to be watched.
+  if (await isTooLarge(mirror)) throw tooLargeError(mirror)
 }
 
-/** Fetches write packs, so those are what grows. */
-async function sizeOf(mirror: string): Promise<number> {
-  const folder = join(mirror, 'objects', 'pack')
-  const sizes = await Promise.all((await readdir(folder)).map(async (file) => (await stat(join(folder, file))).size))
-  return sizes.reduce((sum, size) => sum + size, 0)
+function tooLargeError({ sizeLimit }: Mirror): GitError {
+  return new GitError('fetch', `the repository is larger than ${sizeLimit} bytes (REPOSITORY_SIZE_LIMIT)`)
 }
 
-/** A git that was killed leaves its locks behind. One in use is held for a moment only. */
-async function removeLocks(mirror: string): Promise<void> {
+async function isTooLarge({ path, sizeLimit }: Mirror): Promise<boolean> {
+  const objects = join(path, 'objects')
+  const files = await readdir(objects, { recursive: true })
+  const sizes = await Promise.all(files.map((file) => stat(join(objects, file)).catch(() => ({ size: 0 }))))
+  return sizes.reduce((sum, { size }) => sum + size, 0) > sizeLimit
+}
+
+/** A git that was killed leaves its locks and half of what it fetched behind. Those in use are younger than `age`. */
+async function removeLeftovers(mirror: string, age: number): Promise<void> {
   for (const file of await readdir(mirror, { recursive: true })) {
-    if (!file.endsWith('.lock')) continue
+    if (!/\.lock$|(^|\/)tmp_[^/]+$/.test(file)) continue
     const path = join(mirror, file)
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
-    if (Date.now() - mtimeMs > abandonedAfter) await rm(path, { force: true })
+    if (Date.now() - mtimeMs >= age) await rm(path, { recursive: true, force: true })
   }
 }

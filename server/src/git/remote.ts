@@ -4,7 +4,8 @@ import { git } from './run.ts'
 /** Where a repository is fetched from, and with what right. */
 export interface Remote {
   url: string
-  token: string | null
+  /** The user and the token, to read it with over https. */
+  credentials: { user: string; token: string } | null
   /** Whether the address may be a folder of this machine. */
   allowLocal: boolean
   /** Whether the server may send us on to another address. */
@@ -21,11 +22,11 @@ export interface RemoteHead {
 const patience = 30_000
 
 /** The environment in which git may talk to the remote. The token is in no argument and no address: others may read those. */
-export function remoteEnvironment({ url, token, allowLocal, allowRedirects }: Remote): Record<string, string> {
+export function remoteEnvironment({ url, credentials, allowLocal, allowRedirects }: Remote): Record<string, string> {
   const settings: [string, string][] = [['http.followRedirects', allowRedirects ? 'initial' : 'false']]
-  if (token !== null && url.startsWith('https://')) {
+  if (credentials !== null && url.startsWith('https://')) {
     // For this server only, wherever a redirect might lead.
-    const basic = Buffer.from(`x-access-token:${token}`).toString('base64')
+    const basic = Buffer.from(`${credentials.user}:${credentials.token}`).toString('base64')
     settings.push([`http.${new URL('/', url).href}.extraHeader`, `Authorization: Basic ${basic}`])
   }
   return {

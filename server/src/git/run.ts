@@ -31,6 +31,7 @@ export class GitError extends Error {
 const settings = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
+  'core.attributesFile=/dev/null',
   'core.quotePath=false',
   'credential.helper=',
   'core.askPass=',
@@ -63,10 +64,11 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
   const child = spawn('git', [...place, ...settings.flatMap((setting) => ['-c', setting]), ...args], {
     env: { ...environment(), ...env },
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-    timeout,
-    killSignal: 'SIGKILL',
-    signal,
+    detached: true,
   })
+  const end = () => endGroup(child.pid)
+  const timer = setTimeout(end, timeout)
+  signal?.addEventListener('abort', end, { once: true })
   let stderr = ''
   child.stderr?.on('data', (chunk) => {
     if (stderr.length < 10_000) stderr += chunk
@@ -88,7 +90,19 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
     finished = true
     if (code !== 0) throw new GitError(command, child.signalCode === null ? stderr : 'it took too long')
   } finally {
-    if (!finished) child.kill('SIGKILL')
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', end)
+    if (!finished) end()
+  }
+}
+
+/** Ends git with all that it started: its helpers would go on fetching, and keep us waiting for what they may yet say. */
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended by itself.
   }
 }
 
