@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import type { LightMyRequestResponse } from 'fastify'
 import { mirrorOf } from '../src/follow/follow.ts'
+import { git } from '../src/git/run.ts'
 import { entryDetailsSchema, liveSchema, recordedEntrySchema } from '../src/http/schemas/entry.ts'
 import { onEachEngine } from './engines.ts'
 import { bob } from './git-repository.ts'
@@ -280,6 +281,16 @@ onEachEngine('GET an entry', (engine) => {
     rmSync(path, { recursive: true })
     scenario.git.remove()
     assert.deepEqual(await details(scenario, id, entry), { ...whole, before: null, after: null, patch: null })
+  })
+
+  test('gives the patch of a new file also after git has tidied the mirror', async () => {
+    const scenario = await connected(service)
+    const id = await scenario.promptId('prompts/p.md')
+    const [entry] = await scenario.history()
+    const { patch } = await details(scenario, id, entry)
+    await git(['prune', '--expire=now'], { mirror: mirrorOf(service.follow, scenario.repository).path })
+    assert.equal((await details(scenario, id, entry)).patch, patch)
+    assert.notEqual(patch, null)
   })
 
   test('gives contents after the repository was disconnected, as long as the mirror is there', async () => {

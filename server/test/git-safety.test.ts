@@ -157,7 +157,10 @@ describe('What git is told about a remote', () => {
   }
 
   test('is the token for that server only', async () => {
-    const remote = { ...remoteAt('https://git.example/acme/prompts.git'), credentials: { user: 'x-access-token', token } }
+    const remote = {
+      ...remoteAt('https://git.example/acme/prompts.git'),
+      credentials: { user: 'x-access-token', token },
+    }
     const header = `Authorization: Basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`
     for (const url of ['https://git.example/acme/prompts.git/info/refs', 'https://git.example/other']) {
       assert.equal(await settingFor(remote, 'http.extraHeader', url), header)
@@ -178,7 +181,9 @@ describe('What git is told about a remote', () => {
 
   test('is no token for an address that is not https', () => {
     for (const url of ['ssh://git@h/r', 'git@h:r', '/srv/r']) {
-      const environment = JSON.stringify(remoteEnvironment({ ...remoteAt(url), credentials: { user: 'x-access-token', token }, allowLocal: true }))
+      const environment = JSON.stringify(
+        remoteEnvironment({ ...remoteAt(url), credentials: { user: 'x-access-token', token }, allowLocal: true }),
+      )
       assert.ok(!environment.includes(Buffer.from(token).toString('base64').slice(4, 20)), url)
       assert.ok(!environment.includes('Authorization'), url)
     }
@@ -437,11 +442,11 @@ onEachEngine('git', (engine) => {
 
   test('runs nothing of what the home and the environment configure, and gives the same results in spite of it', async () => {
     const prepare = (repository: GitRepository) => {
-      repository.commit('Start', { 'prompts/p.md': 'def f():\n    a\n    b\n    c\n    d\n    e\n    f\n' })
+      repository.commit('Start', { 'prompts/p.md': 'Title\n    a\n    b\n    c\n    d\n    e\n    f\n' })
       repository.git('mv', 'prompts/p.md', 'prompts/ö.md')
       repository.commit('Move')
       repository.push()
-      repository.commit('Change', { 'prompts/ö.md': 'def f():\n    a\n    b\n    c\n    d\n    e\n    g\n' })
+      repository.commit('Change', { 'prompts/ö.md': 'Title\n    a\n    b\n    c\n    d\n    e\n    g\n' })
     }
     const story = async (scenario: Scenario) => {
       await scenario.push()

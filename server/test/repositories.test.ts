@@ -403,13 +403,9 @@ onEachEngine('Repositories over HTTP', (engine) => {
     }
     for (const [place, text] of Object.entries(places)) {
       assert.notEqual(text, '', place)
-      for (const secret of secrets) {
-        for (const form of [
-          secret,
-          Buffer.from(secret).toString('base64').slice(0, -3),
-          Buffer.from(secret).toString('hex'),
-        ]) {
-          assert.ok(!text.includes(form), `${place} holds a secret`)
+      for (const part of secrets.map((secret) => secret.slice(0, 18))) {
+        for (const form of ['utf8', 'base64', 'hex'] as const) {
+          assert.ok(!text.includes(Buffer.from(part).toString(form)), `${place}: a secret is there, as ${form}`)
         }
       }
     }

@@ -83,6 +83,7 @@ export function repoCommands(program: Command): void {
         const repository = await repositoryOrFail(store, id)
         checkConnected(repository)
         const before = await store.facts.countEntries(repository)
+        await store.repositories.wake(repository, Date.now())
         await syncNow(await commandFollow(config, store), id)
         const synced = await repositoryOrFail(store, id)
         const entries = (await store.facts.countEntries(repository)) - before

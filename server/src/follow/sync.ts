@@ -25,22 +25,26 @@ export async function sync(follow: Follow, lease: Lease, onCommits: OnCommits = 
   const { store, clock } = follow
   const { repository } = lease
   const arrivals = readArrivals(repository, await store.deliveries.pending(repository, clock(), batch))
+  // Nobody asked for more than that these be looked at, and they tell nothing.
+  const idle = arrivals.length > 0 && repository.dueAt > clock() && !arrivals.some((one) => concerns(one, repository))
   try {
-    await syncArrivals(follow, lease, arrivals, onCommits)
+    if (idle) await putAside(follow, lease, arrivals)
+    else await syncArrivals(follow, lease, arrivals, onCommits)
   } catch (error) {
     await noteFailure(follow, lease, arrivals, error as Error)
     throw error
   }
-  return arrivals.length === batch ? clock() : nextWork(follow, repository)
+  if (arrivals.length === batch) return clock()
+  return idle ? repository.dueAt : nextWork(follow, repository)
+}
+
+async function putAside({ store, clock }: Follow, lease: Lease, arrivals: Arrival[]): Promise<void> {
+  await store.facts.apply(lease, { deliveries: arrivals.map((arrival) => outcomeOf(arrival, clock())) })
 }
 
 async function syncArrivals(follow: Follow, lease: Lease, arrivals: Arrival[], onCommits: OnCommits): Promise<void> {
   const { store, clock } = follow
   const { repository } = lease
-  if (arrivals.length > 0 && !arrivals.some((arrival) => concerns(arrival, repository))) {
-    await store.facts.apply(lease, { deliveries: arrivals.map((arrival) => outcomeOf(arrival, clock())) })
-    return
-  }
   const mirror = mirrorOf(follow, repository)
   const { branch, tip } = await fetchDefaultBranch(mirror, repository, arrivals)
   const now = clock()

@@ -21,7 +21,8 @@ export async function readPatch(
   after: string | null,
 ): Promise<string | null> {
   try {
-    const empty = decode(await git(['hash-object', '--stdin'], { mirror, input: '' })).trim()
+    // Written each time: git tidies away what nothing leads to.
+    const empty = decode(await git(['hash-object', '-w', '--stdin'], { mirror, input: '' })).trim()
     const diff = decode(
       await git(['diff', '--no-color', '--no-ext-diff', '--no-textconv', '--text', before ?? empty, after ?? empty], {
         mirror,

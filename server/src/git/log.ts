@@ -48,8 +48,12 @@ export async function readDiff(mirror: string, from: string, to: string, options
   const args = ['diff', ...diffOptions(options), from, to, '--', pathspec(options.pattern)]
   const fields = nulFields(gitOutput(args, { mirror }))
   const files: FileChange[] = []
-  for (let next = await fields.next(); !next.done; next = await fields.next()) {
-    files.push(await parseFile(next.value, fields))
+  try {
+    for (let next = await fields.next(); !next.done; next = await fields.next()) {
+      files.push(await parseFile(next.value, fields))
+    }
+  } finally {
+    await fields.return(undefined)
   }
   return files.filter(isEdit)
 }
@@ -86,29 +90,37 @@ function pathspec(pattern: string): string {
 
 async function* parseLog(chunks: AsyncIterable<Buffer>): AsyncGenerator<Commit> {
   const fields = nulFields(chunks)
-  let next = await fields.next()
-  while (!next.done) {
-    const sha = decode(next.value)
-    if (!/^[0-9a-f]{40,64}$/.test(sha)) throw new Error(`git log gave ${JSON.stringify(sha)} in the place of a commit`)
-    const [parents, an, ae, cn, ce, committed, authored, message] = await take(fields, 8)
-    const commit: Commit = {
-      sha,
-      parents: decode(parents).split(' ').filter(Boolean),
-      author: { name: decode(an), email: decode(ae) },
-      committer: { name: decode(cn), email: decode(ce) },
-      committedAt: instant(committed),
-      authoredAt: instant(authored),
-      message: decode(message),
-      files: [],
-    }
-    await take(fields, 1)
-    next = await fields.next()
-    while (!next.done && isRecord(next.value)) {
-      commit.files.push(await parseFile(next.value, fields))
+  try {
+    let next = await fields.next()
+    while (!next.done) {
+      const commit = await parseCommit(next.value, fields)
       next = await fields.next()
+      while (!next.done && isRecord(next.value)) {
+        commit.files.push(await parseFile(next.value, fields))
+        next = await fields.next()
+      }
+      commit.files = commit.files.filter(isEdit)
+      yield commit
     }
-    commit.files = commit.files.filter(isEdit)
-    yield commit
+  } finally {
+    // Whoever has read enough ends git with it.
+    await fields.return(undefined)
+  }
+}
+
+async function parseCommit(field: Buffer, fields: AsyncGenerator<Buffer>): Promise<Commit> {
+  const sha = decode(field)
+  if (!/^[0-9a-f]{40,64}$/.test(sha)) throw new Error(`git log gave ${JSON.stringify(sha)} in the place of a commit`)
+  const [parents, an, ae, cn, ce, committed, authored, message] = await take(fields, 9)
+  return {
+    sha,
+    parents: decode(parents).split(' ').filter(Boolean),
+    author: { name: decode(an), email: decode(ae) },
+    committer: { name: decode(cn), email: decode(ce) },
+    committedAt: instant(committed),
+    authoredAt: instant(authored),
+    message: decode(message),
+    files: [],
   }
 }
 

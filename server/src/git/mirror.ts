@@ -26,7 +26,6 @@ export async function ensureMirror({ path }: Mirror, head: string): Promise<void
   try {
     const format = head.length === 64 ? 'sha256' : 'sha1'
     await git(['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, '--', unfinished])
-    await git(['hash-object', '-w', '--stdin'], { mirror: unfinished, input: '' })
     await rename(unfinished, path)
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true })
@@ -127,7 +126,8 @@ async function fetchRefs(mirror: Mirror, refspecs: string[]): Promise<void> {
   const { path, remote } = mirror
   const tooLarge = new AbortController()
   const watch = setInterval(async () => {
-    if (await isTooLarge(mirror)) tooLarge.abort()
+    // What was there a moment ago may be gone; the next look will do.
+    if (await isTooLarge(mirror).catch(() => false)) tooLarge.abort()
   }, sizeCheckEvery)
   try {
     await git(
@@ -163,15 +163,22 @@ function tooLargeError({ sizeLimit }: Mirror): GitError {
 }
 
 async function isTooLarge({ path, sizeLimit }: Mirror): Promise<boolean> {
+  const counted = decode(await git(['count-objects', '-v'], { mirror: path }))
+  const kilobytes = [...counted.matchAll(/^size[\w-]*: (\d+)$/gm)].map(([, size]) => Number(size))
+  // Where a large file is on its way, which git does not count.
   const objects = join(path, 'objects')
-  const files = await readdir(objects, { recursive: true })
-  const sizes = await Promise.all(files.map((file) => stat(join(objects, file)).catch(() => ({ size: 0 }))))
-  return sizes.reduce((sum, { size }) => sum + size, 0) > sizeLimit
+  const unfinished = (await readdir(objects)).filter((file) => file.startsWith('tmp_'))
+  const bytes = await Promise.all(unfinished.map(async (file) => (await stat(join(objects, file))).size))
+  return sum(kilobytes) * 1024 + sum(bytes) > sizeLimit
+}
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
 }
 
 /** A git that was killed leaves its locks and half of what it fetched behind. Those in use are younger than `age`. */
 async function removeLeftovers(mirror: string, age: number): Promise<void> {
-  for (const file of await readdir(mirror, { recursive: true })) {
+  for (const file of await readdir(mirror, { recursive: true }).catch(() => [])) {
     if (!/\.lock$|(^|\/)tmp_[^/]+$/.test(file)) continue
     const path = join(mirror, file)
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
