@@ -175,6 +175,8 @@ async function connect(store: Store, config: Config, options: ConnectOptions, co
     secret: secretFrom(options.secretEnv),
   })
   showProgress('Fetching the repository')
+  // Whoever gives up waiting ends git too.
+  process.once('SIGINT', () => process.exit(130))
   let total: number | null = null
   await workUnder(follow, lease, async (done) => {
     total ??= await countMainline(follow, lease.repository)
@@ -219,10 +221,10 @@ async function syncNow(follow: Follow, id: number): Promise<void> {
   const { workOn } = await import('../follow/worker.ts')
   const deadline = Date.now() + patience
   for (;;) {
-    const dueAt = await workOn(follow, id)
-    if (dueAt !== null && dueAt > Date.now()) return
+    const synced = await workOn(follow, id)
+    if (synced !== null && !synced.more) return
     if (Date.now() > deadline) throw new Error('The repository is being worked on by the service: try again later')
-    if (dueAt === null) await pause(100)
+    if (synced === null) await pause(100)
   }
 }
 

@@ -60,8 +60,8 @@ const pauses = [2, 10, 60, 300, 1_800, 7_200, 28_800].map((pause) => pause * sec
 const mostAttempts = 27
 
 /** The outcome of an attempt that went wrong: once more after a pause that grows, until it has failed for good. */
-export function failedAttempt(delivery: Delivery, error: string, now: Instant): DeliveryOutcome {
-  const last = delivery.attempts + 1 >= mostAttempts
+export function failedAttempt(delivery: Delivery, error: string, now: Instant, most = mostAttempts): DeliveryOutcome {
+  const last = delivery.attempts + 1 >= most
   const pause = pauses[delivery.attempts] ?? (pauses.at(-1) as number)
   return {
     id: delivery.id,

@@ -60,11 +60,18 @@ function isHeld({ heldUntil }: Edit, now: Instant): boolean {
 /** Which commit was the first to name each pull request: what names it later only talks about it. */
 function firstMarked(edits: Edit[]): Map<number, string> {
   const first = new Map<number, string>()
-  for (const { mark, pull, commitSha } of edits.toSorted((a, b) => a.seq - b.seq)) {
-    // One that another pull request brought only talks about this one.
-    if (mark !== null && (pull === null || pull === mark) && !first.has(mark)) first.set(mark, commitSha)
+  for (const { mark, pull, commitSha, orphanedAt } of edits.toSorted((a, b) => a.seq - b.seq)) {
+    // One that another pull request brought only talks about this one, and one that is gone counts only as long as it is alone.
+    const counts = mark !== null && (pull === null || pull === mark)
+    if (counts && (orphanedAt === null || !edits.some((other) => replaces(other, mark)))) {
+      if (!first.has(mark)) first.set(mark, commitSha)
+    }
   }
   return first
+}
+
+function replaces(edit: Edit, mark: number): boolean {
+  return edit.mark === mark && edit.orphanedAt === null
 }
 
 /** The pull request that the commit merged by its own account, unless something better is known. */
@@ -127,15 +134,17 @@ function openedEntries(pull: Pull): DerivedEntry[] {
   const entries = new Map<number, DerivedEntry>()
   for (const [i, event] of pull.events.entries()) {
     if (!event.intoDefault) continue
-    // Whatever came before the first event that we know of, the pull request was opened when its forge says.
-    const sinceOpened = i === 0 && event.kind !== 'retargeted'
+    // Where nothing earlier could be read, it is taken to have been so since it was opened, when its forge says that was.
+    const earlier = pull.events.slice(0, i)
+    const sinceOpened =
+      event.kind !== 'retargeted' && earlier.every((other) => other.intoDefault && headOf(pull, other) === undefined)
     for (const file of headOf(pull, event)?.files ?? []) {
       if (file.promptId === null || entries.has(file.promptId)) continue
       const createdAt = sinceOpened ? pull.openedAt : event.at
-      const opener = event.kind === 'opened' ? event.actor : null
+      const actor = sinceOpened ? (pull.events.find(({ kind }) => kind === 'opened')?.actor ?? null) : event.actor
       entries.set(
         file.promptId,
-        pullEntry(pull, event, file, { action: 'pr_opened', dedupeKey: `o:${pull.number}`, createdAt, actor: opener }),
+        pullEntry(pull, event, file, { action: 'pr_opened', dedupeKey: `o:${pull.number}`, createdAt, actor }),
       )
     }
   }

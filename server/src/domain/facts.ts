@@ -61,7 +61,9 @@ export interface FactStore {
   pulls(repository: Repository, numbers: number[]): Promise<Pull[]>
   /** Those that are open, or merged without our knowing where they landed. */
   unsettledPulls(repository: Repository): Promise<Pull[]>
-  /** The derived entries of these commits and pull requests. */
+  /** Those that change a file of one of these paths, and perhaps others. */
+  pullsTouching(repository: Repository, paths: string[]): Promise<Pull[]>
+  /** The derived entries of what landed as these commits, and of these pull requests. */
   entries(repository: Repository, query: { commits: string[]; pulls: number[] }): Promise<StoredEntry[]>
   countEntries(repository: Repository): Promise<number>
   /** Rejects, and changes nothing, where the lease was lost meanwhile. */

@@ -95,6 +95,21 @@ export function mergeOf({ events }: Pull): PullEvent | undefined {
   return events.findLast(({ kind, intoDefault }) => kind === 'merged' && intoDefault)
 }
 
+/** Nothing more has to be found out about it, unless its forge tells something new. */
+export function isSettled(pull: Pull): boolean {
+  if (!pull.events.some(({ intoDefault }) => intoDefault) || pull.landing !== null) return true
+  const state = stateOf(pull)
+  return state === 'closed' || (state === 'merged' && !isMissing(pull))
+}
+
+/** It was merged into the default branch, with a change to prompts for all we know, and nobody knows as which commit. */
+export function isMissing(pull: Pull): boolean {
+  const event = mergeOf(pull)
+  if (event === undefined || pull.landing !== null) return false
+  const head = pull.heads.find(({ sha }) => sha.startsWith(event.head))
+  return head === undefined || head.files.length > 0
+}
+
 /** Rebasing changes a commit's name and keeps who wrote it, when, and its first line. */
 export function commitTrace(commit: { author: { name: string }; authoredAt: Instant; message: string }): string {
   const [subject] = commit.message.split('\n', 1)

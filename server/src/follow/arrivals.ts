@@ -11,23 +11,27 @@ export interface Arrival {
   report: Report | null
   /** Why it has to be tried again. */
   problem: string | null
+  /** What is missing may never come: it is not waited for as long as a server that is away. */
+  missing: boolean
 }
 
 export function readArrivals({ forge }: Repository, deliveries: (Delivery & { body: string })[]): Arrival[] {
   return deliveries.map(({ body, ...delivery }) => {
     try {
-      return { delivery, report: forgeOf(forge).read(delivery.event, body), problem: null }
+      return { delivery, report: forgeOf(forge).read(delivery.event, body), problem: null, missing: false }
     } catch (error) {
-      return { delivery, report: null, problem: (error as Error).message }
+      return { delivery, report: null, problem: (error as Error).message, missing: false }
     }
   })
 }
 
-export function outcomeOf({ delivery, report, problem }: Arrival, now: Instant): DeliveryOutcome {
+const attemptsForMissing = 5
+
+export function outcomeOf({ delivery, report, problem, missing }: Arrival, now: Instant): DeliveryOutcome {
   const over = { id: delivery.id, nextAttemptAt: now, finishedAt: now }
   // What cannot be read now cannot be read later either.
   if (report === null) return { ...over, state: 'failed', error: problem }
-  if (problem !== null) return failedAttempt(delivery, problem, now)
+  if (problem !== null) return failedAttempt(delivery, problem, now, missing ? attemptsForMissing : undefined)
   return { ...over, state: report.events.length === 0 ? 'ignored' : 'done', error: null }
 }
 

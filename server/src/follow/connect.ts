@@ -58,8 +58,10 @@ export async function connectRepository(follow: Follow, connection: Connection):
     },
     { owner, until: leaseUntil(now) },
   )
-  if (repository === null)
-    throw new DomainError('conflict', 'This repository is connected already, with the same path.')
+  if (repository === null) {
+    const message = 'This repository is connected already, with the same path. If its secret is lost, rotate it.'
+    throw new DomainError('conflict', message)
+  }
   return { lease: { repository, owner }, defaultBranch: branch, secret }
 }
 

@@ -1,5 +1,5 @@
 import type { Repository } from '../domain/repository.ts'
-import { ensureMirror, fetchBranch, type Mirror } from '../git/mirror.ts'
+import { ensureMirror, fetchBranch, isTooLarge, type Mirror, removeMirror } from '../git/mirror.ts'
 import { readRemoteHead } from '../git/remote.ts'
 import { GitError } from '../git/run.ts'
 import type { Arrival } from './arrivals.ts'
@@ -11,10 +11,11 @@ export async function fetchDefaultBranch(
   mirror: Mirror,
   repository: Repository,
   arrivals: Arrival[],
+  look: boolean,
 ): Promise<Fetched> {
   const { defaultBranch: known, tip } = repository
   const told = arrivals.findLast(({ report }) => report?.defaultBranch)?.report?.defaultBranch ?? null
-  if (arrivals.length > 0 && known !== null && tip !== null && (told === null || told === known)) {
+  if (!look && known !== null && tip !== null && (told === null || told === known)) {
     await ensureMirror(mirror, tip)
     try {
       return { branch: known, tip: await fetchBranch(mirror, known) }
@@ -26,6 +27,11 @@ export async function fetchDefaultBranch(
   if (head.sha === null) return { branch: head.branch ?? known, tip: null }
   if (head.branch === null) throw new Error('the repository does not say which of its branches is the default one')
   await ensureMirror(mirror, head.sha)
+  if (await isTooLarge(mirror)) {
+    // Pull requests may have filled it, which anybody can open; the default branch alone may still fit.
+    await removeMirror(mirror.path)
+    await ensureMirror(mirror, head.sha)
+  }
   return { branch: head.branch, tip: await fetchBranch(mirror, head.branch) }
 }
 

@@ -1,5 +1,5 @@
 import { commitTrace, mergeOf, type Pull } from '../domain/pull.ts'
-import { type Commit, type LogOptions, readCommits, readLog } from '../git/log.ts'
+import { type Commit, isAncestor, type LogOptions, readCommits, readLog } from '../git/log.ts'
 import { resolve } from '../git/mirror.ts'
 import { landingOf } from '../git/pull-head.ts'
 
@@ -9,6 +9,8 @@ export interface Landing {
   landed: string[]
 }
 
+// A squash bears the date of its merge.
+const nearby = 5 * 60_000
 // How far back on the default branch a merge is looked for that no forge named.
 const farBack = 1_000
 
@@ -23,7 +25,9 @@ export async function findLanding(
   const unclear = pull.events.findLast(({ kind, intoDefault }) => kind === 'unclear' && intoDefault)
   if (event?.mergeCommit) {
     const landing = await resolve(mirror, event.mergeCommit)
-    return landing === null ? null : withCommits(mirror, landing, pull)
+    // We may have the commit already, as the pull request's own, before the default branch has it.
+    const landed = landing !== null && (await isAncestor(mirror, landing, tip))
+    return landed ? withCommits(mirror, landing, pull) : null
   }
   const head = pull.heads.find(({ sha }) => sha.startsWith((event ?? unclear)?.head ?? '-'))
   if (head === undefined) return null
@@ -49,11 +53,12 @@ async function withCommits(mirror: string, landing: string, pull: Pull): Promise
 
 /**
  * The commit by which a rebase or a squash landed, where the forge did not say: one with the trace of the pull request's
- * newest commit, else one that leaves the files as the pull request had them, else one that bears its title.
+ * newest commit, else one that leaves the files as the pull request had them, else one of that time that bears its title.
  */
 async function findCopy(mirror: string, tip: string, pull: Pull, options: LogOptions): Promise<string | null> {
-  const head = pull.heads.find(({ sha }) => sha.startsWith(mergeOf(pull)?.head ?? '-'))
-  if (head === undefined) return null
+  const event = mergeOf(pull)
+  const head = pull.heads.find(({ sha }) => sha.startsWith(event?.head ?? '-'))
+  if (event === undefined || head === undefined) return null
   const commits = await readCommits(mirror, ['--first-parent', '-n', String(farBack), tip, `^${head.sha}`])
   const rebased = commits.find((commit) => commitTrace(commit) === head.traces[0])
   if (rebased !== undefined) return rebased.sha
@@ -62,7 +67,8 @@ async function findCopy(mirror: string, tip: string, pull: Pull, options: LogOpt
   let titled: string | null = null
   for await (const commit of readLog(mirror, ['--first-parent', '-n', String(farBack), tip, `^${head.sha}`], options)) {
     if (isCopy(commit, wanted)) return commit.sha
-    if (titled === null && pull.title !== '' && commit.message.split('\n', 1)[0] === pull.title) titled = commit.sha
+    const isTitled = pull.title !== '' && commit.message.split('\n', 1)[0] === pull.title
+    if (isTitled && Math.abs(commit.committedAt - event.at) < nearby) titled ??= commit.sha
   }
   return titled
 }

@@ -1,16 +1,16 @@
 import {
   commitTrace,
+  isMissing,
   type Pull,
   type PullEvent,
   type PullFile,
   type PullHead,
-  stateOf,
   withEvent,
 } from '../domain/pull.ts'
 import { forgeOf } from '../forges/index.ts'
 import { fetchCommit } from '../git/mirror.ts'
 import { readPullHead } from '../git/pull-head.ts'
-import { pullReportsOf } from './arrivals.ts'
+import { pullReportsOf, pushesTo } from './arrivals.ts'
 import { type Paths, person } from './edits.ts'
 import { findLanding } from './landing.ts'
 import type { Work } from './work.ts'
@@ -23,9 +23,6 @@ export interface Pulls {
   touched: Set<number>
 }
 
-// For as long a forge may take to show in git what it has told us.
-const patience = 120_000
-
 /** Takes in what deliveries tell about pull requests, and looks in git for what they change and where they landed. */
 export async function learnPulls(work: Work): Promise<Pulls> {
   const { repository } = work.lease
@@ -33,57 +30,49 @@ export async function learnPulls(work: Work): Promise<Pulls> {
   const numbers = new Set(work.arrivals.flatMap((arrival) => pullReportsOf(arrival).map(({ number }) => number)))
   const known = [...(await facts.unsettledPulls(repository)), ...(await facts.pulls(repository, [...numbers]))]
   const all = new Map(known.map((pull) => [pull.number, pull]))
-  for (const { report, ...arrival } of work.arrivals) {
-    for (const event of pullReportsOf({ report, ...arrival })) {
-      const intoDefault = event.event.base === (report?.defaultBranch ?? work.branch)
-      all.set(event.number, withEvent(all.get(event.number), event, intoDefault))
+  for (const arrival of work.arrivals) {
+    for (const report of pullReportsOf(arrival)) {
+      const intoDefault = report.event.base === (arrival.report?.defaultBranch ?? work.branch)
+      all.set(report.number, withEvent(all.get(report.number), report, intoDefault))
     }
   }
   const touched = new Set<number>()
   for (const [number, pull] of all) {
-    const learned = numbers.has(number)
     try {
-      const { pull: read, problem } = learned ? await withHeads(work, pull) : { pull, problem: null }
+      const learned = numbers.has(number)
+      const read = learned ? await withHeads(work, pull) : pull
       const landed = await withLanding(work, read)
       if (learned || landed.landing !== pull.landing) touched.add(number)
       all.set(number, landed)
-      complain(
-        work,
-        number,
-        problem ?? (isMissing(landed) ? `the merge of pull request ${number} is not in git` : null),
-      )
+      if (isMissing(landed)) complain(work, number, `the merge of pull request ${number} is not in git`, true)
     } catch (error) {
-      complain(work, number, (error as Error).message)
       // Whatever is wrong with it is no reason to hold up the others; it is tried again with its deliveries.
+      complain(work, number, (error as Error).message, false)
       all.delete(number)
     }
   }
-  return { all, touched }
+  const pulls = { all, touched }
+  await settleClaims(work, pulls)
+  return pulls
 }
 
-/** Reads each newest commit that the pull request is known to have had. */
-async function withHeads(work: Work, pull: Pull): Promise<{ pull: Pull; problem: string | null }> {
+/** Reads the newest commits that deliveries told of. */
+async function withHeads(work: Work, pull: Pull): Promise<Pull> {
+  const told = new Set(
+    work.arrivals.flatMap(pullReportsOf).flatMap(({ number, event }) => (number === pull.number ? [event.head] : [])),
+  )
   const heads = [...pull.heads]
-  let problem: string | null = null
   for (const event of pull.events) {
-    if (!event.intoDefault || heads.some(({ sha }) => sha.startsWith(event.head))) continue
+    if (!event.intoDefault || !told.has(event.head) || heads.some(({ sha }) => sha.startsWith(event.head))) continue
     const refs = [forgeOf(work.lease.repository.forge).pullRef(pull.number), branchRef(event)]
     const sha = await fetchCommit(work.mirror, event.head, refs)
-    if (sha !== null) heads.push(await readHead(work, sha, event))
-    else if (event === pull.events.at(-1)) problem = `commit ${event.head} of pull request ${pull.number} is not in git`
+    if (sha !== null) {
+      heads.push(await readHead(work, sha, event))
+    } else if (event === pull.events.at(-1)) {
+      complain(work, pull.number, `commit ${event.head} of pull request ${pull.number} is not in git`, true)
+    }
   }
-  return { pull: { ...pull, heads: newestTraces(pull.events, heads) }, problem }
-}
-
-// Only what the last heads looked like can tell where a rebase landed; a pull request can have had hundreds.
-const headsWithTraces = 2
-
-function newestTraces(events: PullEvent[], heads: PullHead[]): PullHead[] {
-  const newest = new Set(events.map(({ head }) => head).toReversed())
-  const kept = [...newest]
-    .flatMap((head) => heads.find(({ sha }) => sha.startsWith(head)) ?? [])
-    .slice(0, headsWithTraces)
-  return heads.map((head) => (kept.includes(head) ? head : { ...head, traces: [] }))
+  return { ...pull, heads: newestTraces(pull.events, heads) }
 }
 
 // A fork's branch is not ours to fetch: only the forge's own name for the pull request leads there.
@@ -91,10 +80,21 @@ function branchRef({ headBranch }: PullEvent): string | null {
   return headBranch.includes(':') ? null : `refs/heads/${headBranch}`
 }
 
+// Only what the last heads looked like can tell where a rebase landed; a pull request can have had hundreds.
+const headsWithTraces = 2
+
+function newestTraces(events: PullEvent[], heads: PullHead[]): PullHead[] {
+  const newest = new Set(events.map(({ head }) => head).toReversed())
+  const read = [...newest].flatMap((head) => heads.find(({ sha }) => sha.startsWith(head)) ?? [])
+  const kept = read.slice(0, headsWithTraces)
+  return heads.map((head) => (kept.includes(head) ? head : { ...head, traces: [] }))
+}
+
 async function readHead(work: Work, sha: string, { commitCount }: PullEvent): Promise<PullHead> {
+  const push = pushesTo(work.branch, work.arrivals).find(({ after }) => after === sha)
   const { files, commits } = await readPullHead(
     work.mirror.path,
-    { head: sha, tip: work.tip, commitCount },
+    { head: sha, tip: work.tip, commitCount, pushedFrom: push?.before ?? null },
     work.options,
   )
   return {
@@ -109,35 +109,60 @@ async function withLanding(work: Work, pull: Pull): Promise<Pull> {
   return found === null ? pull : { ...pull, ...found }
 }
 
-function isMissing(pull: Pull): boolean {
-  return stateOf(pull) === 'merged' && pull.landing === null && pull.events.some(({ intoDefault }) => intoDefault)
-}
-
-/** Has the deliveries that told of the pull request tried again; not for ever, since what git does not have it may never have. */
-function complain(work: Work, number: number, problem: string | null): void {
-  if (problem === null) return
-  for (const arrival of work.arrivals) {
-    const fresh = work.now - arrival.delivery.receivedAt < patience
-    if (fresh && pullReportsOf(arrival).some((report) => report.number === number)) arrival.problem = problem
+/**
+ * Where one pull request was built on another and both were rebased, the commits of the first look like commits of the
+ * second. What one landed as is its own, and so is what came before that.
+ */
+async function settleClaims({ follow, lease }: Work, { all, touched }: Pulls): Promise<void> {
+  const { facts } = follow.store
+  const claimed = [...touched].flatMap((number) => all.get(number)?.landed ?? [])
+  const owners = (await facts.edits(lease.repository, { commits: claimed })).flatMap(({ pull }) => pull ?? [])
+  const rivals = await facts.pulls(
+    lease.repository,
+    owners.filter((number) => !all.has(number)),
+  )
+  for (const rival of rivals) all.set(rival.number, rival)
+  const landings = new Map([...all.values()].map(({ landing, number }) => [landing, number]))
+  for (const [number, pull] of all) {
+    const end = pull.landed.findIndex((sha) => (landings.get(sha) ?? number) !== number)
+    if (end === -1) continue
+    all.set(number, { ...pull, landed: pull.landed.slice(0, end) })
+    touched.add(number)
   }
 }
 
-/** Says which prompts the files of a pull request are, as far as they have landed by now. */
-export async function withPrompts(work: Work, pull: Pull, paths: Paths): Promise<Pull> {
-  const unknown = pull.heads.flatMap(({ files }) => files).filter(({ promptId }) => promptId === null)
-  if (unknown.length === 0) return pull
-  const gone = unknown.map(startingPath).filter((path) => paths.promptAt(path) === undefined)
-  const former = await work.follow.store.facts.formerPaths(work.lease.repository, gone)
+/** Has the deliveries that told of the pull request tried again. */
+function complain({ arrivals }: Work, number: number, problem: string, missing: boolean): void {
+  for (const arrival of arrivals) {
+    if (!pullReportsOf(arrival).some((report) => report.number === number)) continue
+    arrival.problem = problem
+    arrival.missing = missing
+  }
+}
+
+/** Says which prompts the files of pull requests are, as far as they have landed by now. Gives those of which that is news. */
+export async function withPrompts(work: Work, pulls: Pull[], paths: Paths): Promise<Map<number, Pull>> {
+  const unknown = pulls.flatMap(filesOf).filter(({ promptId }) => promptId === null)
+  const gone = new Set(unknown.map(startingPath).filter((path) => paths.promptAt(path) === undefined))
+  const former = await work.follow.store.facts.formerPaths(work.lease.repository, [...gone])
   const promptOf = (file: PullFile) => {
     const path = startingPath(file)
     return file.promptId ?? paths.promptAt(path) ?? former.get(path) ?? null
   }
-  if (unknown.every((file) => promptOf(file) === null)) return pull
-  const heads = pull.heads.map((head) => ({
-    ...head,
-    files: head.files.map((file) => ({ ...file, promptId: promptOf(file) })),
-  }))
-  return { ...pull, heads }
+  const resolved = pulls.filter((pull) => filesOf(pull).some((file) => file.promptId !== promptOf(file)))
+  return new Map(
+    resolved.map((pull) => {
+      const heads = pull.heads.map((head) => ({
+        ...head,
+        files: head.files.map((file) => ({ ...file, promptId: promptOf(file) })),
+      }))
+      return [pull.number, { ...pull, heads }]
+    }),
+  )
+}
+
+function filesOf({ heads }: Pull): PullFile[] {
+  return heads.flatMap(({ files }) => files)
 }
 
 /** The path that the file had where the pull request started. */

@@ -1,4 +1,5 @@
-import { isAncestor, mergeBase } from '../git/log.ts'
+import { isAncestor } from '../git/log.ts'
+import { readMainline } from '../git/mainline.ts'
 import { keep, reachable, resolve } from '../git/mirror.ts'
 import { type Paths, replayPaths, trackPaths } from './edits.ts'
 import { changesTo, type Work } from './work.ts'
@@ -17,27 +18,51 @@ export async function startOfWalk(work: Work): Promise<Start> {
   if (repository.tip === null || (known !== null && (await isAncestor(work.mirror.path, known, work.tip)))) {
     return { from: repository.tip, paths: trackPaths(await facts.paths(repository)) }
   }
-  const from = known === null ? null : await mergeBase(work.mirror.path, known, work.tip)
   if (known !== null) await keep(work.mirror.path, known)
-  return { from, paths: await leaveBehind(work, from) }
+  return leaveBehind(work)
 }
 
-async function leaveBehind(work: Work, tip: string | null): Promise<Paths> {
+async function leaveBehind(work: Work): Promise<Start> {
   const { follow, lease } = work
   const { facts } = follow.store
   const stays = await reachable(work.mirror.path, work.tip)
   const landed = await facts.landedEdits(lease.repository)
+  const kept = landed.filter(({ commitSha }) => stays.has(commitSha))
+  const from = kept.at(-1)?.commitSha ?? null
   const lost = new Set(landed.filter(({ commitSha }) => !stays.has(commitSha)).map(({ commitSha }) => commitSha))
   const edits = (await facts.edits(lease.repository, { commits: [...lost] })).map((edit) => ({
     ...edit,
     orphanedAt: edit.orphanedAt ?? work.now,
   }))
-  const pulls = await facts.pulls(
-    lease.repository,
-    edits.flatMap(({ pull }) => pull ?? []),
-  )
   const before = await facts.paths(lease.repository)
-  const after = replayPaths(landed.filter(({ commitSha }) => stays.has(commitSha)))
+  const paths = from === null ? await firstPaths(work, before) : replayPaths(kept)
+  const moves = movesBetween(before, paths)
+  await facts.apply(lease, { tip: from, edits, paths: moves, entries: await changesTo(work, edits, []) })
+  return { from, paths: trackPaths(paths) }
+}
+
+/** Where the files that are prompts now were first, in a history that has nothing in common with the one that was read. */
+async function firstPaths(work: Work, before: Map<string, number>): Promise<Map<string, number>> {
+  const first = new Map<string, string>()
+  for await (const { files } of readMainline(
+    work.mirror.path,
+    { from: null, to: work.tip, branch: work.branch },
+    work.options,
+  )) {
+    for (const { oldPath, path } of files) {
+      if (oldPath === null || oldPath === path) continue
+      first.set(path, first.get(oldPath) ?? oldPath)
+      first.delete(oldPath)
+    }
+  }
+  return new Map([...before].map(([path, promptId]) => [first.get(path) ?? path, promptId]))
+}
+
+/** What has to move so that prompts are at `after`, to which those are added that would be nowhere. */
+function movesBetween(
+  before: Map<string, number>,
+  after: Map<string, number>,
+): { promptId: number; path: string | null }[] {
   const placed = new Set(after.values())
   const displaced: number[] = []
   for (const [path, promptId] of before) {
@@ -46,15 +71,8 @@ async function leaveBehind(work: Work, tip: string | null): Promise<Paths> {
     if (after.has(path)) displaced.push(promptId)
     else after.set(path, promptId)
   }
-  const moved = [...after].filter(([path, promptId]) => before.get(path) !== promptId)
-  await facts.apply(lease, {
-    tip,
-    edits,
-    paths: [
-      ...displaced.map((promptId) => ({ promptId, path: null })),
-      ...moved.map(([path, promptId]) => ({ promptId, path })),
-    ],
-    entries: await changesTo(work, edits, pulls),
-  })
-  return trackPaths(after)
+  return [
+    ...displaced.map((promptId) => ({ promptId, path: null })),
+    ...[...after].flatMap(([path, promptId]) => (before.get(path) === promptId ? [] : [{ promptId, path }])),
+  ]
 }

@@ -1,75 +1,92 @@
 import type { Edit } from '../domain/edit.ts'
 import type { Pull } from '../domain/pull.ts'
-import type { Lease, Repository } from '../domain/repository.ts'
+import type { Lease } from '../domain/repository.ts'
 import type { Instant } from '../domain/time.ts'
 import { removeMirror, tidy } from '../git/mirror.ts'
 import { GitError } from '../git/run.ts'
 import { type Arrival, concerns, outcomeOf, pushesTo, readArrivals } from './arrivals.ts'
-import type { Paths } from './edits.ts'
 import { fetchDefaultBranch } from './fetch.ts'
 import { type Follow, mirrorOf } from './follow.ts'
 import { learnPulls, type Pulls, withPrompts } from './pulls.ts'
 import { startOfWalk } from './rewrite.ts'
-import { walk } from './walk.ts'
+import { type Walked, walk } from './walk.ts'
 import { changesTo, logOptions, type OnCommits, type Work } from './work.ts'
 
 const hour = 3_600_000
 const batch = 100
 
+export interface Synced {
+  /** When there is something to do next. */
+  dueAt: Instant
+  /** There are deliveries left to work on right now. */
+  more: boolean
+}
+
 /**
  * One piece of work on a repository: fetch, take in what deliveries told about pull requests, read what is new on the default
  * branch, derive the entries of whatever was touched. The same for a delivery, for the first time and for the hourly look.
- * Gives the time at which there is something to do next.
  */
-export async function sync(follow: Follow, lease: Lease, onCommits: OnCommits = () => {}): Promise<Instant> {
+export async function sync(follow: Follow, lease: Lease, onCommits: OnCommits = () => {}): Promise<Synced> {
   const { store, clock } = follow
   const { repository } = lease
+  const look = repository.dueAt <= clock()
   const arrivals = readArrivals(repository, await store.deliveries.pending(repository, clock(), batch))
-  // Nobody asked for more than that these be looked at, and they tell nothing.
-  const idle = arrivals.length > 0 && repository.dueAt > clock() && !arrivals.some((one) => concerns(one, repository))
   try {
-    if (idle) await putAside(follow, lease, arrivals)
-    else await syncArrivals(follow, lease, arrivals, onCommits)
+    if (look || arrivals.some((arrival) => concerns(arrival, repository))) {
+      await syncArrivals(follow, lease, arrivals, look, onCommits)
+    } else {
+      await store.facts.apply(lease, { deliveries: arrivals.map((arrival) => outcomeOf(arrival, clock())) })
+    }
   } catch (error) {
     await noteFailure(follow, lease, arrivals, error as Error)
     throw error
   }
-  if (arrivals.length === batch) return clock()
-  return idle ? repository.dueAt : nextWork(follow, repository)
+  const held = await store.facts.nextHeld(repository)
+  const nextLook = look ? clock() + hour : repository.dueAt
+  const next = await store.deliveries.nextAttempt(repository)
+  return { dueAt: Math.min(nextLook, held ?? nextLook), more: next !== null && next <= clock() }
 }
 
-async function putAside({ store, clock }: Follow, lease: Lease, arrivals: Arrival[]): Promise<void> {
-  await store.facts.apply(lease, { deliveries: arrivals.map((arrival) => outcomeOf(arrival, clock())) })
-}
-
-async function syncArrivals(follow: Follow, lease: Lease, arrivals: Arrival[], onCommits: OnCommits): Promise<void> {
-  const { store, clock } = follow
+async function syncArrivals(
+  follow: Follow,
+  lease: Lease,
+  arrivals: Arrival[],
+  look: boolean,
+  onCommits: OnCommits,
+): Promise<void> {
+  const { store, clock, log } = follow
   const { repository } = lease
   const mirror = mirrorOf(follow, repository)
-  const { branch, tip } = await fetchDefaultBranch(mirror, repository, arrivals)
+  const { branch, tip } = await fetchDefaultBranch(mirror, repository, arrivals, look)
   const now = clock()
   if (tip === null) {
+    if (repository.tip !== null) throw new Error('the repository has no default branch any more')
     const deliveries = arrivals.map((arrival) => outcomeOf(arrival, now))
     await store.facts.apply(lease, { defaultBranch: branch, deliveries })
     return
   }
-  if (arrivals.length === 0) await tidy(mirror)
   const work: Work = { follow, lease, mirror, branch, tip, arrivals, options: logOptions(repository), now }
   const start = await startOfWalk(work)
   const pulls = await learnPulls(work)
-  const paths = await walk(work, start, pulls, onCommits)
-  await finish(work, pulls, paths)
+  const walked = await walk(work, start, pulls, onCommits)
+  await finish(work, pulls, walked)
+  // What is lying about does no harm: the next look will do.
+  if (look)
+    await tidy(mirror).catch((error) => log.warn({ err: error, repository: repository.id }, 'could not tidy up'))
 }
 
 /** Stores what is known of the pull requests, what follows from that, and that the deliveries are done with. */
-async function finish(work: Work, { all, touched }: Pulls, paths: Paths): Promise<void> {
+async function finish(work: Work, { all, touched }: Pulls, { paths, added }: Walked): Promise<void> {
   const { follow, lease, arrivals, now } = work
   const { facts } = follow.store
-  const pulls: Pull[] = []
-  for (const [number, pull] of all) {
-    const resolved = await withPrompts(work, pull, paths)
-    if (touched.has(number) || resolved !== pull) pulls.push(resolved)
+  // A pull request that added a file may be over by the time that its prompt comes to be.
+  for (const pull of await facts.pullsTouching(lease.repository, added)) {
+    if (!all.has(pull.number)) all.set(pull.number, pull)
   }
+  const resolved = await withPrompts(work, [...all.values()], paths)
+  const pulls = [...all.values()]
+    .filter(({ number }) => touched.has(number) || resolved.has(number))
+    .map((pull) => resolved.get(pull.number) ?? pull)
   const edits = await touchedEdits(work, pulls)
   const webUrl = arrivals.findLast(({ report }) => report?.webUrl)?.report?.webUrl
   await facts.apply(lease, {
@@ -125,9 +142,4 @@ function isDamaged(error: Error): boolean {
       error.stderr,
     )
   )
-}
-
-async function nextWork({ store, clock }: Follow, repository: Repository): Promise<Instant> {
-  const held = await store.facts.nextHeld(repository)
-  return Math.min(held ?? Number.POSITIVE_INFINITY, clock() + hour)
 }

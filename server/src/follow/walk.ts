@@ -15,19 +15,26 @@ import type { Pulls } from './pulls.ts'
 import type { Start } from './rewrite.ts'
 import { changesTo, type OnCommits, type Work } from './work.ts'
 
+// Commits, and edits: a commit can change thousands of files.
 const portionSize = 500
 // A forge tells of a merge and of its push one right after the other; this is how long we wait for the second.
 const hold = 10_000
+
+export interface Walked {
+  paths: Paths
+  /** Paths that have become prompts. */
+  added: string[]
+}
 
 /**
  * Reads the default branch from where we left off to its newest commit and records what it finds, portion by portion: each
  * is stored with how far it goes, so that whoever is interrupted goes on from there.
  */
-export async function walk(work: Work, start: Start, pulls: Pulls, onCommits: OnCommits): Promise<Paths> {
+export async function walk(work: Work, start: Start, pulls: Pulls, onCommits: OnCommits): Promise<Walked> {
   const { follow, lease, mirror, branch, tip } = work
   const { facts } = follow.store
   const { paths } = start
-  if (start.from === tip) return paths
+  if (start.from === tip) return { paths, added: [] }
   const forge = forgeOf(lease.repository.forge)
   const boundary = await readBoundary(mirror.path)
   const pusherOf = await pushers(work, start.from)
@@ -35,7 +42,9 @@ export async function walk(work: Work, start: Start, pulls: Pulls, onCommits: On
   const isPull = pullNumbers(work, pulls)
   let seq = await facts.lastSeq(lease.repository)
   let portion: { commit: Commit; edits: Edit[] }[] = []
-  let read = 0
+  let portionEdits = 0
+  let done = 0
+  const added: string[] = []
 
   async function flush(): Promise<void> {
     const last = portion.at(-1)
@@ -50,26 +59,30 @@ export async function walk(work: Work, start: Start, pulls: Pulls, onCommits: On
         return withKnown({ ...edit, sideAuthor }, known)
       }),
     )
-    const free = edits.filter(({ pull }) => pull === null)
+    const numbers = new Set(edits.map(({ pull }) => pull))
+    const bringing = [...pulls.all.values()].filter(({ number }) => numbers.has(number))
     await facts.apply(lease, {
       tip: last.commit.sha,
       incomplete: boundary.size > 0,
       paths: paths.takeMoves(),
       edits,
-      entries: await changesTo(work, free, []),
+      pulls: bringing,
+      entries: await changesTo(work, edits, bringing),
     })
-    read += portion.length
+    done += portion.length
     portion = []
-    await onCommits(read)
+    portionEdits = 0
+    await onCommits(done)
   }
 
-  for await (const found of readMainline(mirror.path, { from: start.from, to: tip, branch }, work.options)) {
-    const commit = withoutStrangers(found, paths)
-    const added = newPaths(commit, paths)
-    if (added.length > 0) {
+  for await (const read of readMainline(mirror.path, { from: start.from, to: tip, branch }, work.options)) {
+    const commit = withoutStrangers(read, paths)
+    const news = newPaths(commit, paths)
+    if (news.length > 0) {
       // A path that a prompt has just left must be free in the store too.
       if (paths.hasMoves()) await flush()
-      for (const [path, promptId] of await addPrompts(work, added)) paths.add(path, promptId)
+      for (const [path, promptId] of await addPrompts(work, news)) paths.add(path, promptId)
+      added.push(...news)
     }
     // All files seem to be new in the oldest commit that we were given; nobody knows what it changed.
     if (boundary.has(commit.sha)) continue
@@ -89,10 +102,11 @@ export async function walk(work: Work, start: Start, pulls: Pulls, onCommits: On
     const pushedAt = pusherOf.get(commit.sha)?.at
     const held = pull === null && pushedAt !== undefined && mayBeMerge(commit, edits, work, pulls)
     portion.push({ commit, edits: held ? edits.map((edit) => ({ ...edit, heldUntil: pushedAt + hold })) : edits })
-    if (portion.length >= portionSize) await flush()
+    portionEdits += edits.length
+    if (portion.length >= portionSize || portionEdits >= portionSize) await flush()
   }
   await flush()
-  return paths
+  return { paths, added }
 }
 
 /** What was found out about the edit when it was read before; that happens only where the branch was rewritten. */
@@ -103,6 +117,7 @@ function withKnown(edit: Edit, known: Edit[]): Edit {
     ...edit,
     seq: before.orphanedAt === null ? before.seq : edit.seq,
     pull: edit.pull ?? before.pull,
+    heldUntil: before.heldUntil,
     actor: edit.actor ?? before.actor,
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Lease, newLeaseOwner } from '../domain/repository.ts'
 import type { Follow } from './follow.ts'
-import { sync } from './sync.ts'
+import { type Synced, sync } from './sync.ts'
 import type { OnCommits } from './work.ts'
 
 export interface Worker {
@@ -39,7 +39,7 @@ export function startWorker(follow: Follow): Worker {
     const run = workOn(follow, id)
       .then(
         (done) => {
-          if (done !== null && done <= clock()) again.add(id)
+          if (done !== null && (done.more || done.dueAt <= clock())) again.add(id)
         },
         (error) => log.warn({ err: error, repository: id }, 'could not sync a repository'),
       )
@@ -84,10 +84,10 @@ export function startWorker(follow: Follow): Worker {
 }
 
 /**
- * Syncs the repository once. Gives the time at which there is more to do, null where another process is at it. Rejects where
+ * Syncs the repository once; null where another process is at it. Rejects where
  * it failed, which is also noted with the repository.
  */
-export async function workOn(follow: Follow, id: number, onCommits?: OnCommits): Promise<number | null> {
+export async function workOn(follow: Follow, id: number, onCommits?: OnCommits): Promise<Synced | null> {
   const { store, clock } = follow
   const now = clock()
   const lease = await store.repositories.lease(id, newLeaseOwner(), now, now + leaseFor)
@@ -95,16 +95,16 @@ export async function workOn(follow: Follow, id: number, onCommits?: OnCommits):
 }
 
 /** The same for whoever holds the lease already. */
-export async function workUnder(follow: Follow, lease: Lease, onCommits?: OnCommits): Promise<number> {
+export async function workUnder(follow: Follow, lease: Lease, onCommits?: OnCommits): Promise<Synced> {
   const { store, clock } = follow
   const renewing = setInterval(() => {
     // A lease that is lost is noticed when something is to be stored.
     store.repositories.renew(lease, clock() + leaseFor).catch(() => {})
   }, renewEvery)
   try {
-    const dueAt = await sync(follow, lease, onCommits)
-    await store.repositories.release(lease, { dueAt, error: null, syncedAt: clock() })
-    return dueAt
+    const synced = await sync(follow, lease, onCommits)
+    await store.repositories.release(lease, { dueAt: synced.dueAt, error: null, syncedAt: clock() })
+    return synced
   } catch (error) {
     const pause = lease.repository.lastSyncAt === null ? pauseWhileConnecting : pauseAfterFailure
     const outcome = { dueAt: clock() + pause, error: (error as Error).message, syncedAt: null }

@@ -140,7 +140,7 @@ export function repositoryPage(fields: Fields, path: string): string | null {
 }
 
 function isWebAddress(value: string): boolean {
-  return /^https?:\/\//i.test(value) && !/[\s\p{Cc}]/u.test(value) && URL.canParse(value)
+  return /^https?:\/\//i.test(value) && !/[\s\p{Cc}]/u.test(value) && value.isWellFormed() && URL.canParse(value)
 }
 
 function isFields(value: unknown): value is Fields {

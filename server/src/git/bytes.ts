@@ -6,8 +6,7 @@ export function decode(bytes: Buffer): string {
 }
 
 /**
- * A path, exactly. Names that are not UTF-8 cannot be told in JSON, so their odd bytes are written as `\xHH`: two files
- * never share a name because of what could not be read.
+ * A path, exactly. Names that are not UTF-8 cannot be told in JSON, so their odd bytes are written as `\xHH`.
  */
 export function decodePath(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString('utf8')

@@ -60,10 +60,13 @@ export async function readDiff(mirror: string, from: string, to: string, options
 
 /** Commits without their files, newest first. */
 export async function readCommits(mirror: string, revisions: string[]): Promise<Commit[]> {
+  return Array.fromAsync(streamCommits(mirror, revisions))
+}
+
+/** The same as they come. */
+export async function* streamCommits(mirror: string, revisions: string[]): AsyncGenerator<Commit> {
   const args = ['log', '-z', '--no-patch', '--encoding=UTF-8', `--format=${format}`, ...revisions, '--']
-  const commits: Commit[] = []
-  for await (const commit of parseLog(gitOutput(args, { mirror }))) commits.push(commit)
-  return commits
+  yield* parseLog(gitOutput(args, { mirror, timeout: longest }))
 }
 
 export async function isAncestor(mirror: string, ancestor: string, commit: string): Promise<boolean> {

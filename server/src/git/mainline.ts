@@ -1,4 +1,4 @@
-import { type Commit, isAncestor, type LogOptions, readCommits, readDiff, readLog } from './log.ts'
+import { type Commit, isAncestor, type LogOptions, readDiff, readLog, streamCommits } from './log.ts'
 
 export interface Range {
   /** What was read before; null to read from the beginning. */
@@ -33,8 +33,7 @@ export async function* readMainline(mirror: string, range: Range, options: LogOp
 }
 
 async function newestCrossing(mirror: string, { from, to, branch }: Range) {
-  const merges = await readCommits(mirror, ['--first-parent', '--merges', ...revisions(from, to)])
-  for (const merge of merges) {
+  for await (const merge of streamCommits(mirror, ['--first-parent', '--merges', ...revisions(from, to)])) {
     const parent = await crossedTo(mirror, merge, from, branch)
     if (parent !== null) return { merge, parent }
   }
@@ -42,11 +41,13 @@ async function newestCrossing(mirror: string, { from, to, branch }: Range) {
 }
 
 async function crossedTo(mirror: string, merge: Commit, from: string | null, branch: string): Promise<string | null> {
-  const [first, ...others] = merge.parents as [string, ...string[]]
-  if (mergesBranchIn(merge.message, branch)) return others[0] ?? null
-  if (from === null || (await isAncestor(mirror, from, first))) return null
-  for (const parent of others) if (await isAncestor(mirror, from, parent)) return parent
-  return null
+  const parents: string[] = []
+  for (const parent of merge.parents)
+    if (from === null || (await isAncestor(mirror, from, parent))) parents.push(parent)
+  // Where only one parent leads to what was read before, that one is the default branch; else its message has to tell.
+  const [first] = merge.parents
+  if (parents.length === 1) return parents[0] === first ? null : (parents[0] as string)
+  return mergesBranchIn(merge.message, branch) ? (merge.parents[1] ?? null) : null
 }
 
 /** Says `Merge branch 'main' of …`, `Merge branch 'main' into …` or the same of a remote-tracking branch. */

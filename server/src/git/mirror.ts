@@ -98,8 +98,9 @@ export async function countTouching(mirror: string, pattern: string): Promise<nu
   return Number(decode(counted))
 }
 
-/** Packs what many small fetches have left lying about. */
+/** Packs what many small fetches have left lying about, and removes what was never finished. */
 export async function tidy({ path }: Mirror): Promise<void> {
+  await removeLeftovers(path, abandonedAfter)
   await git(['-c', 'gc.auto=2000', '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet'], {
     mirror: path,
     timeout: longest,
@@ -162,13 +163,15 @@ function tooLargeError({ sizeLimit }: Mirror): GitError {
   return new GitError('fetch', `the repository is larger than ${sizeLimit} bytes (REPOSITORY_SIZE_LIMIT)`)
 }
 
-async function isTooLarge({ path, sizeLimit }: Mirror): Promise<boolean> {
+export async function isTooLarge({ path, sizeLimit }: Mirror): Promise<boolean> {
   const counted = decode(await git(['count-objects', '-v'], { mirror: path }))
   const kilobytes = [...counted.matchAll(/^size[\w-]*: (\d+)$/gm)].map(([, size]) => Number(size))
   // Where a large file is on its way, which git does not count.
   const objects = join(path, 'objects')
   const unfinished = (await readdir(objects)).filter((file) => file.startsWith('tmp_'))
-  const bytes = await Promise.all(unfinished.map(async (file) => (await stat(join(objects, file))).size))
+  const bytes = await Promise.all(
+    unfinished.map(async (file) => (await stat(join(objects, file)).catch(() => ({ size: 0 }))).size),
+  )
   return sum(kilobytes) * 1024 + sum(bytes) > sizeLimit
 }
 

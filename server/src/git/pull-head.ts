@@ -19,15 +19,16 @@ export interface PullHeadChanges {
 const mostCommits = 1_000
 
 /**
- * What a pull request changes as against where it started. `tip` is the default branch now; `commitCount` helps where the
- * pull request's own commits became the default branch, so that nothing tells where it started.
+ * What a pull request changes as against where it started. `tip` is the default branch now. Where the pull request's own
+ * commits became the default branch, only `commitCount`, or the commit that they were pushed upon, tells where it started.
  */
 export async function readPullHead(
   mirror: string,
-  { head, tip, commitCount }: { head: string; tip: string; commitCount: number | null },
+  started: { head: string; tip: string; commitCount: number | null; pushedFrom: string | null },
   options: LogOptions,
 ): Promise<PullHeadChanges> {
-  const base = await startOf(mirror, head, tip, commitCount)
+  const { head } = started
+  const base = await startOf(mirror, started)
   const revisions = base === null ? [head] : [head, `^${base}`]
   const commits = await readCommits(mirror, ['-n', String(mostCommits), ...revisions])
   if (base === null) return { files: [], commits }
@@ -51,10 +52,19 @@ export async function landingOf(mirror: string, commit: string, tip: string): Pr
   return firstParent === commit ? commit : first
 }
 
-async function startOf(mirror: string, head: string, tip: string, commitCount: number | null): Promise<string | null> {
+async function startOf(
+  mirror: string,
+  {
+    head,
+    tip,
+    commitCount,
+    pushedFrom,
+  }: { head: string; tip: string; commitCount: number | null; pushedFrom: string | null },
+): Promise<string | null> {
   const landing = await landingOf(mirror, head, tip)
   if (landing === null) return mergeBase(mirror, tip, head)
   if (landing !== head) return mergeBase(mirror, `${landing}^1`, head)
+  if (commitCount === null && pushedFrom !== null) return mergeBase(mirror, pushedFrom, head)
   const [start] = await revList(mirror, ['--first-parent', '--skip', String(commitCount ?? 1), '-n', '1', head])
   return start ?? null
 }

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 
 export interface GitOptions {
   /** The mirror to work in; without one, git works in no repository. */
@@ -41,6 +41,9 @@ const settings = [
   'log.showSignature=false',
   'protocol.ext.allow=never',
   'advice.detachedHead=false',
+  // A server that has fallen silent is given up on: bytes a second, and for how many seconds.
+  'http.lowSpeedLimit=100',
+  'http.lowSpeedTime=60',
 ]
 
 /** Runs git to its end and gives what it printed. Never through a shell. */
@@ -66,7 +69,8 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     detached: true,
   })
-  const end = () => endGroup(child.pid)
+  running.add(child)
+  const end = () => endGroup(child)
   const timer = setTimeout(end, timeout)
   signal?.addEventListener('abort', end, { once: true })
   let stderr = ''
@@ -91,13 +95,17 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
     if (code !== 0) throw new GitError(command, child.signalCode === null ? stderr : 'it took too long')
   } finally {
     clearTimeout(timer)
+    running.delete(child)
     signal?.removeEventListener('abort', end)
     if (!finished) end()
   }
 }
 
+const running = new Set<ChildProcess>()
+process.on('exit', () => running.forEach(endGroup))
+
 /** Ends git with all that it started: its helpers would go on fetching, and keep us waiting for what they may yet say. */
-function endGroup(pid: number | undefined): void {
+function endGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return
   try {
     process.kill(-pid, 'SIGKILL')
@@ -106,13 +114,23 @@ function endGroup(pid: number | undefined): void {
   }
 }
 
-// HOME stays, for the keys and known hosts of ssh.
-function environment(): Record<string, string> {
-  const { PATH = '', HOME = '/', SSH_AUTH_SOCK } = processEnvironment()
+// HOME is for the keys and known hosts of ssh; the others say how servers are reached from this machine.
+const inherited = [
+  'PATH',
+  'HOME',
+  'SSH_AUTH_SOCK',
+  'https_proxy',
+  'HTTPS_PROXY',
+  'no_proxy',
+  'NO_PROXY',
+  'GIT_SSL_CAINFO',
+  'SSL_CERT_FILE',
+]
+
+function environment(): NodeJS.ProcessEnv {
+  const all = processEnvironment()
   return {
-    PATH,
-    HOME,
-    ...(SSH_AUTH_SOCK === undefined ? {} : { SSH_AUTH_SOCK }),
+    ...Object.fromEntries(inherited.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]]))),
     LC_ALL: 'C',
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
@@ -120,7 +138,7 @@ function environment(): Record<string, string> {
     GIT_OPTIONAL_LOCKS: '0',
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_ATTR_NOSYSTEM: '1',
-    GIT_SSH_COMMAND: 'ssh -oBatchMode=yes -oConnectTimeout=10',
+    GIT_SSH_COMMAND: 'ssh -oBatchMode=yes -oConnectTimeout=10 -oServerAliveInterval=15 -oServerAliveCountMax=4',
   }
 }
 
@@ -132,5 +150,7 @@ function processEnvironment(): NodeJS.ProcessEnv {
 function lastLine(text: string): string {
   const lines = text.split('\n').map((line) => line.trim())
   const telling = lines.filter((line) => /^(fatal|error|remote):/.test(line))
-  return (telling[0] ?? lines.findLast((line) => line !== '') ?? '').slice(0, 500)
+  const line = telling[0] ?? lines.findLast((line) => line !== '') ?? ''
+  // Servers write some of this themselves.
+  return line.replaceAll(/\p{Cc}/gu, ' ').slice(0, 500)
 }

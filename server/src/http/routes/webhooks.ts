@@ -7,6 +7,13 @@ import type { Vault } from '../../domain/vault.ts'
 import { forgeOf } from '../../forges/index.ts'
 import type { Context } from '../app.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The repository that the hook belongs to. */
+    repository: Repository
+  }
+}
+
 // What the largest forges send at most.
 const bodyLimit = 25 * 1024 * 1024
 

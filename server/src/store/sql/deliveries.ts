@@ -21,12 +21,16 @@ export function sqlDeliveries(database: Database): DeliveryStore {
     },
 
     async pending({ organisationId, id }, now, limit) {
-      const rows = await database.rows(
-        `select ${columns}, body from deliveries
+      const sizes = await database.rows(
+        `select id, length(body) as size from deliveries
          where organisation_id = ? and repository_id = ? and state = 'pending' and next_attempt_at <= ?
          order by id limit ?`,
         [organisationId, id, now, limit],
       )
+      const ids = fitting(sizes as { id: number; size: number }[])
+      const sql = `select ${columns}, body from deliveries
+        where organisation_id = ? and id in ${database.elements('bigint')} order by id`
+      const rows = await database.rows(sql, [organisationId, JSON.stringify(ids)])
       return rows.map((row) => ({ ...toDelivery(row), body: row.body as string }))
     },
 
@@ -67,6 +71,19 @@ export function sqlDeliveries(database: Database): DeliveryStore {
       return rows.length
     },
   }
+}
+
+const mostCharacters = 32 * 1024 * 1024
+
+/** As many as can be held in memory at once, but at least one. */
+function fitting(sizes: { id: number; size: number }[]): number[] {
+  let total = 0
+  return sizes
+    .filter(({ size }, i) => {
+      total += size
+      return i === 0 || total <= mostCharacters
+    })
+    .map(({ id }) => id)
 }
 
 export function finishDelivery(organisationId: number, outcome: DeliveryOutcome): Statement {

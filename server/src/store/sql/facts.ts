@@ -2,7 +2,7 @@ import type { DerivedEntry } from '../../domain/derivation.ts'
 import type { Edit } from '../../domain/edit.ts'
 import type { EntryChanges, FactStore, Findings, StoredEntry } from '../../domain/facts.ts'
 import type { Action } from '../../domain/history.ts'
-import { type Pull, stateOf } from '../../domain/pull.ts'
+import { isSettled, type Pull } from '../../domain/pull.ts'
 import type { Repository } from '../../domain/repository.ts'
 import { type Database, only, type Row, type StagedColumn, type Statement, statement, type Value } from './database.ts'
 import { finishDelivery } from './deliveries.ts'
@@ -38,9 +38,10 @@ export function sqlFacts(database: Database): FactStore {
         holdLease(lease),
         statement(
           `insert into prompts (organisation_id, repository_id, public_id, name, path, created_at)
-           select ${organisationId}, ${id}, public_id, name, path, created_at from ${database.records(newPromptColumns)} where true
+           select cast(? as bigint), cast(? as bigint), public_id, name, path, created_at
+           from ${database.records(newPromptColumns)} where true
            on conflict (organisation_id, repository_id, path) where path is not null do nothing`,
-          [JSON.stringify(records)],
+          [organisationId, id, JSON.stringify(records)],
         ),
         statement(
           `select id, path from prompts where organisation_id = ? and repository_id = ? and path in ${textElements}`,
@@ -114,6 +115,19 @@ export function sqlFacts(database: Database): FactStore {
       return (await database.rows(sql, [organisationId, id])).map(toPull)
     },
 
+    async pullsTouching({ organisationId, id }, paths) {
+      const found = new Map<number, Pull>()
+      for (const path of paths) {
+        // A path with wildcards of its own finds too many, which does no harm.
+        const rows = await database.rows(
+          'select document from pulls where organisation_id = ? and repository_id = ? and document like ?',
+          [organisationId, id, `%"path":${JSON.stringify(path).replaceAll('\\', '_')}%`],
+        )
+        for (const pull of rows.map(toPull)) found.set(pull.number, pull)
+      }
+      return [...found.values()]
+    },
+
     async entries({ organisationId, id }, { commits, pulls }) {
       const entriesWhere = async (condition: string, values: (string | number)[]) => {
         if (values.length === 0) return []
@@ -121,7 +135,10 @@ export function sqlFacts(database: Database): FactStore {
           where organisation_id = ? and repository_id = ? and ${condition}`
         return (await database.rows(sql, [organisationId, id, JSON.stringify(values)])).map(toStoredEntry)
       }
-      const byCommit = await entriesWhere(`commit_sha in ${textElements}`, commits)
+      const byCommit = await entriesWhere(
+        `dedupe_key in ${textElements}`,
+        commits.map((sha) => `c:${sha}`),
+      )
       const byPull = await entriesWhere(`pr_number in ${integerElements}`, pulls)
       return [...new Map([...byCommit, ...byPull].map((entry) => [entry.id, entry])).values()]
     },
@@ -223,28 +240,33 @@ const editColumns: StagedColumn[] = [
 ]
 
 function putEdits(database: Database, { organisationId, id }: Repository, edits: Edit[]): Statement[] {
-  if (edits.length === 0) return []
   const names = namesOf(editColumns)
-  return [
+  return inChunks(edits).map((chunk) =>
     statement(
       `insert into edits (organisation_id, repository_id, ${names})
-       select ${organisationId}, ${id}, ${names} from ${database.records(editColumns)} where true
+       select cast(? as bigint), cast(? as bigint), ${names} from ${database.records(editColumns)} where true
        on conflict (organisation_id, repository_id, commit_sha, prompt_id) do update set
          seq = excluded.seq, actor = excluded.actor, mark = excluded.mark, pull = excluded.pull,
          held_until = excluded.held_until, orphaned_at = excluded.orphaned_at`,
-      [JSON.stringify(edits.map(fromEdit))],
+      [organisationId, id, JSON.stringify(chunk.map(fromEdit))],
     ),
-  ]
+  )
+}
+
+// A commit can change thousands of files, and each row repeats its message.
+const chunkSize = 500
+
+function inChunks<T>(items: T[]): T[][] {
+  const count = Math.ceil(items.length / chunkSize)
+  return Array.from({ length: count }, (_, i) => items.slice(i * chunkSize, (i + 1) * chunkSize))
 }
 
 function putPull({ organisationId, id }: Repository, pull: Pull): Statement {
-  const settled =
-    stateOf(pull) === 'closed' || pull.landing !== null || !pull.events.some(({ intoDefault }) => intoDefault)
   return statement(
     `insert into pulls (organisation_id, repository_id, number, settled, document) values (?, ?, ?, ?, ?)
      on conflict (organisation_id, repository_id, number) do update set
        settled = excluded.settled, document = excluded.document`,
-    [organisationId, id, pull.number, Number(settled), JSON.stringify(pull)],
+    [organisationId, id, pull.number, Number(isSettled(pull)), JSON.stringify(pull)],
   )
 }
 
@@ -278,32 +300,32 @@ function changeEntries(database: Database, repository: Repository, changes: Entr
   const prompts = [...earliest.keys()].sort((a, b) => a - b).map((promptId) => ({ organisationId, id: promptId }))
   const names = namesOf(entryColumns)
   const statements = prompts.map(lockHistory)
-  if (removed.length > 0) {
+  for (const chunk of inChunks(removed)) {
     statements.push(
       statement(`delete from history_entries where organisation_id = ? and id in ${database.elements('bigint')}`, [
         organisationId,
-        JSON.stringify(removed.map((entry) => entry.id)),
+        JSON.stringify(chunk.map((entry) => entry.id)),
       ]),
     )
   }
-  if (changed.length > 0) {
-    const columns: StagedColumn[] = [{ name: 'id', type: 'bigint' }, ...entryColumns]
-    const records = changed.map(({ before, after }) => ({ id: before.id, ...fromEntry(after) }))
+  const identified: StagedColumn[] = [{ name: 'id', type: 'bigint' }, ...entryColumns]
+  for (const chunk of inChunks(changed)) {
+    const records = chunk.map(({ before, after }) => ({ id: before.id, ...fromEntry(after) }))
     statements.push(
       statement(
         `update history_entries set ${entryColumns.map(({ name }) => `${name} = records.${name}`).join(', ')}
-         from ${database.records(columns)} where history_entries.organisation_id = ${organisationId} and history_entries.id = records.id`,
-        [JSON.stringify(records)],
+         from ${database.records(identified)} where history_entries.id = records.id and history_entries.organisation_id = ?`,
+        [JSON.stringify(records), organisationId],
       ),
     )
   }
-  if (added.length > 0) {
+  for (const chunk of inChunks(added)) {
     statements.push(
       statement(
         `insert into history_entries (organisation_id, repository_id, position, ${names})
-         select ${organisationId}, ${id}, 0, ${names} from ${database.records(entryColumns)} where true
+         select cast(? as bigint), cast(? as bigint), 0, ${names} from ${database.records(entryColumns)} where true
          on conflict (organisation_id, prompt_id, dedupe_key) do nothing`,
-        [JSON.stringify(added.map(fromEntry))],
+        [organisationId, id, JSON.stringify(chunk.map(fromEntry))],
       ),
     )
   }

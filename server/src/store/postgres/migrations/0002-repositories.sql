@@ -89,6 +89,7 @@ create table edits (
 );
 
 create index edits_by_seq on edits (organisation_id, repository_id, seq);
+create index edits_by_path on edits (organisation_id, repository_id, path);
 create index edits_by_mark on edits (organisation_id, repository_id, mark) where mark is not null;
 create index edits_by_pull on edits (organisation_id, repository_id, pull) where pull is not null;
 create index edits_held on edits (organisation_id, repository_id, held_until) where held_until is not null;
@@ -110,6 +111,6 @@ alter table history_entries add column after_blob text;
 alter table history_entries add column seq bigint;
 alter table history_entries add column orphaned_at bigint;
 
-create index history_entries_by_commit on history_entries (organisation_id, repository_id, commit_sha) where repository_id is not null;
+create index history_entries_by_key on history_entries (organisation_id, repository_id, dedupe_key) where repository_id is not null;
 create index history_entries_by_pull on history_entries (organisation_id, repository_id, pr_number)
   where repository_id is not null and pr_number is not null;
