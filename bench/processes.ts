@@ -27,11 +27,12 @@ export async function start(script: string, args: string[], env: NodeJS.ProcessE
   return { process: child, port: Number(new URL(address).port), startedIn: performance.now() - startedAt }
 }
 
-export function serve(databaseUrl: string): Promise<Running> {
+export function serve(databaseUrl: string, env: NodeJS.ProcessEnv = {}): Promise<Running> {
   return start(main, ['serve', '--port', '0', '--json'], {
     DATABASE_URL: databaseUrl,
     PROMPTLEDGER_FIRST_RUN: 'off',
     LOG_LEVEL: 'error',
+    ...env,
   })
 }
 
@@ -48,10 +49,29 @@ export function residentMemory({ process: child }: Running): number {
 
 /** Runs the promptledger command and gives the JSON value that it prints. */
 export async function promptledger<T>(databaseUrl: string, ...args: string[]): Promise<T> {
-  const { stdout } = await promisify(execFile)(process.execPath, [main, ...args, '--json'], {
-    env: { ...process.env, DATABASE_URL: databaseUrl },
-  })
-  return JSON.parse(stdout)
+  return (await measuredCommand<T>({ DATABASE_URL: databaseUrl }, args)).value
+}
+
+export interface Measured<T> {
+  value: T
+  seconds: number
+  /** The most memory that the process had at any time, in megabytes. */
+  peak: number
+}
+
+// The process itself, without the gits that it starts.
+const tellPeak = 'data:text/javascript,process.on("exit",()=>console.error("peak",process.resourceUsage().maxRSS))'
+
+/** The same with what it took, from the start of the process to its end. */
+export async function measuredCommand<T>(env: NodeJS.ProcessEnv, args: string[]): Promise<Measured<T>> {
+  const startedAt = performance.now()
+  const { stdout, stderr } = await promisify(execFile)(
+    process.execPath,
+    ['--import', tellPeak, main, ...args, '--json'],
+    { env: { ...process.env, ...env } },
+  )
+  const seconds = (performance.now() - startedAt) / 1_000
+  return { value: JSON.parse(stdout), seconds, peak: Number(/peak (\d+)/.exec(stderr)?.[1]) / 1_024 }
 }
 
 export async function importLines(databaseUrl: string, args: string[], lines: Iterable<string>): Promise<void> {

@@ -8,11 +8,14 @@ import { measureGrowth } from './growth.ts'
 import { type LoadResult, load } from './load.ts'
 import { median } from './median.ts'
 import { type Running, residentMemory, serve, start, stop } from './processes.ts'
+import { measureRepositories, reportRepositories } from './repositories.ts'
 import { fillHistory, historyRequest, newSubject, type Subject, signalRequest } from './subject.ts'
 
 const { values: options } = parseArgs({
   options: {
     large: { type: 'boolean', default: false },
+    /** `requests` or `repositories`; both where it is not given. */
+    only: { type: 'string' },
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '4' },
   },
@@ -52,6 +55,16 @@ interface Medians {
 }
 
 try {
+  const requests = options.only === 'repositories' ? {} : await measureRequests()
+  const repositories = options.only === 'requests' ? null : await measureRepositories(urls, folder)
+  if (repositories !== null) process.stdout.write(`${reportRepositories(repositories)}\n`)
+  process.stdout.write(`${JSON.stringify({ machine: machine(), ...requests, repositories })}\n`)
+} finally {
+  await postgres.stop()
+  await rm(folder, { recursive: true, force: true })
+}
+
+async function measureRequests() {
   const subjects = { sqlite: await prepare(urls.sqlite), postgres: await prepare(urls.postgres) }
   const page = await samplePage(urls.sqlite, subjects.sqlite[0] as Subject)
   const targets: Record<Name, Target> = {
@@ -63,14 +76,11 @@ try {
   for (let round = 0; round < rounds; round++) {
     for (const name of names) measured[name].push(await measure(targets[name]))
   }
-  const results = { machine: machine(), rounds, seconds, connections, ...medians(measured) }
+  const results = { rounds, seconds, connections, ...medians(measured) }
   process.stdout.write(`${report(results)}\n`)
   const growth = options.large ? await measureGrowth(urls, seconds) : null
   if (growth !== null) process.stdout.write(`${reportGrowth(growth)}\n`)
-  process.stdout.write(`${JSON.stringify({ ...results, growth })}\n`)
-} finally {
-  await postgres.stop()
-  await rm(folder, { recursive: true, force: true })
+  return { ...results, growth }
 }
 
 async function prepare(url: string): Promise<Subject[]> {
@@ -137,13 +147,9 @@ function machine(): string {
   return `${cpus().length} × ${process.arch}, Node ${process.version}, ${process.platform}`
 }
 
-interface Results extends Medians {
-  machine: string
-}
-
-function report({ machine, post, get, memory, startup }: Results): string {
+function report({ post, get, memory, startup }: Medians): string {
   return [
-    `${new Date().toISOString().slice(0, 10)}, ${machine}; ${connections} connections, median of ${rounds} rounds of ${seconds} s`,
+    `${new Date().toISOString().slice(0, 10)}, ${machine()}; ${connections} connections, median of ${rounds} rounds of ${seconds} s`,
     '',
     '| operation | server | requests/s | of bare | p50 ms | p99 ms | p99 of bare |',
     '|---|---|---:|---:|---:|---:|---:|',

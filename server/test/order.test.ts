@@ -13,7 +13,7 @@ import { type TestService, useService } from './service.ts'
 type Event = (forge: Deliveries) => Delivery
 
 const p = 'prompts/p.md'
-const paths = [p, 'prompts/moved.md', 'prompts/r.md']
+const paths = [p, 'prompts/moved.md', 'prompts/r.md', 'prompts/late.md']
 
 /** Every kind of merge, with what comes before and after it. Gives what the forge tells, in the order in which it happened. */
 async function livelyHistory(s: Scenario): Promise<Event[]> {
@@ -114,6 +114,36 @@ async function livelyHistory(s: Scenario): Promise<Event[]> {
     (forge) => forge.pull({ action: 'opened', ...fifth }),
     pushed(),
     (forge) => forge.pull({ action: 'merged', ...indirect }),
+  )
+  // Two that were built on one another, and one that added a file in vain, which came by another way.
+  openedAt = now()
+  const below = branch(6, { [p]: '6\n' })
+  s.git.switchTo('pull-7', 'pull-6')
+  const above = s.git.commit('On top', { 'prompts/moved.md': '7\n' }, { author: bob })
+  s.git.push('pull-7:refs/pull/7/head')
+  s.git.switchTo('main')
+  s.git.commit('Meanwhile again', { 'README.md': 'z\n' })
+  const stacked = [pull(6, openedAt, below), pull(7, openedAt, above)]
+  const [landedBelow, landedAbove] = s.git.rebase('pull-7')
+  const landed = [
+    pull(6, openedAt, below, { mergeCommit: landedBelow, commitCount: 1 }),
+    pull(7, openedAt, above, { mergeCommit: landedAbove, commitCount: 2 }),
+  ]
+  await tell(
+    (forge) => forge.pull({ action: 'opened', ...(stacked[0] as typeof opened), commitCount: 1 }),
+    (forge) => forge.pull({ action: 'opened', ...(stacked[1] as typeof opened), commitCount: 2 }),
+    pushed(),
+    (forge) => forge.pull({ action: 'merged', ...(landed[0] as typeof opened) }),
+    (forge) => forge.pull({ action: 'merged', ...(landed[1] as typeof opened) }),
+  )
+  openedAt = now()
+  head = branch(8, { 'prompts/late.md': '8\n' })
+  const eighth = [pull(8, openedAt, head), pull(8, openedAt, head)]
+  s.git.commit('By another way', { 'prompts/late.md': 'late\n' })
+  await tell(
+    (forge) => forge.pull({ action: 'opened', ...(eighth[0] as typeof opened) }),
+    (forge) => forge.pull({ action: 'closed', ...(eighth[1] as typeof opened) }),
+    pushed(),
   )
   await s.after(60)
   return events

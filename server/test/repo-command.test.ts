@@ -312,7 +312,10 @@ describe('What the command repo prints', () => {
     await json(right)
     const again = await run(right)
     assert.equal(again.code, 1)
-    assert.match(again.stderr, /^promptledger: This repository is connected already, with the same path\.\n$/)
+    assert.match(
+      again.stderr,
+      /^promptledger: This repository is connected already, with the same path\. If its secret is lost, rotate it\.\n$/,
+    )
   })
 })
 

@@ -140,6 +140,7 @@ onEachEngine('Repositories over HTTP', (engine) => {
     assert.deepEqual([connected.prompts, connected.entries], [[], 0])
     git.commit('Start', { 'prompts/p.md': 'Be kind.\n' })
     git.push()
+    await ask(tenant, 'POST', `/${connected.id}/sync`)
     await workOn(service.follow, connected.id)
     const { data } = (await ask(tenant, 'GET', `/${connected.id}`)).json()
     assert.deepEqual([data.default_branch, data.state], ['main', 'following'])
@@ -392,8 +393,9 @@ onEachEngine('Repositories over HTTP', (engine) => {
       ['', `/${connected.id}`, `/${connected.id}/deliveries`].map((path) => ask(tenant, 'GET', path)),
     )
     git.remove()
+    answers.push(await ask(tenant, 'POST', `/${connected.id}/sync`))
     await assert.rejects(workOn(service.follow, connected.id))
-    answers.push(await ask(tenant, 'POST', `/${connected.id}/sync`), await ask(tenant, 'GET', `/${connected.id}`))
+    answers.push(await ask(tenant, 'GET', `/${connected.id}`))
 
     const places = {
       answers: answers.map(({ body }) => body).join('\n'),

@@ -178,10 +178,20 @@ async function connect(store: Store, config: Config, options: ConnectOptions, co
   // Whoever gives up waiting ends git too.
   process.once('SIGINT', () => process.exit(130))
   let total: number | null = null
-  await workUnder(follow, lease, async (done) => {
-    total ??= await countMainline(follow, lease.repository)
-    showProgress(progressBar(done, total, 'commits'))
-  }).finally(() => showProgress(''))
+  try {
+    await workUnder(follow, lease, async (done) => {
+      total ??= await countMainline(follow, lease.repository)
+      showProgress(progressBar(done, total, 'commits'))
+    })
+  } catch (error) {
+    const { id } = lease.repository
+    throw new Error(
+      `Repository ${id} is connected, but could not be read: ${(error as Error).message}. The service tries again; ` +
+        `promptledger repo rotate-secret ${id} makes a webhook secret`,
+    )
+  } finally {
+    showProgress('')
+  }
 
   const repository = await repositoryOrFail(store, lease.repository.id)
   const prompts = await store.facts.prompts(repository)

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
+import { DomainError } from '../domain/errors.ts'
 import { newVault, type Vault } from '../domain/vault.ts'
 
 /**
@@ -12,7 +13,8 @@ export async function openVault({ secretKey, databaseUrl, dataDir }: Config): Pr
   if (secretKey !== null) return newVault(secretKey)
   if (databaseUrl.startsWith('sqlite:')) return newVault(await keptKey(dataDir))
   const missing = (): never => {
-    throw new Error('PROMPTLEDGER_SECRET_KEY must be set to store secrets: 32 bytes, such as from openssl rand -hex 32')
+    const message = 'PROMPTLEDGER_SECRET_KEY must be set to store secrets: 32 bytes, such as from openssl rand -hex 32'
+    throw new DomainError('conflict', message)
   }
   return { seal: missing, open: missing }
 }

@@ -78,25 +78,37 @@ async function newestAuthors(mirror: string, revisions: string[], options: LogOp
   return authors
 }
 
-/** For each merge and file: who wrote the newest commit on the merged side that touches it. */
+// What is on no merge's side; it counts before all of them.
+const mainline = Number.POSITIVE_INFINITY
+
+/**
+ * For each merge and file: who wrote the newest commit on the merged side that touches it. The merges come in their order on
+ * the default branch; all of their sides are read in one go, from the newest commit back.
+ */
 export async function sideAuthors(
   mirror: string,
   merges: Commit[],
   options: LogOptions,
 ): Promise<Map<string, Map<string, Person>>> {
-  const found = new Map<string, Map<string, Person>>()
-  const bySide = new Map(merges.map((merge) => [merge.parents[1] as string, merge]))
-  if (merges.length === 0) return found
-  // Nearly always the side's newest commit has touched every file; one call answers for all of those.
-  for await (const side of readLog(mirror, ['--no-walk=unsorted', ...bySide.keys()], options)) {
-    const merge = bySide.get(side.sha)
-    const touched = new Set(side.files.map(({ path }) => path))
-    if (merge?.files.every(({ path }) => touched.has(path)) && side.parents.length < 2) {
-      found.set(merge.sha, new Map(merge.files.map(({ path }) => [path, side.author])))
-    }
-  }
-  for (const { sha, parents } of merges) {
-    if (!found.has(sha)) found.set(sha, await newestAuthors(mirror, [parents[1] as string, `^${parents[0]}`], options))
+  const found = new Map(merges.map(({ sha }) => [sha, new Map<string, Person>()]))
+  const [first, last] = [merges[0], merges.at(-1)]
+  if (first === undefined || last === undefined) return found
+  const sides: (Map<string, Person> | undefined)[] = []
+  const sideOf = new Map<string, number>()
+  // What several merges could have brought came with the oldest of them, which is met last.
+  const claim = (sha: string, side: number) => sideOf.set(sha, Math.max(side, sideOf.get(sha) ?? 0))
+  // Parents are given as they are once commits that touch no prompt are left out.
+  const order = ['--topo-order', '--full-history', '--parents']
+  for await (const commit of readLog(mirror, [...order, last.sha, `^${first.parents[0]}`], options)) {
+    const { sha, files, author } = commit
+    const [parent, ...merged] = commit.parents
+    const side = found.has(sha) ? mainline : (sideOf.get(sha) ?? mainline)
+    sideOf.delete(sha)
+    if (parent !== undefined) claim(parent, side)
+    const joined = side === mainline && merged.length > 0 ? sides.push(found.get(sha)) - 1 : side
+    for (const other of merged) claim(other, joined)
+    const authors = merged.length > 0 ? undefined : sides[side]
+    for (const { path } of files) if (authors?.has(path) === false) authors.set(path, author)
   }
   return found
 }

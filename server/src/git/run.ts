@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { setPriority } from 'node:os'
 
 export interface GitOptions {
   /** The mirror to work in; without one, git works in no repository. */
@@ -70,6 +71,7 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
     detached: true,
   })
   running.add(child)
+  giveWay(child)
   const end = () => endGroup(child)
   const timer = setTimeout(end, timeout)
   signal?.addEventListener('abort', end, { once: true })
@@ -103,6 +105,15 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
 
 const running = new Set<ChildProcess>()
 process.on('exit', () => running.forEach(endGroup))
+
+/** Requests come first: git gets the time that they leave. */
+function giveWay({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) setPriority(pid, 10)
+  } catch {
+    // It has ended by itself.
+  }
+}
 
 /** Ends git with all that it started: its helpers would go on fetching, and keep us waiting for what they may yet say. */
 function endGroup({ pid }: ChildProcess): void {

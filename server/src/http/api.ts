@@ -62,6 +62,11 @@ export function api(context: Context) {
 
     app.removeAllContentTypeParsers()
     app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer', bodyLimit }, (request, bytes, done) => {
+      // Clients that always send the header send it with nothing too, which is right where nothing is asked for.
+      if (bytes.length === 0 && request.routeOptions.schema?.body === undefined) {
+        done(null, undefined)
+        return
+      }
       try {
         const { text, value } = parseBody(bytes)
         request.bodyText = text

@@ -16,7 +16,7 @@ export function sqlFacts(database: Database): FactStore {
 
   const editsWhere = async (repository: Repository, condition: string, value: Value) => {
     const sql = `select ${namesOf(editColumns)} from edits
-      where organisation_id = ? and repository_id = ? and ${condition} order by seq`
+      where organisation_id = ? and repository_id = ? and ${condition}`
     return (await database.rows(sql, [repository.organisationId, repository.id, value])).map(toEdit)
   }
 
@@ -299,6 +299,7 @@ function changeEntries(database: Database, repository: Repository, changes: Entr
   const earliest = earliestOf(changes)
   const prompts = [...earliest.keys()].sort((a, b) => a - b).map((promptId) => ({ organisationId, id: promptId }))
   const names = namesOf(entryColumns)
+  const updates = entryColumns.map(({ name }) => `${name} = excluded.${name}`).join(', ')
   const statements = prompts.map(lockHistory)
   for (const chunk of inChunks(removed)) {
     statements.push(
@@ -308,23 +309,13 @@ function changeEntries(database: Database, repository: Repository, changes: Entr
       ]),
     )
   }
-  const identified: StagedColumn[] = [{ name: 'id', type: 'bigint' }, ...entryColumns]
-  for (const chunk of inChunks(changed)) {
-    const records = chunk.map(({ before, after }) => ({ id: before.id, ...fromEntry(after) }))
-    statements.push(
-      statement(
-        `update history_entries set ${entryColumns.map(({ name }) => `${name} = records.${name}`).join(', ')}
-         from ${database.records(identified)} where history_entries.id = records.id and history_entries.organisation_id = ?`,
-        [JSON.stringify(records), organisationId],
-      ),
-    )
-  }
-  for (const chunk of inChunks(added)) {
+  for (const chunk of inChunks([...added, ...changed.map(({ after }) => after)])) {
     statements.push(
       statement(
         `insert into history_entries (organisation_id, repository_id, position, ${names})
          select cast(? as bigint), cast(? as bigint), 0, ${names} from ${database.records(entryColumns)} where true
-         on conflict (organisation_id, prompt_id, dedupe_key) do nothing`,
+         on conflict (organisation_id, prompt_id, dedupe_key) do update set ${updates}
+         where history_entries.repository_id = excluded.repository_id`,
         [organisationId, id, JSON.stringify(chunk.map(fromEntry))],
       ),
     )

@@ -85,7 +85,7 @@ create table edits (
   held_until integer,
   orphaned_at integer,
   primary key (organisation_id, repository_id, commit_sha, prompt_id)
-) strict, without rowid;
+) strict;
 
 create index edits_by_seq on edits (organisation_id, repository_id, seq);
 create index edits_by_path on edits (organisation_id, repository_id, path);
