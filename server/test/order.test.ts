@@ -198,7 +198,7 @@ onEachEngine('Whatever the order', (engine) => {
         assert.deepEqual(await histories(late), expected)
         assert.deepEqual(new Set(await late.deliveryStates()), new Set(['done']))
       }),
-      { numRuns: 6 },
+      { numRuns: 4 },
     )
   })
 })
