@@ -47,12 +47,16 @@ export function replayPaths(edits: Pick<Edit, 'promptId' | 'path' | 'oldPath'>[]
   return byPath
 }
 
-/** The commit without files that went before we knew of them. */
+// Longer than any path that somebody typed, and what every engine can find again by an index.
+const longestPath = 2_000
+
+/** The commit without files that went before we knew of them, or that no prompt can be. */
 export function withoutStrangers(commit: Commit, paths: Paths): Commit {
-  return {
-    ...commit,
-    files: commit.files.filter((file) => file.newBlob !== null || promptOf(file, paths) !== undefined),
-  }
+  const files = commit.files.filter(
+    (file) =>
+      (file.newBlob !== null || promptOf(file, paths) !== undefined) && Buffer.byteLength(file.path) <= longestPath,
+  )
+  return { ...commit, files }
 }
 
 /** Paths that are no prompt yet. */

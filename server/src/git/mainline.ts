@@ -1,4 +1,6 @@
-import { type Commit, isAncestor, type LogOptions, readDiff, readLog, streamCommits } from './log.ts'
+import { decode } from './bytes.ts'
+import { type Commit, type LogOptions, readDiff, readLog, streamCommits } from './log.ts'
+import { git } from './run.ts'
 
 export interface Range {
   /** What was read before; null to read from the beginning. */
@@ -33,21 +35,27 @@ export async function* readMainline(mirror: string, range: Range, options: LogOp
 }
 
 async function newestCrossing(mirror: string, { from, to, branch }: Range) {
+  const known = from === null ? null : await descendants(mirror, from, to)
   for await (const merge of streamCommits(mirror, ['--first-parent', '--merges', ...revisions(from, to)])) {
-    const parent = await crossedTo(mirror, merge, from, branch)
+    const parent = crossedTo(merge, known, branch)
     if (parent !== null) return { merge, parent }
   }
   return null
 }
 
-async function crossedTo(mirror: string, merge: Commit, from: string | null, branch: string): Promise<string | null> {
-  const parents: string[] = []
-  for (const parent of merge.parents)
-    if (from === null || (await isAncestor(mirror, from, parent))) parents.push(parent)
-  // Where only one parent leads to what was read before, that one is the default branch; else its message has to tell.
+/** `known`: the commits that lead to what was read before; null where nothing was. */
+function crossedTo(merge: Commit, known: Set<string> | null, branch: string): string | null {
   const [first] = merge.parents
+  const parents = merge.parents.filter((parent) => known === null || known.has(parent))
+  // Where only one parent leads to what was read before, that one is the default branch; else its message has to tell.
   if (parents.length === 1) return parents[0] === first ? null : (parents[0] as string)
   return mergesBranchIn(merge.message, branch) ? (merge.parents[1] ?? null) : null
+}
+
+/** The commit and all up to `to` that lead to it. */
+async function descendants(mirror: string, commit: string, to: string): Promise<Set<string>> {
+  const found = decode(await git(['rev-list', '--ancestry-path', to, `^${commit}`, '--'], { mirror }))
+  return new Set([commit, ...found.split('\n')])
 }
 
 /** Says `Merge branch 'main' of …`, `Merge branch 'main' into …` or the same of a remote-tracking branch. */
