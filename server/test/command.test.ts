@@ -93,7 +93,7 @@ onEachEngine('The command', (engine) => {
     assert.equal((await history()).status, 401)
     const again = await run(['key', 'rotate', String(key.id)])
     assert.equal(again.code, 1)
-    assert.match(again.stderr, /^promptledger: Key \d+ has expired: create a new one/)
+    assert.match(again.stderr, /^promptledger: Key \d+ is revoked or has expired: create a new one/)
   })
 
   test('changes a plan so that the next request meets the new limit', async () => {

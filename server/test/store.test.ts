@@ -44,6 +44,8 @@ onEachEngine('The store', (engine) => {
     assert.equal(await store.keys.revoke(999_999, 1), null)
     assert.equal(await store.keys.findAccess(hashSecret(newSecret())), null)
     assert.equal(await store.prompts.find(1, 'pmt_'), null)
+    assert.deepEqual(await store.prompts.overviews([], 0), [])
+    assert.deepEqual(await store.organisations.usage(999_999, 0), new Map())
   })
 
   test('creates a first organisation only in an empty database, however many processes try at once', async () => {
@@ -88,6 +90,20 @@ onEachEngine('The store', (engine) => {
     assert.equal((await store.keys.find(unlimited.id))?.expiresAt, 100)
     assert.equal((await store.keys.find(ending.id))?.expiresAt, 50)
     assert.equal((await store.keys.list(organisationId)).length, 4)
+  })
+
+  test('rotates no key that is revoked or has expired, and makes none in its place', async () => {
+    const { keys } = service.store
+    const { id: organisationId } = await service.organisation()
+    const base = { organisationId, name: 'k', role: 'standard', createdAt: 10 } as const
+    const revoked = await keys.create(newApiKey(newSecret(), { ...base, expiresAt: null }))
+    await keys.revoke(revoked.id, 5)
+    const expired = await keys.create(newApiKey(newSecret(), { ...base, expiresAt: 10 }))
+    for (const id of [revoked.id, expired.id, 999_999]) {
+      const replacement = newApiKey(newSecret(), { ...base, expiresAt: null })
+      await assert.rejects(keys.rotate(id, replacement, 100), { code: 'conflict' })
+    }
+    assert.equal((await keys.list(organisationId)).length, 2)
   })
 
   test('never lets an older use of a key replace a newer one', async () => {

@@ -1,4 +1,4 @@
-import { newApiKey, newSecret } from '../domain/api-key.ts'
+import { issueKey } from '../domain/api-key.ts'
 import { type HistoryEntry, newHistoryEntry } from '../domain/history.ts'
 import { newOrganisation } from '../domain/organisation.ts'
 import { newPrompt } from '../domain/prompt.ts'
@@ -16,7 +16,6 @@ const minute = 60_000
 export async function firstRun(store: Store, now: Instant): Promise<FirstRun | null> {
   const organisation = await store.organisations.createFirst(newOrganisation('My organisation', 'free', now))
   if (organisation === null) return null
-  const secret = newSecret()
   const owner = {
     organisationId: organisation.id,
     name: 'first key',
@@ -24,7 +23,7 @@ export async function firstRun(store: Store, now: Instant): Promise<FirstRun | n
     createdAt: now,
     expiresAt: null,
   } as const
-  await store.keys.create(newApiKey(secret, owner))
+  const { secret } = await issueKey(store.keys, owner)
   const prompt = await store.prompts.create(newPrompt(organisation.id, 'prompts/welcome.md', now))
   for (const entry of sampleHistory(now)) await store.history.record(prompt, newHistoryEntry(entry))
   return { secret, promptId: prompt.publicId }

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { DomainError } from './errors.ts'
 import type { Plan } from './plan.ts'
 import { base62, randomBase62 } from './random.ts'
 import { lineOfText } from './text.ts'
-import type { Instant } from './time.ts'
+import { type Instant, yearTenThousand } from './time.ts'
 
 export const roles = ['ingest', 'standard', 'admin'] as const
 
@@ -53,11 +54,23 @@ export interface KeyStore {
   list(organisationId: number): Promise<ApiKey[]>
   /** Revoking again changes nothing: the first time stands. */
   revoke(id: number, at: Instant): Promise<ApiKey | null>
-  /** Creates the replacement and lets the old key expire at `oldExpiresAt`, or earlier where it would have anyway. */
+  /**
+   * Creates the replacement and lets the old key expire at `oldExpiresAt`, or earlier where it would have anyway. Rejects,
+   * and changes nothing, where the old key is revoked or has expired.
+   */
   rotate(id: number, replacement: NewApiKey, oldExpiresAt: Instant): Promise<ApiKey>
   findAccess(keyHash: string): Promise<Access | null>
   /** Notes when keys were last used; an older time never replaces a newer one. */
   recordUses(uses: KeyUse[]): Promise<void>
+}
+
+/** What somebody says about a key that is to be made. */
+export type KeyTerms = Omit<NewApiKey, 'hash' | 'hint'>
+
+/** A key that was just made, with its secret, which nobody can tell later. */
+export interface IssuedKey {
+  key: ApiKey
+  secret: string
 }
 
 const prefix = 'plk_'
@@ -79,11 +92,35 @@ export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex')
 }
 
-export function newApiKey(
-  secret: string,
-  key: { organisationId: number; name: string; role: Role; createdAt: Instant; expiresAt: Instant | null },
-): NewApiKey {
+export function newApiKey(secret: string, key: KeyTerms): NewApiKey {
   return { ...key, name: lineOfText('name', key.name, 200), hash: hashSecret(secret), hint: secret.slice(-4) }
+}
+
+export async function issueKey(keys: KeyStore, terms: KeyTerms): Promise<IssuedKey> {
+  const secret = newSecret()
+  return { key: await keys.create(newApiKey(secret, terms)), secret }
+}
+
+/** Makes a key in the place of another, which works on for the milliseconds of `overlap`. */
+export async function rotateKey(keys: KeyStore, old: ApiKey, overlap: number, now: Instant): Promise<IssuedKey> {
+  const secret = newSecret()
+  return { key: await keys.rotate(old.id, newApiKey(secret, successor(old, now)), now + overlap), secret }
+}
+
+export function noLongerWorks(keyId: number): DomainError {
+  return new DomainError('conflict', `Key ${keyId} is revoked or has expired: create a new one`)
+}
+
+/** The same key again: a new one lives as long as the old one was meant to. */
+function successor({ organisationId, name, role, createdAt, expiresAt }: ApiKey, now: Instant): KeyTerms {
+  const life = expiresAt === null ? null : expiresAt - createdAt
+  return {
+    organisationId,
+    name,
+    role,
+    createdAt: now,
+    expiresAt: life === null ? null : Math.min(now + life, yearTenThousand - 1),
+  }
 }
 
 export function opens(access: Access, now: Instant): boolean {

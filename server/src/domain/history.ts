@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { invalid } from './errors.ts'
+import type { ChangeStore } from './impact.ts'
 import type { PageRequest } from './page.ts'
 import type { Prompt } from './prompt.ts'
 import { lineOfText } from './text.ts'
@@ -46,7 +47,7 @@ export interface HistoryImport {
   alreadyThere: number
 }
 
-export interface HistoryStore {
+export interface HistoryStore extends ChangeStore {
   /** Gives the stored entry; where the same one was recorded before, that one. */
   record(prompt: Prompt, entry: NewHistoryEntry): Promise<HistoryEntry>
   /** All entries or, where the source fails, none. Takes them in portions so that memory stays flat. */

@@ -21,5 +21,7 @@ export interface OrganisationStore {
   createFirst(organisation: NewOrganisation): Promise<Organisation | null>
   find(id: number): Promise<Organisation | null>
   list(): Promise<Organisation[]>
+  /** The signals recorded in each month from `since` on, by its first instant; months without any are left out. */
+  usage(id: number, since: Instant): Promise<Map<Instant, number>>
   setPlan(id: number, plan: Plan): Promise<Organisation | null>
 }

@@ -1,6 +1,9 @@
+import type { HistoryEntry } from './history.ts'
+import type { PageRequest } from './page.ts'
 import { randomBase62 } from './random.ts'
+import type { Tally } from './signal.ts'
 import { lineOfText } from './text.ts'
-import type { Instant } from './time.ts'
+import { hourStart, type Instant } from './time.ts'
 
 export interface Prompt {
   id: number
@@ -16,6 +19,18 @@ export interface Prompt {
 
 export type NewPrompt = Omit<Prompt, 'id' | 'repositoryId' | 'path'>
 
+export interface PromptPage {
+  prompts: Prompt[]
+  totalCount: number
+}
+
+/** A prompt with what happened to it lately. */
+export interface PromptOverview extends Prompt {
+  /** The newest change that went live. */
+  lastChange: HistoryEntry | null
+  signals: Tally
+}
+
 export interface PromptStore {
   create(prompt: NewPrompt): Promise<Prompt>
   /** A prompt that was deleted, or that belongs to another organisation, is not found. */
@@ -23,6 +38,12 @@ export interface PromptStore {
   /** For the operator's command, which stands above organisations. */
   findAnywhere(publicId: string): Promise<Prompt | null>
   list(organisationId: number): Promise<Prompt[]>
+  /** Those that the search finds, by name, then id. */
+  page(organisationId: number, search: string, request: PageRequest): Promise<PromptPage>
+  /** The same prompts in the same order, with the signals of the hours from `since` on. Asks no more for many than for one. */
+  overviews(prompts: Prompt[], since: Instant): Promise<PromptOverview[]>
+  /** Null where the prompt was deleted meanwhile. */
+  rename(prompt: Prompt, name: string): Promise<Prompt | null>
   /** The prompt is not found from now on; its history and its signals stay stored. */
   delete(prompt: Prompt, at: Instant): Promise<void>
 }
@@ -33,9 +54,30 @@ export function newPrompt(organisationId: number, name: string, now: Instant): N
   return {
     publicId: `pmt_${randomBase62(24)}`,
     organisationId,
-    name: lineOfText('name', name, 1_000),
+    name: promptName(name),
     createdAt: now,
   }
+}
+
+export function promptName(text: string): string {
+  return lineOfText('name', text, 1_000)
+}
+
+/** What finds prompts by a part of their name or path, in whatever case and form of Unicode either is written. */
+export function promptSearch(text: string): (prompt: Prompt) => boolean {
+  const wanted = folded(text)
+  return ({ name, path }) => folded(name).includes(wanted) || (path !== null && folded(path).includes(wanted))
+}
+
+function folded(text: string): string {
+  return text.normalize().toLowerCase()
+}
+
+const thirtyDays = 30 * 24 * 3_600_000
+
+/** Since when an overview counts signals: the last thirty days, and what else is in their first hour. */
+export function overviewStart(now: Instant): Instant {
+  return hourStart(now - thirtyDays)
 }
 
 /**

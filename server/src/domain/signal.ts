@@ -1,10 +1,15 @@
 import { hash } from 'node:crypto'
 import type { Access } from './api-key.ts'
 import { DomainError, invalid } from './errors.ts'
+import type { Span } from './interval.ts'
 import { nestingDepth } from './json-text.ts'
+import type { PageRequest } from './page.ts'
 import { monthlySignalLimit } from './plan.ts'
 import type { Prompt } from './prompt.ts'
 import { type Instant, isoTime, nextMonthStart } from './time.ts'
+import type { Tally } from './verdict.ts'
+
+export type { Tally }
 
 export const signalValues = ['positive', 'negative'] as const
 
@@ -32,7 +37,8 @@ export interface SignalToRecord extends NewSignal {
 }
 
 export type RecordOutcome =
-  | { kind: 'recorded'; id: number; createdAt: Instant }
+  /** `used`: what the organisation had recorded in the month right after. */
+  | { kind: 'recorded'; id: number; createdAt: Instant; used: number }
   /** The idempotency key was used before, for the same request: the answer of then. */
   | { kind: 'repeated'; id: number; createdAt: Instant }
   /** The idempotency key was used before, for another request. */
@@ -43,11 +49,44 @@ export interface SignalImport {
   imported: number
 }
 
+/** A signal with what the caller sent along, as it was sent. */
+export interface StoredSignal extends Signal {
+  metadata: string | null
+}
+
+/** Signals of a value, from `since` on, before `until`. */
+export interface SignalFilter {
+  value: SignalValue | null
+  since: Instant | null
+  until: Instant | null
+}
+
+export interface HourTally extends Tally {
+  hour: Instant
+}
+
 export interface SignalStore {
   /** Durable and counted once it resolves. The limit is exact however many processes record at once. */
   record(signal: SignalToRecord): Promise<RecordOutcome>
   /** Counts each signal in its own month and applies no limit. All signals or, where the source fails, none. */
   import(portions: AsyncIterable<NewSignal[]>): Promise<SignalImport>
+  /** Newest first. */
+  page(prompt: Prompt, filter: SignalFilter, request: PageRequest): Promise<SignalPage>
+  /** Oldest first, in portions, so that memory stays flat however many there are. */
+  stream(prompt: Prompt, filter: SignalFilter): AsyncIterable<StoredSignal[]>
+  /** Takes a signal out of every figure but the month's usage. False where there is none. */
+  retract(prompt: Prompt, id: number): Promise<boolean>
+  /** The hours of a span that have signals, in order. */
+  hours(prompt: Prompt, span: Span): Promise<HourTally[]>
+  /** The signals of each span, to the millisecond. */
+  tallies(prompt: Prompt, spans: Span[]): Promise<Tally[]>
+  /** Signals that the organisation recorded in the month of `at`. */
+  used(organisationId: number, at: Instant): Promise<number>
+}
+
+export interface SignalPage {
+  signals: StoredSignal[]
+  totalCount: number
 }
 
 const largestMetadata = 16 * 1024
@@ -73,13 +112,26 @@ export interface RecordSignal {
   idempotencyKey: string | undefined
 }
 
+/** What is left of the month's limit. */
+export interface Allowance {
+  limit: number
+  used: number
+  resetsAt: Instant
+}
+
+export interface RecordedSignal {
+  signal: Signal
+  /** Null where nothing was recorded, because the request was a repeated one. */
+  allowance: Allowance | null
+}
+
 /** Records one signal for the organisation that `access` opens, or says why not. */
 export async function recordSignal(
   signals: SignalStore,
   access: Access,
   { prompt, value, metadata, body, idempotencyKey: key }: RecordSignal,
   now: Instant,
-): Promise<Signal> {
+): Promise<RecordedSignal> {
   if (key !== undefined && !idempotencyKey.test(key)) {
     throw invalid('The header Idempotency-Key must be 1 to 255 visible ASCII characters')
   }
@@ -95,8 +147,12 @@ export async function recordSignal(
   })
   switch (outcome.kind) {
     case 'recorded':
+      return {
+        signal: { id: outcome.id, value, createdAt: outcome.createdAt },
+        allowance: { limit, used: outcome.used, resetsAt: nextMonthStart(now) },
+      }
     case 'repeated':
-      return { id: outcome.id, value, createdAt: outcome.createdAt }
+      return { signal: { id: outcome.id, value, createdAt: outcome.createdAt }, allowance: null }
     case 'key_reused':
       throw invalid('The header Idempotency-Key was used before with another prompt or body: use a new one')
     case 'over_limit':

@@ -8,7 +8,7 @@ export type Clock = () => Instant
 const iso = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/i
 
 // From here on ISO 8601 writes years differently.
-const yearTenThousand = Date.UTC(10_000, 0)
+export const yearTenThousand = Date.UTC(10_000, 0)
 
 let lastInstant: Instant = 0
 let lastText = new Date(lastInstant).toISOString()

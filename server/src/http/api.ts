@@ -7,8 +7,13 @@ import { authenticate } from './auth.ts'
 import { bodyLimit, parseBody } from './body.ts'
 import { entryRoutes } from './routes/entries.ts'
 import { historyRoutes } from './routes/history.ts'
+import { impactRoutes } from './routes/impact.ts'
+import { keyRoutes } from './routes/keys.ts'
+import { promptRoutes } from './routes/prompts.ts'
 import { repositoryRoutes } from './routes/repositories.ts'
+import { signalReadingRoutes } from './routes/signal-reading.ts'
 import { signalRoutes } from './routes/signals.ts'
+import { usageRoutes } from './routes/usage.ts'
 import { validator } from './validate.ts'
 
 declare module 'fastify' {
@@ -63,7 +68,7 @@ export function api(context: Context) {
     app.removeAllContentTypeParsers()
     app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer', bodyLimit }, (request, bytes, done) => {
       // Clients that always send the header send it with nothing too, which is right where nothing is asked for.
-      if (bytes.length === 0 && request.routeOptions.schema?.body === undefined) {
+      if (bytes.length === 0 && mayBeMissing(request.routeOptions.schema?.body)) {
         done(null, undefined)
         return
       }
@@ -87,6 +92,17 @@ export function api(context: Context) {
     await app.register(historyRoutes(context))
     await app.register(entryRoutes(context))
     await app.register(signalRoutes(context))
+    await app.register(signalReadingRoutes(context))
+    await app.register(impactRoutes(context))
+    await app.register(promptRoutes(context))
+    await app.register(keyRoutes(context))
+    await app.register(usageRoutes(context))
     await app.register(repositoryRoutes(context))
   }
+}
+
+/** Whether a request is fine without a body: the validator sees null in its place. */
+function mayBeMissing(body: unknown): boolean {
+  const { type } = (body ?? { type: 'null' }) as { type?: string | string[] }
+  return [type].flat().includes('null')
 }

@@ -1,4 +1,4 @@
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type RouteOptions } from 'fastify'
 import type { Logger } from 'pino'
 import { notFound } from '../domain/errors.ts'
 import type { Store } from '../domain/store.ts'
@@ -10,6 +10,7 @@ import { errorHandler } from './errors.ts'
 import type { KeyUses } from './key-uses.ts'
 import { requestIds } from './request-id.ts'
 import { healthRoutes } from './routes/health.ts'
+import { referenceRoutes } from './routes/reference.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 
 /** What the routes work with. */
@@ -49,6 +50,8 @@ export function buildApp(context: Context): FastifyInstance {
 
   // Answers are written by their routes; the schemas of answers describe them, for the documentation and the tests.
   app.setSerializerCompiler(() => JSON.stringify)
+  // The same goes for requests, apart from bodies under /api/v1.
+  app.setValidatorCompiler(() => () => true)
   app.setErrorHandler(errorHandler(log, clock))
   app.setNotFoundHandler(() => {
     throw notFound()
@@ -59,7 +62,13 @@ export function buildApp(context: Context): FastifyInstance {
   })
   if (log.isLevelEnabled('debug')) logRequests(app, log)
 
+  const routes: RouteOptions[] = []
+  app.addHook('onRoute', (route) => {
+    routes.push(route)
+  })
+
   app.register(healthRoutes(context))
+  app.register(referenceRoutes(routes))
   app.register(webhookRoutes(context))
   app.register(api(context), { prefix: '/api/v1' })
   return app

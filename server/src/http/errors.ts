@@ -41,5 +41,9 @@ function asDomainError(thrown: unknown): DomainError {
   const { statusCode, code } = thrown as FastifyError
   // What the framework refuses by itself is about the request; the interface knows one code for that.
   if (statusCode !== undefined && statusCode < 500) return invalid(refusals[code] ?? (thrown as Error).message)
+  return failure()
+}
+
+export function failure(): DomainError {
   return new DomainError('internal_error', 'Something went wrong on our side. Try again later.')
 }

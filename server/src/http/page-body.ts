@@ -14,10 +14,15 @@ export function lastOf(values: string | string[] | undefined): string | undefine
 }
 
 export function renderPage(data: unknown[], asked: PageRequest, totalCount: number): string {
+  return renderPageOf(JSON.stringify(data), asked, totalCount)
+}
+
+/** The same for data that are JSON text already. */
+export function renderPageOf(data: string, asked: PageRequest, totalCount: number): string {
   const { currentPage, totalPages, perPage } = pagination(asked, totalCount)
   // Written by hand because a page number may have more digits than a number can hold.
   return (
-    `{"data":${JSON.stringify(data)},"pagination":{"current_page":${currentPage},` +
+    `{"data":${data},"pagination":{"current_page":${currentPage},` +
     `"total_pages":${totalPages},"total_count":${totalCount},"per_page":${perPage}}}`
   )
 }

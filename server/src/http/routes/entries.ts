@@ -12,7 +12,7 @@ import {
   liveSchema,
   recordedEntrySchema,
 } from '../schemas/entry.ts'
-import { errorBodySchema } from '../schemas/error.ts'
+import { errorBodySchema, errorSchema } from '../schemas/error.ts'
 import { type NewHistoryEntryBody, newHistoryEntrySchema } from '../schemas/history.ts'
 import { promptParamsSchema } from '../schemas/prompt.ts'
 
@@ -20,9 +20,9 @@ const errors = {
   401: errorBodySchema,
   403: errorBodySchema,
   404: errorBodySchema,
-  422: errorBodySchema,
   500: errorBodySchema,
 }
+const tags = ['History']
 
 /** Single entries of a prompt's history: recording one, reading all about one, and which was live at a time. */
 export function entryRoutes({ store, clock, following }: Context) {
@@ -31,9 +31,19 @@ export function entryRoutes({ store, clock, following }: Context) {
       '/prompts/:prompt_id/history',
       {
         schema: {
+          operationId: 'recordHistory',
+          summary: 'Record a history entry',
+          description:
+            'For changes that come from another system. One that is there already, the same in every field, is ' +
+            'given back.',
+          tags,
           params: promptParamsSchema,
           body: newHistoryEntrySchema,
-          response: { 201: recordedEntrySchema, ...errors },
+          response: {
+            201: recordedEntrySchema,
+            ...errors,
+            422: errorSchema('validation_error', 'action must be given'),
+          },
         },
         config: { roles: ['admin'] },
       },
@@ -47,7 +57,16 @@ export function entryRoutes({ store, clock, following }: Context) {
     app.get(
       '/prompts/:prompt_id/history/:entry_id',
       {
-        schema: { params: entryParamsSchema, response: { 200: entryDetailsSchema, ...errors } },
+        schema: {
+          operationId: 'getHistoryEntry',
+          summary: 'Get a history entry',
+          description:
+            'What was changed, by whom, and the text before and after. Null for what nobody told, as for entries ' +
+            'that were not read from git.',
+          tags,
+          params: entryParamsSchema,
+          response: { 200: entryDetailsSchema, ...errors },
+        },
         config: { roles: ['standard', 'admin'] },
       },
       async (request) => {
@@ -63,7 +82,24 @@ export function entryRoutes({ store, clock, following }: Context) {
     app.get(
       '/prompts/:prompt_id/live',
       {
-        schema: { params: promptParamsSchema, querystring: liveQuerySchema, response: { 200: liveSchema, ...errors } },
+        schema: {
+          operationId: 'getLive',
+          summary: 'Get what was live',
+          description:
+            'The change that was live at a time, with the text of the prompt. 404 before the first change. ' +
+            '`content` is null where the file was deleted, or git no longer has it.',
+          tags,
+          params: promptParamsSchema,
+          querystring: liveQuerySchema,
+          response: {
+            200: liveSchema,
+            ...errors,
+            422: errorSchema(
+              'validation_error',
+              'at must be an ISO 8601 time with a zone, such as 2026-11-15T09:30:00.000Z',
+            ),
+          },
+        },
         config: { roles: ['standard', 'admin'] },
       },
       async (request) => {

@@ -9,6 +9,12 @@ import { pageQuerySchema } from '../schemas/pagination.ts'
 import { promptParamsSchema } from '../schemas/prompt.ts'
 
 const schema = {
+  operationId: 'listHistory',
+  summary: 'Get prompt history',
+  description:
+    'The recorded changes of a prompt, newest first: by `created_at`, then `id`. A page past the end has no ' +
+    'entries and the right totals.',
+  tags: ['History'],
   params: promptParamsSchema,
   querystring: pageQuerySchema,
   response: {

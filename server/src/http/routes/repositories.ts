@@ -7,11 +7,12 @@ import type { Context } from '../app.ts'
 import { askedPage, renderPage } from '../page-body.ts'
 import { pathId } from '../path-id.ts'
 import { toDeliveryBody, toRepositoryBody, webhookUrl } from '../repository-body.ts'
-import { errorBodySchema } from '../schemas/error.ts'
+import { errorBodySchema, errorSchema } from '../schemas/error.ts'
 import { pageQuerySchema } from '../schemas/pagination.ts'
 import {
   connectedSchema,
   deliveryPageSchema,
+  deliveryParamsSchema,
   type NewRepositoryBody,
   newRepositorySchema,
   oneDeliverySchema,
@@ -22,8 +23,9 @@ import {
 } from '../schemas/repository.ts'
 
 const config = { roles: ['admin'] } as const
-const errors = { 401: errorBodySchema, 403: errorBodySchema, 404: errorBodySchema, 500: errorBodySchema }
-const invalid = { ...errors, 409: errorBodySchema, 422: errorBodySchema }
+const errors = { 401: errorBodySchema, 403: errorBodySchema, 500: errorBodySchema }
+const missing = { ...errors, 404: errorBodySchema }
+const tags = ['Repositories']
 const params = repositoryParamsSchema
 const day = 24 * 3_600_000
 const mostDeliveries = 1_000
@@ -43,7 +45,17 @@ export function repositoryRoutes({ store, clock, following }: Context) {
   return async (app: FastifyInstance) => {
     app.get(
       '/repositories',
-      { schema: { querystring: pageQuerySchema, response: { 200: repositoryPageSchema, ...errors } }, config },
+      {
+        schema: {
+          operationId: 'listRepositories',
+          summary: 'List repositories',
+          description: 'In the order in which they were connected.',
+          tags,
+          querystring: pageQuerySchema,
+          response: { 200: repositoryPageSchema, ...errors },
+        },
+        config,
+      },
       async (request, reply) => {
         const found = await store.repositories.list(request.access.organisationId)
         const asked = askedPage(request.query)
@@ -54,7 +66,27 @@ export function repositoryRoutes({ store, clock, following }: Context) {
 
     app.post(
       '/repositories',
-      { schema: { body: newRepositorySchema, response: { 201: connectedSchema, ...invalid } }, config },
+      {
+        schema: {
+          operationId: 'connectRepository',
+          summary: 'Connect a repository',
+          description:
+            'Waits up to five seconds for the history; watch `state` for the rest. 422 where git cannot read the ' +
+            'repository.',
+          tags,
+          body: newRepositorySchema,
+          response: {
+            201: connectedSchema,
+            ...errors,
+            409: errorSchema(
+              'conflict',
+              'This repository is connected already, with the same path. If its secret is lost, rotate it.',
+            ),
+            422: errorSchema('validation_error', 'forge must be given'),
+          },
+        },
+        config,
+      },
       async (request, reply) => {
         const { forge, url, path, token, similarity } = request.body as NewRepositoryBody
         const { organisationId } = request.access
@@ -83,13 +115,32 @@ export function repositoryRoutes({ store, clock, following }: Context) {
 
     app.get(
       '/repositories/:repository_id',
-      { schema: { params, response: { 200: oneRepositorySchema, ...errors } }, config },
+      {
+        schema: {
+          operationId: 'getRepository',
+          summary: 'Get a repository',
+          tags,
+          params,
+          response: { 200: oneRepositorySchema, ...missing },
+        },
+        config,
+      },
       async (request) => ({ data: bodyOf(await named(request)) }),
     )
 
     app.delete(
       '/repositories/:repository_id',
-      { schema: { params, response: { 204: { type: 'null' }, ...errors } }, config },
+      {
+        schema: {
+          operationId: 'disconnectRepository',
+          summary: 'Disconnect a repository',
+          description: 'Prompts and history stay.',
+          tags,
+          params,
+          response: { 204: { type: 'null', description: 'It is no longer followed' }, ...missing },
+        },
+        config,
+      },
       async (request, reply) => {
         await store.repositories.disconnect(await named(request), clock())
         return reply.status(204).send()
@@ -98,7 +149,16 @@ export function repositoryRoutes({ store, clock, following }: Context) {
 
     app.post(
       '/repositories/:repository_id/sync',
-      { schema: { params, response: { 202: oneRepositorySchema, ...errors, 409: errorBodySchema } }, config },
+      {
+        schema: {
+          operationId: 'syncRepository',
+          summary: 'Look at a repository now',
+          tags,
+          params,
+          response: { 202: oneRepositorySchema, ...missing, 409: errorBodySchema },
+        },
+        config,
+      },
       async (request, reply) => {
         const repository = await named(request)
         await following.sync(repository)
@@ -108,7 +168,17 @@ export function repositoryRoutes({ store, clock, following }: Context) {
 
     app.post(
       '/repositories/:repository_id/rotate-secret',
-      { schema: { params, response: { 200: rotatedSecretSchema, ...errors } }, config },
+      {
+        schema: {
+          operationId: 'rotateRepositorySecret',
+          summary: 'Rotate the secret of the webhook',
+          description: 'The old one counts for another day.',
+          tags,
+          params,
+          response: { 200: rotatedSecretSchema, ...missing },
+        },
+        config,
+      },
       async (request) => {
         const repository = await named(request)
         const until = clock() + day
@@ -124,7 +194,18 @@ export function repositoryRoutes({ store, clock, following }: Context) {
 
     app.get(
       '/repositories/:repository_id/deliveries',
-      { schema: { params, querystring: pageQuerySchema, response: { 200: deliveryPageSchema, ...errors } }, config },
+      {
+        schema: {
+          operationId: 'listDeliveries',
+          summary: 'List deliveries',
+          description: 'The newest 1,000 that the forge sent.',
+          tags,
+          params,
+          querystring: pageQuerySchema,
+          response: { 200: deliveryPageSchema, ...missing },
+        },
+        config,
+      },
       async (request, reply) => {
         const found = await store.deliveries.list(await named(request), mostDeliveries)
         const asked = askedPage(request.query)
@@ -137,7 +218,16 @@ export function repositoryRoutes({ store, clock, following }: Context) {
 
     app.post(
       '/repositories/:repository_id/deliveries/:delivery_id/redeliver',
-      { schema: { params, response: { 202: oneDeliverySchema, ...errors, 409: errorBodySchema } }, config },
+      {
+        schema: {
+          operationId: 'redeliver',
+          summary: 'Work on a delivery again',
+          tags,
+          params: deliveryParamsSchema,
+          response: { 202: oneDeliverySchema, ...missing, 409: errorBodySchema },
+        },
+        config,
+      },
       async (request, reply) => {
         const repository = await named(request)
         const { delivery_id: id } = request.params as { delivery_id: string }

@@ -1,20 +1,39 @@
-import type { FastifyInstance } from 'fastify'
+import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { memberText } from '../../domain/json-text.ts'
-import { checkMetadata, recordSignal, type Signal } from '../../domain/signal.ts'
-import { isoTime } from '../../domain/time.ts'
+import { monthlySignalLimit } from '../../domain/plan.ts'
+import { type Allowance, checkMetadata, recordSignal, type Signal } from '../../domain/signal.ts'
+import { type Instant, isoTime, nextMonthStart } from '../../domain/time.ts'
 import type { Context } from '../app.ts'
-import { errorBodySchema, rateLimitedBodySchema } from '../schemas/error.ts'
+import { errorBodySchema, errorSchema, rateLimitedBodySchema } from '../schemas/error.ts'
 import { promptParamsSchema } from '../schemas/prompt.ts'
-import { type NewSignalBody, newSignalSchema, signalSchema } from '../schemas/signal.ts'
+import { type NewSignalBody, newSignalSchema, signalHeadersSchema, signalSchema } from '../schemas/signal.ts'
+
+const allowance = {
+  'RateLimit-Limit': { description: "The plan's monthly signal limit", schema: { type: 'integer' } },
+  'RateLimit-Remaining': { description: 'What is left of it', schema: { type: 'integer' } },
+  'RateLimit-Reset': { description: 'Seconds until the counter resets', schema: { type: 'integer' } },
+}
 
 const schema = {
+  operationId: 'createSignal',
+  summary: 'Create a signal',
+  description:
+    'Records what somebody thought of an output of the prompt. Each signal counts toward the monthly limit of the ' +
+    'organisation: Free 1,000, Team 10,000, Business 100,000 in a calendar month, UTC. Every answer to a valid key ' +
+    'tells what is left.',
+  tags: ['Signals'],
+  headers: signalHeadersSchema,
   params: promptParamsSchema,
   body: newSignalSchema,
   response: {
-    201: signalSchema,
+    201: {
+      description: signalSchema.description,
+      headers: allowance,
+      content: { 'application/json': { schema: signalSchema } },
+    },
     401: errorBodySchema,
     404: errorBodySchema,
-    422: errorBodySchema,
+    422: errorSchema('validation_error', 'value must be given'),
     429: rateLimitedBodySchema,
     500: errorBodySchema,
   },
@@ -22,9 +41,28 @@ const schema = {
 
 export function signalRoutes({ store, clock }: Context) {
   return async (app: FastifyInstance) => {
-    app.post('/prompts/:prompt_id/signals', { schema }, async (request, reply) => {
+    /** What is left of the month's limit goes with every answer to somebody whom we know. */
+    function onSend(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneFuncWithErrOrRes): void {
+      if (reply.hasHeader('RateLimit-Limit') || !request.access || reply.statusCode >= 500) {
+        done(null, payload)
+        return
+      }
+      const { organisationId, plan } = request.access
+      const now = clock()
+      store.signals.used(organisationId, now).then(
+        (used) => {
+          tellAllowance(reply, { limit: monthlySignalLimit[plan], used, resetsAt: nextMonthStart(now) }, now)
+          done(null, payload)
+        },
+        // The answer itself does not depend on it.
+        () => done(null, payload),
+      )
+    }
+
+    app.post('/prompts/:prompt_id/signals', { schema, onSend }, async (request, reply) => {
       const { value, metadata } = request.body as NewSignalBody
-      const signal = await recordSignal(
+      const now = clock()
+      const { signal, allowance } = await recordSignal(
         store.signals,
         request.access,
         {
@@ -34,11 +72,18 @@ export function signalRoutes({ store, clock }: Context) {
           body: request.bodyText,
           idempotencyKey: request.headers['idempotency-key'] as string | undefined,
         },
-        clock(),
+        now,
       )
+      if (allowance !== null) tellAllowance(reply, allowance, now)
       return reply.status(201).type('application/json; charset=utf-8').send(render(signal))
     })
   }
+}
+
+function tellAllowance(reply: FastifyReply, { limit, used, resetsAt }: Allowance, now: Instant): void {
+  reply.header('RateLimit-Limit', limit)
+  reply.header('RateLimit-Remaining', Math.max(0, limit - used))
+  reply.header('RateLimit-Reset', Math.max(1, Math.ceil((resetsAt - now) / 1_000)))
 }
 
 function render({ id, value, createdAt }: Signal): string {

@@ -6,6 +6,7 @@ import type { Instant } from '../../domain/time.ts'
 import type { Vault } from '../../domain/vault.ts'
 import { forgeOf } from '../../forges/index.ts'
 import type { Context } from '../app.ts'
+import { errorBodySchema, errorSchema } from '../schemas/error.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -17,6 +18,51 @@ declare module 'fastify' {
 // What the largest forges send at most.
 const bodyLimit = 25 * 1024 * 1024
 
+const unsigned = 'The signature is missing or does not fit: check the secret of the webhook.'
+
+const schema = {
+  operationId: 'receiveDelivery',
+  summary: 'Where forges send their deliveries',
+  description:
+    'Pushes and pull requests, as the forge sends them, up to 25 MB. No key, but a signature over the bytes with ' +
+    'the secret of the webhook. Stored and answered at once; the work is done later.',
+  tags: ['Repositories'],
+  security: ['github', 'gitlab', 'gitlab_signed', 'gitea', 'forgejo', 'bitbucket'],
+  params: {
+    type: 'object',
+    required: ['hook_id'],
+    properties: {
+      hook_id: {
+        type: 'string',
+        description: 'The last part of `webhook_url`',
+        examples: ['Xk2mPa9Qw4Rt6Yu8Io1Zx3Cv'],
+      },
+    },
+  },
+  body: { type: 'object', description: 'What the forge has to say', examples: [{ zen: 'Design for failure.' }] },
+  response: {
+    202: {
+      type: 'object',
+      required: ['data'],
+      properties: {
+        data: {
+          type: 'object',
+          required: ['status'],
+          properties: { status: { const: 'accepted' } },
+          additionalProperties: false,
+        },
+      },
+      additionalProperties: false,
+      description: 'The delivery is stored',
+      examples: [{ data: { status: 'accepted' } }],
+    },
+    401: errorSchema('unauthorized', unsigned),
+    404: errorBodySchema,
+    422: errorSchema('validation_error', 'The body is not valid UTF-8'),
+    500: errorBodySchema,
+  },
+}
+
 /** Where forges send their deliveries: verified, stored and answered at once; the work is done later. */
 export function webhookRoutes({ store, clock, following }: Context) {
   return async (app: FastifyInstance) => {
@@ -26,7 +72,7 @@ export function webhookRoutes({ store, clock, following }: Context) {
       done(null, bytes),
     )
 
-    app.post('/webhooks/:hook_id', async (request, reply) => {
+    app.post('/webhooks/:hook_id', { schema }, async (request, reply) => {
       const { hook_id: hookId } = request.params as { hook_id: string }
       const repository = isHookId(hookId) ? await store.repositories.findByHook(hookId) : null
       if (repository === null || repository.disconnectedAt !== null) throw notFound()
@@ -54,5 +100,5 @@ function secretsOf(
 }
 
 function wrongSignature(): DomainError {
-  return new DomainError('unauthorized', 'The signature is missing or does not fit: check the secret of the webhook.')
+  return new DomainError('unauthorized', unsigned)
 }

@@ -1,4 +1,5 @@
-import { historyEntrySchema } from './history.ts'
+import { historyEntryExample, historyEntrySchema } from './history.ts'
+import { promptId } from './prompt.ts'
 
 const textOrNull = { type: ['string', 'null'] } as const
 
@@ -17,11 +18,26 @@ export const entryDetailsSchema = {
   properties: {
     data: {
       ...historyEntrySchema,
+      title: 'HistoryEntryDetails',
       required: [...historyEntrySchema.required, 'message', 'actor', 'path', 'before', 'after', 'patch'],
       properties: { ...historyEntrySchema.properties, ...details },
     },
   },
   additionalProperties: false,
+  description: 'The entry',
+  examples: [
+    {
+      data: {
+        ...historyEntryExample,
+        message: 'Answer in the language of the question (#42)',
+        actor: 'ada',
+        path: 'prompts/support.md',
+        before: 'You answer customers.\n',
+        after: 'You answer customers in their language.\n',
+        patch: '@@ -1 +1 @@\n-You answer customers.\n+You answer customers in their language.\n',
+      },
+    },
+  ],
 } as const
 
 export const recordedEntrySchema = {
@@ -29,6 +45,8 @@ export const recordedEntrySchema = {
   required: ['data'],
   properties: { data: historyEntrySchema },
   additionalProperties: false,
+  description: 'The entry, now recorded',
+  examples: [{ data: historyEntryExample }],
 } as const
 
 export const liveSchema = {
@@ -47,15 +65,35 @@ export const liveSchema = {
     },
   },
   additionalProperties: false,
+  description: 'The change that was live',
+  examples: [
+    {
+      data: {
+        entry: historyEntryExample,
+        path: 'prompts/support.md',
+        content: 'You answer customers in their language.\n',
+      },
+    },
+  ],
 } as const
 
 export const entryParamsSchema = {
   type: 'object',
   required: ['prompt_id', 'entry_id'],
-  properties: { prompt_id: { type: 'string' }, entry_id: { type: 'integer', description: 'The id of the entry' } },
+  properties: {
+    prompt_id: promptId,
+    entry_id: { type: 'integer', description: 'The id of the entry', examples: [historyEntryExample.id] },
+  },
 } as const
 
 export const liveQuerySchema = {
   type: 'object',
-  properties: { at: { type: 'string', format: 'date-time', description: 'When; now, where it is not given' } },
+  properties: {
+    at: {
+      type: 'string',
+      format: 'date-time',
+      description: 'When; now, where it is not given',
+      examples: ['2026-11-15T09:30:00.000Z'],
+    },
+  },
 } as const

@@ -1,8 +1,9 @@
-import { errorCodes } from '../../domain/errors.ts'
+import { type ErrorCode, errorCodes } from '../../domain/errors.ts'
 
 const message = { type: 'string', description: 'Human-readable description' } as const
 
 export const errorBodySchema = {
+  title: 'Error',
   type: 'object',
   required: ['error'],
   properties: {
@@ -15,6 +16,7 @@ export const errorBodySchema = {
 } as const
 
 export const rateLimitedBodySchema = {
+  title: 'RateLimited',
   type: 'object',
   required: ['error'],
   properties: {
@@ -31,3 +33,11 @@ export const rateLimitedBodySchema = {
     },
   },
 } as const
+
+/** The error body with a message that the operation in question gives. */
+export function errorSchema(code: ErrorCode, message: string) {
+  return { ...errorBodySchema, examples: [{ error: { code, message } }] }
+}
+
+/** What every operation answers to a request that is no proper HTTP. */
+export const malformedSchema = errorSchema('validation_error', 'The headers are too large')

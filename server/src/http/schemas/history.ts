@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { actions } from '../../domain/history.ts'
-import { paginationSchema } from './pagination.ts'
+import { paginationExample, paginationSchema } from './pagination.ts'
 
 const facts = {
   action: { enum: actions },
@@ -27,9 +27,28 @@ const factNames = [
   'created_at',
 ] as const satisfies (keyof typeof facts)[]
 
-export const newHistoryEntrySchema = { type: 'object', required: factNames, properties: facts } as const
+const merged = {
+  action: 'pr_merged',
+  user: { name: 'Ada Lovelace', email: 'ada@example.com' },
+  commit_sha: '8f3a1c5e7b9d2f4a6c8e0b1d3f5a7c9e1b3d5f7a',
+  pr_number: 42,
+  pr_url: 'https://github.com/acme/prompts/pull/42',
+  branch_name: 'main',
+  created_at: '2026-11-14T16:05:00.000Z',
+} as const
+
+export const historyEntryExample = { id: 1042, ...merged } as const
+
+export const newHistoryEntrySchema = {
+  title: 'NewHistoryEntry',
+  type: 'object',
+  required: factNames,
+  properties: facts,
+  examples: [merged],
+} as const
 
 export const historyEntrySchema = {
+  title: 'HistoryEntry',
   type: 'object',
   required: ['id', ...factNames],
   properties: { id: { type: 'integer', description: 'Identifier of the history entry' }, ...facts },
@@ -41,6 +60,25 @@ export const historyPageSchema = {
   required: ['data', 'pagination'],
   properties: { data: { type: 'array', items: historyEntrySchema }, pagination: paginationSchema },
   additionalProperties: false,
+  description: 'The entries of the page, newest first',
+  examples: [
+    {
+      data: [
+        historyEntryExample,
+        {
+          id: 977,
+          action: 'deployed',
+          user: { name: 'Grace Hopper', email: 'grace@example.com' },
+          commit_sha: '1b3d5f7a9c1e3b5d7f9a1c3e5b7d9f1a3c5e7b9d',
+          pr_number: null,
+          pr_url: null,
+          branch_name: 'main',
+          created_at: '2026-11-02T09:30:00.000Z',
+        },
+      ],
+      pagination: paginationExample(2),
+    },
+  ],
 } as const
 
 export type HistoryEntryBody = FromSchema<typeof historyEntrySchema>

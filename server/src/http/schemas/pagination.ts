@@ -7,6 +7,7 @@ export const pageQuerySchema = {
 } as const
 
 export const paginationSchema = {
+  title: 'Pagination',
   type: 'object',
   required: ['current_page', 'total_pages', 'total_count', 'per_page'],
   properties: {
@@ -17,3 +18,8 @@ export const paginationSchema = {
   },
   additionalProperties: false,
 } as const
+
+/** Of a list that fits on one page. */
+export function paginationExample(totalCount: number) {
+  return { current_page: 1, total_pages: 1, total_count: totalCount, per_page: 25 }
+}

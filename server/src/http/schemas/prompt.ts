@@ -1,5 +1,88 @@
+import type { FromSchema } from 'json-schema-to-ts'
+import { historyEntryExample, historyEntrySchema } from './history.ts'
+import { pageQuerySchema, paginationExample, paginationSchema } from './pagination.ts'
+
+export const promptIdExample = 'pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA'
+
+export const promptId = {
+  type: 'string',
+  description: "The prompt's public ID (prefix pmt_)",
+  examples: [promptIdExample],
+} as const
+
 export const promptParamsSchema = {
   type: 'object',
   required: ['prompt_id'],
-  properties: { prompt_id: { type: 'string', description: "The prompt's public ID (prefix pmt_)" } },
+  properties: { prompt_id: promptId },
 } as const
+
+export const promptQuerySchema = {
+  type: 'object',
+  properties: {
+    q: { type: 'string', default: '', description: 'A part of the name or the path, in any case' },
+    ...pageQuerySchema.properties,
+  },
+} as const
+
+const name = { type: 'string', description: 'A line of up to 1,000 characters' } as const
+
+export const promptNameSchema = {
+  type: 'object',
+  required: ['name'],
+  properties: { name },
+  examples: [{ name: 'Support answers' }],
+} as const
+
+const promptExample = {
+  id: promptIdExample,
+  name: 'Support answers',
+  path: 'prompts/support.md',
+  created_at: '2026-11-01T08:00:00.000Z',
+  last_change: historyEntryExample,
+  signals: { positive: 812, negative: 97 },
+} as const
+
+const promptSchema = {
+  title: 'Prompt',
+  type: 'object',
+  required: ['id', 'name', 'path', 'created_at', 'last_change', 'signals'],
+  properties: {
+    id: { type: 'string', description: 'The public ID (prefix pmt_)' },
+    name,
+    path: { type: ['string', 'null'], description: "Where the prompt's file is; null where it has none" },
+    created_at: { type: 'string', format: 'date-time' },
+    last_change: {
+      anyOf: [historyEntrySchema, { type: 'null' }],
+      description: 'The newest entry of the history that is deployed or pr_merged',
+    },
+    signals: {
+      type: 'object',
+      description: 'Those of the last 30 days, in whole hours',
+      required: ['positive', 'negative'],
+      properties: { positive: { type: 'integer' }, negative: { type: 'integer' } },
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+} as const
+
+export const onePromptSchema = {
+  type: 'object',
+  required: ['data'],
+  properties: { data: promptSchema },
+  additionalProperties: false,
+  description: 'The prompt',
+  examples: [{ data: promptExample }],
+} as const
+
+export const promptPageSchema = {
+  type: 'object',
+  required: ['data', 'pagination'],
+  properties: { data: { type: 'array', items: promptSchema }, pagination: paginationSchema },
+  additionalProperties: false,
+  description: 'The prompts of the page, by name',
+  examples: [{ data: [promptExample], pagination: paginationExample(1) }],
+} as const
+
+export type PromptBody = FromSchema<typeof promptSchema>
+export type PromptNameBody = FromSchema<typeof promptNameSchema>

@@ -1,12 +1,14 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { deliveryStates } from '../../domain/delivery.ts'
 import { forgeNames, repositoryStates } from '../../domain/repository.ts'
-import { paginationSchema } from './pagination.ts'
+import { paginationExample, paginationSchema } from './pagination.ts'
+import { promptIdExample } from './prompt.ts'
 
 const textOrNull = { type: ['string', 'null'] } as const
 const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const
 
 export const newRepositorySchema = {
+  title: 'NewRepository',
   type: 'object',
   required: ['forge', 'url', 'path'],
   properties: {
@@ -22,6 +24,7 @@ export const newRepositorySchema = {
       description: 'How much of a file must stay, in per cent, for a move with changes to keep its prompt',
     },
   },
+  examples: [{ forge: 'github', url: 'https://github.com/acme/prompts.git', path: 'prompts/**/*.md' }],
 } as const
 
 const repository = {
@@ -54,7 +57,25 @@ const repositoryNames = [
   'created_at',
 ] as const
 
+const repositoryExample = {
+  id: 7,
+  forge: 'github',
+  url: 'https://github.com/acme/prompts.git',
+  path: 'prompts/**/*.md',
+  default_branch: 'main',
+  state: 'following',
+  incomplete: false,
+  webhook_url: 'https://ledger.example.com/webhooks/Xk2mPa9Qw4Rt6Yu8Io1Zx3Cv',
+  last_delivery_at: '2026-11-14T16:05:02.000Z',
+  last_sync_at: '2026-11-14T16:05:03.000Z',
+  last_error: null,
+  created_at: '2026-11-01T08:00:00.000Z',
+} as const
+
+const secretExample = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff'
+
 export const repositorySchema = {
+  title: 'Repository',
   type: 'object',
   required: repositoryNames,
   properties: repository,
@@ -66,6 +87,8 @@ export const oneRepositorySchema = {
   required: ['data'],
   properties: { data: repositorySchema },
   additionalProperties: false,
+  description: 'The repository',
+  examples: [{ data: repositoryExample }],
 } as const
 
 export const repositoryPageSchema = {
@@ -73,6 +96,8 @@ export const repositoryPageSchema = {
   required: ['data', 'pagination'],
   properties: { data: { type: 'array', items: repositorySchema }, pagination: paginationSchema },
   additionalProperties: false,
+  description: 'The repositories of the page',
+  examples: [{ data: [repositoryExample], pagination: paginationExample(1) }],
 } as const
 
 const promptFile = {
@@ -100,6 +125,24 @@ export const connectedSchema = {
     },
   },
   additionalProperties: false,
+  description: 'The repository is followed',
+  examples: [
+    {
+      data: {
+        ...repositoryExample,
+        last_delivery_at: null,
+        webhook_secret: secretExample,
+        set_up: [
+          'Open https://github.com/acme/prompts/settings/hooks/new',
+          `Payload URL: ${repositoryExample.webhook_url}, Content type: application/json, Secret: ${secretExample}`,
+          'Choose "Let me select individual events" and tick Pushes and Pull requests.',
+          'Leave Active ticked and press "Add webhook".',
+        ],
+        prompts: [{ id: promptIdExample, path: 'prompts/support.md' }],
+        entries: 12,
+      },
+    },
+  ],
 } as const
 
 export const rotatedSecretSchema = {
@@ -112,12 +155,22 @@ export const rotatedSecretSchema = {
       properties: {
         webhook_url: { type: 'string' },
         webhook_secret: { type: 'string', description: 'Shown this once' },
-        old_secret_until: { type: 'string', format: 'date-time' },
+        old_secret_until: { type: 'string', format: 'date-time', description: 'Until when the old one counts too' },
       },
       additionalProperties: false,
     },
   },
   additionalProperties: false,
+  description: 'The new secret',
+  examples: [
+    {
+      data: {
+        webhook_url: repositoryExample.webhook_url,
+        webhook_secret: secretExample,
+        old_secret_until: '2026-11-16T12:00:00.000Z',
+      },
+    },
+  ],
 } as const
 
 const delivery = {
@@ -131,7 +184,19 @@ const delivery = {
   finished_at: timeOrNull,
 } as const
 
+const deliveryExample = {
+  id: 512,
+  event: 'push',
+  state: 'pending',
+  attempts: 1,
+  error: null,
+  received_at: '2026-11-14T16:05:02.000Z',
+  next_attempt_at: '2026-11-15T12:00:00.000Z',
+  finished_at: null,
+} as const
+
 const deliverySchema = {
+  title: 'Delivery',
   type: 'object',
   required: ['id', 'event', 'state', 'attempts', 'error', 'received_at', 'next_attempt_at', 'finished_at'],
   properties: delivery,
@@ -143,6 +208,13 @@ export const deliveryPageSchema = {
   required: ['data', 'pagination'],
   properties: { data: { type: 'array', items: deliverySchema }, pagination: paginationSchema },
   additionalProperties: false,
+  description: 'The deliveries of the page, newest first',
+  examples: [
+    {
+      data: [{ ...deliveryExample, state: 'done', next_attempt_at: null, finished_at: '2026-11-14T16:05:03.000Z' }],
+      pagination: paginationExample(1),
+    },
+  ],
 } as const
 
 export const oneDeliverySchema = {
@@ -150,12 +222,29 @@ export const oneDeliverySchema = {
   required: ['data'],
   properties: { data: deliverySchema },
   additionalProperties: false,
+  description: 'The delivery is worked on once more',
+  examples: [{ data: deliveryExample }],
+} as const
+
+const repositoryId = {
+  type: 'integer',
+  description: 'The id of the repository',
+  examples: [repositoryExample.id],
 } as const
 
 export const repositoryParamsSchema = {
   type: 'object',
   required: ['repository_id'],
-  properties: { repository_id: { type: 'integer' } },
+  properties: { repository_id: repositoryId },
+} as const
+
+export const deliveryParamsSchema = {
+  type: 'object',
+  required: ['repository_id', 'delivery_id'],
+  properties: {
+    repository_id: repositoryId,
+    delivery_id: { type: 'integer', description: 'The id of the delivery', examples: [deliveryExample.id] },
+  },
 } as const
 
 export type NewRepositoryBody = FromSchema<typeof newRepositorySchema>

@@ -88,9 +88,11 @@ export async function openPostgres(
 
   return {
     rowAddress: 'ctid',
+    byteOrder: 'collate "C"',
     records: (columns) =>
       `json_to_recordset(?::json) as records(${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})`,
     elements: (type) => `(select value::${type} from json_array_elements_text(?::json))`,
+    among: (column, type) => `${column} = any(array(select value::${type} from json_array_elements_text(?::json)))`,
     query,
     write,
     stage,
@@ -127,13 +129,15 @@ async function checkServer(pool: pg.Pool, url: string): Promise<void> {
 
 async function transaction(client: pg.ClientBase, statements: Statement[], patience?: number): Promise<Row[][]> {
   const results: Row[][] = []
-  await client.query('begin')
+  // One statement is an act by itself, and two answers less to wait for.
+  const several = statements.length > 1
+  if (several) await client.query('begin')
   for (const { sql, parameters, orElse } of statements) {
     const rows = await run(client, numbered(sql), parameters, patience)
     if (rows.length === 0 && orElse !== undefined) throw orElse()
     results.push(rows)
   }
-  await client.query('commit')
+  if (several) await client.query('commit')
   return results
 }
 

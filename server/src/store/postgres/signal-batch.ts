@@ -31,10 +31,10 @@ reserved as (
   on conflict (organisation_id, month) do update
     set used = usage.used + excluded.used, month_limit = excluded.month_limit
     where usage.used + excluded.used <= excluded.month_limit
-  returning organisation_id, month
+  returning organisation_id, month, used
 ),
 granted as materialized (
-  select nextval('signal_ids') as id, fresh.* from fresh join reserved using (organisation_id, month) order by place
+  select nextval('signal_ids') as id, used, fresh.* from fresh join reserved using (organisation_id, month) order by place
 ),
 stored as (
   insert into signals (id, organisation_id, prompt_id, value, metadata, created_at)
@@ -54,13 +54,13 @@ keys as (
   order by organisation_id, key
 )
 select
-  (select json_agg(json_build_object('place', place, 'id', id)) from granted) as granted,
+  (select json_agg(json_build_object('place', place, 'id', id, 'used', used)) from granted) as granted,
   (select json_agg(json_build_object('place', place, 'id', signal_id, 'createdAt', created_at,
     'fingerprint', fingerprint)) from known) as known`
 
 /** Places are counted from 1. */
 interface Answer {
-  granted: { place: number; id: number }[] | null
+  granted: { place: number; id: number; used: number }[] | null
   known: { place: number; id: number; createdAt: Instant; fingerprint: string }[] | null
 }
 
@@ -115,9 +115,9 @@ function usageOf({ organisationId, createdAt }: SignalToRecord): string {
 }
 
 function settle(round: Place[], { granted, known }: Answer): void {
-  for (const { place, id } of granted ?? []) {
+  for (const { place, id, used } of granted ?? []) {
     const { signal } = at(round, place)
-    at(round, place).outcome = { kind: 'recorded', id, createdAt: signal.createdAt }
+    at(round, place).outcome = { kind: 'recorded', id, createdAt: signal.createdAt, used }
   }
   for (const { place, id, createdAt, fingerprint } of known ?? []) {
     const same = at(round, place).signal.idempotency?.fingerprint === fingerprint

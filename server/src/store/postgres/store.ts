@@ -11,9 +11,11 @@ import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sq
 import { sqlPrompts } from '../sql/prompts.ts'
 import { sqlRepositories } from '../sql/repositories.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
+import { sqlSignals } from '../sql/signals.ts'
 import { openPostgres } from './database.ts'
 import { migrate } from './migrate.ts'
 import { monthPartitions } from './months.ts'
+import { retractSignal } from './retract.ts'
 import { recordBatch } from './signal-batch.ts'
 
 // Milliseconds that memory may be behind what another process did. Our own changes are seen at once.
@@ -68,7 +70,12 @@ export async function openPostgresStore(
     keys: sqlKeys(database),
     prompts: sqlPrompts(database),
     history: sqlHistory(database),
-    signals: { record: signals.join, import: sqlSignalImport(database, prepareMonths) },
+    signals: {
+      ...sqlSignals(database),
+      record: signals.join,
+      import: sqlSignalImport(database, prepareMonths),
+      retract: retractSignal(database),
+    },
     repositories: sqlRepositories(database),
     deliveries: sqlDeliveries(database),
     facts: sqlFacts(database),

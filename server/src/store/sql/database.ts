@@ -13,10 +13,14 @@ export type Row = Record<string, Value>
 export interface Database {
   /** The column under which the engine knows where a row lies. */
   rowAddress: 'rowid' | 'ctid'
+  /** What to write behind a text to order by its bytes, whatever the database's language. */
+  byteOrder: 'collate binary' | 'collate "C"'
   /** What to select from so that a parameter, an array in JSON of objects, becomes rows. */
   records(columns: StagedColumn[]): string
   /** The same for an array of plain values, for the right side of `in`. */
   elements(type: StagedColumn['type']): string
+  /** That a column is one of them, so that each is looked up however much of the table they seem to be. */
+  among(column: string, type: StagedColumn['type']): string
   rows(sql: string, parameters?: Value[]): Promise<Row[]>
   /** All statements or none; gives the rows of each. */
   write(statements: Statement[]): Promise<Row[][]>

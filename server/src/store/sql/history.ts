@@ -14,7 +14,7 @@ import {
 
 type PromptKey = Pick<Prompt, 'organisationId' | 'id'>
 
-const columns = 'id, action, user_name, user_email, commit_sha, pr_number, pr_url, branch_name, created_at'
+export const columns = 'id, action, user_name, user_email, commit_sha, pr_number, pr_url, branch_name, created_at'
 
 const detailColumns = `${columns}, message, actor, path, old_path, before_blob, after_blob, repository_id`
 
@@ -93,12 +93,32 @@ export function sqlHistory(database: Database): HistoryStore {
       return firstOrNull(await database.rows(sql, [organisationId, id, entryId]), toDetails)
     },
 
+    async liveChanges({ organisationId, id }, request) {
+      const offset = entriesBefore(request)
+      const [count] = await database.rows(
+        `select count(*) as count from history_entries where organisation_id = ? and prompt_id = ? and ${wentLive}`,
+        [organisationId, id],
+      )
+      const totalCount = count?.count as number
+      if (offset >= totalCount) return { changes: [], earlier: null, totalCount }
+      // One newer, which ends the first of them, and one older, which the last is compared with.
+      const newer = Math.min(offset, 1)
+      const rows = await database.rows(
+        `select ${columns}, orphaned_at from history_entries
+         where organisation_id = ? and prompt_id = ? and ${wentLive}
+         order by created_at desc, id desc limit ? offset ?`,
+        [organisationId, id, request.limit + 1 + newer, offset - newer],
+      )
+      const changes = rows.map((row, i) => ({ entry: toEntry(row), until: endOf(row, rows[i - 1]) })).slice(newer)
+      return { changes: changes.slice(0, request.limit), earlier: changes[request.limit] ?? null, totalCount }
+    },
+
     async live({ organisationId, id }, at) {
       const newest = async (among: string, order: string) =>
         firstOrNull(
           await database.rows(
             `select ${detailColumns} from history_entries
-             where organisation_id = ? and prompt_id = ? and created_at <= ? and action in ('deployed', 'pr_merged')
+             where organisation_id = ? and prompt_id = ? and created_at <= ? and ${wentLive}
                and (orphaned_at is null or orphaned_at > ?) and ${among}
              order by ${order} limit 1`,
             [organisationId, id, at, at],
@@ -180,7 +200,7 @@ function factsOf(entry: NewHistoryEntry): Value[] {
   return [dedupeKey, action, user.name, user.email, commitSha, prNumber, prUrl, branchName, createdAt]
 }
 
-function toEntry(row: Row): HistoryEntry {
+export function toEntry(row: Row): HistoryEntry {
   return {
     id: row.id as number,
     action: row.action as Action,
@@ -191,6 +211,14 @@ function toEntry(row: Row): HistoryEntry {
     branchName: row.branch_name as string,
     createdAt: row.created_at as number,
   }
+}
+
+export const wentLive = "action in ('deployed', 'pr_merged')"
+
+/** When the change stopped being live: when the next came, or the default branch lost it. */
+function endOf({ orphaned_at: orphanedAt }: Row, next: Row | undefined): number | null {
+  const ends = [orphanedAt, next?.created_at].filter((at) => at != null) as number[]
+  return ends.length === 0 ? null : Math.min(...ends)
 }
 
 function toDetails(row: Row): EntryDetails {

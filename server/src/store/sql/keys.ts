@@ -1,4 +1,11 @@
-import type { Access, ApiKey, KeyStore, NewApiKey, Role } from '../../domain/api-key.ts'
+import {
+  type Access,
+  type ApiKey,
+  type KeyStore,
+  type NewApiKey,
+  noLongerWorks,
+  type Role,
+} from '../../domain/api-key.ts'
 import type { Plan } from '../../domain/plan.ts'
 import { type Database, firstOrNull, only, type Row, statement } from './database.ts'
 
@@ -31,14 +38,12 @@ export function sqlKeys(database: Database): KeyStore {
     },
 
     async rotate(id, replacement, oldExpiresAt) {
-      const [rows] = await database.change([
-        insertKey(replacement),
-        statement('update api_keys set expires_at = ? where id = ? and (expires_at is null or expires_at > ?)', [
-          oldExpiresAt,
-          id,
-          oldExpiresAt,
-        ]),
-      ])
+      const shorten = statement(
+        `update api_keys set expires_at = case when expires_at < ? then expires_at else ? end
+         where id = ? and revoked_at is null and (expires_at is null or expires_at > ?) returning id`,
+        [oldExpiresAt, oldExpiresAt, id, replacement.createdAt],
+      )
+      const [, rows] = await database.change([{ ...shorten, orElse: () => noLongerWorks(id) }, insertKey(replacement)])
       return toApiKey(only(rows))
     },
 

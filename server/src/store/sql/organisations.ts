@@ -21,6 +21,12 @@ export function sqlOrganisations(database: Database): Omit<OrganisationStore, 'c
       return rows.map(toOrganisation)
     },
 
+    async usage(id, since) {
+      const sql = 'select month, used from signal_usage where organisation_id = ? and month >= ?'
+      const rows = await database.rows(sql, [id, since])
+      return new Map(rows.map(({ month, used }) => [month as number, used as number]))
+    },
+
     async setPlan(id, plan) {
       const update = statement(`update organisations set plan = ? where id = ? returning ${columns}`, [plan, id])
       const [rows = []] = await database.change([update])

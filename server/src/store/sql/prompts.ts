@@ -1,10 +1,17 @@
-import type { Prompt, PromptStore } from '../../domain/prompt.ts'
+import { entriesBefore } from '../../domain/page.ts'
+import { type Prompt, type PromptStore, promptSearch } from '../../domain/prompt.ts'
 import { type Database, firstOrNull, only, type Row, statement } from './database.ts'
+import { promptOverviews } from './prompt-overviews.ts'
 
 export const promptColumns = 'id, public_id, organisation_id, name, created_at, repository_id, path'
 
 export function sqlPrompts(database: Database): PromptStore {
+  const byName = `name ${database.byteOrder}, id`
+  const there = 'prompts where organisation_id = ? and deleted_at is null'
+
   return {
+    overviews: promptOverviews(database),
+
     async create({ organisationId, publicId, name, createdAt }) {
       const [rows] = await database.change([
         statement(
@@ -28,6 +35,34 @@ export function sqlPrompts(database: Database): PromptStore {
     async list(organisationId) {
       const sql = `select ${promptColumns} from prompts where organisation_id = ? and deleted_at is null order by id`
       return (await database.rows(sql, [organisationId])).map(toPrompt)
+    },
+
+    async page(organisationId, search, request) {
+      const before = entriesBefore(request)
+      if (search === '') {
+        const rows = await database.rows(
+          `select total.count, page.* from (select count(*) as count from ${there}) as total
+           left join (select ${promptColumns} from ${there} order by ${byName} limit ? offset ?) as page on true
+           order by ${byName}`,
+          [organisationId, organisationId, request.limit, before],
+        )
+        const prompts = rows.filter((row) => row.id !== null).map(toPrompt)
+        return { prompts, totalCount: only(rows).count as number }
+      }
+      // Searched here, because engines and the languages of databases disagree on what is the same letter in another case.
+      const rows = await database.rows(`select ${promptColumns} from ${there} order by ${byName}`, [organisationId])
+      const found = rows.map(toPrompt).filter(promptSearch(search))
+      return { prompts: found.slice(before, before + request.limit), totalCount: found.length }
+    },
+
+    async rename({ organisationId, id }, name) {
+      const [rows = []] = await database.change([
+        statement(
+          `update prompts set name = ? where organisation_id = ? and id = ? and deleted_at is null returning ${promptColumns}`,
+          [name, organisationId, id],
+        ),
+      ])
+      return firstOrNull(rows, toPrompt)
     },
 
     async delete({ organisationId, id }, at) {

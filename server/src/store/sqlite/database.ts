@@ -103,9 +103,11 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
 
   return {
     rowAddress: 'rowid',
+    byteOrder: 'collate binary',
     records: (columns) =>
       `(select ${columns.map(({ name }) => `value ->> '${name}' as ${name}`).join(', ')} from json_each(?)) as records`,
     elements: () => '(select value from json_each(?))',
+    among: (column) => `${column} in (select value from json_each(?))`,
     prepare,
     transaction,
     write,

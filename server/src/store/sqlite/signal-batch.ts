@@ -77,7 +77,7 @@ export function recordBatch(database: SqliteDatabase): (signals: SignalToRecord[
         if (idempotency !== null) {
           insertKey.run(organisationId, idempotency.key, idempotency.fingerprint, id, createdAt)
         }
-        return { kind: 'recorded', id, createdAt }
+        return { kind: 'recorded', id, createdAt, used: usage.used }
       }
 
       const outcomes = signals.map(record)

@@ -11,8 +11,10 @@ import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sq
 import { sqlPrompts } from '../sql/prompts.ts'
 import { sqlRepositories } from '../sql/repositories.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
+import { sqlSignals } from '../sql/signals.ts'
 import { openSqlite } from './database.ts'
 import { migrate } from './migrate.ts'
+import { retractSignal } from './retract.ts'
 import { recordBatch } from './signal-batch.ts'
 
 export async function openSqliteStore(path: string, clock: Clock): Promise<Store> {
@@ -46,7 +48,12 @@ export async function openSqliteStore(path: string, clock: Clock): Promise<Store
     keys: sqlKeys(database),
     prompts: sqlPrompts(database),
     history: sqlHistory(database),
-    signals: { record: signals.join, import: sqlSignalImport(database, async () => {}) },
+    signals: {
+      ...sqlSignals(database),
+      record: signals.join,
+      import: sqlSignalImport(database, async () => {}),
+      retract: retractSignal(database),
+    },
     repositories: sqlRepositories(database),
     deliveries: sqlDeliveries(database),
     facts: sqlFacts(database),

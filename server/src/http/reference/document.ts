@@ -1,0 +1,82 @@
+/** The parts of an OpenAPI document that we write. */
+export interface Document {
+  openapi: string
+  info: { title: string; version: string; summary: string; description: string; license: object }
+  servers: { url: string; description: string }[]
+  security: Security[]
+  tags: { name: string; description: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: {
+    securitySchemes: Record<string, { type: string; description: string; name?: string; scheme?: string }>
+    headers: Record<string, Header>
+    responses: Record<string, Response>
+    schemas: Record<string, Schema>
+  }
+}
+
+export interface Operation {
+  operationId: string
+  summary: string
+  description: string
+  tags: string[]
+  security?: Security[]
+  parameters?: Parameter[]
+  requestBody?: { required: boolean; content: Record<string, Media> }
+  responses: Record<string, Response | Reference>
+}
+
+export type Security = Record<string, string[]>
+
+export interface Parameter {
+  name: string
+  in: 'path' | 'query' | 'header'
+  required: boolean
+  description: string
+  schema: Schema
+}
+
+export interface Response {
+  description: string
+  headers?: Record<string, Header | Reference>
+  content?: Record<string, Media>
+}
+
+export interface Header {
+  description: string
+  schema: Schema
+}
+
+export interface Media {
+  schema: Schema
+  examples?: Record<string, { value: unknown }>
+}
+
+export interface Reference {
+  $ref: string
+}
+
+/** JSON Schema, as far as we look into it. */
+export interface Schema {
+  $ref?: string
+  title?: string
+  description?: string
+  type?: string | readonly string[]
+  enum?: readonly unknown[]
+  const?: unknown
+  default?: unknown
+  minimum?: number
+  maximum?: number
+  format?: string
+  required?: readonly string[]
+  properties?: Readonly<Record<string, Schema>>
+  items?: Schema
+  anyOf?: readonly Schema[]
+  examples?: readonly unknown[]
+}
+
+/** What a reference within the document leads to; anything else is what it is. */
+export function resolve<T extends object>(document: Document, value: T | Reference): T {
+  if (!('$ref' in value) || value.$ref === undefined) return value as T
+  const steps = value.$ref.split('/').slice(1)
+  return steps.reduce<unknown>((part, step) => (part as Record<string, unknown>)[step], document) as T
+}

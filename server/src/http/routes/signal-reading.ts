@@ -1,0 +1,179 @@
+import { Readable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import { notFound } from '../../domain/errors.ts'
+import { type Interval, intervalLength, intervalStart, intervalStarts, intervals } from '../../domain/interval.ts'
+import { type HourTally, type SignalFilter, type StoredSignal, signalValues, type Tally } from '../../domain/signal.ts'
+import { type Instant, isoTime } from '../../domain/time.ts'
+import type { Context } from '../app.ts'
+import { csvLine } from '../csv.ts'
+import { askedPage, renderPageOf } from '../page-body.ts'
+import { pathId } from '../path-id.ts'
+import { checkSpan, type Query, timeParameter, wordParameter } from '../query.ts'
+import { errorBodySchema, errorSchema } from '../schemas/error.ts'
+import { promptParamsSchema } from '../schemas/prompt.ts'
+import {
+  exportFormats,
+  exportQuerySchema,
+  exportSchemas,
+  signalPageSchema,
+  signalParamsSchema,
+  signalQuerySchema,
+  summaryQuerySchema,
+  summarySchema,
+} from '../schemas/signal.ts'
+
+const config = { roles: ['standard', 'admin'] } as const
+const errors = { 401: errorBodySchema, 403: errorBodySchema, 404: errorBodySchema, 500: errorBodySchema }
+const allErrors = { ...errors, 422: noTime('since') }
+const tags = ['Signals']
+const month = 30 * 24 * 3_600_000
+
+/** Looking at what users thought. */
+export function signalReadingRoutes({ store, clock }: Context) {
+  return async (app: FastifyInstance) => {
+    app.get(
+      '/prompts/:prompt_id/signals',
+      {
+        schema: {
+          operationId: 'listSignals',
+          summary: 'List signals',
+          description: 'Newest first, with their metadata as they were sent.',
+          tags,
+          params: promptParamsSchema,
+          querystring: signalQuerySchema,
+          response: { 200: signalPageSchema, ...allErrors },
+        },
+        config,
+      },
+      async (request, reply) => {
+        const asked = askedPage(request.query)
+        const page = await store.signals.page(request.prompt, filterOf(request.query as Query), asked)
+        // The metadata go out as they came in, to the letter.
+        const data = `[${page.signals.map(toLine).join(',')}]`
+        return reply.type('application/json; charset=utf-8').send(renderPageOf(data, asked, page.totalCount))
+      },
+    )
+
+    app.get(
+      '/prompts/:prompt_id/signals/export',
+      {
+        schema: {
+          operationId: 'exportSignals',
+          summary: 'Export signals',
+          description: 'All of them in one answer, however many. CSV is safe to open in a spreadsheet.',
+          tags,
+          params: promptParamsSchema,
+          querystring: exportQuerySchema,
+          response: {
+            200: {
+              description: 'A file',
+              content: Object.fromEntries(Object.entries(exportSchemas).map(([type, schema]) => [type, { schema }])),
+            },
+            ...allErrors,
+          },
+        },
+        config,
+      },
+      async (request, reply) => {
+        const query = request.query as Query
+        const format = wordParameter(query, 'format', exportFormats) ?? 'ndjson'
+        const portions = store.signals.stream(request.prompt, filterOf(query))
+        const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson; charset=utf-8'
+        return reply
+          .type(type)
+          .header('Content-Disposition', `attachment; filename="${request.prompt.publicId}-signals.${format}"`)
+          .send(Readable.from(format === 'csv' ? csv(portions) : ndjson(portions)))
+      },
+    )
+
+    app.get(
+      '/prompts/:prompt_id/signals/summary',
+      {
+        schema: {
+          operationId: 'summariseSignals',
+          summary: 'Get sums of signals',
+          description: 'By hour, day or week, with the empty ones.',
+          tags,
+          params: promptParamsSchema,
+          querystring: summaryQuerySchema,
+          response: { 200: summarySchema, ...errors, 422: noTime('from') },
+        },
+        config,
+      },
+      async (request) => {
+        const query = request.query as Query
+        const interval = wordParameter(query, 'interval', intervals) ?? 'day'
+        const [from, to] = [timeParameter(query, 'from'), timeParameter(query, 'to')]
+        const until = to ?? clock()
+        const span = { from: from ?? until - month, until }
+        checkSpan(['from', span.from], ['to', span.until])
+        const starts = intervalStarts(interval, span)
+        const last = (starts.at(-1) as Instant) + intervalLength(interval)
+        const hours = await store.signals.hours(request.prompt, { from: starts[0] as Instant, until: last })
+        return summarise(interval, starts, hours)
+      },
+    )
+
+    app.delete(
+      '/prompts/:prompt_id/signals/:signal_id',
+      {
+        schema: {
+          operationId: 'retractSignal',
+          summary: 'Take a signal back',
+          description: "It leaves every figure; the month's count stays.",
+          tags,
+          params: signalParamsSchema,
+          response: { 204: { type: 'null', description: 'The signal is gone' }, ...errors },
+        },
+        config,
+      },
+      async (request, reply) => {
+        const { signal_id: id } = request.params as { signal_id: string }
+        if (!(await store.signals.retract(request.prompt, pathId(id)))) throw notFound()
+        return reply.status(204).send()
+      },
+    )
+  }
+}
+
+function filterOf(query: Query): SignalFilter {
+  const [since, until] = [timeParameter(query, 'since'), timeParameter(query, 'until')]
+  checkSpan(['since', since], ['until', until])
+  return { value: wordParameter(query, 'value', signalValues), since, until }
+}
+
+function toLine({ id, value, metadata, createdAt }: StoredSignal): string {
+  return `{"id":${id},"value":"${value}","metadata":${metadata ?? 'null'},"created_at":"${isoTime(createdAt)}"}`
+}
+
+async function* ndjson(portions: AsyncIterable<StoredSignal[]>): AsyncGenerator<string> {
+  for await (const signals of portions) yield signals.map((signal) => `${toLine(signal)}\n`).join('')
+}
+
+async function* csv(portions: AsyncIterable<StoredSignal[]>): AsyncGenerator<string> {
+  yield csvLine(['id', 'value', 'created_at', 'metadata'])
+  for await (const signals of portions) {
+    yield signals
+      .map(({ id, value, createdAt, metadata }) => csvLine([id, value, isoTime(createdAt), metadata]))
+      .join('')
+  }
+}
+
+function summarise(interval: Interval, starts: Instant[], hours: HourTally[]) {
+  const sums = new Map<Instant, Tally>(starts.map((start) => [start, { positive: 0, negative: 0 }]))
+  const total: Tally = { positive: 0, negative: 0 }
+  for (const { hour, positive, negative } of hours) {
+    for (const sum of [sums.get(intervalStart(interval, hour)) as Tally, total]) {
+      sum.positive += positive
+      sum.negative += negative
+    }
+  }
+  return { data: [...sums].map(([start, sum]) => ({ start: isoTime(start), ...sum })), interval, total }
+}
+
+function noTime(parameter: string) {
+  return errorSchema(
+    'validation_error',
+    `${parameter} must be an ISO 8601 time with a zone, such as 2026-11-15T09:30:00.000Z`,
+  )
+}

@@ -1,0 +1,33 @@
+import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import pino from 'pino'
+import { newVault } from './src/domain/vault.ts'
+import { startFollowing } from './src/follow/following.ts'
+import { buildApp } from './src/http/app.ts'
+import { keyUses } from './src/http/key-uses.ts'
+import { openStore } from './src/store/open.ts'
+
+// Writes docs/openapi.json: what a service with an empty database, of which nothing stays, says about itself.
+const clock = Date.now
+const log = pino({ level: 'silent' })
+const store = await openStore({ url: 'sqlite::memory:', poolSize: 1, clock, onLostConnection: () => {} })
+const following = startFollowing(
+  {
+    store,
+    vault: newVault(randomBytes(32)),
+    clock,
+    log,
+    dataDir: tmpdir(),
+    allowLocal: false,
+    allowRedirects: false,
+    sizeLimit: 0,
+  },
+  () => '',
+  { wake() {}, stop: async () => {} },
+)
+const app = buildApp({ store, uses: keyUses(store.keys), following, clock, log })
+const { body } = await app.inject('/openapi.json')
+await app.close()
+await store.close()
+await writeFile(new URL('../docs/openapi.json', import.meta.url), body)
