@@ -8,13 +8,14 @@ import { measureGrowth } from './growth.ts'
 import { type LoadResult, load } from './load.ts'
 import { median } from './median.ts'
 import { type Running, residentMemory, serve, start, stop } from './processes.ts'
+import { measureReading, reportReading } from './reading.ts'
 import { measureRepositories, reportRepositories } from './repositories.ts'
 import { fillHistory, historyRequest, newSubject, type Subject, signalRequest } from './subject.ts'
 
 const { values: options } = parseArgs({
   options: {
     large: { type: 'boolean', default: false },
-    /** `requests` or `repositories`; both where it is not given. */
+    /** `requests`, `reading` or `repositories`; all of them where it is not given. */
     only: { type: 'string' },
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '4' },
@@ -55,10 +56,13 @@ interface Medians {
 }
 
 try {
-  const requests = options.only === 'repositories' ? {} : await measureRequests()
-  const repositories = options.only === 'requests' ? null : await measureRepositories(urls, folder)
+  const wanted = (name: string) => options.only === undefined || options.only === name
+  const requests = wanted('requests') ? await measureRequests() : {}
+  const reading = wanted('reading') ? await measureReading(urls) : null
+  if (reading !== null) process.stdout.write(`${reportReading(reading)}\n`)
+  const repositories = wanted('repositories') ? await measureRepositories(urls, folder) : null
   if (repositories !== null) process.stdout.write(`${reportRepositories(repositories)}\n`)
-  process.stdout.write(`${JSON.stringify({ machine: machine(), ...requests, repositories })}\n`)
+  process.stdout.write(`${JSON.stringify({ machine: machine(), ...requests, reading, repositories })}\n`)
 } finally {
   await postgres.stop()
   await rm(folder, { recursive: true, force: true })

@@ -21,12 +21,17 @@ export async function newSubject(databaseUrl: string): Promise<Subject> {
   return { key, promptId: prompt.id }
 }
 
-export async function fillHistory(databaseUrl: string, { promptId }: Subject, count: number): Promise<void> {
-  await importLines(databaseUrl, ['history', promptId], historyLines(count))
+/** `step`: milliseconds between two entries. */
+export async function fillHistory(
+  databaseUrl: string,
+  { promptId }: Subject,
+  count: number,
+  { start, step } = { start: Date.UTC(2020, 0), step: 60_000 },
+): Promise<void> {
+  await importLines(databaseUrl, ['history', promptId], historyLines(count, start, step))
 }
 
-function* historyLines(count: number): Generator<string> {
-  const start = Date.UTC(2020, 0)
+function* historyLines(count: number, start: number, step: number): Generator<string> {
   for (let i = 0; i < count; i++) {
     const merged = i % 2 === 1
     yield JSON.stringify({
@@ -36,7 +41,7 @@ function* historyLines(count: number): Generator<string> {
       pr_number: merged ? i : null,
       pr_url: merged ? `https://github.com/acme/prompts/pull/${i}` : null,
       branch_name: 'main',
-      created_at: new Date(start + i * 60_000).toISOString(),
+      created_at: new Date(start + i * step).toISOString(),
     })
   }
 }

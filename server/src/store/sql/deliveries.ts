@@ -1,24 +1,22 @@
-import type { Delivery, DeliveryOutcome, DeliveryState, DeliveryStore } from '../../domain/delivery.ts'
+import type { Delivery, DeliveryOutcome, DeliveryState, DeliveryStore, NewDelivery } from '../../domain/delivery.ts'
+import type { Repository } from '../../domain/repository.ts'
+import { inGroups } from '../groups.ts'
 import { type Database, firstOrNull, only, type Row, type Statement, statement } from './database.ts'
 
 const columns = `id, organisation_id, repository_id, delivery_id, event, state, attempts, error, received_at, next_attempt_at,
   finished_at`
 
 export function sqlDeliveries(database: Database): DeliveryStore {
+  // Many at once cost one flush to the disk, as with signals.
+  const received = inGroups<Received, void>(async (group) => {
+    // In one order, or two processes could each wait for a row that the other has inserted.
+    const ordered = group.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+    await database.write(ordered.map(insertDelivery))
+    return group.map(() => undefined)
+  })
+
   return {
-    async receive({ organisationId, id }, { deliveryId, event, body, receivedAt }) {
-      await database.write([
-        statement(
-          `insert into deliveries
-             (organisation_id, repository_id, delivery_id, event, body, state, received_at, next_attempt_at)
-           values (?, ?, ?, ?, ?, 'pending', ?, ?)
-           on conflict (organisation_id, repository_id, delivery_id) do update set
-             state = 'pending', attempts = 0, next_attempt_at = excluded.next_attempt_at, finished_at = null
-           where deliveries.state = 'failed'`,
-          [organisationId, id, deliveryId, event, body, receivedAt, receivedAt],
-        ),
-      ])
-    },
+    receive: (repository, delivery) => received.join({ repository, delivery }),
 
     async pending({ organisationId, id }, now, limit) {
       const sizes = await database.rows(
@@ -71,6 +69,28 @@ export function sqlDeliveries(database: Database): DeliveryStore {
       return rows.length
     },
   }
+}
+
+interface Received {
+  repository: Repository
+  delivery: NewDelivery
+}
+
+function keyOf({ repository, delivery }: Received): string {
+  return `${repository.id} ${delivery.deliveryId}`
+}
+
+function insertDelivery({ repository, delivery }: Received): Statement {
+  const { deliveryId, event, body, receivedAt } = delivery
+  return statement(
+    `insert into deliveries
+       (organisation_id, repository_id, delivery_id, event, body, state, received_at, next_attempt_at)
+     values (?, ?, ?, ?, ?, 'pending', ?, ?)
+     on conflict (organisation_id, repository_id, delivery_id) do update set
+       state = 'pending', attempts = 0, next_attempt_at = excluded.next_attempt_at, finished_at = null
+     where deliveries.state = 'failed'`,
+    [repository.organisationId, repository.id, deliveryId, event, body, receivedAt, receivedAt],
+  )
 }
 
 const mostCharacters = 32 * 1024 * 1024
