@@ -13,10 +13,6 @@ export interface Worker {
 
 const lookEvery = 1_000
 const atOnce = 2
-// A repository rests so many times as long as its last work took: what comes in meanwhile is worked on together, and there is time
-// for those who wait for an answer.
-const restFor = 3
-const longestRest = 1_000
 const leaseFor = 10_000
 const renewEvery = 3_000
 const hour = 3_600_000
@@ -29,7 +25,6 @@ const patience = 5_000
 export function startWorker(follow: Follow): Worker {
   const { store, clock, log } = follow
   const running = new Map<number, Promise<void>>()
-  const resting = new Set<number>()
   const again = new Set<number>()
   let stopped = false
   let looking: Promise<void> | null = null
@@ -37,11 +32,10 @@ export function startWorker(follow: Follow): Worker {
 
   function start(id: number): void {
     if (stopped) return
-    if (running.has(id) || resting.has(id) || running.size >= atOnce) {
+    if (running.has(id) || running.size >= atOnce) {
       again.add(id)
       return
     }
-    const startedAt = performance.now()
     const run = workOn(follow, id)
       .then(
         (done) => {
@@ -51,23 +45,13 @@ export function startWorker(follow: Follow): Worker {
       )
       .finally(() => {
         running.delete(id)
-        rest(id, Math.min((performance.now() - startedAt) * restFor, longestRest))
         startNext()
       })
     running.set(id, run)
   }
 
-  function rest(id: number, time: number): void {
-    resting.add(id)
-    const awake = () => {
-      resting.delete(id)
-      startNext()
-    }
-    setTimeout(awake, time).unref()
-  }
-
   function startNext(): void {
-    const next = [...again].find((id) => !running.has(id) && !resting.has(id))
+    const next = [...again].find((id) => !running.has(id))
     if (next === undefined || running.size >= atOnce) return
     again.delete(next)
     start(next)
