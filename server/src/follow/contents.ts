@@ -25,11 +25,6 @@ export async function readContents(follow: Follow, entry: EntryDetails): Promise
   return { before, after, patch: whole ? await readPatch(mirror.path, paths, beforeBlob, afterBlob) : null }
 }
 
-export async function readAfter(follow: Follow, entry: EntryDetails): Promise<string | null> {
-  const mirror = await mirrorWith(follow, entry)
-  return mirror === null ? null : textOf(mirror, entry.afterBlob)
-}
-
 async function textOf({ path }: Mirror, blob: string | null): Promise<string | null> {
   return blob === null ? null : readText(path, blob)
 }

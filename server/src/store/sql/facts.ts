@@ -1,11 +1,11 @@
-import type { DerivedEntry } from '../../domain/derivation.ts'
 import type { Edit } from '../../domain/edit.ts'
-import type { EntryChanges, FactStore, Findings, StoredEntry } from '../../domain/facts.ts'
-import type { Action } from '../../domain/history.ts'
+import type { EntryChanges, FactStore, Findings } from '../../domain/facts.ts'
 import { isSettled, type Pull } from '../../domain/pull.ts'
 import type { Repository } from '../../domain/repository.ts'
 import { type Database, only, type Row, type StagedColumn, type Statement, statement, type Value } from './database.ts'
 import { finishDelivery } from './deliveries.ts'
+import { editColumns, fromEdit, toEdit } from './edit-rows.ts'
+import { entryColumns, fromEntry, toStoredEntry } from './entry-rows.ts'
 import { lockHistory, renumberSince, updateCount } from './history.ts'
 import { promptColumns, toPrompt } from './prompts.ts'
 import { holdLease } from './repositories.ts'
@@ -217,28 +217,6 @@ const newPromptColumns: StagedColumn[] = [
   { name: 'created_at', type: 'bigint' },
 ]
 
-const editColumns: StagedColumn[] = [
-  { name: 'commit_sha', type: 'text' },
-  { name: 'prompt_id', type: 'bigint' },
-  { name: 'seq', type: 'bigint' },
-  { name: 'path', type: 'text' },
-  { name: 'old_path', type: 'text' },
-  { name: 'old_blob', type: 'text' },
-  { name: 'new_blob', type: 'text' },
-  { name: 'author_name', type: 'text' },
-  { name: 'author_email', type: 'text' },
-  { name: 'side_author_name', type: 'text' },
-  { name: 'side_author_email', type: 'text' },
-  { name: 'committed_at', type: 'bigint' },
-  { name: 'message', type: 'text' },
-  { name: 'branch', type: 'text' },
-  { name: 'actor', type: 'text' },
-  { name: 'mark', type: 'bigint' },
-  { name: 'pull', type: 'bigint' },
-  { name: 'held_until', type: 'bigint' },
-  { name: 'orphaned_at', type: 'bigint' },
-]
-
 function putEdits(database: Database, { organisationId, id }: Repository, edits: Edit[]): Statement[] {
   const names = namesOf(editColumns)
   return inChunks(edits).map((chunk) =>
@@ -269,27 +247,6 @@ function putPull({ organisationId, id }: Repository, pull: Pull): Statement {
     [organisationId, id, pull.number, Number(isSettled(pull)), JSON.stringify(pull)],
   )
 }
-
-const entryColumns: StagedColumn[] = [
-  { name: 'prompt_id', type: 'bigint' },
-  { name: 'dedupe_key', type: 'text' },
-  { name: 'action', type: 'text' },
-  { name: 'user_name', type: 'text' },
-  { name: 'user_email', type: 'text' },
-  { name: 'commit_sha', type: 'text' },
-  { name: 'pr_number', type: 'bigint' },
-  { name: 'pr_url', type: 'text' },
-  { name: 'branch_name', type: 'text' },
-  { name: 'created_at', type: 'bigint' },
-  { name: 'message', type: 'text' },
-  { name: 'actor', type: 'text' },
-  { name: 'path', type: 'text' },
-  { name: 'old_path', type: 'text' },
-  { name: 'before_blob', type: 'text' },
-  { name: 'after_blob', type: 'text' },
-  { name: 'seq', type: 'bigint' },
-  { name: 'orphaned_at', type: 'bigint' },
-]
 
 const noChanges: EntryChanges = { added: [], changed: [], removed: [] }
 
@@ -353,101 +310,6 @@ function uniqueEdits(edits: Edit[]): Edit[] {
   return [...unique.values()].sort((a, b) => a.seq - b.seq)
 }
 
-function fromEdit(edit: Edit): Record<string, Value> {
-  return {
-    commit_sha: edit.commitSha,
-    prompt_id: edit.promptId,
-    seq: edit.seq,
-    path: edit.path,
-    old_path: edit.oldPath,
-    old_blob: edit.oldBlob,
-    new_blob: edit.newBlob,
-    author_name: edit.author.name,
-    author_email: edit.author.email,
-    side_author_name: edit.sideAuthor?.name ?? null,
-    side_author_email: edit.sideAuthor?.email ?? null,
-    committed_at: edit.committedAt,
-    message: edit.message,
-    branch: edit.branch,
-    actor: edit.actor,
-    mark: edit.mark,
-    pull: edit.pull,
-    held_until: edit.heldUntil,
-    orphaned_at: edit.orphanedAt,
-  }
-}
-
-function toEdit(row: Row): Edit {
-  return {
-    seq: row.seq as number,
-    commitSha: row.commit_sha as string,
-    promptId: row.prompt_id as number,
-    path: row.path as string,
-    oldPath: row.old_path as string | null,
-    oldBlob: row.old_blob as string | null,
-    newBlob: row.new_blob as string | null,
-    author: { name: row.author_name as string, email: row.author_email as string },
-    sideAuthor:
-      row.side_author_name === null
-        ? null
-        : { name: row.side_author_name as string, email: row.side_author_email as string },
-    committedAt: row.committed_at as number,
-    message: row.message as string,
-    branch: row.branch as string,
-    actor: row.actor as string | null,
-    mark: row.mark as number | null,
-    pull: row.pull as number | null,
-    heldUntil: row.held_until as number | null,
-    orphanedAt: row.orphaned_at as number | null,
-  }
-}
-
 function toPull({ document }: Row): Pull {
   return JSON.parse(document as string)
-}
-
-function fromEntry(entry: DerivedEntry): Record<string, Value> {
-  return {
-    prompt_id: entry.promptId,
-    dedupe_key: entry.dedupeKey,
-    action: entry.action,
-    user_name: entry.user.name,
-    user_email: entry.user.email,
-    commit_sha: entry.commitSha,
-    pr_number: entry.prNumber,
-    pr_url: entry.prUrl,
-    branch_name: entry.branchName,
-    created_at: entry.createdAt,
-    message: entry.message,
-    actor: entry.actor,
-    path: entry.path,
-    old_path: entry.oldPath,
-    before_blob: entry.beforeBlob,
-    after_blob: entry.afterBlob,
-    seq: entry.seq,
-    orphaned_at: entry.orphanedAt,
-  }
-}
-
-function toStoredEntry(row: Row): StoredEntry {
-  return {
-    id: row.id as number,
-    promptId: row.prompt_id as number,
-    dedupeKey: row.dedupe_key as string,
-    action: row.action as Action,
-    user: { name: row.user_name as string, email: row.user_email as string },
-    commitSha: row.commit_sha as string,
-    prNumber: row.pr_number as number | null,
-    prUrl: row.pr_url as string | null,
-    branchName: row.branch_name as string,
-    createdAt: row.created_at as number,
-    message: row.message as string,
-    actor: row.actor as string | null,
-    path: row.path as string,
-    oldPath: row.old_path as string | null,
-    beforeBlob: row.before_blob as string | null,
-    afterBlob: row.after_blob as string | null,
-    seq: row.seq as number | null,
-    orphanedAt: row.orphaned_at as number | null,
-  }
 }

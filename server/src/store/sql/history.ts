@@ -18,7 +18,7 @@ export const columns = 'id, action, user_name, user_email, commit_sha, pr_number
 
 const detailColumns = `${columns}, message, actor, path, old_path, before_blob, after_blob, repository_id`
 
-const factColumns: StagedColumn[] = [
+export const factColumns: StagedColumn[] = [
   { name: 'dedupe_key', type: 'text' },
   { name: 'action', type: 'text' },
   { name: 'user_name', type: 'text' },

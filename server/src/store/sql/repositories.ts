@@ -125,7 +125,7 @@ export function sqlRepositories(database: Database): RepositoryStore {
   }
 }
 
-export function wakeRepository(organisationId: number, id: number, at: number): Statement {
+function wakeRepository(organisationId: number, id: number, at: number): Statement {
   return statement('update repositories set due_at = ?, wakes = wakes + 1 where organisation_id = ? and id = ?', [
     at,
     organisationId,
