@@ -7,8 +7,8 @@ export type Interval = (typeof intervals)[number]
 
 const hour = 3_600_000
 const lengths: Record<Interval, number> = { hour, day: 24 * hour, week: 7 * 24 * hour }
-// Weeks begin on Monday; 1970 began on a Thursday.
-const firstMonday = 4 * lengths.day
+// Weeks begin on Monday; 1970 began on a Thursday. Before all instants that we know, so that nothing has to be negative.
+const origins: Record<Interval, Instant> = { hour: 0, day: 0, week: -3 * lengths.day }
 const most = 10_000
 
 export interface Span {
@@ -26,9 +26,12 @@ export function intervalStarts(interval: Interval, { from, until }: Span): Insta
 }
 
 export function intervalStart(interval: Interval, at: Instant): Instant {
-  const length = lengths[interval]
-  const offset = interval === 'week' ? firstMonday : 0
-  return at - ((((at - offset) % length) + length) % length)
+  return at - ((at - origins[interval]) % lengths[interval])
+}
+
+/** An instant at which one of them begins, as all others do at multiples of the length from it. */
+export function intervalOrigin(interval: Interval): Instant {
+  return origins[interval]
 }
 
 export function intervalLength(interval: Interval): number {

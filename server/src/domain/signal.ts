@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Access } from './api-key.ts'
 import { DomainError, invalid } from './errors.ts'
-import type { Span } from './interval.ts'
+import type { Interval, Span } from './interval.ts'
 import { nestingDepth } from './json-text.ts'
 import type { PageRequest } from './page.ts'
 import { monthlySignalLimit } from './plan.ts'
@@ -61,8 +61,8 @@ export interface SignalFilter {
   until: Instant | null
 }
 
-export interface HourTally extends Tally {
-  hour: Instant
+export interface IntervalTally extends Tally {
+  start: Instant
 }
 
 export interface SignalStore {
@@ -76,8 +76,8 @@ export interface SignalStore {
   stream(prompt: Prompt, filter: SignalFilter): AsyncIterable<StoredSignal[]>
   /** Takes a signal out of every figure but the month's usage. False where there is none. */
   retract(prompt: Prompt, id: number): Promise<boolean>
-  /** The hours of a span that have signals, in order. */
-  hours(prompt: Prompt, span: Span): Promise<HourTally[]>
+  /** The intervals of a span that have signals, in order. Of the hours that the span begins and ends in, all signals count. */
+  sums(prompt: Prompt, span: Span, interval: Interval): Promise<IntervalTally[]>
   /** The signals of each span, to the millisecond. */
   tallies(prompt: Prompt, spans: Span[]): Promise<Tally[]>
   /** Signals that the organisation recorded in the month of `at`. */

@@ -1,8 +1,14 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { notFound } from '../../domain/errors.ts'
-import { type Interval, intervalLength, intervalStart, intervalStarts, intervals } from '../../domain/interval.ts'
-import { type HourTally, type SignalFilter, type StoredSignal, signalValues, type Tally } from '../../domain/signal.ts'
+import { type Interval, intervalLength, intervalStarts, intervals } from '../../domain/interval.ts'
+import {
+  type IntervalTally,
+  type SignalFilter,
+  type StoredSignal,
+  signalValues,
+  type Tally,
+} from '../../domain/signal.ts'
 import { type Instant, isoTime } from '../../domain/time.ts'
 import type { Context } from '../app.ts'
 import { csvLine } from '../csv.ts'
@@ -105,12 +111,12 @@ export function signalReadingRoutes({ store, clock }: Context) {
         const interval = wordParameter(query, 'interval', intervals) ?? 'day'
         const [from, to] = [timeParameter(query, 'from'), timeParameter(query, 'to')]
         const until = to ?? clock()
-        const span = { from: from ?? until - month, until }
+        const span = { from: from ?? Math.max(0, until - month), until }
         checkSpan(['from', span.from], ['to', span.until])
         const starts = intervalStarts(interval, span)
         const last = (starts.at(-1) as Instant) + intervalLength(interval)
-        const hours = await store.signals.hours(request.prompt, { from: starts[0] as Instant, until: last })
-        return summarise(interval, starts, hours)
+        const sums = await store.signals.sums(request.prompt, { from: starts[0] as Instant, until: last }, interval)
+        return summarise(interval, starts, sums)
       },
     )
 
@@ -159,16 +165,16 @@ async function* csv(portions: AsyncIterable<StoredSignal[]>): AsyncGenerator<str
   }
 }
 
-function summarise(interval: Interval, starts: Instant[], hours: HourTally[]) {
-  const sums = new Map<Instant, Tally>(starts.map((start) => [start, { positive: 0, negative: 0 }]))
+function summarise(interval: Interval, starts: Instant[], sums: IntervalTally[]) {
+  const sumOf = new Map<Instant, Tally>(sums.map((sum) => [sum.start, sum]))
   const total: Tally = { positive: 0, negative: 0 }
-  for (const { hour, positive, negative } of hours) {
-    for (const sum of [sums.get(intervalStart(interval, hour)) as Tally, total]) {
-      sum.positive += positive
-      sum.negative += negative
-    }
-  }
-  return { data: [...sums].map(([start, sum]) => ({ start: isoTime(start), ...sum })), interval, total }
+  const data = starts.map((start) => {
+    const { positive, negative } = sumOf.get(start) ?? { positive: 0, negative: 0 }
+    total.positive += positive
+    total.negative += negative
+    return { start: isoTime(start), positive, negative }
+  })
+  return { data, interval, total }
 }
 
 function noTime(parameter: string) {

@@ -64,7 +64,7 @@ export async function openPostgres(
     return withClient((client) => transaction(client, statements, ourPatience))
   }
 
-  function stage({ columns, portions, target, statements }: Staging): Promise<Row[][]> {
+  function stage({ columns, portions, targets, statements }: Staging): Promise<Row[][]> {
     return withClient(async (client) => {
       await client.query('set statement_timeout = 0')
       await client.query(`create temp table staged (${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})`)
@@ -81,7 +81,7 @@ export async function openPostgres(
       const results = await transaction(client, [...(await statements()), countChange])
       onChange()
       // Or queries would be planned for the table as it was. The rows are stored by now, whatever becomes of this.
-      await client.query(`analyze ${target}`).catch(() => {})
+      await client.query(`analyze ${targets.join(', ')}`).catch(() => {})
       return results
     }, false)
   }

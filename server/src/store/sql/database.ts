@@ -36,8 +36,8 @@ export interface Database {
 export interface Staging {
   columns: StagedColumn[]
   portions: AsyncIterable<Value[][]>
-  /** The table that grows by the rows, so that the engine can look at it anew. */
-  target: string
+  /** The tables that grow by the rows, so that the engine can look at them anew. */
+  targets: string[]
   statements: () => Promise<Statement[]>
 }
 

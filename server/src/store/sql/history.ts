@@ -59,7 +59,7 @@ export function sqlHistory(database: Database): HistoryStore {
       const [before, , , after] = await database.stage({
         columns: [{ name: 'line', type: 'bigint' }, ...factColumns],
         portions: rows(),
-        target: 'history_entries',
+        targets: ['history_entries'],
         statements: async () => [
           lockHistory(prompt),
           insertStaged(prompt),

@@ -33,7 +33,7 @@ export function sqlSignalImport(
     await database.stage({
       columns,
       portions: rows(),
-      target: 'signals',
+      targets: ['signals', 'signal_hours'],
       statements: async () => {
         await prepareMonths(months)
         return [insertStaged, countStaged, addStagedToHours]

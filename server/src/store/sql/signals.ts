@@ -1,7 +1,7 @@
-import type { Span } from '../../domain/interval.ts'
+import { type Interval, intervalLength, intervalOrigin, type Span } from '../../domain/interval.ts'
 import { entriesBefore } from '../../domain/page.ts'
 import type { Prompt } from '../../domain/prompt.ts'
-import type { SignalFilter, SignalStore, SignalValue, StoredSignal, Tally } from '../../domain/signal.ts'
+import type { IntervalTally, SignalFilter, SignalStore, SignalValue, StoredSignal, Tally } from '../../domain/signal.ts'
 import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
 import type { Database, Row, StagedColumn, Value } from './database.ts'
 
@@ -11,18 +11,18 @@ const beginning = 0
 const end = Number.MAX_SAFE_INTEGER
 
 /**
- * Reading signals. Whole hours come from their sums, so that what is counted or skipped is not read. `cross join` has SQLite look
- * up each span by the index, where it would otherwise go through all signals.
+ * Reading signals. Whole hours come from their sums, so that what is counted or skipped is not read. Spans are summed by
+ * subqueries of their own, so that the engine looks each up by the index, whatever it thinks of the size of the tables.
  */
-export function sqlSignals(database: Database): Pick<SignalStore, 'page' | 'stream' | 'hours' | 'tallies' | 'used'> {
+export function sqlSignals(database: Database): Pick<SignalStore, 'page' | 'stream' | 'sums' | 'tallies' | 'used'> {
   async function tallies({ organisationId, id }: Prompt, spans: Span[]): Promise<Tally[]> {
     const records = spans.map(({ from, until }, place) => ({ place, first: hourStart(from), last: hourStart(until) }))
+    const sum = (value: SignalValue) =>
+      `(select coalesce(sum(${value}), 0) from signal_hours
+        where organisation_id = ? and prompt_id = ? and hour >= records.first and hour < records.last) as ${value}`
     const whole = await database.rows(
-      `select records.place, sum(h.positive) as positive, sum(h.negative) as negative
-       from ${database.records(spanColumns)} cross join signal_hours h
-       where h.organisation_id = ? and h.prompt_id = ? and h.hour >= records.first and h.hour < records.last
-       group by records.place`,
-      [JSON.stringify(records), organisationId, id],
+      `select place, ${sum('positive')}, ${sum('negative')} from ${database.records(spanColumns)}`,
+      [organisationId, id, organisationId, id, JSON.stringify(records)],
     )
     const begun = await begunHours(
       { organisationId, id },
@@ -43,40 +43,54 @@ export function sqlSignals(database: Database): Pick<SignalStore, 'page' | 'stre
     const within = [...new Set(instants)].filter((at) => hourStart(at) !== at)
     if (within.length === 0) return new Map()
     const records = within.map((at) => ({ place: at, first: hourStart(at), last: at }))
+    const count = (value: SignalValue) =>
+      `(select count(*) from signals where organisation_id = ? and prompt_id = ? and value = '${value}'
+        and created_at >= records.first and created_at < records.last) as ${value}`
     const rows = await database.rows(
-      `select records.place, sum(case s.value when 'positive' then 1 else 0 end) as positive,
-         sum(case s.value when 'negative' then 1 else 0 end) as negative
-       from ${database.records(spanColumns)} cross join signals s
-       where s.organisation_id = ? and s.prompt_id = ? and s.created_at >= records.first and s.created_at < records.last
-       group by records.place`,
-      [JSON.stringify(records), organisationId, id],
+      `select place, ${count('positive')}, ${count('negative')} from ${database.records(spanColumns)}`,
+      [organisationId, id, organisationId, id, JSON.stringify(records)],
     )
     return new Map(rows.map((row) => [row.place as number, tallyOf(row)]))
   }
 
-  function hourRows({ organisationId, id }: Prompt, { from, until }: Span, order: 'asc' | 'desc'): Promise<Row[]> {
-    return database.rows(
-      `select hour, positive, negative from signal_hours
-       where organisation_id = ? and prompt_id = ? and hour >= ? and hour < ? order by hour ${order}`,
+  async function sums(
+    { organisationId, id }: Prompt,
+    { from, until }: Span,
+    interval: Interval,
+    order: 'asc' | 'desc' = 'asc',
+  ): Promise<IntervalTally[]> {
+    // Written into the text: PostgreSQL takes two parameters of the same value for different groups.
+    const start = `hour - (hour - ${intervalOrigin(interval)}) % ${intervalLength(interval)}`
+    const rows = await database.rows(
+      `select ${start} as start, sum(positive) as positive, sum(negative) as negative from signal_hours
+       where organisation_id = ? and prompt_id = ? and hour >= ? and hour < ? group by 1 order by 1 ${order}`,
       [organisationId, id, from, until],
     )
+    return rows.map((row) => ({ start: row.start as number, ...tallyOf(row) }))
   }
 
   /** Where to begin reading so that few rows have to be skipped before the one at this place, counted from the newest. */
   async function seek(prompt: Prompt, filter: SignalFilter, place: number): Promise<{ until: Instant; skip: number }> {
     const until = filter.until ?? end
     if (place === 0 && filter.value === null) return { until, skip: 0 }
-    const lastHour = filter.until === null ? end : hourStart(until)
     const begun = filter.until === null ? new Map() : await begunHours(prompt, [until])
     const first = countOf(begun.get(until) ?? nothing, filter.value)
     if (place < first) return { until, skip: place }
+    let span = { from: hourStart(filter.since ?? beginning), until: filter.until === null ? end : hourStart(until) }
     let skip = place - first
-    for (const row of await hourRows(prompt, { from: hourStart(filter.since ?? beginning), until: lastHour }, 'desc')) {
-      const count = countOf(tallyOf(row), filter.value)
-      if (skip < count) return { until: Math.min(until, (row.hour as number) + hourLength), skip }
-      skip -= count
+    // The day first, then the hour within it.
+    for (const interval of ['day', 'hour'] as const) {
+      let found: Instant | undefined
+      for (const { start, ...tally } of await sums(prompt, span, interval, 'desc')) {
+        const count = countOf(tally, filter.value)
+        found = start
+        if (skip < count) break
+        skip -= count
+      }
+      if (found === undefined) return { until: beginning, skip: 0 }
+      span = { from: Math.max(found, span.from), until: Math.min(found + intervalLength(interval), span.until) }
     }
-    return { until: beginning, skip: 0 }
+    return { until: Math.min(until, span.until), skip }
   }
 
   return {
@@ -115,10 +129,7 @@ export function sqlSignals(database: Database): Pick<SignalStore, 'page' | 'stre
       }
     },
 
-    async hours(prompt, span) {
-      const rows = await hourRows(prompt, span, 'asc')
-      return rows.map((row) => ({ hour: row.hour as number, ...tallyOf(row) }))
-    },
+    sums: (prompt, span, interval) => sums(prompt, span, interval),
 
     async used(organisationId, at) {
       const sql = 'select used from signal_usage where organisation_id = ? and month = ?'
@@ -128,7 +139,6 @@ export function sqlSignals(database: Database): Pick<SignalStore, 'page' | 'stre
   }
 }
 
-const hourLength = 3_600_000
 // Beyond every signal, and a whole hour.
 const farFuture = hourStart(8_640_000_000_000_000)
 
