@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import type { LightMyRequestResponse } from 'fastify'
-import type { Action } from '../src/domain/history.ts'
-import { newPrompt } from '../src/domain/prompt.ts'
+import { type Action, newHistoryEntry } from '../src/domain/history.ts'
+import { newPrompt, type Prompt } from '../src/domain/prompt.ts'
+import type { SignalValue } from '../src/domain/signal.ts'
 import { onePromptSchema, promptPageSchema } from '../src/http/schemas/prompt.ts'
 import { onEachEngine } from './engines.ts'
 import { inPortions, signalOf } from './recording.ts'
 import { connected, type Entry } from './scenario.ts'
-import { openTestStore, type Tenant, useService } from './service.ts'
+import { deployed, openTestStore, type Tenant, useService } from './service.ts'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
@@ -18,11 +19,11 @@ interface PromptBody {
   path: string | null
   created_at: string
   last_change: Entry | null
-  signals: { positive: number; negative: number }
+  verdict: string | null
+  signals: { positive: number; negative: number; days: { start: string; positive: number; negative: number }[] }
 }
 
-const hour = 3_600_000
-const day = 24 * hour
+const day = 24 * 3_600_000
 const pull = { prNumber: 7, prUrl: 'https://example.com/7' }
 const unknown = `pmt_${'0'.repeat(24)}`
 const ajv = new Ajv({ allowUnionTypes: true, validateFormats: false })
@@ -85,14 +86,20 @@ onEachEngine('Prompts over HTTP', (engine) => {
     assertFits(onePromptSchema, response)
     const { data } = response.json()
     assert.match(data.id, /^pmt_[0-9A-Za-z]{24}$/)
-    assert.deepEqual(data, {
-      id: data.id,
-      name: 'Greeting',
-      path: null,
-      created_at: '2026-11-15T12:00:00.000Z',
-      last_change: null,
-      signals: { positive: 0, negative: 0 },
-    })
+    const { days, ...sums } = data.signals
+    assert.deepEqual(
+      { ...data, signals: sums },
+      {
+        id: data.id,
+        name: 'Greeting',
+        path: null,
+        created_at: '2026-11-15T12:00:00.000Z',
+        last_change: null,
+        verdict: null,
+        signals: { positive: 0, negative: 0 },
+      },
+    )
+    assert.equal(days.length, 30)
     assert.deepEqual(await list(tenant), [data])
     const one = await ask(tenant, 'GET', `/${data.id}`)
     assertFits(onePromptSchema, one)
@@ -261,7 +268,7 @@ onEachEngine('Prompts over HTTP', (engine) => {
     assert.deepEqual((await list(tenant))[0]?.last_change, first)
   })
 
-  test('signals are those of the last 30 days, in whole hours, of each prompt its own', async () => {
+  test('signals are those of the last 30 days, today included, by day, of each prompt its own', async () => {
     const [tenant, other] = [await admin(), await admin()]
     const now = service.now
     const second = await service.store.prompts.create(newPrompt(tenant.organisation.id, 'second', now))
@@ -269,25 +276,86 @@ onEachEngine('Prompts over HTTP', (engine) => {
     for (const value of ['positive', 'positive', 'negative']) await tenant.signal({ value })
     const told = (createdAt: number, promptId = tenant.prompt.id) =>
       signalOf(tenant, { createdAt, promptId, value: 'negative' })
-    try {
-      service.now = now + 30 * 60_000
-      const edge = now - 30 * day
-      await service.store.signals.import(
-        inPortions([told(edge - 1), told(edge), told(edge + hour), told(now - 60 * day), told(now, second.id)]),
+    const edge = Date.UTC(2026, 9, 17)
+    await service.store.signals.import(
+      inPortions([told(edge - 1), told(edge), told(edge + day - 1), told(now - 60 * day), told(now, second.id)]),
+    )
+    const [first, last] = await list(tenant)
+    const one = await ask(tenant, 'GET', `/${tenant.prompt.publicId}`)
+    assert.deepEqual(one.json().data.signals, first?.signals)
+    const { days = [], ...sums } = first?.signals ?? {}
+    assert.deepEqual(sums, { positive: 2, negative: 3 })
+    assert.deepEqual(
+      days.map(({ start }) => start),
+      Array.from({ length: 30 }, (_, i) => new Date(edge + i * day).toISOString()),
+    )
+    assert.deepEqual(
+      days.filter(({ positive, negative }) => positive + negative > 0),
+      [
+        { start: '2026-10-17T00:00:00.000Z', positive: 0, negative: 2 },
+        { start: '2026-11-15T00:00:00.000Z', positive: 2, negative: 1 },
+      ],
+    )
+    assert.deepEqual([last?.signals.positive, last?.signals.negative], [0, 1])
+  })
+
+  test('the verdict is that of the last change, as the impact tells it, of each prompt its own', async () => {
+    const tenant = await admin()
+    const now = service.now
+    const second = await service.store.prompts.create(newPrompt(tenant.organisation.id, 'second', now))
+    await tenant.record({ createdAt: now - 20 * day })
+    await tenant.record({ createdAt: now - 10 * day - 1_234 })
+    assert.deepEqual(
+      (await list(tenant)).map(({ verdict }) => verdict),
+      ['too_little_data', null],
+    )
+    const told = (at: number, positive: number, promptId = tenant.prompt.id) =>
+      Array.from({ length: 300 }, (_, i) =>
+        signalOf(tenant, { createdAt: at + i, promptId, value: i < positive ? 'positive' : 'negative' }),
       )
-      const expected = [
-        { positive: 2, negative: 3 },
-        { positive: 0, negative: 1 },
-      ]
-      assert.deepEqual(
-        (await list(tenant)).map(({ signals }) => signals),
-        expected,
-      )
-      const one = await ask(tenant, 'GET', `/${tenant.prompt.publicId}`)
-      assert.deepEqual(one.json().data.signals, expected[0])
-    } finally {
-      service.now = now
+    await service.store.signals.import(
+      inPortions([...told(now - 15 * day, 270), ...told(now - 5 * day, 150), ...told(now, 300, second.id)]),
+    )
+    const [impact] = (await ask(tenant, 'GET', `/${tenant.prompt.publicId}/impact`)).json().data
+    assert.deepEqual([impact.verdict, (await list(tenant))[0]?.verdict], ['worse', 'worse'])
+  })
+
+  test('lists come sorted as asked, what cannot be told last, and an order that is none is refused', async () => {
+    const tenant = await tenantWith('b', 'a', 'c', 'd')
+    const now = service.now
+    const prompts = await service.store.prompts.list(tenant.organisation.id)
+    const idOf = (name: string) => prompts.find((prompt) => prompt.name === name)?.id as number
+    const told = (name: string, value: SignalValue, count: number) =>
+      Array.from({ length: count }, () => signalOf(tenant, { createdAt: now, promptId: idOf(name), value }))
+    await service.store.signals.import(
+      inPortions([
+        ...told('a', 'positive', 1),
+        ...told('b', 'positive', 3),
+        ...told('b', 'negative', 1),
+        ...told('c', 'negative', 2),
+        signalOf(tenant, { createdAt: now - 40 * day, promptId: idOf('d'), value: 'positive' }),
+      ]),
+    )
+    for (const [name, at] of [
+      ['c', now - 2 * day],
+      ['a', now - 3 * day],
+      ['d', now - day],
+    ] as const) {
+      const prompt = prompts.find((each) => each.name === name) as Prompt
+      await service.store.history.record(prompt, newHistoryEntry(deployed(at)))
     }
+    const sorted = async (sort: string) => namesOf(await list(tenant, `?sort=${sort}`)).join('')
+    assert.equal(await sorted('name'), 'abcd')
+    assert.equal(await sorted('-name'), 'dcba')
+    assert.equal(await sorted('last_change'), 'acdb')
+    assert.equal(await sorted('-last_change'), 'dcab')
+    assert.equal(await sorted('signals'), 'acbd')
+    assert.equal(await sorted('-signals'), 'bcad')
+    assert.equal(await sorted('positive_share'), 'cbad')
+    assert.equal(await sorted('-positive_share'), 'abcd')
+    assert.equal(await sorted('-signals&limit=2&page=2'), 'ad')
+    assert.equal(await sorted('-signals&q=A'), 'a')
+    assertRefused(await ask(tenant, 'GET', '?sort=size'), 422, 'validation_error', /^sort must be one of name, -name/)
   })
 
   test('a renamed prompt has its new name at once, keeps the rest, and another process sees it after refresh', async () => {

@@ -176,7 +176,13 @@ onEachEngine('Reading signals', (engine) => {
             const positive = inside.filter(({ value }) => value === 'positive').length
             return { positive, negative: inside.length - positive }
           })
-          assert.deepEqual(await service.store.signals.tallies(tenant.prompt, spans), expected)
+          assert.deepEqual(
+            await service.store.signals.tallies(
+              tenant.prompt.organisationId,
+              spans.map((span) => ({ promptId: tenant.prompt.id, ...span })),
+            ),
+            expected,
+          )
         },
       ),
       { numRuns: 25 },

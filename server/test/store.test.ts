@@ -44,7 +44,8 @@ onEachEngine('The store', (engine) => {
     assert.equal(await store.keys.revoke(999_999, 1), null)
     assert.equal(await store.keys.findAccess(hashSecret(newSecret())), null)
     assert.equal(await store.prompts.find(1, 'pmt_'), null)
-    assert.deepEqual(await store.prompts.overviews([], 0), [])
+    assert.deepEqual(await store.history.lastChanges([]), [])
+    assert.deepEqual(await store.signals.days([], 0), [])
     assert.deepEqual(await store.organisations.usage(999_999, 0), new Map())
   })
 

@@ -41,11 +41,13 @@ export interface Impact {
 export interface ChangeStore {
   /** The changes that went live: what was committed to the default branch, by itself or by a pull request. */
   liveChanges(prompt: Prompt, request: PageRequest): Promise<LiveChanges>
+  /** For each prompt the newest change that went live and the one before it, as far as there are any. */
+  lastChanges(prompts: Prompt[]): Promise<LiveChange[][]>
 }
 
 /** The effect of each change on the page: the signals while it was live beside those while the one before was. */
 export async function impactOf(
-  { history, signals }: { history: ChangeStore; signals: Pick<SignalStore, 'tallies'> },
+  { history, signals }: { history: Pick<ChangeStore, 'liveChanges'>; signals: Pick<SignalStore, 'tallies'> },
   prompt: Prompt,
   request: PageRequest,
   now: Instant,
@@ -53,8 +55,8 @@ export async function impactOf(
   const { changes, earlier, totalCount } = await history.liveChanges(prompt, request)
   const all = earlier === null ? changes : [...changes, earlier]
   const tallies = await signals.tallies(
-    prompt,
-    all.map((change) => spanOf(change, now)),
+    prompt.organisationId,
+    all.map((change) => ({ promptId: prompt.id, ...spanOf(change, now) })),
   )
   const impacts = changes.map((change, i) => impact(change, tallies[i + 1] ?? nothing, tallies[i] ?? nothing))
   return { impacts, totalCount }
@@ -63,11 +65,11 @@ export async function impactOf(
 const nothing: Tally = { positive: 0, negative: 0 }
 
 // Signals of this very millisecond count too.
-function spanOf({ entry, until }: LiveChange, now: Instant): Span {
+export function spanOf({ entry, until }: LiveChange, now: Instant): Span {
   return { from: entry.createdAt, until: Math.max(until ?? now + 1, entry.createdAt) }
 }
 
-function impact({ entry, until }: LiveChange, before: Tally, after: Tally): Impact {
+export function impact({ entry, until }: LiveChange, before: Tally, after: Tally): Impact {
   const found = differenceOf(before, after)
   return {
     entry,

@@ -1,9 +1,7 @@
-import type { HistoryEntry } from './history.ts'
 import type { PageRequest } from './page.ts'
 import { randomBase62 } from './random.ts'
-import type { Tally } from './signal.ts'
 import { lineOfText } from './text.ts'
-import { hourStart, type Instant } from './time.ts'
+import type { Instant } from './time.ts'
 
 export interface Prompt {
   id: number
@@ -24,11 +22,13 @@ export interface PromptPage {
   totalCount: number
 }
 
-/** A prompt with what happened to it lately. */
-export interface PromptOverview extends Prompt {
-  /** The newest change that went live. */
-  lastChange: HistoryEntry | null
-  signals: Tally
+export const promptSorts = ['name', 'last_change', 'signals', 'positive_share'] as const
+
+/** By signals and share of positive ones: those since an instant. What has none of it comes last either way. */
+export interface PromptOrder {
+  by: (typeof promptSorts)[number]
+  descending: boolean
+  since: Instant
 }
 
 export interface PromptStore {
@@ -38,10 +38,8 @@ export interface PromptStore {
   /** For the operator's command, which stands above organisations. */
   findAnywhere(publicId: string): Promise<Prompt | null>
   list(organisationId: number): Promise<Prompt[]>
-  /** Those that the search finds, by name, then id. */
-  page(organisationId: number, search: string, request: PageRequest): Promise<PromptPage>
-  /** The same prompts in the same order, with the signals of the hours from `since` on. Asks no more for many than for one. */
-  overviews(prompts: Prompt[], since: Instant): Promise<PromptOverview[]>
+  /** Those that the search finds, in this order, then by name and id. */
+  page(organisationId: number, search: string, order: PromptOrder, request: PageRequest): Promise<PromptPage>
   /** Null where the prompt was deleted meanwhile. */
   rename(prompt: Prompt, name: string): Promise<Prompt | null>
   /** The prompt is not found from now on; its history and its signals stay stored. */
@@ -71,13 +69,6 @@ export function promptSearch(text: string): (prompt: Prompt) => boolean {
 
 function folded(text: string): string {
   return text.normalize().toLowerCase()
-}
-
-const thirtyDays = 30 * 24 * 3_600_000
-
-/** Since when an overview counts signals: the last thirty days, and what else is in their first hour. */
-export function overviewStart(now: Instant): Instant {
-  return hourStart(now - thirtyDays)
 }
 
 /**

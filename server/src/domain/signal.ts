@@ -61,6 +61,11 @@ export interface SignalFilter {
   until: Instant | null
 }
 
+/** A span of a prompt's time. */
+export interface PromptSpan extends Span {
+  promptId: number
+}
+
 export interface IntervalTally extends Tally {
   start: Instant
 }
@@ -79,7 +84,9 @@ export interface SignalStore {
   /** The intervals of a span that have signals, in order. Of the hours that the span begins and ends in, all signals count. */
   sums(prompt: Prompt, span: Span, interval: Interval): Promise<IntervalTally[]>
   /** The signals of each span, to the millisecond. */
-  tallies(prompt: Prompt, spans: Span[]): Promise<Tally[]>
+  tallies(organisationId: number, spans: PromptSpan[]): Promise<Tally[]>
+  /** For each prompt the days that have signals, UTC, in order; `since` begins a day. Prompts of one organisation. */
+  days(prompts: Prompt[], since: Instant): Promise<IntervalTally[][]>
   /** Signals that the organisation recorded in the month of `at`. */
   used(organisationId: number, at: Instant): Promise<number>
 }

@@ -47,8 +47,13 @@ export function nextMonthStart(at: Instant): Instant {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)
 }
 
-const hour = 3_600_000
+export const hour = 3_600_000
+export const day = 24 * hour
 
 export function hourStart(at: Instant): Instant {
   return at - (at % hour)
+}
+
+export function dayStart(at: Instant): Instant {
+  return at - (at % day)
 }

@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { notFound } from '../../domain/errors.ts'
-import { newPrompt, overviewStart, type Prompt, type PromptOverview, promptName } from '../../domain/prompt.ts'
-import { isoTime } from '../../domain/time.ts'
+import { type Overview, overviewStart, overviewsOf } from '../../domain/overview.ts'
+import { newPrompt, type Prompt, type PromptOrder, promptName } from '../../domain/prompt.ts'
+import { type Instant, isoTime } from '../../domain/time.ts'
 import type { Context } from '../app.ts'
 import { toHistoryEntryBody } from '../history-body.ts'
 import { askedPage, lastOf, renderPage } from '../page-body.ts'
-import type { Query } from '../query.ts'
+import { type Query, wordParameter } from '../query.ts'
 import { errorBodySchema, errorSchema } from '../schemas/error.ts'
 import {
   onePromptSchema,
@@ -15,6 +16,7 @@ import {
   promptPageSchema,
   promptParamsSchema,
   promptQuerySchema,
+  promptSortWords,
 } from '../schemas/prompt.ts'
 
 const readers = { roles: ['standard', 'admin'] } as const
@@ -23,13 +25,14 @@ const errors = { 401: errorBodySchema, 403: errorBodySchema, 500: errorBodySchem
 const missing = { ...errors, 404: errorBodySchema }
 const invalid = { 422: errorSchema('validation_error', 'name must be given') }
 const tags = ['Prompts']
+const noSort = `sort must be one of ${promptSortWords.join(', ')}`
 const params = promptParamsSchema
 const body = promptNameSchema
 
 /** The prompts themselves: finding, creating, renaming and deleting them. */
 export function promptRoutes({ store, clock }: Context) {
   async function bodiesOf(prompts: Prompt[]): Promise<PromptBody[]> {
-    return (await store.prompts.overviews(prompts, overviewStart(clock()))).map(toPromptBody)
+    return (await overviewsOf(store, prompts, clock())).map(toPromptBody)
   }
 
   async function answer(prompt: Prompt) {
@@ -46,14 +49,15 @@ export function promptRoutes({ store, clock }: Context) {
           summary: 'List prompts',
           tags,
           querystring: promptQuerySchema,
-          response: { 200: promptPageSchema, ...errors },
+          response: { 200: promptPageSchema, ...errors, 422: errorSchema('validation_error', noSort) },
         },
         config: readers,
       },
       async (request, reply) => {
         const asked = askedPage(request.query)
         const search = lastOf((request.query as Query).q) ?? ''
-        const { prompts, totalCount } = await store.prompts.page(request.access.organisationId, search, asked)
+        const order = orderOf(request.query as Query, clock())
+        const { prompts, totalCount } = await store.prompts.page(request.access.organisationId, search, order, asked)
         const page = renderPage(await bodiesOf(prompts), asked, totalCount)
         return reply.type('application/json; charset=utf-8').send(page)
       },
@@ -136,13 +140,25 @@ export function promptRoutes({ store, clock }: Context) {
   }
 }
 
-function toPromptBody({ publicId, name, path, createdAt, lastChange, signals }: PromptOverview): PromptBody {
+function orderOf(query: Query, now: Instant): PromptOrder {
+  const word = wordParameter(query, 'sort', promptSortWords) ?? 'name'
+  const descending = word.startsWith('-')
+  return {
+    by: (descending ? word.slice(1) : word) as PromptOrder['by'],
+    descending,
+    since: overviewStart(now),
+  }
+}
+
+function toPromptBody({ prompt, lastChange, days, signals }: Overview): PromptBody {
+  const { publicId, name, path, createdAt } = prompt
   return {
     id: publicId,
     name,
     path,
     created_at: isoTime(createdAt),
-    last_change: lastChange === null ? null : toHistoryEntryBody(lastChange),
-    signals,
+    last_change: lastChange === null ? null : toHistoryEntryBody(lastChange.entry),
+    verdict: lastChange?.verdict ?? null,
+    signals: { ...signals, days: days.map(({ start, ...tally }) => ({ start: isoTime(start), ...tally })) },
   }
 }

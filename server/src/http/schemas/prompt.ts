@@ -1,6 +1,9 @@
 import type { FromSchema } from 'json-schema-to-ts'
+import { promptSorts } from '../../domain/prompt.ts'
+import { verdicts } from '../../domain/verdict.ts'
 import { historyEntryExample, historyEntrySchema } from './history.ts'
 import { pageQuerySchema, paginationExample, paginationSchema } from './pagination.ts'
+import { intervalTally, tally } from './tally.ts'
 
 export const promptIdExample = 'pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA'
 
@@ -16,10 +19,19 @@ export const promptParamsSchema = {
   properties: { prompt_id: promptId },
 } as const
 
+/** Each of them, and with `-` before it, downwards. */
+export const promptSortWords = promptSorts.flatMap((sort) => [sort, `-${sort}` as const])
+
 export const promptQuerySchema = {
   type: 'object',
   properties: {
     q: { type: 'string', default: '', description: 'A part of the name or the path, in any case' },
+    sort: {
+      type: 'string',
+      enum: promptSortWords,
+      default: 'name',
+      description: 'Upwards, or downwards with `-`; what has no change or no signals of the last 30 days comes last',
+    },
     ...pageQuerySchema.properties,
   },
 } as const
@@ -39,13 +51,18 @@ const promptExample = {
   path: 'prompts/support.md',
   created_at: '2026-11-01T08:00:00.000Z',
   last_change: historyEntryExample,
-  signals: { positive: 812, negative: 97 },
+  verdict: 'better',
+  signals: {
+    positive: 812,
+    negative: 97,
+    days: [{ start: '2026-10-17T00:00:00.000Z', positive: 812, negative: 97 }],
+  },
 } as const
 
 const promptSchema = {
   title: 'Prompt',
   type: 'object',
-  required: ['id', 'name', 'path', 'created_at', 'last_change', 'signals'],
+  required: ['id', 'name', 'path', 'created_at', 'last_change', 'verdict', 'signals'],
   properties: {
     id: { type: 'string', description: 'The public ID (prefix pmt_)' },
     name,
@@ -55,11 +72,23 @@ const promptSchema = {
       anyOf: [historyEntrySchema, { type: 'null' }],
       description: 'The newest entry of the history that is deployed or pr_merged',
     },
+    verdict: {
+      type: ['string', 'null'],
+      enum: [...verdicts, null],
+      description: 'What the last change did to what users think; null where there is none',
+    },
     signals: {
       type: 'object',
-      description: 'Those of the last 30 days, in whole hours',
-      required: ['positive', 'negative'],
-      properties: { positive: { type: 'integer' }, negative: { type: 'integer' } },
+      description: 'Those of the last 30 days, today included, UTC',
+      required: ['positive', 'negative', 'days'],
+      properties: {
+        ...tally,
+        days: {
+          type: 'array',
+          description: 'The same by day, the empty ones too',
+          items: intervalTally,
+        },
+      },
       additionalProperties: false,
     },
   },
@@ -80,7 +109,7 @@ export const promptPageSchema = {
   required: ['data', 'pagination'],
   properties: { data: { type: 'array', items: promptSchema }, pagination: paginationSchema },
   additionalProperties: false,
-  description: 'The prompts of the page, by name',
+  description: 'The prompts of the page',
   examples: [{ data: [promptExample], pagination: paginationExample(1) }],
 } as const
 

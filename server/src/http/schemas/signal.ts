@@ -5,6 +5,7 @@ import { verdicts } from '../../domain/verdict.ts'
 import { historyEntryExample, historyEntrySchema } from './history.ts'
 import { pageQuerySchema, paginationExample, paginationSchema } from './pagination.ts'
 import { promptId } from './prompt.ts'
+import { intervalTally, tally } from './tally.ts'
 
 export const exportFormats = ['ndjson', 'csv'] as const
 
@@ -79,11 +80,6 @@ export const exportSchemas = {
     description: 'One signal a line, metadata as JSON text',
     examples: ['id,value,created_at,metadata\r\n31337,positive,2026-11-15T12:00:00.000Z,\r\n'],
   },
-} as const
-
-const tally = {
-  positive: { type: 'integer' },
-  negative: { type: 'integer' },
 } as const
 
 const storedSignalSchema = {
@@ -169,12 +165,7 @@ export const summarySchema = {
     data: {
       type: 'array',
       description: 'Every interval that the span touches, whole, in order',
-      items: {
-        type: 'object',
-        required: ['start', 'positive', 'negative'],
-        properties: { start: { type: 'string', format: 'date-time' }, ...tally },
-        additionalProperties: false,
-      },
+      items: intervalTally,
     },
     interval: { enum: intervals },
     total: { type: 'object', required: ['positive', 'negative'], properties: tally, additionalProperties: false },

@@ -1,4 +1,5 @@
 import type { Action, EntryDetails, HistoryEntry, HistoryStore, NewHistoryEntry } from '../../domain/history.ts'
+import type { LiveChange } from '../../domain/impact.ts'
 import { entriesBefore } from '../../domain/page.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import {
@@ -109,8 +110,25 @@ export function sqlHistory(database: Database): HistoryStore {
          order by created_at desc, id desc limit ? offset ?`,
         [organisationId, id, request.limit + 1 + newer, offset - newer],
       )
-      const changes = rows.map((row, i) => ({ entry: toEntry(row), until: endOf(row, rows[i - 1]) })).slice(newer)
+      const changes = toChanges(rows).slice(newer)
       return { changes: changes.slice(0, request.limit), earlier: changes[request.limit] ?? null, totalCount }
+    },
+
+    async lastChanges(prompts) {
+      const [first] = prompts
+      if (first === undefined) return []
+      // A cross join, since SQLite then takes the prompts first and looks their entries up, whatever it thinks is cheaper.
+      const rows = await database.rows(
+        `select asked, ${columns}, orphaned_at
+         from ${database.records([{ name: 'asked', type: 'bigint' }])} cross join history_entries
+         where organisation_id = ? and id in (
+           select newest.id from history_entries as newest where organisation_id = ? and prompt_id = asked and ${wentLive}
+           order by created_at desc, id desc limit 2)
+         order by created_at desc, id desc`,
+        [JSON.stringify(prompts.map(({ id }) => ({ asked: id }))), first.organisationId, first.organisationId],
+      )
+      const rowsOf = Map.groupBy(rows, (row) => row.asked)
+      return prompts.map(({ id }) => toChanges(rowsOf.get(id) ?? []))
     },
 
     async live({ organisationId, id }, at) {
@@ -214,6 +232,11 @@ export function toEntry(row: Row): HistoryEntry {
 }
 
 export const wentLive = "action in ('deployed', 'pr_merged')"
+
+/** Rows of changes that followed each other, newest first. */
+function toChanges(rows: Row[]): LiveChange[] {
+  return rows.map((row, i) => ({ entry: toEntry(row), until: endOf(row, rows[i - 1]) }))
+}
 
 /** When the change stopped being live: when the next came, or the default branch lost it. */
 function endOf({ orphaned_at: orphanedAt }: Row, next: Row | undefined): number | null {

@@ -1,17 +1,22 @@
 import { entriesBefore } from '../../domain/page.ts'
-import { type Prompt, type PromptStore, promptSearch } from '../../domain/prompt.ts'
+import { type Prompt, type PromptOrder, type PromptStore, promptSearch } from '../../domain/prompt.ts'
+import type { Instant } from '../../domain/time.ts'
 import { type Database, firstOrNull, only, type Row, statement } from './database.ts'
-import { promptOverviews } from './prompt-overviews.ts'
+import { wentLive } from './history.ts'
 
 export const promptColumns = 'id, public_id, organisation_id, name, created_at, repository_id, path'
 
 export function sqlPrompts(database: Database): PromptStore {
-  const byName = `name ${database.byteOrder}, id`
+  const byName = `name ${database.byteOrder}`
   const there = 'prompts where organisation_id = ? and deleted_at is null'
 
-  return {
-    overviews: promptOverviews(database),
+  function orderBy({ by, descending, since }: PromptOrder): string {
+    const direction = descending ? 'desc' : 'asc'
+    if (by === 'name') return `${byName} ${direction}, id`
+    return `${sortKey(by, since)} ${direction} nulls last, ${byName}, id`
+  }
 
+  return {
     async create({ organisationId, publicId, name, createdAt }) {
       const [rows] = await database.change([
         statement(
@@ -37,21 +42,18 @@ export function sqlPrompts(database: Database): PromptStore {
       return (await database.rows(sql, [organisationId])).map(toPrompt)
     },
 
-    async page(organisationId, search, request) {
+    async page(organisationId, search, order, request) {
       const before = entriesBefore(request)
+      const select = `select ${promptColumns} from ${there} order by ${orderBy(order)}`
       if (search === '') {
-        const rows = await database.rows(
-          `select total.count, page.* from (select count(*) as count from ${there}) as total
-           left join (select ${promptColumns} from ${there} order by ${byName} limit ? offset ?) as page on true
-           order by ${byName}`,
-          [organisationId, organisationId, request.limit, before],
-        )
-        const prompts = rows.filter((row) => row.id !== null).map(toPrompt)
-        return { prompts, totalCount: only(rows).count as number }
+        const [counted, rows] = await Promise.all([
+          database.rows(`select count(*) as count from ${there}`, [organisationId]),
+          database.rows(`${select} limit ? offset ?`, [organisationId, request.limit, before]),
+        ])
+        return { prompts: rows.map(toPrompt), totalCount: only(counted).count as number }
       }
       // Searched here, because engines and the languages of databases disagree on what is the same letter in another case.
-      const rows = await database.rows(`select ${promptColumns} from ${there} order by ${byName}`, [organisationId])
-      const found = rows.map(toPrompt).filter(promptSearch(search))
+      const found = (await database.rows(select, [organisationId])).map(toPrompt).filter(promptSearch(search))
       return { prompts: found.slice(before, before + request.limit), totalCount: found.length }
     },
 
@@ -75,6 +77,13 @@ export function sqlPrompts(database: Database): PromptStore {
       ])
     },
   }
+}
+
+function sortKey(by: Exclude<PromptOrder['by'], 'name'>, since: Instant): string {
+  const ofPrompt = 'organisation_id = prompts.organisation_id and prompt_id = prompts.id'
+  if (by === 'last_change') return `(select max(created_at) from history_entries where ${ofPrompt} and ${wentLive})`
+  const sum = by === 'signals' ? 'sum(positive + negative)' : 'sum(positive) * 1.0 / sum(positive + negative)'
+  return `(select ${sum} from signal_hours where ${ofPrompt} and hour >= ${since} having sum(positive + negative) > 0)`
 }
 
 export function toPrompt(row: Row): Prompt {

@@ -1,7 +1,15 @@
 import { type Interval, intervalLength, intervalOrigin, type Span } from '../../domain/interval.ts'
 import { entriesBefore } from '../../domain/page.ts'
 import type { Prompt } from '../../domain/prompt.ts'
-import type { IntervalTally, SignalFilter, SignalStore, SignalValue, StoredSignal, Tally } from '../../domain/signal.ts'
+import type {
+  IntervalTally,
+  PromptSpan,
+  SignalFilter,
+  SignalStore,
+  SignalValue,
+  StoredSignal,
+  Tally,
+} from '../../domain/signal.ts'
 import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
 import type { Database, Row, StagedColumn, Value } from './database.ts'
 
@@ -14,41 +22,53 @@ const end = Number.MAX_SAFE_INTEGER
  * Reading signals. Whole hours come from their sums, so that what is counted or skipped is not read. Spans are summed by
  * subqueries of their own, so that the engine looks each up by the index, whatever it thinks of the size of the tables.
  */
-export function sqlSignals(database: Database): Pick<SignalStore, 'page' | 'stream' | 'sums' | 'tallies' | 'used'> {
-  async function tallies({ organisationId, id }: Prompt, spans: Span[]): Promise<Tally[]> {
-    const records = spans.map(({ from, until }, place) => ({ place, first: hourStart(from), last: hourStart(until) }))
+export function sqlSignals(
+  database: Database,
+): Pick<SignalStore, 'page' | 'stream' | 'sums' | 'tallies' | 'days' | 'used'> {
+  async function tallies(organisationId: number, spans: PromptSpan[]): Promise<Tally[]> {
+    const records = spans.map(({ promptId, from, until }, place) => {
+      return { place, prompt: promptId, first: hourStart(from), last: hourStart(until) }
+    })
     const sum = (value: SignalValue) =>
       `(select coalesce(sum(${value}), 0) from signal_hours
-        where organisation_id = ? and prompt_id = ? and hour >= records.first and hour < records.last) as ${value}`
-    const whole = await database.rows(
-      `select place, ${sum('positive')}, ${sum('negative')} from ${database.records(spanColumns)}`,
-      [organisationId, id, organisationId, id, JSON.stringify(records)],
-    )
-    const begun = await begunHours(
-      { organisationId, id },
-      spans.flatMap(({ from, until }) => [from, until]),
-    )
-    const wholeOf = new Map(whole.map((row) => [row.place, tallyOf(row)]))
-    return spans.map(({ from, until }, place) => {
-      const tally = wholeOf.get(place) ?? nothing
-      return subtract(add(tally, begun.get(until) ?? nothing), begun.get(from) ?? nothing)
-    })
+        where organisation_id = ? and prompt_id = records.prompt and hour >= records.first and hour < records.last) as ${value}`
+    const [whole, begun, ended] = await Promise.all([
+      overSpans(records, sum, organisationId),
+      begunHours(
+        organisationId,
+        spans.map(({ promptId, from }) => ({ promptId, at: from })),
+      ),
+      begunHours(
+        organisationId,
+        spans.map(({ promptId, until }) => ({ promptId, at: until })),
+      ),
+    ])
+    return spans.map((_, i) => subtract(add(whole.get(i) ?? nothing, ended.get(i) ?? nothing), begun.get(i) ?? nothing))
   }
 
   /** For each instant, the signals of its hour that came before it. */
-  async function begunHours(
-    { organisationId, id }: Pick<Prompt, 'organisationId' | 'id'>,
-    instants: Instant[],
-  ): Promise<Map<Instant, Tally>> {
-    const within = [...new Set(instants)].filter((at) => hourStart(at) !== at)
-    if (within.length === 0) return new Map()
-    const records = within.map((at) => ({ place: at, first: hourStart(at), last: at }))
+  function begunHours(
+    organisationId: number,
+    instants: { promptId: number; at: Instant }[],
+  ): Promise<Map<number, Tally>> {
+    const records = instants
+      .map(({ promptId, at }, place) => ({ place, prompt: promptId, first: hourStart(at), last: at }))
+      .filter(({ first, last }) => first !== last)
     const count = (value: SignalValue) =>
-      `(select count(*) from signals where organisation_id = ? and prompt_id = ? and value = '${value}'
+      `(select count(*) from signals where organisation_id = ? and prompt_id = records.prompt and value = '${value}'
         and created_at >= records.first and created_at < records.last) as ${value}`
+    return overSpans(records, count, organisationId)
+  }
+
+  async function overSpans(
+    records: SpanRecord[],
+    figure: (value: SignalValue) => string,
+    organisationId: number,
+  ): Promise<Map<number, Tally>> {
+    if (records.length === 0) return new Map()
     const rows = await database.rows(
-      `select place, ${count('positive')}, ${count('negative')} from ${database.records(spanColumns)}`,
-      [organisationId, id, organisationId, id, JSON.stringify(records)],
+      `select place, ${figure('positive')}, ${figure('negative')} from ${database.records(spanColumns)}`,
+      [organisationId, organisationId, JSON.stringify(records)],
     )
     return new Map(rows.map((row) => [row.place as number, tallyOf(row)]))
   }
@@ -59,22 +79,23 @@ export function sqlSignals(database: Database): Pick<SignalStore, 'page' | 'stre
     interval: Interval,
     order: 'asc' | 'desc' = 'asc',
   ): Promise<IntervalTally[]> {
-    // Written into the text: PostgreSQL takes two parameters of the same value for different groups.
-    const start = `hour - (hour - ${intervalOrigin(interval)}) % ${intervalLength(interval)}`
     const rows = await database.rows(
-      `select ${start} as start, sum(positive) as positive, sum(negative) as negative from signal_hours
+      `select ${startOf(interval)} as start, sum(positive) as positive, sum(negative) as negative from signal_hours
        where organisation_id = ? and prompt_id = ? and hour >= ? and hour < ? group by 1 order by 1 ${order}`,
       [organisationId, id, from, until],
     )
-    return rows.map((row) => ({ start: row.start as number, ...tallyOf(row) }))
+    return rows.map(toIntervalTally)
   }
 
   /** Where to begin reading so that few rows have to be skipped before the one at this place, counted from the newest. */
   async function seek(prompt: Prompt, filter: SignalFilter, place: number): Promise<{ until: Instant; skip: number }> {
     const until = filter.until ?? end
     if (place === 0 && filter.value === null) return { until, skip: 0 }
-    const begun = filter.until === null ? new Map() : await begunHours(prompt, [until])
-    const first = countOf(begun.get(until) ?? nothing, filter.value)
+    const begun = await begunHours(
+      prompt.organisationId,
+      filter.until === null ? [] : [{ promptId: prompt.id, at: until }],
+    )
+    const first = countOf(begun.get(0) ?? nothing, filter.value)
     if (place < first) return { until, skip: place }
     let span = { from: hourStart(filter.since ?? beginning), until: filter.until === null ? end : hourStart(until) }
     let skip = place - first
@@ -98,7 +119,7 @@ export function sqlSignals(database: Database): Pick<SignalStore, 'page' | 'stre
 
     async page(prompt, filter, request) {
       const span = { from: filter.since ?? beginning, until: filter.until ?? farFuture }
-      const [tally] = await tallies(prompt, [span])
+      const [tally] = await tallies(prompt.organisationId, [{ promptId: prompt.id, ...span }])
       const totalCount = Math.max(0, countOf(tally ?? nothing, filter.value))
       const place = entriesBefore(request)
       if (place >= totalCount) return { signals: [], totalCount }
@@ -131,6 +152,19 @@ export function sqlSignals(database: Database): Pick<SignalStore, 'page' | 'stre
 
     sums: (prompt, span, interval) => sums(prompt, span, interval),
 
+    async days(prompts, since) {
+      const [first] = prompts
+      if (first === undefined) return []
+      const start = startOf('day')
+      const rows = await database.rows(
+        `select prompt_id, ${start} as start, sum(positive) as positive, sum(negative) as negative from signal_hours
+         where organisation_id = ? and ${database.among('prompt_id', 'bigint')} and hour >= ? group by prompt_id, ${start}`,
+        [first.organisationId, JSON.stringify(prompts.map(({ id }) => id)), since],
+      )
+      const rowsOf = Map.groupBy(rows, (row) => row.prompt_id)
+      return prompts.map(({ id }) => (rowsOf.get(id) ?? []).map(toIntervalTally).sort((a, b) => a.start - b.start))
+    },
+
     async used(organisationId, at) {
       const sql = 'select used from signal_usage where organisation_id = ? and month = ?'
       const [row] = await database.rows(sql, [organisationId, monthStart(at)])
@@ -142,13 +176,29 @@ export function sqlSignals(database: Database): Pick<SignalStore, 'page' | 'stre
 // Beyond every signal, and a whole hour.
 const farFuture = hourStart(8_640_000_000_000_000)
 
+interface SpanRecord {
+  place: number
+  prompt: number
+  first: Instant
+  last: Instant
+}
+
 const spanColumns: StagedColumn[] = [
   { name: 'place', type: 'bigint' },
+  { name: 'prompt', type: 'bigint' },
   { name: 'first', type: 'bigint' },
   { name: 'last', type: 'bigint' },
 ]
 
 const nothing: Tally = { positive: 0, negative: 0 }
+
+function startOf(interval: Interval): string {
+  return `hour - (hour - ${intervalOrigin(interval)}) % ${intervalLength(interval)}`
+}
+
+function toIntervalTally(row: Row): IntervalTally {
+  return { start: row.start as number, ...tallyOf(row) }
+}
 
 function tallyOf(row: Row): Tally {
   return { positive: row.positive as number, negative: row.negative as number }
