@@ -5,6 +5,7 @@ import type { PageRequest } from './page.ts'
 import type { Prompt } from './prompt.ts'
 import { lineOfText } from './text.ts'
 import type { Instant } from './time.ts'
+import type { TimelineStore } from './timeline.ts'
 
 export const actions = ['deployed', 'pr_opened', 'pr_merged', 'pr_closed'] as const
 
@@ -47,7 +48,7 @@ export interface HistoryImport {
   alreadyThere: number
 }
 
-export interface HistoryStore extends ChangeStore {
+export interface HistoryStore extends ChangeStore, TimelineStore {
   /** Gives the stored entry; where the same one was recorded before, that one. */
   record(prompt: Prompt, entry: NewHistoryEntry): Promise<HistoryEntry>
   /** All entries or, where the source fails, none. Takes them in portions so that memory stays flat. */

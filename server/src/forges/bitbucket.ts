@@ -41,6 +41,10 @@ export const bitbucket: Forge = {
     return null
   },
 
+  commitPath(sha) {
+    return `/commits/${sha}`
+  },
+
   pullPath(number) {
     return `/pull-requests/${number}`
   },

@@ -25,6 +25,8 @@ export interface Forge {
   newSecret(): string
   /** Where the forge keeps the newest commit of a pull request, null where it has no such place. */
   pullRef(number: number): string | null
+  /** The page of a commit, below the repository's page. */
+  commitPath(sha: string): string
   /** The page of a pull request, below the repository's page. */
   pullPath(number: number): string
   /** The pull request that a commit on the default branch says it came from. */

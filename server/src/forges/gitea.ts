@@ -34,6 +34,10 @@ export const gitea: Forge = {
     return `refs/pull/${number}/head`
   },
 
+  commitPath(sha) {
+    return `/commit/${sha}`
+  },
+
   pullPath(number) {
     return `/pulls/${number}`
   },

@@ -32,6 +32,10 @@ export const github: Forge = {
     return `refs/pull/${number}/head`
   },
 
+  commitPath(sha) {
+    return `/commit/${sha}`
+  },
+
   pullPath(number) {
     return `/pull/${number}`
   },

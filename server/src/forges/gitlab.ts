@@ -49,6 +49,10 @@ export const gitlab: Forge = {
     return `refs/merge-requests/${number}/head`
   },
 
+  commitPath(sha) {
+    return `/-/commit/${sha}`
+  },
+
   pullPath(number) {
     return `/-/merge_requests/${number}`
   },

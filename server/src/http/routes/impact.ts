@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import { type Impact, impactOf } from '../../domain/impact.ts'
-import { isoTime } from '../../domain/time.ts'
+import { impactOf } from '../../domain/impact.ts'
 import type { Context } from '../app.ts'
 import { toHistoryEntryBody } from '../history-body.ts'
+import { toEffectBody } from '../impact-body.ts'
 import { askedPage, renderPage } from '../page-body.ts'
 import { errorBodySchema } from '../schemas/error.ts'
+import { impactSchema } from '../schemas/impact.ts'
 import { pageQuerySchema } from '../schemas/pagination.ts'
 import { promptParamsSchema } from '../schemas/prompt.ts'
-import { impactSchema } from '../schemas/signal.ts'
 
 const schema = {
   operationId: 'listImpact',
@@ -35,29 +35,9 @@ export function impactRoutes({ store, clock }: Context) {
       async (request, reply) => {
         const asked = askedPage(request.query)
         const { impacts, totalCount } = await impactOf(store, request.prompt, asked, clock())
-        return reply
-          .type('application/json; charset=utf-8')
-          .send(renderPage(impacts.map(toImpactBody), asked, totalCount))
+        const data = impacts.map((impact) => ({ entry: toHistoryEntryBody(impact.entry), ...toEffectBody(impact) }))
+        return reply.type('application/json; charset=utf-8').send(renderPage(data, asked, totalCount))
       },
     )
   }
-}
-
-function toImpactBody({ entry, liveFrom, liveUntil, ...figures }: Impact) {
-  const { before, after, difference, interval, verdict } = figures
-  return {
-    entry: toHistoryEntryBody(entry),
-    live_from: isoTime(liveFrom),
-    live_until: liveUntil === null ? null : isoTime(liveUntil),
-    before,
-    after,
-    difference: difference === null ? null : rounded(difference),
-    interval: interval === null ? null : interval.map(rounded),
-    verdict,
-  }
-}
-
-/** Beyond six decimals there is nothing but the noise of the computation. */
-function rounded(rate: number): number {
-  return Math.round(rate * 1e6) / 1e6
 }

@@ -1,8 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { intervals } from '../../domain/interval.ts'
 import { signalValues } from '../../domain/signal.ts'
-import { verdicts } from '../../domain/verdict.ts'
-import { historyEntryExample, historyEntrySchema } from './history.ts'
 import { pageQuerySchema, paginationExample, paginationSchema } from './pagination.ts'
 import { promptId } from './prompt.ts'
 import { intervalTally, tally } from './tally.ts'
@@ -177,65 +175,6 @@ export const summarySchema = {
       data: [{ start: '2026-11-14T00:00:00.000Z', positive: 31, negative: 4 }],
       interval: 'day',
       total: { positive: 31, negative: 4 },
-    },
-  ],
-} as const
-
-const ratedTally = {
-  type: 'object',
-  required: ['positive', 'negative', 'rate'],
-  properties: { ...tally, rate: { type: ['number', 'null'], description: 'The share of positive ones' } },
-  additionalProperties: false,
-} as const
-
-export const impactSchema = {
-  type: 'object',
-  required: ['data', 'pagination'],
-  properties: {
-    data: {
-      type: 'array',
-      description: 'The changes that went live, newest first',
-      items: {
-        type: 'object',
-        required: ['entry', 'live_from', 'live_until', 'before', 'after', 'difference', 'interval', 'verdict'],
-        properties: {
-          entry: historyEntrySchema,
-          live_from: { type: 'string', format: 'date-time' },
-          live_until: { type: ['string', 'null'], format: 'date-time', description: 'Null for what is live now' },
-          before: { ...ratedTally, description: 'Signals while the change before was live' },
-          after: { ...ratedTally, description: 'Signals while this change was live' },
-          difference: { type: ['number', 'null'], description: 'The rate after less the rate before' },
-          interval: {
-            type: ['array', 'null'],
-            items: { type: 'number' },
-            minItems: 2,
-            maxItems: 2,
-            description: 'Where the true difference lies, with 95 % confidence',
-          },
-          verdict: { enum: verdicts },
-        },
-        additionalProperties: false,
-      },
-    },
-    pagination: paginationSchema,
-  },
-  additionalProperties: false,
-  description: 'The changes of the page',
-  examples: [
-    {
-      data: [
-        {
-          entry: historyEntryExample,
-          live_from: historyEntryExample.created_at,
-          live_until: null,
-          before: { positive: 850, negative: 150, rate: 0.85 },
-          after: { positive: 750, negative: 250, rate: 0.75 },
-          difference: -0.1,
-          interval: [-0.1348, -0.0649],
-          verdict: 'worse',
-        },
-      ],
-      pagination: paginationExample(1),
     },
   ],
 } as const

@@ -12,12 +12,13 @@ import {
   statement,
   type Value,
 } from './database.ts'
+import { sqlTimeline } from './timeline.ts'
 
 type PromptKey = Pick<Prompt, 'organisationId' | 'id'>
 
 export const columns = 'id, action, user_name, user_email, commit_sha, pr_number, pr_url, branch_name, created_at'
 
-const detailColumns = `${columns}, message, actor, path, old_path, before_blob, after_blob, repository_id`
+export const detailColumns = `${columns}, message, actor, path, old_path, before_blob, after_blob, repository_id`
 
 export const factColumns: StagedColumn[] = [
   { name: 'dedupe_key', type: 'text' },
@@ -113,6 +114,8 @@ export function sqlHistory(database: Database): HistoryStore {
       const changes = toChanges(rows).slice(newer)
       return { changes: changes.slice(0, request.limit), earlier: changes[request.limit] ?? null, totalCount }
     },
+
+    timeline: sqlTimeline(database),
 
     async lastChanges(prompts) {
       const [first] = prompts
@@ -235,16 +238,16 @@ export const wentLive = "action in ('deployed', 'pr_merged')"
 
 /** Rows of changes that followed each other, newest first. */
 function toChanges(rows: Row[]): LiveChange[] {
-  return rows.map((row, i) => ({ entry: toEntry(row), until: endOf(row, rows[i - 1]) }))
+  return rows.map((row, i) => ({ entry: toEntry(row), until: endOf(row.orphaned_at, rows[i - 1]?.created_at) }))
 }
 
 /** When the change stopped being live: when the next came, or the default branch lost it. */
-function endOf({ orphaned_at: orphanedAt }: Row, next: Row | undefined): number | null {
-  const ends = [orphanedAt, next?.created_at].filter((at) => at != null) as number[]
+export function endOf(orphanedAt: Value | undefined, nextAt: Value | undefined): number | null {
+  const ends = [orphanedAt, nextAt].filter((at) => at != null) as number[]
   return ends.length === 0 ? null : Math.min(...ends)
 }
 
-function toDetails(row: Row): EntryDetails {
+export function toDetails(row: Row): EntryDetails {
   return {
     ...toEntry(row),
     message: row.message as string | null,
