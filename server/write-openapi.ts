@@ -26,7 +26,8 @@ const following = startFollowing(
   () => '',
   { wake() {}, stop: async () => {} },
 )
-const app = buildApp({ store, uses: keyUses(store.keys), following, clock, log })
+const consoleFolder = new URL('../console/dist/', import.meta.url)
+const app = buildApp({ store, uses: keyUses(store.keys), following, consoleFolder, clock, log })
 const { body } = await app.inject('/openapi.json')
 await app.close()
 await store.close()

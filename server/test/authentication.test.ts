@@ -208,6 +208,7 @@ onEachEngine('Authentication', (engine) => {
       store: { ...store, prompts: { ...store.prompts, find } },
       uses,
       following: service.following,
+      consoleFolder: service.consoleFolder,
       clock: () => service.now,
       log: pino({ level: 'silent' }),
     })

@@ -163,6 +163,33 @@ onEachEngine('Repositories over HTTP', (engine) => {
     assert.deepEqual(idsOf(await ask(tenant, 'GET', `?page=${'9'.repeat(30)}`)), [])
   })
 
+  test('tells how many prompts have their file in a repository, and how many entries those have', async () => {
+    const [tenant, git] = [await admin(), ownRemote()]
+    const { id, prompts } = await connect(tenant, git)
+    await connect(tenant, git, { path: 'nowhere/*' })
+    const sizeOf = ({ prompts, entries }: { prompts: number; entries: number }) => [prompts, entries]
+    const one = async () => sizeOf((await ask(tenant, 'GET', `/${id}`)).json().data)
+    const list = await ask(tenant, 'GET', '')
+    assert.deepEqual(list.json().data.map(sizeOf), [
+      [2, 3],
+      [0, 0],
+    ])
+    assert.deepEqual(await one(), [2, 3])
+    git.commit('Be kindest', { 'prompts/p.md': 'Be most kind.\n', 'prompts/r.md': 'Be fair.\n' })
+    git.push()
+    const asked = await ask(tenant, 'POST', `/${id}/sync`)
+    assert.deepEqual(sizeOf(asked.json().data), [2, 3])
+    await workOn(service.follow, id)
+    assert.deepEqual(await one(), [3, 5])
+    const deleted = await service.app.inject({
+      method: 'DELETE',
+      url: `/api/v1/prompts/${prompts[0]?.id}`,
+      headers: tenant.headers,
+    })
+    assert.equal(deleted.statusCode, 204)
+    assert.deepEqual(await one(), [2, 2])
+  })
+
   test('tells of one repository its last delivery, its last sync and why that failed', async () => {
     const [tenant, git] = [await admin(), ownRemote()]
     const connected = await connect(tenant, git)

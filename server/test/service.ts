@@ -23,6 +23,8 @@ import type { Engine, TestDatabase } from './engines.ts'
 export class TestService {
   now = Date.parse('2026-11-15T12:00:00.000Z')
   url = ''
+  /** Nothing is there, unless a test puts something. */
+  consoleFolder = new URL('no-console/', import.meta.url)
   store!: Store
   app!: FastifyInstance
   uses!: KeyUses
@@ -56,6 +58,7 @@ export class TestService {
       store: this.store,
       uses: this.uses,
       following: this.following,
+      consoleFolder: this.consoleFolder,
       clock: () => this.now,
       log,
     })

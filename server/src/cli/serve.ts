@@ -10,6 +10,8 @@ import { type FirstRun, firstRun } from './first-run.ts'
 import { openFollow } from './following.ts'
 import { newLog } from './log.ts'
 
+const consoleFolder = new URL('../../../console/dist/', import.meta.url)
+
 const flushEvery = 10_000
 // Stopping takes ten seconds at most: after eight, connections are cut; what hangs even then is left.
 const patience = 8_000
@@ -35,7 +37,7 @@ export async function serve(config: Config): Promise<Served> {
     throw error
   })
   const following = startFollowing(follow, () => config.publicUrl ?? addressOf(app))
-  const app: FastifyInstance = buildApp({ store, uses, following, clock: Date.now, log })
+  const app: FastifyInstance = buildApp({ store, uses, following, consoleFolder, clock: Date.now, log })
   let first: FirstRun | null
   try {
     // Listening comes first: where the port is taken, no key may be made that nobody gets to see.
@@ -117,7 +119,7 @@ It is shown only this once:
 
   ${secret}
 
-Read the history of the sample prompt:
+Open ${address} and sign in with it, or read the history of the sample prompt:
 
 curl -H 'Authorization: Bearer ${secret}' ${prompt}/history
 

@@ -30,6 +30,11 @@ export interface EntryChanges {
   removed: StoredEntry[]
 }
 
+export interface RepositorySize {
+  prompts: number
+  entries: number
+}
+
 export interface EditQuery {
   commits?: string[]
   pulls?: number[]
@@ -66,6 +71,8 @@ export interface FactStore {
   /** The derived entries of what landed as these commits, and of these pull requests. */
   entries(repository: Repository, query: { commits: string[]; pulls: number[] }): Promise<StoredEntry[]>
   countEntries(repository: Repository): Promise<number>
+  /** How many prompts have their file in each of these repositories of one organisation, and how many entries those have. */
+  sizes(organisationId: number, repositoryIds: number[]): Promise<Map<number, RepositorySize>>
   /** Rejects, and changes nothing, where the lease was lost meanwhile. */
   apply(lease: Lease, findings: Findings): Promise<void>
 }

@@ -5,6 +5,7 @@ import type { HistoryStore } from './history.ts'
 import type { OrganisationStore } from './organisation.ts'
 import type { PromptStore } from './prompt.ts'
 import type { RepositoryStore } from './repository.ts'
+import type { SessionStore } from './session.ts'
 import type { SignalStore } from './signal.ts'
 
 /**
@@ -14,6 +15,7 @@ import type { SignalStore } from './signal.ts'
 export interface Store {
   organisations: OrganisationStore
   keys: KeyStore
+  sessions: SessionStore
   prompts: PromptStore
   history: HistoryStore
   signals: SignalStore
@@ -24,7 +26,7 @@ export interface Store {
   schemaVersion: number
   /**
    * Makes what is read next as new as this call, or at most 5 ms older where another process changed it. Between two calls
-   * keys, prompts and history may be answered from memory, so whoever must not miss a change (a revoked key, a deleted
+   * keys, sessions, prompts and history may be answered from memory, so whoever must not miss a change (a revoked key, a deleted
    * prompt) calls this first.
    */
   refresh(): Promise<void>

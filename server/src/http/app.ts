@@ -9,6 +9,7 @@ import { brokenRequestHandler } from './broken-requests.ts'
 import { errorHandler } from './errors.ts'
 import type { KeyUses } from './key-uses.ts'
 import { requestIds } from './request-id.ts'
+import { consoleRoutes } from './routes/console.ts'
 import { healthRoutes } from './routes/health.ts'
 import { referenceRoutes } from './routes/reference.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
@@ -18,6 +19,8 @@ export interface Context {
   store: Store
   uses: KeyUses
   following: Following
+  /** Where the built console lies. There may be nothing. */
+  consoleFolder: URL
   clock: Clock
   log: Logger
 }
@@ -70,6 +73,7 @@ export function buildApp(context: Context): FastifyInstance {
   app.register(healthRoutes(context))
   app.register(referenceRoutes(routes))
   app.register(webhookRoutes(context))
+  app.register(consoleRoutes(context))
   app.register(api(context), { prefix: '/api/v1' })
   return app
 }

@@ -3,7 +3,10 @@ import { type Repository, stateOfRepository } from '../domain/repository.ts'
 import { type Instant, isoTime } from '../domain/time.ts'
 import type { DeliveryBody, RepositoryBody } from './schemas/repository.ts'
 
-export function toRepositoryBody(repository: Repository, publicUrl: string): RepositoryBody {
+export function toRepositoryBody(
+  repository: Repository,
+  publicUrl: string,
+): Omit<RepositoryBody, 'prompts' | 'entries'> {
   return {
     id: repository.id,
     forge: repository.forge,

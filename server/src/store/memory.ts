@@ -6,6 +6,7 @@ import type { Store } from '../domain/store.ts'
 /** Keeps what was found, up to a number of things, until it is told to forget. */
 export interface Memory {
   access: Kept<Access>
+  sessions: Kept<Access>
   prompts: Kept<Prompt>
   pages: Kept<HistoryPage>
   forget(): void
@@ -39,14 +40,16 @@ class Kept<Value> {
 
 export function newMemory(): Memory {
   const access = new Kept<Access>(10_000)
+  const sessions = new Kept<Access>(10_000)
   const prompts = new Kept<Prompt>(10_000)
   const pages = new Kept<HistoryPage>(200)
   return {
     access,
+    sessions,
     prompts,
     pages,
     forget() {
-      for (const kept of [access, prompts, pages]) kept.forget()
+      for (const kept of [access, sessions, prompts, pages]) kept.forget()
     },
   }
 }
@@ -58,6 +61,10 @@ export function remembering(store: Store, memory: Memory): Store {
     keys: {
       ...store.keys,
       findAccess: (keyHash) => memory.access.get(keyHash, () => store.keys.findAccess(keyHash)),
+    },
+    sessions: {
+      ...store.sessions,
+      findAccess: (tokenHash) => memory.sessions.get(tokenHash, () => store.sessions.findAccess(tokenHash)),
     },
     prompts: {
       ...store.prompts,

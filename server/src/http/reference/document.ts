@@ -7,7 +7,7 @@ export interface Document {
   tags: { name: string; description: string }[]
   paths: Record<string, Record<string, Operation>>
   components: {
-    securitySchemes: Record<string, { type: string; description: string; name?: string; scheme?: string }>
+    securitySchemes: Record<string, { type: string; description: string; name?: string; in?: string; scheme?: string }>
     headers: Record<string, Header>
     responses: Record<string, Response>
     schemas: Record<string, Schema>

@@ -12,8 +12,10 @@ declare module 'fastify' {
     summary?: string
     description?: string
     tags?: readonly string[]
-    /** The security schemes of which one must be met: the key under /api/v1 and none elsewhere, unless told. */
+    /** The security schemes of which one must be met: key or session under /api/v1 and none elsewhere, unless told. */
     security?: readonly string[]
+    /** That it is not part of the interface. */
+    hide?: boolean
   }
 }
 
@@ -34,7 +36,7 @@ export function describeRoutes(routes: RouteOptions[]): Document {
   const shared: Shared = { schemas: {}, responses: {} }
   const paths: Document['paths'] = {}
   // In an order of its own, so that the document changes only where the interface does.
-  for (const route of routes.toSorted(byPathAndMethod)) {
+  for (const route of routes.filter(({ schema }) => !schema?.hide).toSorted(byPathAndMethod)) {
     const path = route.url.replaceAll(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [methodOf(route)]: operationOf(route, shared) }
   }
@@ -49,7 +51,7 @@ export function describeRoutes(routes: RouteOptions[]): Document {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'The service that this document comes from' }],
-    security: [{ key: [] }],
+    security: [{ key: [] }, { session: [] }],
     tags: tags.filter(({ name }) => used.includes(name)),
     paths,
     components: {

@@ -15,7 +15,7 @@ export interface Refusal {
 export const refusals: Record<string, Refusal> = {
   401: {
     name: 'Unauthorized',
-    description: 'The key is missing, malformed, unknown, revoked or expired: one answer for all.',
+    description: 'The key or session is missing, malformed, unknown, revoked, ended or expired: one answer for all.',
     schema: errorBodySchema,
     headers: {
       'WWW-Authenticate': { description: 'The scheme to use', schema: { const: 'Bearer', type: 'string' } },
@@ -24,7 +24,7 @@ export const refusals: Record<string, Refusal> = {
   },
   403: {
     name: 'Forbidden',
-    description: "The key's role does not allow this.",
+    description: "The key's role does not allow this, or a session was used from a page of another origin.",
     schema: errorBodySchema,
     example: bodyOf(forbidden('ingest')),
   },

@@ -1,8 +1,10 @@
+import { cookieName } from '../session-cookie.ts'
 import type { Document } from './document.ts'
 
 export const introduction = `
 Every request under \`/api/v1\` carries an API key in the header \`Authorization: Bearer <API_KEY>\`. A key opens one
-organisation; what belongs to another does not exist for it. Bodies are JSON, times are ISO 8601, UTC, with milliseconds.
+organisation; what belongs to another does not exist for it. A browser may exchange a key for a cookie instead (Sessions): what it then
+changes with the cookie has to come from a page of this very service. Bodies are JSON, times are ISO 8601, UTC, with milliseconds.
 
 The checks come in one order: key (401), role (403), path (404), parameters and body (422), limit (429). A request that fails one
 of them changes nothing. Every error has the same body: \`error.code\` to branch on, \`error.message\` to read.
@@ -22,12 +24,19 @@ export const tags: Document['tags'] = [
   { name: 'Impact', description: 'Which change made it better or worse.' },
   { name: 'Usage', description: "How much of the month's limit is used." },
   { name: 'Keys', description: 'API keys of the organisation.' },
+  { name: 'Sessions', description: 'Signing in to the console with a key.' },
   { name: 'Repositories', description: 'Git repositories whose prompts are followed, and what their forges sent.' },
   { name: 'Service', description: 'For whoever runs the service. No key needed.' },
 ]
 
 export const securitySchemes: Document['components']['securitySchemes'] = {
   key: { type: 'http', scheme: 'bearer', description: 'An API key of the organisation.' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: cookieName,
+    description: 'A session that was begun with such a key. Where there is an Authorization header, that one counts.',
+  },
   github: signature(
     'X-Hub-Signature-256',
     'GitHub: `sha256=` and the HMAC of the body with the secret of the webhook.',

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, RouteOptions } from 'fastify'
+import { once } from '../once.ts'
 import type { Document } from '../reference/document.ts'
 import { malformedSchema } from '../schemas/error.ts'
 
@@ -60,15 +61,4 @@ async function renderReference(document: Document): Promise<{ html: string; poli
   const hash = createHash('sha256').update(style).digest('base64')
   const nothing = ['default-src', 'base-uri', 'form-action', 'frame-ancestors'].map((kind) => `${kind} 'none'`)
   return { html: renderPage(document, style), policy: [...nothing, `style-src 'sha256-${hash}'`].join('; ') }
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined
-  return () => {
-    made ??= make().catch((error) => {
-      made = undefined
-      throw error
-    })
-    return made
-  }
 }

@@ -17,6 +17,7 @@ import {
   newRepositorySchema,
   oneDeliverySchema,
   oneRepositorySchema,
+  type RepositoryBody,
   repositoryPageSchema,
   repositoryParamsSchema,
   rotatedSecretSchema,
@@ -29,6 +30,7 @@ const tags = ['Repositories']
 const params = repositoryParamsSchema
 const day = 24 * 3_600_000
 const mostDeliveries = 1_000
+const nothing = { prompts: 0, entries: 0 }
 
 /** Repositories that the organisation follows. */
 export function repositoryRoutes({ store, clock, following }: Context) {
@@ -41,6 +43,17 @@ export function repositoryRoutes({ store, clock, following }: Context) {
   }
 
   const bodyOf = (repository: Repository) => toRepositoryBody(repository, following.publicUrl())
+
+  async function sizedBodiesOf(repositories: Repository[], organisationId: number): Promise<RepositoryBody[]> {
+    const ids = repositories.map(({ id }) => id)
+    const sizes = await store.facts.sizes(organisationId, ids)
+    return repositories.map((repository) => ({ ...bodyOf(repository), ...(sizes.get(repository.id) ?? nothing) }))
+  }
+
+  async function sizedBodyOf(repository: Repository): Promise<{ data: RepositoryBody }> {
+    const [data] = await sizedBodiesOf([repository], repository.organisationId)
+    return { data: data as RepositoryBody }
+  }
 
   return async (app: FastifyInstance) => {
     app.get(
@@ -57,10 +70,12 @@ export function repositoryRoutes({ store, clock, following }: Context) {
         config,
       },
       async (request, reply) => {
-        const found = await store.repositories.list(request.access.organisationId)
+        const { organisationId } = request.access
+        const found = await store.repositories.list(organisationId)
         const asked = askedPage(request.query)
         const page = found.slice(entriesBefore(asked), entriesBefore(asked) + asked.limit)
-        return reply.type('application/json; charset=utf-8').send(renderPage(page.map(bodyOf), asked, found.length))
+        const bodies = await sizedBodiesOf(page, organisationId)
+        return reply.type('application/json; charset=utf-8').send(renderPage(bodies, asked, found.length))
       },
     )
 
@@ -125,7 +140,7 @@ export function repositoryRoutes({ store, clock, following }: Context) {
         },
         config,
       },
-      async (request) => ({ data: bodyOf(await named(request)) }),
+      async (request) => sizedBodyOf(await named(request)),
     )
 
     app.delete(
@@ -162,7 +177,8 @@ export function repositoryRoutes({ store, clock, following }: Context) {
       async (request, reply) => {
         const repository = await named(request)
         await following.sync(repository)
-        return reply.status(202).send({ data: bodyOf((await store.repositories.find(repository.id)) as Repository) })
+        const asked = (await store.repositories.find(repository.id)) as Repository
+        return reply.status(202).send(await sizedBodyOf(asked))
       },
     )
 

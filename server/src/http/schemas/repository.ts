@@ -72,13 +72,19 @@ const repositoryExample = {
   created_at: '2026-11-01T08:00:00.000Z',
 } as const
 
+const sizedExample = { ...repositoryExample, prompts: 12, entries: 348 } as const
+
 const secretExample = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff'
 
 export const repositorySchema = {
   title: 'Repository',
   type: 'object',
-  required: repositoryNames,
-  properties: repository,
+  required: [...repositoryNames, 'prompts', 'entries'],
+  properties: {
+    ...repository,
+    prompts: { type: 'integer', description: 'How many prompts have their file in it' },
+    entries: { type: 'integer', description: 'How many entries the history of these prompts has' },
+  },
   additionalProperties: false,
 } as const
 
@@ -88,7 +94,7 @@ export const oneRepositorySchema = {
   properties: { data: repositorySchema },
   additionalProperties: false,
   description: 'The repository',
-  examples: [{ data: repositoryExample }],
+  examples: [{ data: sizedExample }],
 } as const
 
 export const repositoryPageSchema = {
@@ -97,7 +103,7 @@ export const repositoryPageSchema = {
   properties: { data: { type: 'array', items: repositorySchema }, pagination: paginationSchema },
   additionalProperties: false,
   description: 'The repositories of the page',
-  examples: [{ data: [repositoryExample], pagination: paginationExample(1) }],
+  examples: [{ data: [sizedExample], pagination: paginationExample(1) }],
 } as const
 
 const promptFile = {

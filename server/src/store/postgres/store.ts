@@ -10,6 +10,7 @@ import { sqlKeys } from '../sql/keys.ts'
 import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sql/organisations.ts'
 import { sqlPrompts } from '../sql/prompts.ts'
 import { sqlRepositories } from '../sql/repositories.ts'
+import { sqlSessions } from '../sql/sessions.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
 import { sqlSignals } from '../sql/signals.ts'
 import { openPostgres } from './database.ts'
@@ -68,6 +69,7 @@ export async function openPostgresStore(
       },
     },
     keys: sqlKeys(database),
+    sessions: sqlSessions(database),
     prompts: sqlPrompts(database),
     history: sqlHistory(database),
     signals: {

@@ -1,5 +1,5 @@
 import type { Edit } from '../../domain/edit.ts'
-import type { EntryChanges, FactStore, Findings } from '../../domain/facts.ts'
+import type { EntryChanges, FactStore, Findings, RepositorySize } from '../../domain/facts.ts'
 import { isSettled, type Pull } from '../../domain/pull.ts'
 import type { Repository } from '../../domain/repository.ts'
 import { type Database, only, type Row, type StagedColumn, type Statement, statement, type Value } from './database.ts'
@@ -146,6 +146,18 @@ export function sqlFacts(database: Database): FactStore {
     async countEntries({ organisationId, id }) {
       const sql = 'select count(*) as count from history_entries where organisation_id = ? and repository_id = ?'
       return only(await database.rows(sql, [organisationId, id])).count as number
+    },
+
+    async sizes(organisationId, repositoryIds) {
+      // By what each prompt's row says of its history: however long that is, this is asked once a second while it grows.
+      const rows = await database.rows(
+        `select repository_id, count(*) as prompts, cast(sum(history_count) as bigint) as entries from prompts
+         where organisation_id = ? and ${database.among('repository_id', 'bigint')} and path is not null and deleted_at is null
+         group by repository_id`,
+        [organisationId, JSON.stringify(repositoryIds)],
+      )
+      const sizes = rows.map(({ repository_id, prompts, entries }) => [repository_id, { prompts, entries }])
+      return new Map(sizes as [number, RepositorySize][])
     },
 
     async apply(lease, findings) {

@@ -84,7 +84,7 @@ function toApiKey(row: Row): ApiKey {
   }
 }
 
-function toAccess(row: Row): Access {
+export function toAccess(row: Row): Access {
   return {
     keyId: row.key_id as number,
     role: row.role as Role,

@@ -10,6 +10,7 @@ import { sqlKeys } from '../sql/keys.ts'
 import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sql/organisations.ts'
 import { sqlPrompts } from '../sql/prompts.ts'
 import { sqlRepositories } from '../sql/repositories.ts'
+import { sqlSessions } from '../sql/sessions.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
 import { sqlSignals } from '../sql/signals.ts'
 import { openSqlite } from './database.ts'
@@ -46,6 +47,7 @@ export async function openSqliteStore(path: string, clock: Clock): Promise<Store
       },
     },
     keys: sqlKeys(database),
+    sessions: sqlSessions(database),
     prompts: sqlPrompts(database),
     history: sqlHistory(database),
     signals: {

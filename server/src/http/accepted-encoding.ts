@@ -1,0 +1,17 @@
+export const encodings = ['br', 'gzip'] as const
+
+export type Encoding = (typeof encodings)[number]
+
+/** The best encoding that an Accept-Encoding header takes, null for none. */
+export function acceptedEncoding(header: string | string[] = ''): Encoding | null {
+  const weights = new Map(
+    String(header)
+      .toLowerCase()
+      .split(',')
+      .map((part) => {
+        const [name = '', weight = 'q=1'] = part.split(';').map((text) => text.trim())
+        return [name, Number(weight.replace(/^q=/, ''))]
+      }),
+  )
+  return encodings.find((encoding) => (weights.get(encoding) ?? weights.get('*') ?? 0) > 0) ?? null
+}
