@@ -49,8 +49,17 @@ export interface RunningService {
 }
 
 /** Starts the real service and waits until it says where it listens. */
-export async function startServe(env: NodeJS.ProcessEnv, args: string[] = ['--port', '0']): Promise<RunningService> {
-  const child = spawn(process.execPath, [main, 'serve', ...args], { env: environment(env) })
+export function startServe(env: NodeJS.ProcessEnv, args: string[] = ['--port', '0']): Promise<RunningService> {
+  return start(env, ['serve', ...args])
+}
+
+/** The same with made-up data. */
+export function startDemo(env: NodeJS.ProcessEnv, args: string[] = []): Promise<RunningService> {
+  return start(env, ['demo', '--port', '0', ...args])
+}
+
+async function start(env: NodeJS.ProcessEnv, args: string[]): Promise<RunningService> {
+  const child = spawn(process.execPath, [main, ...args], { env: environment(env) })
   children.add(child)
   const output = collect(child)
   const exited = once(child, 'close')

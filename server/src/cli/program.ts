@@ -46,6 +46,17 @@ function newProgram(): Command {
     })
 
   program
+    .command('demo')
+    .description('run the service on a throw-away database with a year of made-up history and signals')
+    .option('--port <n>', 'overrides PORT', portArgument)
+    .option('--host <host>', 'overrides HOST')
+    .action(async (options: { port?: number; host?: string }, command: Command) => {
+      const { demo, demoBody, describeDemo } = await import('./demo.ts')
+      const running = await demo({ ...readConfig(process.env), ...options })
+      print(command, demoBody(running), describeDemo(running))
+    })
+
+  program
     .command('migrate')
     .description('bring the database to the version of this code, as every start does')
     .action((_options: object, command: Command) =>

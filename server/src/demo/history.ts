@@ -1,0 +1,36 @@
+import { join } from 'node:path'
+import type { Prompt } from '../domain/prompt.ts'
+import type { Instant } from '../domain/time.ts'
+import { connectRepository } from '../follow/connect.ts'
+import type { Follow } from '../follow/follow.ts'
+import type { Synced } from '../follow/sync.ts'
+import { workOn, workUnder } from '../follow/worker.ts'
+import type { DemoPrompt } from './change.ts'
+import { deliveryOf } from './deliveries.ts'
+import { makeRepository } from './repository.ts'
+
+/** Makes the repository, connects it as anybody would, and has its history read. Gives its prompts. */
+export async function makeHistory(
+  follow: Follow,
+  organisationId: number,
+  prompts: DemoPrompt[],
+  now: Instant,
+): Promise<Prompt[]> {
+  const url = join(follow.dataDir, 'acme', 'prompts.git')
+  const pullSteps = await makeRepository(url, prompts, now)
+  const { lease } = await connectRepository(follow, {
+    organisationId,
+    forge: 'github',
+    url,
+    path: 'prompts/*.md',
+    similarity: 100,
+    token: null,
+    secret: null,
+  })
+  const { repository } = lease
+  // One by one: those that arrive together are stored in no particular order.
+  for (const step of pullSteps) await follow.store.deliveries.receive(repository, deliveryOf(step))
+  let synced: Synced | null = await workUnder(follow, lease)
+  while (synced?.more) synced = await workOn(follow, repository.id)
+  return follow.store.facts.prompts(repository)
+}
