@@ -1,0 +1,44 @@
+import { type ClientOptions, transport } from './request.ts'
+import { type History, history } from './resources/history.ts'
+import { type Impact, impact } from './resources/impact.ts'
+import { type Keys, keys } from './resources/keys.ts'
+import { type Prompts, prompts } from './resources/prompts.ts'
+import { type Repositories, repositories } from './resources/repositories.ts'
+import { type Session, session } from './resources/session.ts'
+import { type Signals, signals } from './resources/signals.ts'
+import { type Timeline, timeline } from './resources/timeline.ts'
+import { type Usage, usage } from './resources/usage.ts'
+
+/**
+ * A ledger, by what is in it.
+ *
+ * ```ts
+ * const ledger = new Promptledger({ apiKey: 'plk_…', baseUrl: 'https://ledger.example.com' })
+ * await ledger.signals.create('pmt_…', { value: 'positive' })
+ * ```
+ */
+export class Promptledger {
+  readonly prompts: Prompts
+  readonly history: History
+  readonly signals: Signals
+  readonly impact: Impact
+  readonly timeline: Timeline
+  readonly usage: Usage
+  readonly keys: Keys
+  readonly repositories: Repositories
+  readonly session: Session
+
+  constructor(options: ClientOptions = {}) {
+    // The key stays in there, where nothing that prints this object can show it.
+    const service = transport(options)
+    this.prompts = prompts(service)
+    this.history = history(service)
+    this.signals = signals(service)
+    this.impact = impact(service)
+    this.timeline = timeline(service)
+    this.usage = usage(service)
+    this.keys = keys(service)
+    this.repositories = repositories(service)
+    this.session = session(service)
+  }
+}

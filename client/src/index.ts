@@ -1,0 +1,19 @@
+export { Promptledger } from './client.ts'
+export {
+  ConflictError,
+  ConnectionError,
+  type ErrorCode,
+  ForbiddenError,
+  NotFoundError,
+  PromptledgerError,
+  RateLimitedError,
+  TimeoutError,
+  UnauthorizedError,
+  ValidationError,
+  type WireErrorCode,
+} from './errors.ts'
+export type { Pages } from './page.ts'
+export type { QueuedSignal, QueueOptions, SignalQueue, Spool } from './queue.ts'
+export type { ClientOptions, RequestOptions } from './request.ts'
+export type { SignalOptions } from './resources/signals.ts'
+export type * from './types.ts'

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type Engine, engines } from '../../server/test/engines.ts'
+import type { Tenant } from '../../server/test/service.ts'
+import { NotFoundError } from '../src/index.ts'
+import { useLiveService } from './ledger.ts'
+
+describe('Pages', () => {
+  const service = useLiveService(engines[0] as Engine)
+  const { proxy } = service
+
+  async function tenantWith(entries: number): Promise<Tenant> {
+    const tenant = await service.tenant()
+    await addEntries(tenant, 0, entries)
+    return tenant
+  }
+
+  /** Later than all that came before, and so on the first page. */
+  async function addEntries(tenant: Tenant, from: number, count: number): Promise<void> {
+    for (let number = from; number < from + count; number++) {
+      await tenant.record({ createdAt: service.now + number, branchName: `b${number}` })
+    }
+  }
+
+  const numbers = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, index) => `b${from - index}`)
+
+  test('come one at a time to whoever waits, with how many there are', async () => {
+    const tenant = await tenantWith(60)
+    const ledger = service.ledger(tenant)
+    const first = await ledger.history.list(tenant.prompt.publicId)
+    assert.deepEqual(
+      first.data.map(({ branch_name }) => branch_name),
+      numbers(59, 35),
+    )
+    assert.deepEqual(first.pagination, { current_page: 1, total_pages: 3, total_count: 60, per_page: 25 })
+    const last = await ledger.history.list(tenant.prompt.publicId, { page: 6, limit: 11 })
+    assert.deepEqual(
+      last.data.map(({ branch_name }) => branch_name),
+      numbers(4, 0),
+    )
+    assert.equal(proxy.passed.length, 2)
+  })
+
+  test('come all, in order, to whoever iterates', async () => {
+    const tenant = await tenantWith(205)
+    const ledger = service.ledger(tenant)
+    const all: string[] = []
+    for await (const { branch_name } of ledger.history.list(tenant.prompt.publicId)) all.push(branch_name)
+    assert.deepEqual(all, numbers(204, 0))
+    // As large as they may be.
+    assert.equal(proxy.passed.length, 3)
+    const some: string[] = []
+    for await (const { branch_name } of ledger.history.list(tenant.prompt.publicId, { page: 3, limit: 90 })) {
+      some.push(branch_name)
+    }
+    assert.deepEqual(some, numbers(24, 0))
+    const rest: string[] = []
+    for await (const { branch_name } of ledger.history.list(tenant.prompt.publicId, { page: 8 })) rest.push(branch_name)
+    assert.deepEqual(rest, numbers(29, 0))
+  })
+
+  test('of nothing are none', async () => {
+    const tenant = await service.tenant()
+    const ledger = service.ledger(tenant)
+    for await (const _ of ledger.history.list(tenant.prompt.publicId)) assert.fail()
+    for await (const _ of ledger.impact.list(tenant.prompt.publicId)) assert.fail()
+    assert.equal(proxy.passed.length, 2)
+  })
+
+  test('are asked for when they are wanted, and once for all who wait', async () => {
+    const tenant = await tenantWith(30)
+    const ledger = service.ledger(tenant)
+    const pages = ledger.history.list(tenant.prompt.publicId, { limit: 10 })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    assert.equal(proxy.passed.length, 0)
+    assert.strictEqual(await pages, await pages)
+    await Promise.all([pages, pages.finally(() => {})])
+    assert.equal(proxy.passed.length, 1)
+    for await (const { branch_name } of pages) if (branch_name === 'b15') break
+    assert.equal(proxy.passed.length, 3)
+  })
+
+  test('show what is there once, although more is added while they are read', async () => {
+    const tenant = await tenantWith(50)
+    const ledger = service.ledger(tenant)
+    const seen: string[] = []
+    for await (const { branch_name } of ledger.history.list(tenant.prompt.publicId, { limit: 10 })) {
+      seen.push(branch_name)
+      if (seen.length === 5) await addEntries(tenant, 50, 3)
+      if (seen.length === 25) await addEntries(tenant, 53, 25)
+    }
+    assert.deepEqual(seen, numbers(49, 0))
+  })
+
+  test('show each change of the impact, which has no id of its own', async () => {
+    const tenant = await tenantWith(25)
+    const ledger = service.ledger(tenant)
+    const seen: string[] = []
+    for await (const { entry } of ledger.impact.list(tenant.prompt.publicId, { limit: 10 }))
+      seen.push(entry.branch_name)
+    assert.deepEqual(seen, numbers(24, 0))
+  })
+
+  test('that cannot be had fail, whether one waits or iterates', async () => {
+    const tenant = await tenantWith(30)
+    const ledger = service.ledger(tenant, { maxRetries: 0 })
+    await assert.rejects(ledger.history.list('pmt_none'), NotFoundError)
+    assert.equal(await ledger.history.list('pmt_none').catch(() => 'caught'), 'caught')
+    await assert.rejects(async () => {
+      for await (const _ of ledger.history.list('pmt_none'));
+    }, NotFoundError)
+    proxy.reset()
+    proxy.first({ do: 'pass' }, { do: 'cut' })
+    const seen: string[] = []
+    await assert.rejects(
+      async () => {
+        for await (const entry of ledger.history.list(tenant.prompt.publicId, { limit: 20 }))
+          seen.push(entry.branch_name)
+      },
+      { name: 'ConnectionError' },
+    )
+    assert.equal(seen.length, 20)
+  })
+})

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, describe, test } from 'node:test'
+import { workOn } from '../../server/src/follow/worker.ts'
+import { type Engine, engines } from '../../server/test/engines.ts'
+import { GitRepository } from '../../server/test/git-repository.ts'
+import { deliveries } from '../../server/test/payloads.ts'
+import { NotFoundError, Promptledger, UnauthorizedError } from '../src/index.ts'
+import { useLiveService } from './ledger.ts'
+
+describe('The client', () => {
+  const service = useLiveService(engines[0] as Engine)
+  const { proxy } = service
+  const called = new Set<string>()
+
+  /** Keeps which operations were called, for the last test. */
+  async function admin() {
+    const tenant = await service.tenant('free', 'admin')
+    const ledger = service.ledger(tenant)
+    proxy.fate = (_, { method, url }) => {
+      called.add(`${method} ${url.replace(/\?.*/, '')}`)
+      return { do: 'pass' }
+    }
+    return { tenant, ledger, promptId: tenant.prompt.publicId }
+  }
+
+  test('manages prompts', async () => {
+    const { ledger } = await admin()
+    const made = await ledger.prompts.create({ name: 'Support answers' })
+    assert.match(made.id, /^pmt_/)
+    assert.deepEqual([made.name, made.path, made.last_change, made.verdict], ['Support answers', null, null, null])
+    assert.equal(made.signals.days.length, 30)
+    const renamed = await ledger.prompts.rename(made.id, { name: 'Answers' })
+    assert.deepEqual(await ledger.prompts.get(made.id), renamed)
+    assert.deepEqual(renamed, { ...made, name: 'Answers' })
+    const { data } = await ledger.prompts.list({ q: 'ANSW', sort: '-last_change' })
+    assert.deepEqual(data, [renamed])
+    assert.equal(await ledger.prompts.delete(made.id), undefined)
+    await assert.rejects(ledger.prompts.get(made.id), NotFoundError)
+  })
+
+  test('records and reads history', async () => {
+    const { ledger, promptId } = await admin()
+    const entry = {
+      action: 'pr_merged',
+      user: { name: 'Ada Lovelace', email: 'ada@example.com' },
+      commit_sha: 'a1'.repeat(20),
+      pr_number: 42,
+      pr_url: 'https://github.com/acme/prompts/pull/42',
+      branch_name: 'main',
+      created_at: '2026-11-15T10:00:00.000Z',
+    } as const
+    const recorded = await ledger.history.record(promptId, entry)
+    assert.deepEqual(recorded, { id: recorded.id, ...entry })
+    assert.deepEqual((await ledger.history.list(promptId)).data, [recorded])
+    const unknown = { message: null, actor: null, path: null, before: null, after: null, patch: null }
+    assert.deepEqual(await ledger.history.get(promptId, recorded.id), { ...recorded, ...unknown })
+    assert.deepEqual(await ledger.history.live(promptId), { entry: recorded, path: null, content: null })
+    await assert.rejects(ledger.history.live(promptId, { at: new Date('2026-11-15T09:59:59Z') }), NotFoundError)
+  })
+
+  test('records, reads, sums up and takes back signals', async () => {
+    const { ledger, promptId } = await admin()
+    const metadata = { trace: 'abc', nested: { list: [1, null, 'ü'] } }
+    const signal = await ledger.signals.create(promptId, { value: 'positive', metadata })
+    await ledger.signals.create(promptId, { value: 'negative' })
+    const { data } = await ledger.signals.list(promptId, { value: 'positive', since: new Date(service.now) })
+    assert.deepEqual(data, [{ ...signal, metadata }])
+    const day = { from: '2026-11-15T00:00:00Z', to: new Date('2026-11-16T00:00:00Z'), interval: 'day' } as const
+    const total = { positive: 1, negative: 1 }
+    assert.deepEqual(await ledger.signals.summary(promptId, day), {
+      data: [{ start: '2026-11-15T00:00:00.000Z', ...total }],
+      interval: 'day',
+      total,
+    })
+    assert.equal(await ledger.signals.retract(promptId, signal.id), undefined)
+    assert.equal((await ledger.signals.summary(promptId)).total.positive, 0)
+    let left = 0
+    for await (const _ of ledger.signals.export(promptId)) left++
+    assert.equal(left, 1)
+  })
+
+  test('tells what each change did', async () => {
+    const { ledger, tenant, promptId } = await admin()
+    await tenant.record({ createdAt: service.now - 1_000 })
+    await ledger.signals.create(promptId, { value: 'positive' })
+    const { data } = await ledger.impact.list(promptId)
+    assert.equal(data.length, 1)
+    assert.deepEqual(data[0]?.after, { positive: 1, negative: 0, rate: 1 })
+    assert.equal(data[0]?.verdict, 'too_little_data')
+    await tenant.record({
+      createdAt: service.now - 500,
+      action: 'pr_opened',
+      prNumber: 1,
+      prUrl: 'https://example.com/1',
+    })
+    const { data: timeline } = await ledger.timeline.list(promptId, { action: ['deployed', 'pr_opened'] })
+    assert.deepEqual(
+      timeline.map(({ entry, impact }) => [entry.action, impact?.verdict]),
+      [
+        ['pr_opened', undefined],
+        ['deployed', 'too_little_data'],
+      ],
+    )
+    assert.equal((await ledger.timeline.list(promptId, { action: ['deployed'] })).pagination.total_count, 1)
+  })
+
+  test('tells the usage', async () => {
+    const { ledger, promptId } = await admin()
+    await ledger.signals.create(promptId, { value: 'positive' })
+    const { months, ...usage } = await ledger.usage.get()
+    const resets_at = '2026-12-01T00:00:00.000Z'
+    assert.deepEqual(usage, { plan: 'free', limit: 1_000, used: 1, remaining: 999, resets_at })
+    assert.deepEqual(months[0], { month: '2026-11', used: 1 })
+  })
+
+  test('manages keys', async () => {
+    const { ledger } = await admin()
+    const issued = await ledger.keys.create({ name: 'bot', role: 'ingest', expires_at: '2027-01-01T00:00:00.000Z' })
+    assert.deepEqual([issued.name, issued.role, issued.expires_at], ['bot', 'ingest', '2027-01-01T00:00:00.000Z'])
+    const rotated = await ledger.keys.rotate(issued.id, { overlap_hours: 0 })
+    assert.notEqual(rotated.key, issued.key)
+    assert.equal((await ledger.keys.rotate((await ledger.keys.create()).id)).name, 'unnamed')
+    assert.equal(await ledger.keys.revoke(rotated.id), undefined)
+    const { data } = await ledger.keys.list()
+    const found = data.find(({ id }) => id === rotated.id)
+    assert.equal(found?.hint, rotated.key.slice(-4))
+    assert.equal(found?.revoked_at, '2026-11-15T12:00:00.000Z')
+    const revoked = new Promptledger({ apiKey: rotated.key, baseUrl: service.address })
+    await assert.rejects(revoked.signals.create('pmt_x', { value: 'positive' }), UnauthorizedError)
+  })
+
+  test('follows repositories', async () => {
+    const { ledger } = await admin()
+    const git = new GitRepository()
+    after(() => git.remove())
+    git.commit('Start', { 'prompts/p.md': 'Be kind.\n' })
+    git.push()
+    const { webhook_secret, set_up, prompts, ...connected } = await ledger.repositories.connect({
+      forge: 'github',
+      url: git.remote,
+      path: 'prompts/**',
+    })
+    assert.deepEqual(
+      [connected.state, connected.entries, prompts.map(({ path }) => path)],
+      ['following', 1, ['prompts/p.md']],
+    )
+    assert.ok(set_up.length > 0)
+    const repository = { ...connected, prompts: 1 }
+    assert.deepEqual(await ledger.repositories.get(connected.id), repository)
+    assert.deepEqual((await ledger.repositories.list()).data, [repository])
+    const [entry] = (await ledger.history.list(prompts[0]?.id ?? '')).data
+    assert.equal((await ledger.history.get(prompts[0]?.id ?? '', entry?.id ?? 0)).after, 'Be kind.\n')
+
+    const { headers, body } = deliveries('github', webhook_secret).ping()
+    const url = new URL(connected.webhook_url).pathname
+    await service.app.inject({ method: 'POST', url, headers, payload: body })
+    await workOn(service.follow, connected.id)
+    const [delivery] = (await ledger.repositories.deliveries(connected.id)).data
+    assert.deepEqual([delivery?.event, delivery?.state], ['ping', 'ignored'])
+    const again = await ledger.repositories.redeliver(connected.id, delivery?.id ?? 0)
+    assert.equal(again.state, 'pending')
+
+    assert.equal((await ledger.repositories.sync(connected.id)).id, connected.id)
+    const rotated = await ledger.repositories.rotateSecret(connected.id)
+    assert.equal(rotated.webhook_url, connected.webhook_url)
+    assert.notEqual(rotated.webhook_secret, webhook_secret)
+    assert.equal(await ledger.repositories.disconnect(connected.id), undefined)
+    assert.equal((await ledger.repositories.get(connected.id)).state, 'disconnected')
+  })
+
+  test('signs in, works by the cookie alone and signs out', async () => {
+    const { tenant } = await admin()
+    let cookie = ''
+    // What a browser does by itself.
+    const browserFetch: typeof fetch = async (input, init) => {
+      const headers = new Headers(init?.headers)
+      headers.set('Sec-Fetch-Site', 'same-origin')
+      if (cookie !== '') headers.set('Cookie', cookie)
+      const response = await fetch(input, { ...init, headers })
+      const set = response.headers.get('Set-Cookie')
+      if (set !== null) cookie = /Max-Age=0/i.test(set) ? '' : (set.split(';')[0] ?? '')
+      return response
+    }
+    const ledger = new Promptledger({ baseUrl: proxy.address, fetch: browserFetch })
+    await assert.rejects(ledger.session.get(), UnauthorizedError)
+    const session = await ledger.session.create(tenant.key)
+    assert.deepEqual(session.organisation, { id: tenant.organisation.id, name: 'Acme', plan: 'free' })
+    assert.deepEqual([session.key.role, session.key.hint], ['admin', tenant.key.slice(-4)])
+    assert.deepEqual(await ledger.session.get(), session)
+    await ledger.prompts.create({ name: 'By cookie' })
+    assert.equal(await ledger.session.delete(), undefined)
+    await assert.rejects(ledger.session.get(), UnauthorizedError)
+  })
+
+  test('has a call for every operation of the interface', async () => {
+    const document = JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8'))
+    for (const [path, operations] of Object.entries<object>(document.paths)) {
+      if (!path.startsWith('/api/v1/')) continue
+      // So that signals/export is not taken for signals/:signal_id.
+      const pattern = new RegExp(
+        `^${path.replace(/\{(\w+)\}/g, (_, name) => (name === 'prompt_id' ? 'pmt_\\w+' : '\\d+'))}$`,
+      )
+      for (const method of Object.keys(operations)) {
+        const [verb, calls] = [method.toUpperCase(), [...called].map((call) => call.split(' '))]
+        const made = calls.some(([method, url = '']) => method === verb && pattern.test(url))
+        assert.ok(made, `${verb} ${path}`)
+      }
+    }
+  })
+})
