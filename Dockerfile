@@ -1,8 +1,22 @@
-# The server runs from source: Node strips the types, so there is nothing to build.
+# The server runs from source: Node strips the types. What is built is the console, for browsers.
+FROM node:24-slim AS console
+WORKDIR /app
+COPY package.json package-lock.json ./
+COPY server/package.json server/
+COPY client/package.json client/
+COPY console/package.json console/
+RUN npm ci --ignore-scripts
+COPY client client
+COPY console console
+COPY tsconfig.json ./
+RUN npm run build
+
 FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY server/package.json server/
+COPY client/package.json client/
+COPY console/package.json console/
 RUN npm ci --omit=dev --ignore-scripts
 
 FROM node:24-slim
@@ -12,6 +26,7 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY server/package.json server/
 COPY server/src server/src
+COPY --from=console /app/console/dist console/dist
 RUN mkdir /data && chown node:node /data
 USER node
 ENV HOST=0.0.0.0 DATABASE_URL=sqlite:/data/promptledger.db

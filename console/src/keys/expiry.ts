@@ -1,0 +1,12 @@
+/** When a key no longer works whose last day, in the reader's zone, is such as 2026-11-15; null for none. */
+export function endOfDay(day: string): string | null {
+  if (day === '') return null
+  const [year, month, date] = day.split('-').map(Number) as [number, number, number]
+  return new Date(year, month - 1, date + 1).toISOString()
+}
+
+/** Today in the reader's zone, such as 2026-11-15. */
+export function today(): string {
+  const now = new Date()
+  return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, 10)
+}

@@ -1,0 +1,11 @@
+import type { Forge } from '@promptledger/client'
+
+export const forgeNames: Record<Forge, string> = {
+  github: 'GitHub',
+  gitlab: 'GitLab',
+  gitea: 'Gitea',
+  forgejo: 'Forgejo',
+  bitbucket: 'Bitbucket Cloud',
+}
+
+export const forges = Object.keys(forgeNames) as Forge[]

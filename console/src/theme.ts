@@ -1,0 +1,34 @@
+import { useSyncExternalStore } from 'react'
+
+export type Theme = 'system' | 'light' | 'dark'
+
+const storageKey = 'promptledger-theme'
+const listeners = new Set<() => void>()
+
+/** Light, dark, or as the reader's system has it; remembered in this browser. */
+export function useTheme(): [Theme, (theme: Theme) => void] {
+  const theme = useSyncExternalStore((listener) => {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  }, currentTheme)
+  return [theme, setTheme]
+}
+
+function currentTheme(): Theme {
+  const stored = localStorage.getItem(storageKey)
+  return stored === 'light' || stored === 'dark' ? stored : 'system'
+}
+
+function setTheme(theme: Theme): void {
+  if (theme === 'system') localStorage.removeItem(storageKey)
+  else localStorage.setItem(storageKey, theme)
+  applyTheme()
+  for (const listener of listeners) listener()
+}
+
+function applyTheme(): void {
+  const theme = currentTheme()
+  document.documentElement.style.colorScheme = theme === 'system' ? '' : theme
+}
+
+applyTheme()

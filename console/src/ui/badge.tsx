@@ -1,0 +1,18 @@
+import type { LucideIcon } from 'lucide-react'
+import type { ReactNode } from 'react'
+
+interface Props {
+  tone?: 'good' | 'bad' | 'caution' | 'plain'
+  icon?: LucideIcon
+  children: ReactNode
+}
+
+/** In which state something is, in a word. */
+export function Badge({ tone = 'plain', icon: Icon, children }: Props) {
+  return (
+    <span className={`badge ${tone}`}>
+      {Icon !== undefined && <Icon aria-hidden="true" />}
+      {children}
+    </span>
+  )
+}

@@ -1,0 +1,25 @@
+import { type ReactNode, useId } from 'react'
+
+interface Props {
+  label: string
+  hint?: ReactNode
+  /** Given what ties the control to its label and hint. */
+  children: (control: { id: string; 'aria-describedby': string | undefined }) => ReactNode
+}
+
+/** A labelled control of a form. */
+export function Field({ label, hint, children }: Props) {
+  const id = useId()
+  const hintId = hint === undefined ? undefined : `${id}-hint`
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {children({ id, 'aria-describedby': hintId })}
+      {hint !== undefined && (
+        <p className="field-hint" id={hintId}>
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
