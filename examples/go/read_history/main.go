@@ -1,0 +1,32 @@
+// Get prompt history. Go 1.19 or newer, standard library only.
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+)
+
+func main() {
+	url := os.Getenv("PROMPTLEDGER_URL") + "/api/v1/prompts/" + os.Getenv("PROMPTLEDGER_PROMPT") + "/history"
+	request, err := http.NewRequest("GET", url, nil)
+	if err != nil {
+		panic(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+os.Getenv("PROMPTLEDGER_KEY"))
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		panic(err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		panic(err)
+	}
+	if response.StatusCode >= 300 {
+		fmt.Fprintln(os.Stderr, response.Status, string(answer))
+		os.Exit(1)
+	}
+	fmt.Println(string(answer))
+}

@@ -1,0 +1,40 @@
+// Create a signal. Go 1.19 or newer, standard library only.
+package main
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+)
+
+func main() {
+	url := os.Getenv("PROMPTLEDGER_URL") + "/api/v1/prompts/" + os.Getenv("PROMPTLEDGER_PROMPT") + "/signals"
+	request, err := http.NewRequest("POST", url, strings.NewReader(`{"value":"positive","metadata":{"session":"b7d1","model":"small-3"}}`))
+	if err != nil {
+		panic(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+os.Getenv("PROMPTLEDGER_KEY"))
+	request.Header.Set("Content-Type", "application/json")
+	// The same key again gives the same answer and counts once: repeat as often as you like.
+	key := make([]byte, 16)
+	rand.Read(key)
+	request.Header.Set("Idempotency-Key", hex.EncodeToString(key))
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		panic(err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		panic(err)
+	}
+	if response.StatusCode >= 300 {
+		fmt.Fprintln(os.Stderr, response.Status, string(answer))
+		os.Exit(1)
+	}
+	fmt.Println(string(answer))
+}

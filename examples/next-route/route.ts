@@ -1,0 +1,23 @@
+// app/api/votes/route.ts: takes votes from your pages, so that the key stays on the server.
+import { Promptledger, RateLimitedError } from '@promptledger/client'
+
+const ledger = new Promptledger({
+  apiKey: process.env.PROMPTLEDGER_KEY,
+  baseUrl: process.env.PROMPTLEDGER_URL,
+})
+
+export async function POST(request: Request): Promise<Response> {
+  const { prompt, value, trace } = (await request.json()) as {
+    prompt: string
+    value: 'positive' | 'negative'
+    trace: string
+  }
+  try {
+    const signal = await ledger.signals.create(prompt, { value, metadata: { trace } }, { idempotencyKey: trace })
+    return Response.json(signal, { status: 201 })
+  } catch (error) {
+    // The month's limit is nothing that whoever voted could do something about.
+    if (error instanceof RateLimitedError) return new Response(null, { status: 202 })
+    throw error
+  }
+}

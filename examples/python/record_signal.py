@@ -1,0 +1,23 @@
+"""Create a signal. Python 3.9 or newer, nothing to install."""
+import json
+import os
+import urllib.request
+import uuid
+
+url = os.environ["PROMPTLEDGER_URL"]
+key = os.environ["PROMPTLEDGER_KEY"]
+prompt_id = os.environ["PROMPTLEDGER_PROMPT"]
+
+request = urllib.request.Request(
+    f"{url}/api/v1/prompts/{prompt_id}/signals",
+    method="POST",
+    headers={
+        "Authorization": f"Bearer {key}",
+        "Content-Type": "application/json",
+        # The same key again gives the same answer and counts once: repeat as often as you like.
+        "Idempotency-Key": str(uuid.uuid4()),
+    },
+    data=json.dumps({"value": "positive", "metadata": {"session": "b7d1", "model": "small-3"}}).encode(),
+)
+with urllib.request.urlopen(request, timeout=10) as response:
+    print(json.dumps(json.load(response)["data"], indent=2))
