@@ -18,14 +18,19 @@ export function useSession() {
 
 export async function signIn(key: string): Promise<void> {
   const session = await ledger.session.create(key)
+  // Whoever was signed in before may have been of another organisation.
+  forget()
   queries.setQueryData(['session'], session)
 }
 
 export async function signOut(): Promise<void> {
   await ledger.session.delete()
-  // Not by clearing everything: whoever watches the session would go on watching one that is gone.
   queries.setQueryData(['session'], null)
-  // Nothing of what this organisation owns stays in the page.
+  forget()
+}
+
+/** Nothing of what an organisation owns stays in the page. The session itself does: somebody is watching it. */
+function forget(): void {
   queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
   queries.getMutationCache().clear()
 }

@@ -28,7 +28,8 @@ function setTheme(theme: Theme): void {
 
 function applyTheme(): void {
   const theme = currentTheme()
-  document.documentElement.style.colorScheme = theme === 'system' ? '' : theme
+  if (theme === 'system') delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = theme
 }
 
 applyTheme()

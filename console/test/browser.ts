@@ -1,30 +1,49 @@
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
-import type { Browser } from 'playwright-core'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { type Engine, engines } from '../../server/test/engines.ts'
 import { TestService } from '../../server/test/service.ts'
 import { builtConsole } from './built.ts'
 import { findChromium, launch } from './chromium.ts'
-import { type Visit, type VisitOptions, visit } from './visit.ts'
+import { Visit } from './visit.ts'
+import { type Windows, windowsOf } from './windows.ts'
+
+export interface VisitOptions extends BrowserContextOptions {
+  /** Where to begin; `/` where nothing is said. */
+  at?: string
+  /** Signs in with it. */
+  key?: string
+}
 
 export class Surroundings {
   browser!: Browser
   /** The service whose console is looked at, on the clock of the browser. */
   readonly service = new TestService()
   address = ''
+  #windows!: Windows
 
-  visit(t: TestContext, options: VisitOptions = {}): Promise<Visit> {
-    return visit(t, this.browser, this.address, options)
+  /** Opens the console. When the test is over, nothing may have gone wrong in the browser. */
+  async visit(t: TestContext, { at = '/', key, ...options }: VisitOptions = {}): Promise<Visit> {
+    const page = await this.#windows.take(options)
+    const visitor = new Visit(page, this.address)
+    t.after(async () => {
+      await this.#windows.giveBack(page)
+      visitor.end()
+    })
+    await visitor.open(at)
+    if (key !== undefined) await visitor.signIn(key)
+    return visitor
   }
 
   async open(chromium: string): Promise<void> {
-    this.service.consoleFolder = builtConsole()
+    this.service.consoleFolder = await builtConsole()
     this.service.now = Date.now()
     // What the engines do alike is the server's business.
     await this.service.open(engines[0] as Engine)
     await this.service.app.listen({ host: '127.0.0.1', port: 0 })
     this.address = `http://127.0.0.1:${(this.service.app.server.address() as AddressInfo).port}`
     this.browser = await launch(chromium)
+    this.#windows = windowsOf(this.browser)
   }
 
   async close(): Promise<void> {

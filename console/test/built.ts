@@ -1,16 +1,27 @@
-import { readdirSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
-const folder = new URL('../dist/', import.meta.url)
-const sources = ['../src/', '../public/', '../index.html', '../vite.config.ts', '../../client/src/']
+const root = fileURLToPath(new URL('..', import.meta.url))
+const folder = join(root, 'dist')
+const sources = ['src', 'public', 'index.html', 'vite.config.ts', '../client/src']
 
-/** Where the built console lies. A test of an old one would say nothing about the sources. */
-export function builtConsole(): URL {
-  const built = newest(fileURLToPath(new URL('index.html', folder)))
-  const written = Math.max(...sources.map((source) => newest(fileURLToPath(new URL(source, import.meta.url)))))
-  if (built < written) throw new Error('console/dist is missing or older than its sources: run `npm run build`')
-  return folder
+/**
+ * Where the console lies, built from the sources as they are: what `npm ci` or `npm run build` made, unless something was written
+ * since. Then it is built to the side, because others may be using that.
+ */
+export async function builtConsole(): Promise<URL> {
+  if (isBuilt()) return pathToFileURL(`${folder}/`)
+  const aside = mkdtempSync(join(tmpdir(), 'promptledger-console-'))
+  process.on('exit', () => rmSync(aside, { recursive: true, force: true }))
+  const { build } = await import('vite')
+  await build({ root, logLevel: 'error', build: { outDir: aside } })
+  return pathToFileURL(`${aside}/`)
+}
+
+export function isBuilt(): boolean {
+  return newest(join(folder, 'index.html')) > Math.max(...sources.map((source) => newest(join(root, source))))
 }
 
 /** When the file, or the newest in the folder, was written; 0 where there is nothing. */

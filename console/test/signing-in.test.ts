@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newSecret } from '../../server/src/domain/api-key.ts'
+import { operator } from '../../server/src/domain/audit.ts'
+import { newPrompt } from '../../server/src/domain/prompt.ts'
+import type { Tenant } from '../../server/test/service.ts'
 import { inBrowser } from './browser.ts'
 import { eventually } from './eventually.ts'
 import type { Visit } from './visit.ts'
@@ -16,7 +19,7 @@ inBrowser('Signing in', (surroundings) => {
       assert.equal(visitor.place, '/prompts')
       const kept = await keptIn(visitor)
       for (const part of [key, key.slice(4, 24)]) assert.ok(!kept.includes(part), `the page has kept ${part}`)
-      const cookies = await visitor.context.cookies()
+      const cookies = await visitor.page.context().cookies()
       assert.deepEqual(
         cookies.map(({ name, httpOnly, sameSite }) => ({ name, httpOnly, sameSite })),
         [{ name: 'promptledger_session', httpOnly: true, sameSite: 'Strict' }],
@@ -75,18 +78,33 @@ inBrowser('Signing in', (surroundings) => {
     await visitor.page.getByRole('button', { name: 'Sign out' }).click()
     await visitor.page.getByLabel('API key').waitFor()
     assert.ok(!(await keptIn(visitor)).includes(prompt.name))
-    assert.deepEqual(await visitor.context.cookies(), [])
+    assert.deepEqual(await visitor.page.context().cookies(), [])
     await visitor.page.reload()
     await visitor.page.getByLabel('API key').waitFor()
   })
 
+  test('shows nothing of the organisation that was signed in before', async (t) => {
+    const [before, after] = [await service.tenant(), await service.tenant()]
+    const another = newPrompt(after.organisation.id, 'prompts/of-another.md', service.now)
+    await service.store.prompts.create(another, operator)
+    const visitor = await surroundings.visit(t, { key: before.key })
+    await visitor.page.getByRole('link', { name: before.prompt.name }).waitFor()
+    await revokeAll(before)
+    visitor.expect('401 GET /api/v1/prompts', '401 GET /api/v1/usage')
+    await visitor.page.getByRole('link', { name: 'Usage' }).click()
+    await visitor.page.getByLabel('API key').waitFor()
+    await visitor.signIn(after.key)
+    await visitor.page.getByRole('link', { name: 'Prompts', exact: true }).click()
+    await visitor.page.getByRole('link', { name: another.name }).waitFor()
+  })
+
   test('is asked for again when the key is revoked, and then the same view is there', async (t) => {
-    const { organisation, key, prompt } = await service.tenant()
+    const tenant = await service.tenant()
+    const { organisation, key, prompt } = tenant
     const visitor = await surroundings.visit(t, { at: `/prompts/${prompt.publicId}`, key })
     const thisMonth = visitor.page.getByRole('button', { name: '30 days' })
     await thisMonth.waitFor()
-    const [revoked] = await service.store.keys.list(organisation.id)
-    await service.store.keys.revoke(revoked?.id as number, service.now)
+    await revokeAll(tenant)
     visitor.expect(...refusedAt(prompt.publicId))
     await thisMonth.click()
     await visitor.page.getByLabel('API key').waitFor()
@@ -98,6 +116,10 @@ inBrowser('Signing in', (surroundings) => {
     assert.equal(await visitor.page.getByRole('alert').count(), 0)
   })
 })
+
+async function revokeAll({ service: { store, now }, organisation }: Tenant): Promise<void> {
+  for (const { id } of await store.keys.list(organisation.id)) await store.keys.revoke(id, now, operator)
+}
 
 /** All of a page that a script in it could find: what it shows and holds, what the browser keeps for it. */
 function keptIn({ page }: Visit): Promise<string> {

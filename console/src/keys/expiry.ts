@@ -1,8 +1,8 @@
-/** When a key no longer works whose last day, in the reader's zone, is such as 2026-11-15; null for none. */
+/** The end of a day of the reader's zone, such as 2026-11-15; null for none. Still that day, so that it is shown as that. */
 export function endOfDay(day: string): string | null {
   if (day === '') return null
   const [year, month, date] = day.split('-').map(Number) as [number, number, number]
-  return new Date(year, month - 1, date + 1).toISOString()
+  return new Date(year, month - 1, date, 23, 59, 59, 999).toISOString()
 }
 
 /** Today in the reader's zone, such as 2026-11-15. */

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { Button } from '../ui/button.tsx'
 import { Copy } from '../ui/copy.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { Start } from '../ui/start.tsx'
 import { Time } from '../ui/time.tsx'
 
 interface Props {
@@ -15,7 +16,9 @@ interface Props {
 export function Issued({ issued, onClose, children }: Props) {
   return (
     <div className="form">
-      <Notice tone="caution">Copy it now: it is shown only this once, and not kept in this page.</Notice>
+      <Start>
+        <Notice tone="caution">Copy it now: it is shown only this once, and not kept in this page.</Notice>
+      </Start>
       <Copy label={`Key “${issued.name}”`} text={issued.key} />
       <p className="quiet">
         Role {issued.role},{' '}

@@ -37,7 +37,7 @@ export function KeyTable({ keys, ownId, onRotate, onRevoke }: Props) {
               <th scope="row">
                 <span className="key-name">
                   <strong>{key.name}</strong>
-                  {key.id === ownId && <Badge>Yours now</Badge>}
+                  {key.id === ownId && <Badge>Signed in with</Badge>}
                 </span>
                 <code className="quiet">plk_…{key.hint}</code>
               </th>

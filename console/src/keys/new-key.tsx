@@ -28,7 +28,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
   }
   if (creation.data !== undefined) {
     return (
-      <Dialog title="The key is made" onClose={onClose}>
+      <Dialog key="made" title="The key is made" onClose={onClose}>
         <Issued issued={creation.data} onClose={onClose} />
       </Dialog>
     )
@@ -82,7 +82,7 @@ function RoleField({ role, onChange }: { role: Role; onChange: (role: Role) => v
         <label key={each}>
           <input type="radio" name={name} value={each} checked={role === each} onChange={() => onChange(each)} />
           <span>
-            <strong>{each}</strong>
+            <strong className="role-name">{each}</strong>
             <span className="quiet">{may}</span>
           </span>
         </label>

@@ -32,15 +32,17 @@ export function RevokeKey({ ofKey, isOwn, onClose }: Props) {
         refused from the next request on. Whatever uses it stops working, and who signed in with it is signed out. This
         cannot be undone.
       </p>
-      <p className="quiet">
-        {ofKey.last_used_at === null ? (
-          'It was never used.'
-        ) : (
-          <>
-            It was last used <Time at={ofKey.last_used_at} as="ago" />.
-          </>
-        )}
-      </p>
+      {!isOwn && (
+        <p className="quiet">
+          {ofKey.last_used_at === null ? (
+            'It was never used.'
+          ) : (
+            <>
+              It was last used <Time at={ofKey.last_used_at} as="ago" />.
+            </>
+          )}
+        </p>
+      )}
       {isOwn && (
         <Notice tone="bad">
           This is the key you are signed in with: revoking it signs you out. Have another one of the role admin at hand.

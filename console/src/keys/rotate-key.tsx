@@ -31,7 +31,7 @@ export function RotateKey({ ofKey, isOwn, onClose }: Props) {
   }
   if (rotation.data !== undefined) {
     return (
-      <Dialog title="The new key is made" onClose={onClose}>
+      <Dialog key="made" title="The new key is made" onClose={onClose}>
         <Issued issued={rotation.data} onClose={onClose}>
           <p>
             {overlap === '0'

@@ -1,15 +1,15 @@
 import { Link } from 'wouter'
 import { useTitle } from '../title.ts'
-import { Empty } from '../ui/empty.tsx'
 
 export function NotFoundPage() {
   useTitle('Not found')
   return (
-    <Empty title="There is nothing here">
+    <div className="empty">
+      <h1>There is nothing here</h1>
       <p>The address may be wrong, the thing gone, or not for the role of your key.</p>
       <Link className="button plain" href="/prompts">
         All prompts
       </Link>
-    </Empty>
+    </div>
   )
 }

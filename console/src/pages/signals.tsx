@@ -1,7 +1,7 @@
 import { NotFoundError, type Signal } from '@promptledger/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { pageOf, useAddress } from '../address.ts'
 import { ledger } from '../ledger.ts'
@@ -23,6 +23,11 @@ export function SignalsPage({ id }: { id: string }) {
   const page = pageOf(address)
   const [leaving, setLeaving] = useState<Signal | null>(null)
   const [news, setNews] = useState('')
+  const newsLine = useRef<HTMLParagraphElement>(null)
+  // The button that had the focus goes with its row.
+  useEffect(() => {
+    if (news !== '') newsLine.current?.focus()
+  }, [news])
   const prompt = useQuery({
     queryKey: ['prompt', id],
     queryFn: ({ signal }) => ledger.prompts.get(id, { signal }),
@@ -57,7 +62,7 @@ export function SignalsPage({ id }: { id: string }) {
         </div>
       </div>
       <Filters filter={filter} onChange={(changes) => change({ ...changes, page: null })} />
-      <p className="list-news" role="status">
+      <p className="list-news" role="status" tabIndex={-1} ref={newsLine}>
         {news}
       </p>
       {signals.isPending && <Loading what="signals" />}

@@ -36,7 +36,7 @@ export function Connect({ onClose }: { onClose: () => void }) {
   }
   if (connection.data !== undefined) {
     return (
-      <Dialog title="The repository is connected" onClose={onClose}>
+      <Dialog key="connected" title="The repository is connected" onClose={onClose}>
         <Connected connected={connection.data} onClose={onClose} />
       </Dialog>
     )

@@ -2,6 +2,7 @@ import type { ConnectedRepository } from '@promptledger/client'
 import { Button } from '../ui/button.tsx'
 import { Copy } from '../ui/copy.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { Start } from '../ui/start.tsx'
 import { Progress } from './progress.tsx'
 import { SetUp } from './set-up.tsx'
 
@@ -14,7 +15,9 @@ interface Props {
 export function Connected({ connected, onClose }: Props) {
   return (
     <div className="form">
-      <Progress connected={connected} />
+      <Start>
+        <Progress connected={connected} />
+      </Start>
       <p>
         So that changes show up within seconds, have the forge tell of them. Until then it is looked at once an hour.
       </p>

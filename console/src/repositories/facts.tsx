@@ -41,7 +41,7 @@ export function Facts({ repository }: { repository: Repository }) {
           {branch === null ? <span className="quiet">No commit yet</span> : <code>{branch}</code>}
         </Fact>
         <Fact name="Found">
-          <Size {...repository} />
+          <Size repository={repository} />
         </Fact>
         <Fact name="Last sync">
           <TimeOrNone at={repository.last_sync_at} />

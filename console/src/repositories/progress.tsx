@@ -7,7 +7,7 @@ import { Size } from './size.tsx'
 export function Progress({ connected }: { connected: ConnectedRepository }) {
   const repository = useRepository(connected.id)
   const { state, last_error: error } = repository.data ?? connected
-  const size = repository.data ?? { prompts: connected.prompts.length, entries: connected.entries }
+  const size = repository.data ?? { prompt_count: connected.prompts.length, entry_count: connected.entries }
   if (state === 'failing') {
     return (
       <div className="progress bad" role="alert">
@@ -25,7 +25,7 @@ export function Progress({ connected }: { connected: ConnectedRepository }) {
       {isDone ? <CircleCheck aria-hidden="true" /> : <span className="loading-bar" aria-hidden="true" />}
       <div>
         <strong>{isDone ? 'The history is read' : 'Reading the history …'}</strong>
-        <Size {...size} />
+        <Size repository={size} />
       </div>
     </div>
   )

@@ -4,6 +4,7 @@ import { Time } from '../ui/time.tsx'
 import { forgeNames } from './forges.ts'
 import { Size } from './size.tsx'
 import { RepositoryStateBadge } from './state.tsx'
+import { Url } from './url.tsx'
 
 export function RepositoryTable({ repositories }: { repositories: Repository[] }) {
   return (
@@ -35,7 +36,7 @@ function RepositoryRow({ repository }: { repository: Repository }) {
     <tr className={state === 'disconnected' ? 'dimmed' : undefined}>
       <th scope="row">
         <Link className="row-link" href={`/repositories/${id}`}>
-          {url}
+          <Url url={url} />
         </Link>
         <span className="quiet small">{forgeNames[forge]}</span>
       </th>
@@ -46,8 +47,8 @@ function RepositoryRow({ repository }: { repository: Repository }) {
         <RepositoryStateBadge state={state} />
         {state === 'failing' && lastError !== null && <span className="repository-error">{lastError}</span>}
       </td>
-      <td data-label="Found">
-        <Size {...repository} />
+      <td data-label="Found" className="nowrap">
+        <Size repository={repository} />
       </td>
       <td data-label="Last sync" className="nowrap">
         {lastSyncAt === null ? <span className="quiet">None yet</span> : <Time at={lastSyncAt} as="ago" />}

@@ -6,6 +6,7 @@ import { Confirm } from '../ui/confirm.tsx'
 import { Copy } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { Start } from '../ui/start.tsx'
 import { Time } from '../ui/time.tsx'
 
 interface Props {
@@ -40,7 +41,9 @@ export function RotateSecret({ repository, onClose }: Props) {
   return (
     <Dialog title="The new secret" onClose={onClose}>
       <div className="form">
-        <Notice tone="caution">Copy it now: it is shown only this once.</Notice>
+        <Start>
+          <Notice tone="caution">Copy it now: it is shown only this once.</Notice>
+        </Start>
         <Copy label="Webhook secret" text={rotation.data.webhook_secret} />
         <Copy label="Webhook address" text={rotation.data.webhook_url} />
         <p>

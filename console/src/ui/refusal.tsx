@@ -4,8 +4,13 @@ import { reasonOf } from '../queries.ts'
 export function Refusal({ error }: { error: unknown }) {
   if (error === null) return null
   return (
-    <p className="field-error" role="alert">
+    <p className="field-error" role="alert" ref={show}>
       {reasonOf(error)}
     </p>
   )
+}
+
+/** In a long form it may be out of sight. */
+function show(element: HTMLElement | null): void {
+  element?.scrollIntoView({ block: 'nearest' })
 }
