@@ -1,4 +1,5 @@
 import { type ClientOptions, transport } from './request.ts'
+import { type Audit, audit } from './resources/audit.ts'
 import { type History, history } from './resources/history.ts'
 import { type Impact, impact } from './resources/impact.ts'
 import { type Keys, keys } from './resources/keys.ts'
@@ -26,6 +27,7 @@ export class Promptledger {
   readonly usage: Usage
   readonly keys: Keys
   readonly repositories: Repositories
+  readonly audit: Audit
   readonly session: Session
 
   constructor(options: ClientOptions = {}) {
@@ -39,6 +41,7 @@ export class Promptledger {
     this.usage = usage(service)
     this.keys = keys(service)
     this.repositories = repositories(service)
+    this.audit = audit(service)
     this.session = session(service)
   }
 }

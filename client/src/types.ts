@@ -177,6 +177,17 @@ export interface Summary {
   total: Tally
 }
 
+/** Which signals to erase. */
+export interface Erasure {
+  /** What their metadata must have: one member or several. */
+  metadata: Record<string, unknown>
+}
+
+export interface Erased {
+  /** How many signals. */
+  erased: number
+}
+
 export interface RatedTally extends Tally {
   /** The share of positive ones; null where there are none. */
   rate: number | null
@@ -305,12 +316,12 @@ export interface Repository {
   last_error: string | null
   created_at: string
   /** How many prompts have their file in it. */
-  prompts: number
+  prompt_count: number
   /** How many entries the history of these prompts has. */
-  entries: number
+  entry_count: number
 }
 
-export interface ConnectedRepository extends Omit<Repository, 'prompts'> {
+export interface ConnectedRepository extends Omit<Repository, 'prompt_count' | 'entry_count'> {
   /** Shown this once. */
   webhook_secret: string
   /** What to do on the forge's pages. */
@@ -342,6 +353,42 @@ export interface Delivery {
   received_at: string
   next_attempt_at: string | null
   finished_at: string | null
+}
+
+export type AuditAction =
+  | 'key.created'
+  | 'key.rotated'
+  | 'key.revoked'
+  | 'prompt.created'
+  | 'prompt.renamed'
+  | 'prompt.deleted'
+  | 'repository.connected'
+  | 'repository.disconnected'
+  | 'repository.secret_rotated'
+  | 'signal.retracted'
+  | 'signals.erased'
+  | 'organisation.plan_changed'
+
+/** Something that was done. */
+export interface AuditEntry {
+  id: number
+  at: string
+  /** The key that was used, under the name that it had then; null for the command on the server. */
+  actor: { key_id: number; name: string } | null
+  action: AuditAction
+  /** What it was done to, and what people called that then. */
+  subject: { id: string; name: string }
+  /** What else is worth knowing, depending on the action. */
+  details: Record<string, unknown> | null
+}
+
+export interface AuditQuery extends PageQuery {
+  /** Only these. */
+  action?: AuditAction | undefined
+  /** From this time on. */
+  since?: Time | undefined
+  /** Before this time. */
+  until?: Time | undefined
 }
 
 /** Who is signed in. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -14,6 +15,16 @@ import { useLiveService } from './ledger.ts'
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
 const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url))
+
+const runtimes = [
+  { name: 'Node', command: process.execPath, args: [], isThere: true },
+  { name: 'Deno', command: 'deno', args: ['run', '--allow-all'], isThere: isInstalled('deno') },
+  { name: 'Bun', command: 'bun', args: ['run'], isThere: isInstalled('bun') },
+]
+
+function isInstalled(tool: string): boolean {
+  return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, tool)))
+}
 
 /** The package as it would be published, installed into an empty project. */
 describe('The package', () => {
@@ -37,11 +48,12 @@ describe('The package', () => {
   })
   after(() => rm(folder, { recursive: true }))
 
-  test('works from plain JavaScript', async () => {
-    const tenant = await service.tenant()
-    await writeFile(
-      join(project, 'vote.js'),
-      `import { NotFoundError, Promptledger } from '@promptledger/client'
+  for (const { name, command, args, isThere } of runtimes) {
+    test(`works from plain JavaScript on ${name}`, { skip: isThere ? false : `${name} is not installed` }, async () => {
+      const tenant = await service.tenant()
+      await writeFile(
+        join(project, 'vote.js'),
+        `import { NotFoundError, Promptledger } from '@promptledger/client'
       import { fileSpool } from '@promptledger/client/spool'
       const [apiKey, baseUrl, prompt] = process.argv.slice(2)
       const ledger = new Promptledger({ apiKey, baseUrl })
@@ -51,11 +63,12 @@ describe('The package', () => {
       await queue.close()
       for await (const { value } of ledger.signals.list(prompt)) console.log(value)
       await ledger.prompts.get('pmt_none').catch((error) => console.log(error instanceof NotFoundError))`,
-    )
-    const args = ['vote.js', tenant.key, service.address, tenant.prompt.publicId]
-    const { stdout } = await run(process.execPath, args, { cwd: project })
-    assert.deepEqual(stdout.trim().split('\n').sort(), ['negative', 'positive', 'true'])
-  })
+      )
+      const script = ['vote.js', tenant.key, service.address, tenant.prompt.publicId]
+      const { stdout } = await run(command, [...args, ...script], { cwd: project })
+      assert.deepEqual(stdout.trim().split('\n').sort(), ['negative', 'positive', 'true'])
+    })
+  }
 
   test('works from TypeScript, with types that see mistakes', async () => {
     await writeFile(

@@ -115,6 +115,16 @@ describe('A queue', () => {
     assert.equal(await tenant.used(), 500)
   })
 
+  test('counts signals under the same key of the caller once', async () => {
+    const tenant = await service.tenant()
+    const queue = service.ledger(tenant).signals.queue()
+    for (let click = 0; click < 3; click++) {
+      queue.add(tenant.prompt.publicId, { value: 'positive' }, { idempotencyKey: 'vote-1' })
+    }
+    await queue.close()
+    assert.equal(await tenant.used(), 1)
+  })
+
   test('is flushed when what was added before has arrived, whatever is added since', async () => {
     const tenant = await service.tenant()
     const queue = service.ledger(tenant).signals.queue({ concurrency: 1 })

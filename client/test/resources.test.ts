@@ -80,6 +80,25 @@ describe('The client', () => {
     assert.equal(left, 1)
   })
 
+  test('erases signals by their metadata, and tells who did', async () => {
+    const { ledger, promptId } = await admin()
+    for (const user of ['u-1', 'u-2']) await ledger.signals.create(promptId, { value: 'positive', metadata: { user } })
+    assert.deepEqual(await ledger.signals.erase({ metadata: { user: 'u-1' } }), { erased: 1 })
+    const { data } = await ledger.signals.list(promptId)
+    assert.deepEqual(
+      data.map(({ metadata }) => metadata),
+      [{ user: 'u-2' }],
+    )
+    const [entry, ...others] = (await ledger.audit.list({ action: 'signals.erased', since: new Date(service.now) }))
+      .data
+    assert.deepEqual([entry?.actor?.name, entry?.details, others], ['test', { erased: 1 }, []])
+    const all = await Array.fromAsync(ledger.audit.list())
+    assert.deepEqual(
+      all.map(({ action }) => action),
+      ['signals.erased', 'prompt.created', 'key.created'],
+    )
+  })
+
   test('tells what each change did', async () => {
     const { ledger, tenant, promptId } = await admin()
     await tenant.record({ createdAt: service.now - 1_000 })
@@ -136,17 +155,14 @@ describe('The client', () => {
     after(() => git.remove())
     git.commit('Start', { 'prompts/p.md': 'Be kind.\n' })
     git.push()
-    const { webhook_secret, set_up, prompts, ...connected } = await ledger.repositories.connect({
+    const { webhook_secret, set_up, prompts, entries, ...connected } = await ledger.repositories.connect({
       forge: 'github',
       url: git.remote,
       path: 'prompts/**',
     })
-    assert.deepEqual(
-      [connected.state, connected.entries, prompts.map(({ path }) => path)],
-      ['following', 1, ['prompts/p.md']],
-    )
+    assert.deepEqual([connected.state, entries, prompts.map(({ path }) => path)], ['following', 1, ['prompts/p.md']])
     assert.ok(set_up.length > 0)
-    const repository = { ...connected, prompts: 1 }
+    const repository = { ...connected, prompt_count: 1, entry_count: 1 }
     assert.deepEqual(await ledger.repositories.get(connected.id), repository)
     assert.deepEqual((await ledger.repositories.list()).data, [repository])
     const [entry] = (await ledger.history.list(prompts[0]?.id ?? '')).data

@@ -78,26 +78,27 @@ describe('Retrying', () => {
     const ledger = service.ledger(await service.tenant())
     proxy.fate = () => busy
     const runs = await Promise.all(
-      Array.from({ length: 4 }, async (_, run) => {
+      Array.from({ length: 20 }, async (_, run) => {
         const headers = { run: String(run) }
         await assert.rejects(ledger.usage.get({ headers }), (error: PromptledgerError) => error.status === 503)
         return proxy.passed.filter(({ headers }) => headers.run === String(run)).map(({ at }) => at)
       }),
     )
-    const firstGaps = new Set<number>()
+    const firstGaps: number[] = []
     for (const [first = 0, second = 0, third = 0, fourth = 0, ...more] of runs) {
       assert.equal(more.length, 0)
-      firstGaps.add(Math.round((second - first) / 5))
+      firstGaps.push(second - first)
       for (const [gap, longest] of [
         [second - first, 500],
         [third - second, 1_000],
         [fourth - third, 2_000],
       ] as const) {
         // The machine may be slow, but the pause is never shorter.
-        assert.ok(gap >= longest / 2 - 5 && gap < longest + 500, `${gap} ms where ${longest} is the longest`)
+        assert.ok(gap >= longest / 2 - 5 && gap < longest + 3_000, `${gap} ms where ${longest} is the longest`)
       }
     }
-    assert.ok(firstGaps.size > 1, 'all came back at the same time')
+    // They lie anywhere within 250 ms.
+    assert.ok(Math.max(...firstGaps) - Math.min(...firstGaps) > 100, 'all came back at the same time')
   })
 
   test('can be asked for less or more, for a client and for a call', async () => {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { onEachEngine } from '../../server/test/engines.ts'
+import { type Engine, engines, onEachEngine } from '../../server/test/engines.ts'
 import type { Tenant } from '../../server/test/service.ts'
 import type { QueuedSignal, QueueOptions } from '../src/index.ts'
 import { fileSpool } from '../src/spool.ts'
@@ -95,6 +95,23 @@ onEachEngine('A spool', (engine) => {
     assert.deepEqual(lost, [])
   })
 
+  test('keeps what was sent with a wrong key or to a wrong address until both are right', async () => {
+    const tenant = await service.tenant()
+    const path = await newFile()
+    const stranger = Object.assign(Object.create(Object.getPrototypeOf(tenant)), tenant, { key: 'plk_none' })
+    const first = start(stranger, path)
+    first.add(0)
+    await first.queue.close()
+    const second = start(tenant, path)
+    proxy.fate = () => ({ do: 'answer', status: 404, body: 'no such page' })
+    second.add(1)
+    await second.queue.close()
+    const third = start(tenant, path)
+    await third.queue.close()
+    assert.deepEqual(await numbersOf(tenant), [0, 1])
+    assert.deepEqual([first.lost, second.lost, third.lost], [[], [], []])
+  })
+
   test('gives up what nobody will ever take, for good', async () => {
     const tenant = await service.tenant()
     const path = await newFile()
@@ -152,8 +169,8 @@ onEachEngine('A spool', (engine) => {
   })
 })
 
-onEachEngine('The file of a spool', (engine) => {
-  const service = useLiveService(engine)
+describe('The file of a spool', () => {
+  const service = useLiveService(engines[0] as Engine)
   const signalOf = (number: number): QueuedSignal => ({
     key: `key-${number}`,
     promptId: 'pmt_x',
@@ -197,6 +214,34 @@ onEachEngine('The file of a spool', (engine) => {
     assert.ok(largest < 2_000_000, `${largest} bytes`)
     await spool.close()
     assert.equal(await readFile(path, 'utf8'), `${JSON.stringify(signalOf(-1))}\n`)
+  })
+
+  test('that could not be written for a while has everything afterwards', async () => {
+    const path = await newFile()
+    const told: unknown[] = []
+    const spool = fileSpool(path)
+    await spool.open((error) => told.push(error))
+    spool.add(signalOf(1))
+    await spool.written()
+    // Where the new file is to be, there is something else.
+    await mkdir(`${path}.new`)
+    for (let number = 0; number < 10_001; number++) {
+      spool.add(signalOf(2))
+      spool.remove('key-2')
+    }
+    spool.add(signalOf(3))
+    await spool.written()
+    assert.equal(told.length, 1)
+    await rmdir(`${path}.new`)
+    spool.add(signalOf(4))
+    await spool.written()
+    const lines = (await readFile(path, 'utf8')).trim().split('\n')
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line)),
+      [signalOf(1), signalOf(3), signalOf(4)],
+    )
+    await spool.close()
+    assert.equal(told.length, 1)
   })
 
   test('belongs to one process, and to the next one once that is dead', async () => {

@@ -1,12 +1,14 @@
 // Compiling this file is the test: the client's types, written by hand for people to read, are those of the server's
 // schemas, field by field and in both directions.
 import type { FromSchema, JSONSchema } from 'json-schema-to-ts'
+import type { auditPageSchema, auditQuerySchema } from '../../server/src/http/schemas/audit.ts'
 import type {
   entryDetailsSchema,
   liveQuerySchema,
   liveSchema,
   recordedEntrySchema,
 } from '../../server/src/http/schemas/entry.ts'
+import type { erasedSchema, erasureSchema } from '../../server/src/http/schemas/erasure.ts'
 import type { errorBodySchema } from '../../server/src/http/schemas/error.ts'
 import type { historyPageSchema, newHistoryEntrySchema } from '../../server/src/http/schemas/history.ts'
 import type { impactSchema, timelineQuerySchema, timelineSchema } from '../../server/src/http/schemas/impact.ts'
@@ -84,6 +86,8 @@ export type Answers = All<{
   rotated: Same<One<client.RotatedSecret>, Wire<typeof rotatedSecretSchema>>
   delivery: Same<One<client.Delivery>, Wire<typeof oneDeliverySchema>>
   deliveries: Same<client.Page<client.Delivery>, Wire<typeof deliveryPageSchema>>
+  erased: Same<One<client.Erased>, Wire<typeof erasedSchema>>
+  audit: Same<client.Page<client.AuditEntry>, Wire<typeof auditPageSchema>>
   session: Same<One<client.SessionInfo>, Wire<typeof sessionSchema>>
   errorCode: Same<client.WireErrorCode, Wire<typeof errorBodySchema>['error']['code']>
 }>
@@ -92,6 +96,7 @@ export type Bodies = All<{
   prompt: Same<client.PromptName, Wire<typeof promptNameSchema>>
   entry: Same<client.NewHistoryEntry, Wire<typeof newHistoryEntrySchema>>
   signal: Same<client.NewSignal, Wire<typeof newSignalSchema>>
+  erasure: Same<client.Erasure, Wire<typeof erasureSchema>>
   key: Same<client.NewKey, Wire<typeof newKeySchema>>
   rotation: Same<client.Rotation, NonNullable<Wire<typeof rotationSchema>>>
   repository: Same<client.NewRepository, Wire<typeof newRepositorySchema>>
@@ -108,5 +113,6 @@ export type Queries = All<{
     Said<Omit<client.TimelineQuery, 'action'> & { action?: string }>,
     Said<Wire<typeof timelineQuerySchema>>
   >
+  audit: Same<Said<client.AuditQuery>, Said<Wire<typeof auditQuerySchema>>>
   summary: Same<Said<client.SummaryQuery>, Said<Wire<typeof summaryQuerySchema>>>
 }>

@@ -9,6 +9,9 @@ export interface Config {
   dataDir: string
   host: string
   port: number
+  /** Where metrics are served; null for nowhere. */
+  metricsPort: number | null
+  metricsHost: string
   logLevel: (typeof logLevels)[number]
   firstRun: boolean
   /** Where others reach the service, without a slash at the end; null for where it listens. */
@@ -19,6 +22,8 @@ export interface Config {
   allowRepositoryRedirects: boolean
   /** Megabytes. */
   repositorySizeLimit: number
+  /** Days that signals are kept, null for ever. */
+  signalRetentionDays: number | null
 }
 
 /** Reads the settings from the environment. Every problem is reported, each with its variable's name. */
@@ -46,6 +51,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     dataDir: env.DATA_DIR || dataDirOf(databaseUrl ?? ''),
     host: env.HOST || '127.0.0.1',
     port: read('PORT', '3000', parsePort, 'a number from 0 to 65535'),
+    metricsPort: read('METRICS_PORT', '', parseMetricsPort, 'a number from 0 to 65535'),
+    metricsHost: env.METRICS_HOST || '127.0.0.1',
     logLevel: read('LOG_LEVEL', 'info', oneOf(logLevels), `one of ${logLevels.join(', ')}`),
     firstRun: read('PROMPTLEDGER_FIRST_RUN', 'on', oneOf(['on', 'off']), 'on or off') === 'on',
     publicUrl: read('PUBLIC_URL', '', parsePublicUrl, 'an http or https address'),
@@ -53,6 +60,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     allowLocalRepositories: read('ALLOW_LOCAL_REPOSITORIES', '0', oneOf(['0', '1']), '0 or 1') === '1',
     allowRepositoryRedirects: read('ALLOW_REPOSITORY_REDIRECTS', '0', oneOf(['0', '1']), '0 or 1') === '1',
     repositorySizeLimit: read('REPOSITORY_SIZE_LIMIT', '2048', integer(1, 999_999_999), 'a number of megabytes'),
+    signalRetentionDays: read('SIGNAL_RETENTION_DAYS', '', parseDays, 'a number of days, 1 or more'),
   }
   if (problems.length > 0) throw new Error(`Wrong settings: ${problems.join('; ')}`)
   return Object.freeze(config)
@@ -61,6 +69,10 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 const sqlite = 'sqlite:'
 
 export const parsePort = integer(0, 65_535)
+
+function parseMetricsPort(text: string): number | null | undefined {
+  return text === '' ? null : parsePort(text)
+}
 
 function parseDatabaseUrl(text: string): string | undefined {
   if (text.startsWith(sqlite)) return text.length > sqlite.length ? text : undefined
@@ -75,6 +87,10 @@ function parsePublicUrl(text: string): string | null | undefined {
   if (text === '') return null
   const url = URL.parse(text)
   return url !== null && /^https?:$/.test(url.protocol) ? text.replace(/\/+$/, '') : undefined
+}
+
+function parseDays(text: string): number | null | undefined {
+  return text === '' ? null : integer(1, 99_999)(text)
 }
 
 function parseSecretKey(text: string): Buffer | null | undefined {

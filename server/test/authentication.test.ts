@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import pino from 'pino'
 import { hashSecret, newApiKey, newSecret } from '../src/domain/api-key.ts'
+import { operator } from '../src/domain/audit.ts'
 import { buildApp } from '../src/http/app.ts'
 import { keyUses } from '../src/http/key-uses.ts'
 import { onEachEngine } from './engines.ts'
@@ -19,7 +20,7 @@ onEachEngine('Authentication', (engine) => {
       const tenant = await service.tenant()
       const revoked = await service.key(tenant.organisation)
       const access = await service.store.keys.findAccess(hashSecret(revoked))
-      await service.store.keys.revoke(access?.keyId as number, service.now)
+      await service.store.keys.revoke(access?.keyId as number, service.now, operator)
       const expired = await service.key(tenant.organisation, 'standard', service.now)
       const headers = [
         undefined,
@@ -85,7 +86,7 @@ onEachEngine('Authentication', (engine) => {
       const tenant = await service.tenant()
       assert.equal((await tenant.history()).statusCode, 200)
       const access = await service.store.keys.findAccess(hashSecret(tenant.key))
-      await service.store.keys.revoke(access?.keyId as number, service.now)
+      await service.store.keys.revoke(access?.keyId as number, service.now, operator)
       assert.equal((await tenant.history()).statusCode, 401)
       assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 401)
       assert.equal(await tenant.used(), 0)
@@ -112,7 +113,7 @@ onEachEngine('Authentication', (engine) => {
       createdAt: 1,
       expiresAt: null,
     } as const
-    await service.store.keys.rotate(access?.keyId as number, newApiKey(secret, key), service.now + 1_000)
+    await service.store.keys.rotate(access?.keyId as number, newApiKey(secret, key), service.now + 1_000, operator)
     const ask = async (bearer: string) => {
       const headers = { authorization: `Bearer ${bearer}` }
       return (await service.app.inject({ url: `${tenant.path}/history`, headers })).statusCode
@@ -162,7 +163,7 @@ onEachEngine('Authentication', (engine) => {
       const tenant = await service.tenant()
       const other = await service.tenant()
       const deleted = await service.prompt(tenant.organisation)
-      await service.store.prompts.delete(deleted, service.now)
+      await service.store.prompts.delete(deleted, service.now, operator)
       const ids = [
         'pmt_000000000000000000000000',
         'pmt_',

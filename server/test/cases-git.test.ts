@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { operator } from '../src/domain/audit.ts'
 import { connectRepository } from '../src/follow/connect.ts'
 import { workUnder } from '../src/follow/worker.ts'
 import { onEachEngine } from './engines.ts'
@@ -300,16 +301,20 @@ onEachEngine('Git: history', (engine) => {
   test('a repository that is connected again has its prompts and every entry as before', async () => {
     const s = await connected(service)
     const before = [await s.promptId(p), await s.history()]
-    await service.store.repositories.disconnect(s.repository, service.now)
-    const { lease } = await connectRepository(service.follow, {
-      organisationId: s.tenant.organisation.id,
-      forge: 'github',
-      url: s.git.remote,
-      path: 'prompts/**',
-      similarity: 100,
-      token: null,
-      secret: null,
-    })
+    await service.store.repositories.disconnect(s.repository, service.now, operator)
+    const { lease } = await connectRepository(
+      service.follow,
+      {
+        organisationId: s.tenant.organisation.id,
+        forge: 'github',
+        url: s.git.remote,
+        path: 'prompts/**',
+        similarity: 100,
+        token: null,
+        secret: null,
+      },
+      operator,
+    )
     await workUnder(service.follow, lease)
     assert.equal(lease.repository.id, s.repository.id)
     assert.deepEqual([await s.promptId(p), await s.history()], before)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import { operator } from '../src/domain/audit.ts'
 import { promptledger, promptledgerJson, type RunningService, startServe } from './command.ts'
 import { onEachEngine, type TestDatabase } from './engines.ts'
 import { openTestStore, queryRows, usageOf } from './service.ts'
@@ -284,7 +285,7 @@ test('An import of 300,000 lines stays within constant memory', async () => {
     const { newOrganisation } = await import('../src/domain/organisation.ts')
     const { newPrompt } = await import('../src/domain/prompt.ts')
     const organisation = await store.organisations.create(newOrganisation('A', 'free', 1))
-    const prompt = await store.prompts.create(newPrompt(organisation.id, 'a', 1))
+    const prompt = await store.prompts.create(newPrompt(organisation.id, 'a', 1), operator)
     await store.close()
     const line = `{"value":"positive","metadata":{"filler":"${'x'.repeat(100)}"},"created_at":"2026-01-01T00:00:00Z"}`
     // The heap is held far below what the lines take together: 60 MB.

@@ -11,6 +11,8 @@ describe('Settings', () => {
       dataDir: 'data',
       host: '127.0.0.1',
       port: 3000,
+      metricsPort: null,
+      metricsHost: '127.0.0.1',
       logLevel: 'info',
       firstRun: true,
       publicUrl: null,
@@ -18,6 +20,7 @@ describe('Settings', () => {
       allowLocalRepositories: false,
       allowRepositoryRedirects: false,
       repositorySizeLimit: 2048,
+      signalRetentionDays: null,
     })
   })
 

@@ -8,6 +8,7 @@ import { basename, dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
+import { operator } from '../src/domain/audit.ts'
 import { newOrganisation } from '../src/domain/organisation.ts'
 import { newVault } from '../src/domain/vault.ts'
 import { connectRepository } from '../src/follow/connect.ts'
@@ -110,7 +111,7 @@ async function connectAll(url: string, folder: string, key: Buffer): Promise<Sen
       const remote = join(folder, `${i}.git`)
       cpSync(git.remote, remote, { recursive: true })
       const facts = { forge: 'github', path: 'prompts/**', similarity: 100, token: null, secret: null } as const
-      const { lease, secret } = await connectRepository(follow, { organisationId, url: remote, ...facts })
+      const { lease, secret } = await connectRepository(follow, { organisationId, url: remote, ...facts }, operator)
       await workUnder(follow, lease)
       const forge = deliveries('github', secret)
       const path = `/webhooks/${lease.repository.hookId}`

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import type { LightMyRequestResponse } from 'fastify'
+import { operator } from '../src/domain/audit.ts'
 import { mirrorOf } from '../src/follow/follow.ts'
 import { git } from '../src/git/run.ts'
 import { entryDetailsSchema, liveSchema, recordedEntrySchema } from '../src/http/schemas/entry.ts'
@@ -297,7 +298,7 @@ onEachEngine('GET an entry', (engine) => {
     const scenario = await connected(service)
     const id = await scenario.promptId('prompts/p.md')
     const [entry] = await scenario.history()
-    await service.store.repositories.disconnect(scenario.repository, service.now)
+    await service.store.repositories.disconnect(scenario.repository, service.now, operator)
     assert.equal((await details(scenario, id, entry)).after, 'Be kind.\n')
     rmSync(mirrorOf(service.follow, scenario.repository).path, { recursive: true })
     assert.equal((await details(scenario, id, entry)).after, null)

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { operator } from '../src/domain/audit.ts'
 import { repositoryUrl } from '../src/domain/repository.ts'
 import { newVault } from '../src/domain/vault.ts'
 import { connectRepository } from '../src/follow/connect.ts'
@@ -472,15 +473,19 @@ onEachEngine('git', (engine) => {
     const { remote } = newRemote({ 'prompts/p.md': 'a\n' })
     const { organisation } = await service.tenant()
     const connect = (url: string) =>
-      connectRepository(service.follow, {
-        organisationId: organisation.id,
-        forge: 'github',
-        url,
-        path: 'prompts/**',
-        similarity: 100,
-        token,
-        secret: null,
-      })
+      connectRepository(
+        service.follow,
+        {
+          organisationId: organisation.id,
+          forge: 'github',
+          url,
+          path: 'prompts/**',
+          similarity: 100,
+          token,
+          secret: null,
+        },
+        operator,
+      )
     const basic = Buffer.from(`x-access-token:${token}`).toString('base64')
     await withEnvironment({ PATH }, async () => {
       await assert.rejects(connect('https://127.0.0.1:1/r.git'), { message: /^url cannot be read/ })

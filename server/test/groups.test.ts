@@ -39,7 +39,7 @@ describe('Groups', () => {
         sizes.push(items.length)
         return items
       },
-      (waiting) => Math.ceil(waiting / 2),
+      { share: (waiting) => Math.ceil(waiting / 2) },
     )
     await Promise.all(Array.from({ length: 8 }, (_, i) => join(i)))
     assert.deepEqual(sizes, [4, 2, 1, 1])

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { operator } from '../src/domain/audit.ts'
 import type { NewSignal, SignalValue } from '../src/domain/signal.ts'
 import { onEachEngine } from './engines.ts'
 import { inPortions } from './recording.ts'
@@ -112,7 +113,7 @@ onEachEngine('The impact of a change', (engine) => {
     await tenant.record({ createdAt: service.now - hour })
     const { data: signal } = (await tenant.signal({ value: 'negative' })).json()
     assert.equal((await impact(tenant)).data[0].after.negative, 1)
-    await service.store.signals.retract(tenant.prompt, signal.id)
+    await service.store.signals.retract(tenant.prompt, signal.id, service.now, operator)
     assert.equal((await impact(tenant)).data[0].after.negative, 0)
   })
 })

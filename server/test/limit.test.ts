@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import fc from 'fast-check'
+import { operator } from '../src/domain/audit.ts'
 import { rateLimitedBodySchema } from '../src/http/schemas/error.ts'
 import { onEachEngine } from './engines.ts'
 import { usageOf, useService } from './service.ts'
@@ -39,18 +40,18 @@ onEachEngine('The monthly limit', (engine) => {
     const url = `/api/v1/prompts/${other.publicId}/signals`
     const request = { method: 'POST', url, headers: tenant.headers, payload: { value: 'positive' } } as const
     assert.equal((await service.app.inject(request)).statusCode, 201)
-    await service.store.prompts.delete(other, service.now)
+    await service.store.prompts.delete(other, service.now, operator)
     assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 429)
   })
 
   test('takes a change of plan into account on the next request, used above a lowered limit included', async () => {
     const tenant = await service.tenant('team')
     await tenant.fill(1_500)
-    await service.store.organisations.setPlan(tenant.organisation.id, 'free')
+    await service.store.organisations.setPlan(tenant.organisation.id, 'free', service.now, operator)
     const refused = await tenant.signal({ value: 'positive' })
     assert.equal(refused.statusCode, 429)
     assert.deepEqual([refused.json().error.limit, refused.json().error.used], [1_000, 1_500])
-    await service.store.organisations.setPlan(tenant.organisation.id, 'business')
+    await service.store.organisations.setPlan(tenant.organisation.id, 'business', service.now, operator)
     assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 201)
   })
 
@@ -105,7 +106,12 @@ onEachEngine('The monthly limit', (engine) => {
             for (const step of acts) {
               if (step.act === 'plan') {
                 limit = step.plan === 'free' ? 1_000 : 10_000
-                await service.store.organisations.setPlan(tenant.organisation.id, step.plan as 'free' | 'team')
+                await service.store.organisations.setPlan(
+                  tenant.organisation.id,
+                  step.plan as 'free' | 'team',
+                  service.now,
+                  operator,
+                )
               } else if (step.act === 'month') {
                 service.now = Date.UTC(new Date(service.now).getUTCFullYear(), new Date(service.now).getUTCMonth() + 1)
                 used = 0

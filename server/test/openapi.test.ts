@@ -5,6 +5,7 @@ import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { operator } from '../src/domain/audit.ts'
 import type { Document } from '../src/http/reference/document.ts'
 import { files, pages } from '../src/http/routes/console.ts'
 import { type Engine, engines, onEachEngine } from './engines.ts'
@@ -177,12 +178,12 @@ const conflicts: Record<string, (service: TestService, prepared: Prepared, opera
     connectRepository: (service, prepared, operation) => send(service, operation, prepared),
     syncRepository: disconnect,
     redeliver: disconnect,
-    rotateKey: ({ store, now }, { parameters }) => store.keys.revoke(Number(parameters.key_id), now),
+    rotateKey: ({ store, now }, { parameters }) => store.keys.revoke(Number(parameters.key_id), now, operator),
   }
 
 async function disconnect({ store, now }: TestService, { parameters }: Prepared): Promise<void> {
   const repository = await store.repositories.find(Number(parameters.repository_id))
-  if (repository !== null) await store.repositories.disconnect(repository, now)
+  if (repository !== null) await store.repositories.disconnect(repository, now, operator)
 }
 
 /** Requests that are refused with the status, if there is a way to bring that about. */

@@ -2,6 +2,7 @@ import { after } from 'node:test'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { newApiKey, newSecret } from '../src/domain/api-key.ts'
+import { operator } from '../src/domain/audit.ts'
 import type { Delivery } from '../src/domain/delivery.ts'
 import { type Document, type Media, type Operation, type Response, resolve } from '../src/http/reference/document.ts'
 import { GitRepository } from './git-repository.ts'
@@ -82,7 +83,7 @@ export async function prepare(service: TestService, { path, operation }: Documen
     createdAt: now,
     expiresAt: null,
   } as const
-  const key = await store.keys.create(newApiKey(newSecret(), terms))
+  const key = await store.keys.create(newApiKey(newSecret(), terms), operator)
   const body = exampleOf(operation.requestBody?.content)
   const parameters: Prepared['parameters'] = {
     prompt_id: tenant.prompt.publicId,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { operator } from '../src/domain/audit.ts'
 import type { Repository } from '../src/domain/repository.ts'
 import { connectRepository } from '../src/follow/connect.ts'
 import { workUnder } from '../src/follow/worker.ts'
@@ -152,15 +153,19 @@ async function livelyHistory(s: Scenario): Promise<Event[]> {
 /** Another organisation's view of the same repository, connected when everything had happened. */
 async function connectedLate(service: TestService, git: GitRepository): Promise<Scenario> {
   const tenant = await service.tenant('free', 'admin')
-  const { lease, secret } = await connectRepository(service.follow, {
-    organisationId: tenant.organisation.id,
-    forge: 'github',
-    url: git.remote,
-    path: 'prompts/**',
-    similarity: 100,
-    token: null,
-    secret: null,
-  })
+  const { lease, secret } = await connectRepository(
+    service.follow,
+    {
+      organisationId: tenant.organisation.id,
+      forge: 'github',
+      url: git.remote,
+      path: 'prompts/**',
+      similarity: 100,
+      token: null,
+      secret: null,
+    },
+    operator,
+  )
   await workUnder(service.follow, lease)
   const repository = (await service.store.repositories.find(lease.repository.id)) as Repository
   return new Scenario(service, tenant, git, 'github', repository, secret)

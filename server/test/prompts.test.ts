@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import type { LightMyRequestResponse } from 'fastify'
+import { operator } from '../src/domain/audit.ts'
 import { type Action, newHistoryEntry } from '../src/domain/history.ts'
 import { newPrompt, type Prompt } from '../src/domain/prompt.ts'
 import type { SignalValue } from '../src/domain/signal.ts'
@@ -71,7 +72,7 @@ onEachEngine('Prompts over HTTP', (engine) => {
   /** An organisation with these prompts and no others. */
   async function tenantWith(...names: string[]): Promise<Tenant> {
     const tenant = await admin()
-    await service.store.prompts.delete(tenant.prompt, service.now)
+    await service.store.prompts.delete(tenant.prompt, service.now, operator)
     for (const name of names) await create(tenant, name)
     return tenant
   }
@@ -271,7 +272,7 @@ onEachEngine('Prompts over HTTP', (engine) => {
   test('signals are those of the last 30 days, today included, by day, of each prompt its own', async () => {
     const [tenant, other] = [await admin(), await admin()]
     const now = service.now
-    const second = await service.store.prompts.create(newPrompt(tenant.organisation.id, 'second', now))
+    const second = await service.store.prompts.create(newPrompt(tenant.organisation.id, 'second', now), operator)
     await other.signal({ value: 'positive' })
     for (const value of ['positive', 'positive', 'negative']) await tenant.signal({ value })
     const told = (createdAt: number, promptId = tenant.prompt.id) =>
@@ -302,7 +303,7 @@ onEachEngine('Prompts over HTTP', (engine) => {
   test('the verdict is that of the last change, as the impact tells it, of each prompt its own', async () => {
     const tenant = await admin()
     const now = service.now
-    const second = await service.store.prompts.create(newPrompt(tenant.organisation.id, 'second', now))
+    const second = await service.store.prompts.create(newPrompt(tenant.organisation.id, 'second', now), operator)
     await tenant.record({ createdAt: now - 20 * day })
     await tenant.record({ createdAt: now - 10 * day - 1_234 })
     assert.deepEqual(
@@ -377,7 +378,7 @@ onEachEngine('Prompts over HTTP', (engine) => {
       await passingTime()
       await other.refresh()
       assert.equal((await seenByOther())?.name, 'New')
-      await other.prompts.rename(tenant.prompt, 'By another process')
+      await other.prompts.rename(tenant.prompt, 'By another process', 1, operator)
       await passingTime()
       assert.equal((await ask(tenant, 'GET', `/${id}`)).json().data.name, 'By another process')
     } finally {
@@ -413,8 +414,8 @@ onEachEngine('Prompts over HTTP', (engine) => {
 
   test('who renames a prompt that another process has just deleted is told that there is none', async () => {
     const tenant = await admin()
-    await service.store.prompts.delete(tenant.prompt, service.now)
-    assert.equal(await service.store.prompts.rename(tenant.prompt, 'Too late'), null)
+    await service.store.prompts.delete(tenant.prompt, service.now, operator)
+    assert.equal(await service.store.prompts.rename(tenant.prompt, 'Too late', service.now, operator), null)
     assert.equal(await service.store.prompts.findAnywhere(tenant.prompt.publicId), null)
   })
 

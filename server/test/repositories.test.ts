@@ -167,7 +167,7 @@ onEachEngine('Repositories over HTTP', (engine) => {
     const [tenant, git] = [await admin(), ownRemote()]
     const { id, prompts } = await connect(tenant, git)
     await connect(tenant, git, { path: 'nowhere/*' })
-    const sizeOf = ({ prompts, entries }: { prompts: number; entries: number }) => [prompts, entries]
+    const sizeOf = (body: { prompt_count: number; entry_count: number }) => [body.prompt_count, body.entry_count]
     const one = async () => sizeOf((await ask(tenant, 'GET', `/${id}`)).json().data)
     const list = await ask(tenant, 'GET', '')
     assert.deepEqual(list.json().data.map(sizeOf), [

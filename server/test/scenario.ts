@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
+import { operator } from '../src/domain/audit.ts'
 import type { ForgeName, Repository } from '../src/domain/repository.ts'
 import { connectRepository } from '../src/follow/connect.ts'
 import { workOn, workUnder } from '../src/follow/worker.ts'
@@ -160,15 +161,19 @@ export async function connected(service: TestService, options: ScenarioOptions =
   after(() => git.remove())
   prepare(git)
   const tenant = await service.tenant('free', 'admin')
-  const { lease, secret } = await connectRepository(service.follow, {
-    organisationId: tenant.organisation.id,
-    forge,
-    url: git.remote,
-    path: pattern,
-    similarity,
-    token: null,
-    secret: null,
-  })
+  const { lease, secret } = await connectRepository(
+    service.follow,
+    {
+      organisationId: tenant.organisation.id,
+      forge,
+      url: git.remote,
+      path: pattern,
+      similarity,
+      token: null,
+      secret: null,
+    },
+    operator,
+  )
   await workUnder(service.follow, lease)
   const repository = (await service.store.repositories.find(lease.repository.id)) as Repository
   return new Scenario(service, tenant, git, forge, repository, secret)

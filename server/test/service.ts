@@ -6,6 +6,7 @@ import { after, before } from 'node:test'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import pino from 'pino'
 import { newApiKey, newSecret, type Role } from '../src/domain/api-key.ts'
+import { operator } from '../src/domain/audit.ts'
 import { type HistoryEntry, newHistoryEntry } from '../src/domain/history.ts'
 import { newOrganisation, type Organisation } from '../src/domain/organisation.ts'
 import type { Plan } from '../src/domain/plan.ts'
@@ -80,12 +81,12 @@ export class TestService {
   async key(organisation: Organisation, role: Role = 'standard', expiresAt: number | null = null): Promise<string> {
     const secret = newSecret()
     const key = { organisationId: organisation.id, name: 'test', role, createdAt: this.now, expiresAt }
-    await this.store.keys.create(newApiKey(secret, key))
+    await this.store.keys.create(newApiKey(secret, key), operator)
     return secret
   }
 
   prompt(organisation: Organisation): Promise<Prompt> {
-    return this.store.prompts.create(newPrompt(organisation.id, 'prompts/a.md', this.now))
+    return this.store.prompts.create(newPrompt(organisation.id, 'prompts/a.md', this.now), operator)
   }
 
   /** An organisation with a key and a prompt, and what a client does with them. */

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { Ajv } from 'ajv'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { hashSecret, newSecret } from '../src/domain/api-key.ts'
+import { operator } from '../src/domain/audit.ts'
 import { hashToken } from '../src/domain/session.ts'
 import { isSameOrigin } from '../src/http/same-origin.ts'
 import { sessionSchema } from '../src/http/schemas/session.ts'
@@ -127,7 +128,7 @@ onEachEngine('A session', (engine) => {
   test('is not begun with a wrong, revoked or expired key, nor with one of role ingest', async () => {
     const { organisation, key } = await service.tenant()
     const revoked = await service.key(organisation)
-    await service.store.keys.revoke(await keyIdOf(revoked), service.now)
+    await service.store.keys.revoke(await keyIdOf(revoked), service.now, operator)
     const expired = await service.key(organisation, 'admin', service.now)
     const wrong = ['', 'nonsense', `Bearer ${key}`, key.slice(0, -1), newSecret(), revoked, expired]
     for (const key of wrong) {
@@ -160,7 +161,7 @@ onEachEngine('A session', (engine) => {
     const tenant = await service.tenant()
     const cookie = await signIn(tenant.key)
     assert.equal(await statusOf(cookie), 200)
-    await service.store.keys.revoke(await keyIdOf(tenant.key), service.now)
+    await service.store.keys.revoke(await keyIdOf(tenant.key), service.now, operator)
     assertRefused(await ask(cookie, '/api/v1/session'), 401, 'unauthorized')
   })
 
@@ -245,7 +246,7 @@ onEachEngine('A session', (engine) => {
       assert.equal(await other.sessions.findAccess(hashes[0]), null)
       assert.notEqual(await other.sessions.findAccess(hashes[1]), null)
       // The key is revoked there, seen here.
-      await other.keys.revoke(await keyIdOf(tenant.key), service.now)
+      await other.keys.revoke(await keyIdOf(tenant.key), service.now, operator)
       await seen()
       assertRefused(await signInWith(tenant.key), 401, 'unauthorized')
       assert.equal(await statusOf(theirs), 401)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { operator } from '../src/domain/audit.ts'
 import { intervalLength, intervalStart, intervals } from '../src/domain/interval.ts'
 import type { NewSignal, SignalValue } from '../src/domain/signal.ts'
 import { onEachEngine } from './engines.ts'
@@ -222,7 +223,8 @@ onEachEngine('Reading signals', (engine) => {
         await store(tenant, signals)
         for (let i = 0; i < 3; i++) await tenant.signal({ value: i % 2 === 0 ? 'positive' : 'negative' })
         const ids = (await exported(tenant)).map(({ id }) => id)
-        for (const place of taken) await service.store.signals.retract(tenant.prompt, ids[place % ids.length] as number)
+        for (const place of taken)
+          await service.store.signals.retract(tenant.prompt, ids[place % ids.length] as number, service.now, operator)
         const [hours] = await queryRows(
           service.url,
           `select coalesce(sum(positive), 0) as positive, coalesce(sum(negative), 0) as negative from signal_hours

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hashSecret, newApiKey, newSecret } from '../src/domain/api-key.ts'
+import { operator } from '../src/domain/audit.ts'
 import { newHistoryEntry } from '../src/domain/history.ts'
 import { newOrganisation } from '../src/domain/organisation.ts'
 import { onEachEngine } from './engines.ts'
@@ -18,6 +19,7 @@ onEachEngine('The store', (engine) => {
     const secret = newSecret()
     const key = await store.keys.create(
       newApiKey(secret, { organisationId: organisation.id, name: 'ci', role: 'ingest', createdAt: 5, expiresAt: 9 }),
+      operator,
     )
     assert.deepEqual(await store.keys.find(key.id), key)
     assert.deepEqual(key, {
@@ -39,9 +41,9 @@ onEachEngine('The store', (engine) => {
   test('gives null for what is not there', async () => {
     const { store } = service
     assert.equal(await store.organisations.find(999_999), null)
-    assert.equal(await store.organisations.setPlan(999_999, 'team'), null)
+    assert.equal(await store.organisations.setPlan(999_999, 'team', 1, operator), null)
     assert.equal(await store.keys.find(999_999), null)
-    assert.equal(await store.keys.revoke(999_999, 1), null)
+    assert.equal(await store.keys.revoke(999_999, 1, operator), null)
     assert.equal(await store.keys.findAccess(hashSecret(newSecret())), null)
     assert.equal(await store.prompts.find(1, 'pmt_'), null)
     assert.deepEqual(await store.history.lastChanges([]), [])
@@ -74,19 +76,20 @@ onEachEngine('The store', (engine) => {
         createdAt: 1,
         expiresAt: null,
       }),
+      operator,
     )
-    await store.keys.revoke(key.id, 10)
-    assert.equal((await store.keys.revoke(key.id, 20))?.revokedAt, 10)
+    await store.keys.revoke(key.id, 10, operator)
+    assert.equal((await store.keys.revoke(key.id, 20, operator))?.revokedAt, 10)
   })
 
   test('lets a rotated key expire at the end of the overlap, never later than it would have', async () => {
     const { store } = service
     const { id: organisationId } = await service.organisation()
     const base = { organisationId, name: 'k', role: 'standard', createdAt: 1 } as const
-    const unlimited = await store.keys.create(newApiKey(newSecret(), { ...base, expiresAt: null }))
-    const ending = await store.keys.create(newApiKey(newSecret(), { ...base, expiresAt: 50 }))
+    const unlimited = await store.keys.create(newApiKey(newSecret(), { ...base, expiresAt: null }), operator)
+    const ending = await store.keys.create(newApiKey(newSecret(), { ...base, expiresAt: 50 }), operator)
     for (const old of [unlimited, ending]) {
-      await store.keys.rotate(old.id, newApiKey(newSecret(), { ...base, expiresAt: null }), 100)
+      await store.keys.rotate(old.id, newApiKey(newSecret(), { ...base, expiresAt: null }), 100, operator)
     }
     assert.equal((await store.keys.find(unlimited.id))?.expiresAt, 100)
     assert.equal((await store.keys.find(ending.id))?.expiresAt, 50)
@@ -97,12 +100,12 @@ onEachEngine('The store', (engine) => {
     const { keys } = service.store
     const { id: organisationId } = await service.organisation()
     const base = { organisationId, name: 'k', role: 'standard', createdAt: 10 } as const
-    const revoked = await keys.create(newApiKey(newSecret(), { ...base, expiresAt: null }))
-    await keys.revoke(revoked.id, 5)
-    const expired = await keys.create(newApiKey(newSecret(), { ...base, expiresAt: 10 }))
+    const revoked = await keys.create(newApiKey(newSecret(), { ...base, expiresAt: null }), operator)
+    await keys.revoke(revoked.id, 5, operator)
+    const expired = await keys.create(newApiKey(newSecret(), { ...base, expiresAt: 10 }), operator)
     for (const id of [revoked.id, expired.id, 999_999]) {
       const replacement = newApiKey(newSecret(), { ...base, expiresAt: null })
-      await assert.rejects(keys.rotate(id, replacement, 100), { code: 'conflict' })
+      await assert.rejects(keys.rotate(id, replacement, 100, operator), { code: 'conflict' })
     }
     assert.equal((await keys.list(organisationId)).length, 2)
   })
@@ -112,6 +115,7 @@ onEachEngine('The store', (engine) => {
     const { id: organisationId } = await service.organisation()
     const key = await store.keys.create(
       newApiKey(newSecret(), { organisationId, name: 'k', role: 'standard', createdAt: 1, expiresAt: null }),
+      operator,
     )
     await store.keys.recordUses([{ keyId: key.id, usedAt: 20 }])
     await store.keys.recordUses([{ keyId: key.id, usedAt: 10 }])
@@ -125,10 +129,10 @@ onEachEngine('The store', (engine) => {
     assert.ok(found)
     const other = await openTestStore(service.url)
     try {
-      await other.keys.revoke(found.keyId, 7)
+      await other.keys.revoke(found.keyId, 7, operator)
       await tenant.service.store.history.page(tenant.prompt, { page: '1', limit: 25 })
       await other.history.record(tenant.prompt, newHistoryEntry(deployed(day)))
-      await other.prompts.delete(tenant.prompt, 8)
+      await other.prompts.delete(tenant.prompt, 8, operator)
     } finally {
       await other.close()
     }
@@ -144,7 +148,7 @@ onEachEngine('The store', (engine) => {
     const tenant = await service.tenant()
     const access = () => service.store.keys.findAccess(hashSecret(tenant.key))
     assert.equal((await access())?.plan, 'free')
-    await service.store.organisations.setPlan(tenant.organisation.id, 'business')
+    await service.store.organisations.setPlan(tenant.organisation.id, 'business', service.now, operator)
     assert.equal((await access())?.plan, 'business')
   })
 

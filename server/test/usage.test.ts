@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
+import { operator } from '../src/domain/audit.ts'
 import { usageSchema } from '../src/http/schemas/usage.ts'
 import { onEachEngine } from './engines.ts'
 import { inPortions, signalOf } from './recording.ts'
@@ -59,7 +60,7 @@ onEachEngine('GET usage', (engine) => {
     await tenant.fill(1_500)
     const before = await usage(tenant)
     assert.deepEqual([before.plan, before.limit, before.used, before.remaining], ['team', 10_000, 1_500, 8_500])
-    await service.store.organisations.setPlan(tenant.organisation.id, 'free')
+    await service.store.organisations.setPlan(tenant.organisation.id, 'free', service.now, operator)
     const after = await usage(tenant)
     assert.deepEqual([after.plan, after.limit, after.used, after.remaining], ['free', 1_000, 1_500, 0])
   })
@@ -87,7 +88,7 @@ onEachEngine('GET usage', (engine) => {
   test('counts what the organisation recorded for all of its prompts, deleted ones too, and nobody else', async () => {
     const [tenant, other] = [await service.tenant(), await service.tenant()]
     await tenant.signal({ value: 'negative' })
-    await service.store.prompts.delete(tenant.prompt, service.now)
+    await service.store.prompts.delete(tenant.prompt, service.now, operator)
     const second = await service.prompt(tenant.organisation)
     await service.store.signals.record(signalOf(tenant, { promptId: second.id }))
     assert.equal((await usage(tenant)).used, 2)

@@ -5,6 +5,7 @@ import { renameSync } from 'node:fs'
 import { type AddressInfo, connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { operator } from '../src/domain/audit.ts'
 import { startWorker, workOn } from '../src/follow/worker.ts'
 import { type Engine, onEachEngine } from './engines.ts'
 import { type Delivery, deliveries } from './payloads.ts'
@@ -130,7 +131,7 @@ onEachEngine('POST webhooks', (engine) => {
       const response = await post(scenario, unknown, scenario.forge.ping())
       assert.deepEqual([response.statusCode, response.json().error.code], [404, 'not_found'])
     }
-    await service.store.repositories.disconnect(scenario.repository, service.now)
+    await service.store.repositories.disconnect(scenario.repository, service.now, operator)
     assert.equal(await scenario.send(scenario.forge.ping()), 404)
     assert.equal(await scenario.send(deliveries('github', 'wrong').ping()), 404)
     assert.deepEqual(await scenario.deliveryStates(), [])

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { operator } from '../src/domain/audit.ts'
 import { engines } from './engines.ts'
 import { type Tenant, TestService } from './service.ts'
 
@@ -122,7 +123,7 @@ describe('On the wire', () => {
     )
     await new Promise((resolve) => setTimeout(resolve, 100))
     const [key] = await service.store.keys.list(other.organisation.id)
-    await service.store.keys.revoke(key?.id as number, service.now)
+    await service.store.keys.revoke(key?.id as number, service.now, operator)
     await new Promise((resolve) => setTimeout(resolve, 500))
     socket.write('"positive"}')
     const [answer] = await once(socket, 'data')

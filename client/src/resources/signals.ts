@@ -4,7 +4,17 @@ import { newIdempotencyKey } from '../idempotency-key.ts'
 import { type Pages, pages } from '../page.ts'
 import { type QueueOptions, type SignalQueue, signalQueue } from '../queue.ts'
 import type { RequestOptions, Transport } from '../request.ts'
-import type { ExportQuery, NewSignal, RecordedSignal, Signal, SignalQuery, Summary, SummaryQuery } from '../types.ts'
+import type {
+  Erased,
+  Erasure,
+  ExportQuery,
+  NewSignal,
+  RecordedSignal,
+  Signal,
+  SignalQuery,
+  Summary,
+  SummaryQuery,
+} from '../types.ts'
 import { promptPath } from './prompts.ts'
 
 export type Signals = ReturnType<typeof signals>
@@ -65,6 +75,16 @@ export function signals(service: Transport) {
     /** Takes a vote back: it leaves every figure; the month's count stays. */
     retract(promptId: string, signalId: number, options?: RequestOptions): Promise<void> {
       return service.json({ method: 'DELETE', path: `${pathOf(promptId)}/${signalId}` }, options)
+    },
+
+    /**
+     * Removes every signal, of all prompts, whose metadata has each of these members with an equal value; for keys of role
+     * `admin`. Takes seconds for each million signals that there are. Where it is tried again, `erased` tells of the last
+     * attempt alone.
+     */
+    erase(body: Erasure, options?: RequestOptions): Promise<Erased> {
+      const slow = { repeatable: true, timeout: 600_000 }
+      return dataOf(service, { method: 'POST', path: '/signals/erase', body, ...slow }, options)
     },
   }
 }

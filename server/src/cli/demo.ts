@@ -25,6 +25,7 @@ export async function demo(settings: Config): Promise<Demo> {
     dataDir: folder,
     secretKey: null,
     firstRun: false,
+    signalRetentionDays: null,
   }
   const shop = await fill(config)
   const { address } = await serve(config)

@@ -1,4 +1,5 @@
 import { issueKey } from '../domain/api-key.ts'
+import { operator } from '../domain/audit.ts'
 import { type HistoryEntry, newHistoryEntry } from '../domain/history.ts'
 import { newOrganisation } from '../domain/organisation.ts'
 import { newPrompt } from '../domain/prompt.ts'
@@ -23,8 +24,8 @@ export async function firstRun(store: Store, now: Instant): Promise<FirstRun | n
     createdAt: now,
     expiresAt: null,
   } as const
-  const { secret } = await issueKey(store.keys, owner)
-  const prompt = await store.prompts.create(newPrompt(organisation.id, 'prompts/welcome.md', now))
+  const { secret } = await issueKey(store.keys, owner, operator)
+  const prompt = await store.prompts.create(newPrompt(organisation.id, 'prompts/welcome.md', now), operator)
   for (const entry of sampleHistory(now)) await store.history.record(prompt, newHistoryEntry(entry))
   return { secret, promptId: prompt.publicId }
 }

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { type ApiKey, type IssuedKey, issueKey, type Role, roles, rotateKey } from '../domain/api-key.ts'
+import { operator } from '../domain/audit.ts'
 import { isoTime } from '../domain/time.ts'
 import { toIssuedKeyBody, toKeyBody } from '../http/key-body.ts'
 import { durationArgument, integerArgument, lifetimeArgument } from './arguments.ts'
@@ -29,7 +30,8 @@ export function keyCommands(program: Command): void {
         await organisationOrFail(store, org)
         const now = Date.now()
         const expiresAt = expires === undefined ? null : now + expires
-        const issued = await issueKey(store.keys, { organisationId: org, name, role, createdAt: now, expiresAt })
+        const terms = { organisationId: org, name, role, createdAt: now, expiresAt }
+        const issued = await issueKey(store.keys, terms, operator)
         print(command, toIssuedKeyBody(issued), announce(issued))
       }),
     )
@@ -54,7 +56,7 @@ export function keyCommands(program: Command): void {
     .action((id: number, _options: object, command: Command) =>
       withStore(async (store) => {
         await keyOrFail(store, id)
-        const revoked = (await store.keys.revoke(id, Date.now())) as ApiKey
+        const revoked = (await store.keys.revoke(id, Date.now(), operator)) as ApiKey
         print(command, toKeyBody(revoked), `Revoked key ${id}, ${revoked.name} (…${revoked.hint})`)
       }),
     )
@@ -68,7 +70,7 @@ export function keyCommands(program: Command): void {
       withStore(async (store) => {
         const old = await keyOrFail(store, id)
         const now = Date.now()
-        const issued = await rotateKey(store.keys, old, overlap, now)
+        const issued = await rotateKey(store.keys, old, overlap, now, operator)
         const until = isoTime(Math.min(now + overlap, old.expiresAt ?? Number.POSITIVE_INFINITY))
         print(command, toIssuedKeyBody(issued), `${announce(issued)}\nKey ${id} works until ${until}.`)
       }),

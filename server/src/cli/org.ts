@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { operator } from '../domain/audit.ts'
 import { newOrganisation, type Organisation } from '../domain/organisation.ts'
 import { monthlySignalLimit, type Plan, plans } from '../domain/plan.ts'
 import { isoTime } from '../domain/time.ts'
@@ -44,7 +45,7 @@ export function orgCommands(program: Command): void {
     .action((id: number, plan: Plan, _options: object, command: Command) =>
       withStore(async (store) => {
         await organisationOrFail(store, id)
-        const organisation = (await store.organisations.setPlan(id, plan)) as Organisation
+        const organisation = (await store.organisations.setPlan(id, plan, Date.now(), operator)) as Organisation
         print(command, toJson(organisation), `Changed ${describe(organisation)}`)
       }),
     )

@@ -1,6 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { parsePort, readConfig } from '../config.ts'
 import { version } from '../version.ts'
+import { auditCommands } from './audit.ts'
 import { historyCommands } from './history.ts'
 import { importCommands } from './import.ts'
 import { keyCommands } from './key.ts'
@@ -40,9 +41,10 @@ function newProgram(): Command {
     .action(async (options: { port?: number; host?: string }, command: Command) => {
       const config = { ...readConfig(process.env), ...options }
       const { describeFirstRun, serve } = await import('./serve.ts')
-      const { address, firstRun } = await serve(config)
+      const { address, metricsAddress, firstRun } = await serve(config)
       const text = `Promptledger runs on ${address}${firstRun === null ? '' : `\n${describeFirstRun(address, firstRun)}`}`
-      print(command, { address, first_run: firstRun && { key: firstRun.secret, prompt_id: firstRun.promptId } }, text)
+      const first = firstRun && { key: firstRun.secret, prompt_id: firstRun.promptId }
+      print(command, { address, ...(metricsAddress && { metrics: metricsAddress }), first_run: first }, text)
     })
 
   program
@@ -71,6 +73,7 @@ function newProgram(): Command {
   historyCommands(program)
   repoCommands(program)
   importCommands(program)
+  auditCommands(program)
   return program
 }
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { operator } from '../domain/audit.ts'
 import { newPrompt, type Prompt } from '../domain/prompt.ts'
 import { isoTime } from '../domain/time.ts'
 import { integerArgument } from './arguments.ts'
@@ -17,7 +18,7 @@ export function promptCommands(program: Command): void {
     .action(({ org, name }: { org: number; name: string }, command: Command) =>
       withStore(async (store) => {
         await organisationOrFail(store, org)
-        const created = await store.prompts.create(newPrompt(org, name, Date.now()))
+        const created = await store.prompts.create(newPrompt(org, name, Date.now()), operator)
         print(command, toJson(created), `Created prompt ${created.publicId}, ${created.name}`)
       }),
     )
@@ -42,7 +43,7 @@ export function promptCommands(program: Command): void {
     .action((publicId: string, _options: object, command: Command) =>
       withStore(async (store) => {
         const found = await promptOrFail(store, publicId)
-        await store.prompts.delete(found, Date.now())
+        await store.prompts.delete(found, Date.now(), operator)
         print(command, toJson(found), `Deleted prompt ${found.publicId}, ${found.name}`)
       }),
     )

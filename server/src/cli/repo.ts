@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import type { Config } from '../config.ts'
+import { operator } from '../domain/audit.ts'
 import type { Delivery } from '../domain/delivery.ts'
 import { type ForgeName, forgeNames, type Repository, stateOfRepository, webUrlOf } from '../domain/repository.ts'
 import type { Store } from '../domain/store.ts'
@@ -130,7 +131,7 @@ export function repoCommands(program: Command): void {
       withStore(async (store, config) => {
         const repository = await repositoryOrFail(store, id)
         const { rotateSecret } = await import('../follow/connect.ts')
-        const secret = await rotateSecret(await commandFollow(config, store), repository, overlap)
+        const secret = await rotateSecret(await commandFollow(config, store), repository, overlap, operator)
         const until = isoTime(Date.now() + overlap)
         const json = {
           webhook_url: webhookUrl(repository, publicUrl(config)),
@@ -147,7 +148,7 @@ export function repoCommands(program: Command): void {
     .argument('<repo-id>', '', integerArgument)
     .action((id: number, _options: object, command: Command) =>
       withStore(async (store, config) => {
-        await store.repositories.disconnect(await repositoryOrFail(store, id), Date.now())
+        await store.repositories.disconnect(await repositoryOrFail(store, id), Date.now(), operator)
         const repository = await repositoryOrFail(store, id)
         const text = `Disconnected repository ${id}, ${repository.url}. Its prompts and their history stay.`
         print(command, toRepositoryBody(repository, publicUrl(config)), text)
@@ -165,7 +166,7 @@ async function connect(store: Store, config: Config, options: ConnectOptions, co
   ])
   // Whoever can run the command can read the folders of this machine anyway.
   const follow = { ...(await commandFollow(config, store)), allowLocal: true }
-  const { lease, secret } = await connectRepository(follow, {
+  const connection = {
     organisationId: options.org,
     forge: options.forge,
     url: options.url.startsWith('.') ? resolve(options.url) : options.url,
@@ -173,7 +174,8 @@ async function connect(store: Store, config: Config, options: ConnectOptions, co
     similarity: options.similarity,
     token: secretFrom(options.tokenEnv),
     secret: secretFrom(options.secretEnv),
-  })
+  }
+  const { lease, secret } = await connectRepository(follow, connection, operator)
   showProgress('Fetching the repository')
   // Whoever gives up waiting ends git too.
   process.once('SIGINT', () => process.exit(130))

@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
@@ -8,7 +7,10 @@ import { keyUses } from '../http/key-uses.ts'
 import { openStore } from '../store/open.ts'
 import { type FirstRun, firstRun } from './first-run.ts'
 import { openFollow } from './following.ts'
+import { addressOf, listen } from './listen.ts'
 import { newLog } from './log.ts'
+import { type ServedMetrics, serveMetrics } from './metrics.ts'
+import { startRetention } from './retention.ts'
 
 const consoleFolder = new URL('../../../console/dist/', import.meta.url)
 
@@ -19,29 +21,42 @@ const lastMoment = 9_000
 
 export interface Served {
   address: string
+  metricsAddress: string | null
   firstRun: FirstRun | null
 }
 
 /** Starts the service; it runs until the process is asked to end. */
 export async function serve(config: Config): Promise<Served> {
   const log = newLog(config.logLevel)
+  const metrics = config.metricsPort === null ? null : (await import('../metrics/metrics.ts')).newMetrics()
   const store = await openStore({
     url: config.databaseUrl,
     poolSize: config.databasePoolSize,
     clock: Date.now,
     onLostConnection: (error) => log.warn({ err: error }, 'lost a connection to the database'),
+    ...(metrics && { onBatch: metrics.signals.batch }),
   })
   const uses = keyUses(store.keys)
-  const follow = await openFollow(config, store, log).catch(async (error) => {
+  const follow = await openFollow(config, metrics?.following.watched(store) ?? store, log).catch(async (error) => {
     await store.close()
     throw error
   })
-  const following = startFollowing(follow, () => config.publicUrl ?? addressOf(app))
-  const app: FastifyInstance = buildApp({ store, uses, following, consoleFolder, clock: Date.now, log })
+  const following = startFollowing(follow, () => config.publicUrl ?? addressOf(app.server))
+  const app: FastifyInstance = buildApp({
+    store,
+    uses,
+    following,
+    consoleFolder,
+    clock: Date.now,
+    log,
+    ...(metrics && { watch: metrics.requests }),
+  })
   let first: FirstRun | null
+  let served: ServedMetrics | null
   try {
     // Listening comes first: where the port is taken, no key may be made that nobody gets to see.
-    await listen(app, config)
+    await listen(app, config.host, config.port)
+    served = metrics && (await serveMetrics(config, metrics, store, app))
     first = config.firstRun ? await firstRun(store, Date.now()) : null
   } catch (error) {
     await app.close()
@@ -55,30 +70,22 @@ export async function serve(config: Config): Promise<Served> {
     await uses.flush().catch((error) => log.warn({ err: error }, 'could not store when keys were last used'))
   }
   const flushing = setInterval(flushUses, flushEvery)
+  const days = config.signalRetentionDays
+  const retention = days === null ? null : startRetention(store.signals, days, Date.now, log)
 
   stopOnSignal(log, async () => {
     clearInterval(flushing)
-    const stopped = following.stop()
+    const stopped = Promise.all([following.stop(), retention?.stop()])
     setTimeout(() => app.server.closeAllConnections(), patience).unref()
     // An answer that was on its way when we began to stop leaves a connection that nobody will use again.
     const closingIdle = setInterval(() => app.server.closeIdleConnections(), 100)
     await app.close()
     clearInterval(closingIdle)
-    await stopped
+    await Promise.all([stopped, served?.stop()])
     await flushUses()
     await store.close()
   })
-  return { address: addressOf(app), firstRun: first }
-}
-
-async function listen(app: FastifyInstance, { host, port }: Config): Promise<void> {
-  try {
-    await app.listen({ host, port })
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const reason = code === 'EADDRINUSE' ? 'the port is in use; choose another with --port or PORT' : message
-    throw new Error(`Cannot listen on ${host}:${port}: ${reason}`, { cause: error })
-  }
+  return { address: addressOf(app.server), metricsAddress: served?.address ?? null, firstRun: first }
 }
 
 function stopOnSignal(log: Logger, stop: () => Promise<void>): void {
@@ -102,13 +109,6 @@ function stopOnSignal(log: Logger, stop: () => Promise<void>): void {
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
-}
-
-/** Where a person on this machine reaches the service. */
-function addressOf(app: FastifyInstance): string {
-  const { address, family, port } = app.server.address() as AddressInfo
-  if (address === '0.0.0.0' || address === '::') return `http://127.0.0.1:${port}`
-  return family === 'IPv6' ? `http://[${address}]:${port}` : `http://${address}:${port}`
 }
 
 export function describeFirstRun(address: string, { secret, promptId }: FirstRun): string {

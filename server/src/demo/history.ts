@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { operator } from '../domain/audit.ts'
 import type { Prompt } from '../domain/prompt.ts'
 import type { Instant } from '../domain/time.ts'
 import { connectRepository } from '../follow/connect.ts'
@@ -18,7 +19,7 @@ export async function makeHistory(
 ): Promise<Prompt[]> {
   const url = join(follow.dataDir, 'acme', 'prompts.git')
   const pullSteps = await makeRepository(url, prompts, now)
-  const { lease } = await connectRepository(follow, {
+  const connection = {
     organisationId,
     forge: 'github',
     url,
@@ -26,7 +27,8 @@ export async function makeHistory(
     similarity: 100,
     token: null,
     secret: null,
-  })
+  } as const
+  const { lease } = await connectRepository(follow, connection, operator)
   const { repository } = lease
   // One by one: those that arrive together are stored in no particular order.
   for (const step of pullSteps) await follow.store.deliveries.receive(repository, deliveryOf(step))

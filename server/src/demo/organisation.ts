@@ -1,4 +1,5 @@
 import { issueKey, type KeyTerms } from '../domain/api-key.ts'
+import { operator } from '../domain/audit.ts'
 import { newOrganisation, type Organisation } from '../domain/organisation.ts'
 import type { Store } from '../domain/store.ts'
 import type { Instant } from '../domain/time.ts'
@@ -12,7 +13,7 @@ export async function makeOrganisation(
   const begun = now - 53 * week
   const organisation = await organisations.create(newOrganisation('Acme', 'team', begun))
   const issue = (terms: Omit<KeyTerms, 'organisationId'>) =>
-    issueKey(keys, { organisationId: organisation.id, ...terms })
+    issueKey(keys, { organisationId: organisation.id, ...terms }, operator)
 
   const app = await issue({ name: 'Production app', role: 'ingest', createdAt: begun, expiresAt: null })
   const contractor = await issue({ name: 'Contractor', role: 'admin', createdAt: begun + week, expiresAt: null })
@@ -28,6 +29,6 @@ export async function makeOrganisation(
     { keyId: notebook.key.id, usedAt: now - 2 * day - 3 * hour },
     { keyId: app.key.id, usedAt: now - minute },
   ])
-  await keys.revoke(contractor.key.id, now - 30 * week)
+  await keys.revoke(contractor.key.id, now - 30 * week, operator)
   return { organisation, secret }
 }

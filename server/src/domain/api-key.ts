@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import type { Actor } from './audit.ts'
 import { DomainError } from './errors.ts'
 import type { Plan } from './plan.ts'
 import { base62, randomBase62 } from './random.ts'
@@ -49,16 +50,16 @@ export interface KeyUse {
 }
 
 export interface KeyStore {
-  create(key: NewApiKey): Promise<ApiKey>
+  create(key: NewApiKey, by: Actor): Promise<ApiKey>
   find(id: number): Promise<ApiKey | null>
   list(organisationId: number): Promise<ApiKey[]>
   /** Revoking again changes nothing: the first time stands. */
-  revoke(id: number, at: Instant): Promise<ApiKey | null>
+  revoke(id: number, at: Instant, by: Actor): Promise<ApiKey | null>
   /**
    * Creates the replacement and lets the old key expire at `oldExpiresAt`, or earlier where it would have anyway. Rejects,
    * and changes nothing, where the old key is revoked or has expired.
    */
-  rotate(id: number, replacement: NewApiKey, oldExpiresAt: Instant): Promise<ApiKey>
+  rotate(id: number, replacement: NewApiKey, oldExpiresAt: Instant, by: Actor): Promise<ApiKey>
   findAccess(keyHash: string): Promise<Access | null>
   /** Notes when keys were last used; an older time never replaces a newer one. */
   recordUses(uses: KeyUse[]): Promise<void>
@@ -96,15 +97,21 @@ export function newApiKey(secret: string, key: KeyTerms): NewApiKey {
   return { ...key, name: lineOfText('name', key.name, 200), hash: hashSecret(secret), hint: secret.slice(-4) }
 }
 
-export async function issueKey(keys: KeyStore, terms: KeyTerms): Promise<IssuedKey> {
+export async function issueKey(keys: KeyStore, terms: KeyTerms, by: Actor): Promise<IssuedKey> {
   const secret = newSecret()
-  return { key: await keys.create(newApiKey(secret, terms)), secret }
+  return { key: await keys.create(newApiKey(secret, terms), by), secret }
 }
 
 /** Makes a key in the place of another, which works on for the milliseconds of `overlap`. */
-export async function rotateKey(keys: KeyStore, old: ApiKey, overlap: number, now: Instant): Promise<IssuedKey> {
+export async function rotateKey(
+  keys: KeyStore,
+  old: ApiKey,
+  overlap: number,
+  now: Instant,
+  by: Actor,
+): Promise<IssuedKey> {
   const secret = newSecret()
-  return { key: await keys.rotate(old.id, newApiKey(secret, successor(old, now)), now + overlap), secret }
+  return { key: await keys.rotate(old.id, newApiKey(secret, successor(old, now)), now + overlap, by), secret }
 }
 
 export function noLongerWorks(keyId: number): DomainError {

@@ -36,6 +36,8 @@ export interface DeliveryStore {
   pending(repository: Repository, now: Instant, limit: number): Promise<(Delivery & { body: string })[]>
   /** When the next one is to be tried again. */
   nextAttempt(repository: Repository): Promise<Instant | null>
+  /** Of all organisations. */
+  countPending(): Promise<number>
   /** Newest first. */
   list(repository: Repository, limit: number): Promise<Delivery[]>
   find(id: number): Promise<Delivery | null>

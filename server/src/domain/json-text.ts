@@ -31,6 +31,33 @@ export function nestingDepth(json: string): number {
   return deepest
 }
 
+/**
+ * The same text for all texts of a value: members in one order, numbers in one form, to the last digit, which JSON.parse
+ * would round. Takes a value that JSON.parse has accepted.
+ */
+export function canonicalJson(json: string): string {
+  // It is called from the inside out: whatever an array or object holds is canonical text by then.
+  const write = (_name: string, value: unknown, { source = '' }: { source?: string }): string => {
+    if (Array.isArray(value)) return `[${value.join(',')}]`
+    if (typeof value === 'object' && value !== null) {
+      const members = Object.entries(value).map(([name, text]) => `${JSON.stringify(name)}:${text}`)
+      return `{${members.sort().join(',')}}`
+    }
+    return typeof value === 'number' ? canonicalNumber(source) : JSON.stringify(value)
+  }
+  return JSON.parse(json, write as (name: string, value: unknown) => string)
+}
+
+/** Its digits without zeros around them, and the power of ten to multiply them by. */
+function canonicalNumber(text: string): string {
+  const [, sign, whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)\.?(\d*)(?:e\+?(-?\d+))?$/i.exec(text) ?? []
+  const digits = (whole + fraction).replace(/^0+/, '')
+  let length = digits.length
+  while (digits[length - 1] === '0') length--
+  if (length === 0) return '0'
+  return `${sign}${digits.slice(0, length)}e${BigInt(exponent) + BigInt(digits.length - length - fraction.length)}`
+}
+
 const quote = 0x22
 const backslash = 0x5c
 

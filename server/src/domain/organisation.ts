@@ -1,3 +1,4 @@
+import type { Actor } from './audit.ts'
 import type { Plan } from './plan.ts'
 import { lineOfText } from './text.ts'
 import type { Instant } from './time.ts'
@@ -23,5 +24,5 @@ export interface OrganisationStore {
   list(): Promise<Organisation[]>
   /** The signals recorded in each month from `since` on, by its first instant; months without any are left out. */
   usage(id: number, since: Instant): Promise<Map<Instant, number>>
-  setPlan(id: number, plan: Plan): Promise<Organisation | null>
+  setPlan(id: number, plan: Plan, at: Instant, by: Actor): Promise<Organisation | null>
 }

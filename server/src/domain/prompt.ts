@@ -1,3 +1,4 @@
+import type { Actor } from './audit.ts'
 import type { PageRequest } from './page.ts'
 import { randomBase62 } from './random.ts'
 import { lineOfText } from './text.ts'
@@ -32,7 +33,7 @@ export interface PromptOrder {
 }
 
 export interface PromptStore {
-  create(prompt: NewPrompt): Promise<Prompt>
+  create(prompt: NewPrompt, by: Actor): Promise<Prompt>
   /** A prompt that was deleted, or that belongs to another organisation, is not found. */
   find(organisationId: number, publicId: string): Promise<Prompt | null>
   /** For the operator's command, which stands above organisations. */
@@ -41,9 +42,9 @@ export interface PromptStore {
   /** Those that the search finds, in this order, then by name and id. */
   page(organisationId: number, search: string, order: PromptOrder, request: PageRequest): Promise<PromptPage>
   /** Null where the prompt was deleted meanwhile. */
-  rename(prompt: Prompt, name: string): Promise<Prompt | null>
+  rename(prompt: Prompt, name: string, at: Instant, by: Actor): Promise<Prompt | null>
   /** The prompt is not found from now on; its history and its signals stay stored. */
-  delete(prompt: Prompt, at: Instant): Promise<void>
+  delete(prompt: Prompt, at: Instant, by: Actor): Promise<void>
 }
 
 const shape = /^pmt_[0-9A-Za-z]{24}$/

@@ -1,3 +1,4 @@
+import type { Actor } from './audit.ts'
 import { DomainError, invalid } from './errors.ts'
 import { randomBase62 } from './random.ts'
 import { lineOfText } from './text.ts'
@@ -78,12 +79,17 @@ export interface RepositoryStore {
    * One that was connected before, with the same address and files, comes back with its prompts and its history. Null where
    * it is connected now. Whoever connects it may hold the lease from the start.
    */
-  connect(repository: NewRepository, lease?: { owner: string; until: Instant }): Promise<Repository | null>
+  connect(repository: NewRepository, by: Actor, lease?: { owner: string; until: Instant }): Promise<Repository | null>
   find(id: number): Promise<Repository | null>
   findByHook(hookId: string): Promise<Repository | null>
   list(organisationId: number): Promise<Repository[]>
-  disconnect(repository: Repository, at: Instant): Promise<void>
-  rotateSecret(repository: Repository, sealedSecret: string, oldSecretUntil: Instant): Promise<Repository>
+  disconnect(repository: Repository, at: Instant, by: Actor): Promise<void>
+  rotateSecret(
+    repository: Repository,
+    secret: { sealed: string; oldUntil: Instant },
+    at: Instant,
+    by: Actor,
+  ): Promise<Repository>
   /** Asks for a sync as soon as possible. */
   wake(repository: Repository, at: Instant): Promise<void>
   /** Connected ones with something to do that nobody is working on, the longest waiting first. */

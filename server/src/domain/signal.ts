@@ -1,11 +1,14 @@
 import { hash } from 'node:crypto'
 import type { Access } from './api-key.ts'
+import type { Actor } from './audit.ts'
+import type { ErasureStore } from './erasure.ts'
 import { DomainError, invalid } from './errors.ts'
 import type { Interval, Span } from './interval.ts'
 import { nestingDepth } from './json-text.ts'
 import type { PageRequest } from './page.ts'
 import { monthlySignalLimit } from './plan.ts'
 import type { Prompt } from './prompt.ts'
+import type { RetentionStore } from './retention.ts'
 import { type Instant, isoTime, nextMonthStart } from './time.ts'
 import type { Tally } from './verdict.ts'
 
@@ -70,20 +73,20 @@ export interface IntervalTally extends Tally {
   start: Instant
 }
 
-export interface SignalStore {
+export interface SignalStore extends ErasureStore, RetentionStore {
   /** Durable and counted once it resolves. The limit is exact however many processes record at once. */
   record(signal: SignalToRecord): Promise<RecordOutcome>
   /** Counts each signal in its own month and applies no limit. All signals or, where the source fails, none. */
   import(portions: AsyncIterable<NewSignal[]>): Promise<SignalImport>
-  /** Newest first. */
+  /** Newest first, as far back as signals are kept. */
   page(prompt: Prompt, filter: SignalFilter, request: PageRequest): Promise<SignalPage>
   /** Oldest first, in portions, so that memory stays flat however many there are. */
   stream(prompt: Prompt, filter: SignalFilter): AsyncIterable<StoredSignal[]>
   /** Takes a signal out of every figure but the month's usage. False where there is none. */
-  retract(prompt: Prompt, id: number): Promise<boolean>
+  retract(prompt: Prompt, id: number, at: Instant, by: Actor): Promise<boolean>
   /** The intervals of a span that have signals, in order. Of the hours that the span begins and ends in, all signals count. */
   sums(prompt: Prompt, span: Span, interval: Interval): Promise<IntervalTally[]>
-  /** The signals of each span, to the millisecond. */
+  /** The signals of each span, to the millisecond; of an hour from before signals are kept, all count to the span that begins in it. */
   tallies(organisationId: number, spans: PromptSpan[]): Promise<Tally[]>
   /** For each prompt the days that have signals, UTC, in order; `since` begins a day. Prompts of one organisation. */
   days(prompts: Prompt[], since: Instant): Promise<IntervalTally[][]>

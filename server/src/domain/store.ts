@@ -1,4 +1,5 @@
 import type { KeyStore } from './api-key.ts'
+import type { AuditStore } from './audit.ts'
 import type { DeliveryStore } from './delivery.ts'
 import type { FactStore } from './facts.ts'
 import type { HistoryStore } from './history.ts'
@@ -7,6 +8,26 @@ import type { PromptStore } from './prompt.ts'
 import type { RepositoryStore } from './repository.ts'
 import type { SessionStore } from './session.ts'
 import type { SignalStore } from './signal.ts'
+
+/** Calls that wait for the database, to be answered together. */
+export interface Line {
+  waiting(): number
+  /** Milliseconds for which somebody has been waiting here and nobody was answered. */
+  silentFor(): number
+}
+
+export interface Lines {
+  /** Where every request begins: `refresh`. */
+  lookUps: Line
+  signals: Line
+}
+
+export interface StoreFigures {
+  /** How often something was found in memory, by what it is. */
+  memory: Record<'keys' | 'sessions' | 'prompts' | 'pages', { hits: number; misses: number }>
+  /** To the database, where there is more than one. */
+  connections: { total: number; idle: number; waiting: number } | null
+}
 
 /**
  * The persistence port. Each method of each part is one atomic act, durable when its promise resolves; there is no
@@ -22,6 +43,7 @@ export interface Store {
   repositories: RepositoryStore
   deliveries: DeliveryStore
   facts: FactStore
+  audit: AuditStore
   /** The number of the newest migration, which opening the store has applied. */
   schemaVersion: number
   /**
@@ -30,6 +52,8 @@ export interface Store {
    * prompt) calls this first.
    */
   refresh(): Promise<void>
+  lines: Lines
+  figures(): StoreFigures
   /** Rejects unless the database accepts a write now. */
   checkWritable(): Promise<void>
   /** Commits what is under way, then lets go of the database. */

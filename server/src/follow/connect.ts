@@ -1,3 +1,4 @@
+import type { Actor } from '../domain/audit.ts'
 import { DomainError, invalid } from '../domain/errors.ts'
 import {
   type ForgeName,
@@ -34,7 +35,7 @@ export interface Connected {
 }
 
 /** Begins to follow a repository, once git has been able to read it. */
-export async function connectRepository(follow: Follow, connection: Connection): Promise<Connected> {
+export async function connectRepository(follow: Follow, connection: Connection, by: Actor): Promise<Connected> {
   const { store, vault, clock } = follow
   const url = repositoryUrl(connection.url, follow.allowLocal)
   const path = pathPattern(connection.path)
@@ -56,6 +57,7 @@ export async function connectRepository(follow: Follow, connection: Connection):
       sealedSecret: vault.seal(secret),
       createdAt: now,
     },
+    by,
     { owner, until: leaseUntil(now) },
   )
   if (repository === null) {
@@ -85,8 +87,14 @@ function reason({ message, stderr }: GitError): string {
 }
 
 /** Puts a new secret in the place of the old one, which counts on for a while. */
-export async function rotateSecret(follow: Follow, repository: Repository, overlap: number): Promise<string> {
+export async function rotateSecret(
+  { store, vault, clock }: Follow,
+  repository: Repository,
+  overlap: number,
+  by: Actor,
+): Promise<string> {
   const secret = forgeOf(repository.forge).newSecret()
-  await follow.store.repositories.rotateSecret(repository, follow.vault.seal(secret), follow.clock() + overlap)
+  const now = clock()
+  await store.repositories.rotateSecret(repository, { sealed: vault.seal(secret), oldUntil: now + overlap }, now, by)
   return secret
 }

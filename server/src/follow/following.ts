@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Actor } from '../domain/audit.ts'
 import type { EntryDetails } from '../domain/history.ts'
 import { checkConnected, type Repository, webUrlOf } from '../domain/repository.ts'
 import type { Vault } from '../domain/vault.ts'
@@ -14,9 +15,9 @@ export interface Following {
   /** Where forges and people reach the service. */
   publicUrl(): string
   /** Begins to follow a repository. Waits a few seconds for its history, which may take longer to come in. */
-  connect(connection: Connection): Promise<{ repository: Repository; secret: string; setUp: string[] }>
+  connect(connection: Connection, by: Actor): Promise<{ repository: Repository; secret: string; setUp: string[] }>
   sync(repository: Repository): Promise<void>
-  rotateSecret(repository: Repository, overlap: number): Promise<string>
+  rotateSecret(repository: Repository, overlap: number, by: Actor): Promise<string>
   wake(repositoryId: number): void
   contents(entry: EntryDetails): Promise<Contents>
   stop(): Promise<void>
@@ -33,8 +34,8 @@ export function startFollowing(
   return {
     vault,
     publicUrl,
-    async connect(connection) {
-      const { lease, secret } = await connectRepository(follow, connection)
+    async connect(connection, by) {
+      const { lease, secret } = await connectRepository(follow, connection, by)
       const { id } = lease.repository
       const first = workUnder(follow, lease).catch((error) =>
         log.warn({ err: error, repository: id }, 'could not sync a repository'),
@@ -53,7 +54,7 @@ export function startFollowing(
       await store.repositories.wake(repository, clock())
       worker.wake(repository.id)
     },
-    rotateSecret: (repository, overlap) => rotateSecret(follow, repository, overlap),
+    rotateSecret: (repository, overlap, by) => rotateSecret(follow, repository, overlap, by),
     wake: worker.wake,
     contents: (entry) => readContents(follow, entry),
     stop: worker.stop,

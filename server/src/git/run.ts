@@ -71,6 +71,7 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
     detached: true,
   })
   running.add(child)
+  gitRuns.started++
   giveWay(child)
   const end = () => endGroup(child)
   const timer = setTimeout(end, timeout)
@@ -91,10 +92,14 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
   try {
     if (child.stdout !== null) for await (const chunk of child.stdout) yield chunk as Buffer
     const code = await ended.catch((error: NodeJS.ErrnoException) => {
+      gitRuns.failed++
       throw new GitError(command, error.code === 'ENOENT' ? 'git is not installed' : error.message)
     })
     finished = true
-    if (code !== 0) throw new GitError(command, child.signalCode === null ? stderr : 'it took too long')
+    if (code !== 0) {
+      gitRuns.failed++
+      throw new GitError(command, child.signalCode === null ? stderr : 'it took too long')
+    }
   } finally {
     clearTimeout(timer)
     running.delete(child)
@@ -102,6 +107,9 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
     if (!finished) end()
   }
 }
+
+/** Since the process started. */
+export const gitRuns = { started: 0, failed: 0 }
 
 const running = new Set<ChildProcess>()
 process.on('exit', () => running.forEach(endGroup))

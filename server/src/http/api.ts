@@ -5,8 +5,11 @@ import { lookupId, type Prompt } from '../domain/prompt.ts'
 import type { Instant } from '../domain/time.ts'
 import type { Context } from './app.ts'
 import { authenticate, authenticateSession, secretIn } from './auth.ts'
+import { overloaded } from './errors.ts'
 import { takeJsonBodies } from './json-bodies.ts'
+import { auditRoutes } from './routes/audit.ts'
 import { entryRoutes } from './routes/entries.ts'
+import { erasureRoutes } from './routes/erasure.ts'
 import { historyRoutes } from './routes/history.ts'
 import { impactRoutes } from './routes/impact.ts'
 import { keyRoutes } from './routes/keys.ts'
@@ -54,6 +57,7 @@ export function api(context: Context) {
       const now = clock()
       const access = await identify(request, reply, now)
       request.access = access
+      if (request.onlyAdmins && access.role !== 'admin') throw overloaded
       uses.note(access.keyId, now)
       if (request.is404) throw notFound()
       const { roles } = request.routeOptions.config
@@ -70,7 +74,7 @@ export function api(context: Context) {
     app.addHook('onRequest', authorise)
     // And again where the body took its time: the key may have been revoked since.
     app.addHook('preHandler', (request, reply, done) => {
-      if (reply.elapsedTime > slowBody) authorise(request, reply).then(() => done(), done)
+      if (performance.now() - request.arrivedAt > slowBody) authorise(request, reply).then(() => done(), done)
       else done()
     })
 
@@ -84,12 +88,14 @@ export function api(context: Context) {
     await app.register(entryRoutes(context))
     await app.register(signalRoutes(context))
     await app.register(signalReadingRoutes(context))
+    await app.register(erasureRoutes(context))
     await app.register(impactRoutes(context))
     await app.register(timelineRoutes(context))
     await app.register(promptRoutes(context))
     await app.register(keyRoutes(context))
     await app.register(usageRoutes(context))
     await app.register(repositoryRoutes(context))
+    await app.register(auditRoutes(context))
     await app.register(sessionRoutes(context))
   }
 }

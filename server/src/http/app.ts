@@ -4,7 +4,9 @@ import { notFound } from '../domain/errors.ts'
 import type { Store } from '../domain/store.ts'
 import type { Clock } from '../domain/time.ts'
 import type { Following } from '../follow/following.ts'
+import { type Admission, newAdmission } from './admission.ts'
 import { api } from './api.ts'
+import { bodyLimit } from './body.ts'
 import { brokenRequestHandler } from './broken-requests.ts'
 import { errorHandler } from './errors.ts'
 import type { KeyUses } from './key-uses.ts'
@@ -13,6 +15,20 @@ import { consoleRoutes } from './routes/console.ts'
 import { healthRoutes } from './routes/health.ts'
 import { referenceRoutes } from './routes/reference.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    admission: Admission
+  }
+  interface FastifyRequest {
+    /** When its headers were there, by the clock that never jumps. */
+    arrivedAt: number
+  }
+  interface FastifyContextConfig {
+    /** The number by which the route is watched. */
+    watched?: number
+  }
+}
 
 /** What the routes work with. */
 export interface Context {
@@ -23,13 +39,21 @@ export interface Context {
   consoleFolder: URL
   clock: Clock
   log: Logger
+  watch?: RequestWatch
+}
+
+/** Told of every answer. */
+export interface RequestWatch {
+  /** A number for the route, to be told with each of its answers. */
+  route(method: string, pattern: string): number
+  answered(route: number, status: number, milliseconds: number): void
 }
 
 const seconds = 1_000
 
 /** Builds the service; listening is left to the caller. */
 export function buildApp(context: Context): FastifyInstance {
-  const { log, clock } = context
+  const { store, log, clock, watch } = context
   const requestId = requestIds()
   const app = Fastify({
     // We log by ourselves: Fastify's logger would make an object for each request even where nothing is logged.
@@ -43,6 +67,7 @@ export function buildApp(context: Context): FastifyInstance {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
+    bodyLimit,
     rewriteUrl: ({ url = '/' }) => readableUrl(url),
     // Ids of any length take the same way to the same 404.
     routerOptions: { maxParamLength: 16_384 },
@@ -59,11 +84,14 @@ export function buildApp(context: Context): FastifyInstance {
   app.setNotFoundHandler(() => {
     throw notFound()
   })
+  app.decorateRequest('arrivedAt', 0)
   app.addHook('onRequest', (request, reply, done) => {
+    request.arrivedAt = performance.now()
     reply.header('X-Request-Id', request.id)
     done()
   })
   if (log.isLevelEnabled('debug')) logRequests(app, log)
+  if (watch !== undefined) watchRequests(app, watch)
 
   const routes: RouteOptions[] = []
   app.addHook('onRoute', (route) => {
@@ -71,11 +99,29 @@ export function buildApp(context: Context): FastifyInstance {
   })
 
   app.register(healthRoutes(context))
-  app.register(referenceRoutes(routes))
-  app.register(webhookRoutes(context))
-  app.register(consoleRoutes(context))
-  app.register(api(context), { prefix: '/api/v1' })
+  const admission = newAdmission(store.lines, log)
+  app.decorate('admission', admission)
+  // All but health, which is told whatever else is going on.
+  app.register(async (guarded) => {
+    admission.guard(guarded)
+    guarded.register(referenceRoutes(routes))
+    guarded.register(webhookRoutes(context))
+    guarded.register(consoleRoutes(context))
+    guarded.register(api(context), { prefix: '/api/v1' })
+  })
   return app
+}
+
+function watchRequests(app: FastifyInstance, watch: RequestWatch): void {
+  const nowhere = watch.route('ANY', 'none')
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, watched: watch.route([route.method].flat()[0] as string, route.url) }
+  })
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const route = request.is404 ? nowhere : (request.routeOptions.config.watched ?? nowhere)
+    watch.answered(route, reply.statusCode, performance.now() - request.arrivedAt)
+    done(null, payload)
+  })
 }
 
 /** The route, not the address, and no header: nothing that could hold a key or what somebody wrote. */

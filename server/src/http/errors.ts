@@ -13,6 +13,9 @@ const statusOf: Record<ErrorCode, number> = {
   internal_error: 500,
 }
 
+/** One for all: where too much is going on, not even an error is made for each. */
+export const overloaded = new DomainError('internal_error', 'Too much is going on at once. Try again in a few seconds.')
+
 export function errorBody({ code, message, details }: DomainError): string {
   return JSON.stringify({ error: { code, message, ...details } })
 }
@@ -21,7 +24,8 @@ export function errorBody({ code, message, details }: DomainError): string {
 export function errorHandler(log: Logger, clock: Clock) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const error = asDomainError(thrown)
-    if (error.code === 'internal_error') log.error({ requestId: request.id, err: thrown }, 'request failed')
+    if (error === overloaded) reply.header('Retry-After', 2)
+    else if (error.code === 'internal_error') log.error({ requestId: request.id, err: thrown }, 'request failed')
     if (error.code === 'unauthorized') reply.header('WWW-Authenticate', 'Bearer')
     if (error.code === 'rate_limited') {
       const seconds = Math.ceil((Date.parse(String(error.details.resets_at)) - clock()) / 1_000)

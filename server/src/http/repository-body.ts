@@ -6,7 +6,7 @@ import type { DeliveryBody, RepositoryBody } from './schemas/repository.ts'
 export function toRepositoryBody(
   repository: Repository,
   publicUrl: string,
-): Omit<RepositoryBody, 'prompts' | 'entries'> {
+): Omit<RepositoryBody, 'prompt_count' | 'entry_count'> {
   return {
     id: repository.id,
     forge: repository.forge,

@@ -1,22 +1,32 @@
-export interface Groups<Item, Result> {
+import type { Line } from '../domain/store.ts'
+
+export interface Groups<Item, Result> extends Line {
   /** Resolves with the item's own result once its group's act is done. */
   join(item: Item): Promise<Result>
   /** Resolves once nothing is under way. */
   idle(): Promise<void>
 }
 
-const largest = 1_000
+export type OnAct<Result> = (results: Result[], milliseconds: number) => void
+
+export interface GroupOptions<Result> {
+  share?: (waiting: number) => number
+  onAct?: OnAct<Result> | undefined
+}
+
+// More at once would save little more, and keep everybody else waiting for a turn of the event loop.
+const largest = 256
 
 /**
  * Answers many calls with few acts, as databases do in a group commit: while one act is under way the next group
  * collects. There is no timer, so a lone call waits for nobody.
  *
  * `share` says how many of those waiting go at once. An act that keeps this process busy takes all of them; one that is
- * done elsewhere takes a part, so that there is something to do here meanwhile.
+ * done elsewhere takes a part, so that there is something to do here meanwhile. `onAct` is told of each act.
  */
 export function inGroups<Item, Result>(
   act: (items: Item[]) => Promise<Result[]>,
-  share: (waiting: number) => number = (waiting) => waiting,
+  { share = (waiting) => waiting, onAct }: GroupOptions<Result> = {},
 ): Groups<Item, Result> {
   interface Call {
     item: Item
@@ -25,14 +35,20 @@ export function inGroups<Item, Result>(
   }
   let waiting: Call[] = []
   let running: Promise<void> | null = null
+  // When the first act began that no answer has come from since.
+  let unansweredSince: number | null = null
 
   async function run(): Promise<void> {
     while (waiting.length > 0) {
       await arrivals()
       const group = waiting.slice(0, Math.min(share(waiting.length), largest))
       waiting = waiting.slice(group.length)
+      const start = performance.now()
+      unansweredSince ??= start
       try {
         const results = await act(group.map(({ item }) => item))
+        unansweredSince = null
+        onAct?.(results, performance.now() - start)
         for (const [i, { resolve }] of group.entries()) resolve(results[i] as Result)
       } catch (error) {
         for (const { reject } of group) reject(error)
@@ -61,6 +77,8 @@ export function inGroups<Item, Result>(
         running ??= run()
       })
     },
+    waiting: () => waiting.length,
+    silentFor: () => (running === null || unansweredSince === null ? 0 : performance.now() - unansweredSince),
     async idle() {
       await running
     },

@@ -1,7 +1,7 @@
 import type { Access } from '../domain/api-key.ts'
 import type { HistoryPage } from '../domain/history.ts'
 import type { Prompt } from '../domain/prompt.ts'
-import type { Store } from '../domain/store.ts'
+import type { Store, StoreFigures } from '../domain/store.ts'
 
 /** Keeps what was found, up to a number of things, until it is told to forget. */
 export interface Memory {
@@ -10,31 +10,54 @@ export interface Memory {
   prompts: Kept<Prompt>
   pages: Kept<HistoryPage>
   forget(): void
+  figures(): StoreFigures['memory']
 }
 
 class Kept<Value> {
   readonly #most: number
+  hits = 0
+  misses = 0
   #values = new Map<string, Value>()
+  #finding = new Map<string, Promise<unknown>>()
 
   constructor(most: number) {
     this.#most = most
   }
 
-  async get<Missing = never>(key: string, find: () => Promise<Value | Missing>): Promise<Value | Missing> {
-    const values = this.#values
-    const known = values.get(key)
-    if (known !== undefined) return known
-    const found = await find()
-    // After a `forget` meanwhile this is no longer the map in use, so an answer from before it is not kept.
-    if (found !== null) {
-      if (values.size >= this.#most) values.delete(values.keys().next().value as string)
-      values.set(key, found as Value)
+  get<Missing = never>(key: string, find: () => Promise<Value | Missing>): Promise<Value | Missing> {
+    const known = this.#values.get(key)
+    if (known !== undefined) {
+      this.hits++
+      return Promise.resolve(known)
+    }
+    this.misses++
+    return this.#find(key, find)
+  }
+
+  /** One look for all who ask for the same at once: after a `forget` that is everybody. */
+  #find<Missing>(key: string, find: () => Promise<Value | Missing>): Promise<Value | Missing> {
+    const finding = this.#finding as Map<string, Promise<Value | Missing>>
+    let found = finding.get(key)
+    if (found === undefined) {
+      // After a `forget` meanwhile these are no longer the maps in use, so an answer from before it is not kept.
+      const values = this.#values
+      found = find()
+        .then((value) => {
+          if (value !== null) {
+            if (values.size >= this.#most) values.delete(values.keys().next().value as string)
+            values.set(key, value as Value)
+          }
+          return value
+        })
+        .finally(() => finding.delete(key))
+      finding.set(key, found)
     }
     return found
   }
 
   forget(): void {
     this.#values = new Map()
+    this.#finding = new Map()
   }
 }
 
@@ -48,6 +71,7 @@ export function newMemory(): Memory {
     sessions,
     prompts,
     pages,
+    figures: () => ({ keys: access, sessions, prompts, pages }),
     forget() {
       for (const kept of [access, sessions, prompts, pages]) kept.forget()
     },

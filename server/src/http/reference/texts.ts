@@ -12,7 +12,7 @@ of them changes nothing. Every error has the same body: \`error.code\` to branch
 Lists come in pages: \`page\` counts from 1, \`limit\` is 25 unless given and 100 at most, and \`pagination\` tells how many there are.
 
 Keys have roles. \`ingest\` records signals, nothing else: for applications. \`standard\` also reads. \`admin\` also manages prompts,
-keys and repositories.
+keys and repositories, erases signals, and sees who did what.
 
 Every answer carries \`X-Request-Id\`; one that you send (letters, digits, \`.\`, \`_\`, \`-\`, up to 128) is kept.
 `.trim()
@@ -26,6 +26,7 @@ export const tags: Document['tags'] = [
   { name: 'Keys', description: 'API keys of the organisation.' },
   { name: 'Sessions', description: 'Signing in to the console with a key.' },
   { name: 'Repositories', description: 'Git repositories whose prompts are followed, and what their forges sent.' },
+  { name: 'Audit', description: 'Who did what.' },
   { name: 'Service', description: 'For whoever runs the service. No key needed.' },
 ]
 

@@ -74,10 +74,11 @@ export function keyRoutes({ store, clock }: Context) {
       },
       async (request, reply) => {
         const { name = 'unnamed', role = 'standard', expires_at: expires } = request.body as NewKeyBody
-        const { organisationId } = request.access
+        const { access } = request
+        const { organisationId } = access
         const now = clock()
         const expiresAt = expires == null ? null : future('expires_at', expires, now)
-        const issued = await issueKey(store.keys, { organisationId, name, role, createdAt: now, expiresAt })
+        const issued = await issueKey(store.keys, { organisationId, name, role, createdAt: now, expiresAt }, access)
         return reply.status(201).send({ data: toIssuedKeyBody(issued) })
       },
     )
@@ -97,7 +98,7 @@ export function keyRoutes({ store, clock }: Context) {
       },
       async (request, reply) => {
         const { id } = await named(request)
-        await store.keys.revoke(id, clock())
+        await store.keys.revoke(id, clock(), request.access)
         return reply.status(204).send()
       },
     )
@@ -124,7 +125,8 @@ export function keyRoutes({ store, clock }: Context) {
       },
       async (request, reply) => {
         const { overlap_hours: overlap = 24 } = (request.body ?? {}) as RotationBody
-        const issued = await rotateKey(store.keys, await named(request), overlap * hour, clock())
+        const key = await named(request)
+        const issued = await rotateKey(store.keys, key, overlap * hour, clock(), request.access)
         return reply.status(201).send({ data: toIssuedKeyBody(issued) })
       },
     )

@@ -78,7 +78,8 @@ export function promptRoutes({ store, clock }: Context) {
       },
       async (request, reply) => {
         const { name } = request.body as PromptNameBody
-        const created = await store.prompts.create(newPrompt(request.access.organisationId, name, clock()))
+        const { access } = request
+        const created = await store.prompts.create(newPrompt(access.organisationId, name, clock()), access)
         return reply.status(201).send(await answer(created))
       },
     )
@@ -113,7 +114,7 @@ export function promptRoutes({ store, clock }: Context) {
       },
       async (request) => {
         const { name } = request.body as PromptNameBody
-        const renamed = await store.prompts.rename(request.prompt, promptName(name))
+        const renamed = await store.prompts.rename(request.prompt, promptName(name), clock(), request.access)
         if (renamed === null) throw notFound()
         return answer(renamed)
       },
@@ -133,7 +134,7 @@ export function promptRoutes({ store, clock }: Context) {
         config: admins,
       },
       async (request, reply) => {
-        await store.prompts.delete(request.prompt, clock())
+        await store.prompts.delete(request.prompt, clock(), request.access)
         return reply.status(204).send()
       },
     )

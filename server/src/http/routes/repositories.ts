@@ -47,7 +47,10 @@ export function repositoryRoutes({ store, clock, following }: Context) {
   async function sizedBodiesOf(repositories: Repository[], organisationId: number): Promise<RepositoryBody[]> {
     const ids = repositories.map(({ id }) => id)
     const sizes = await store.facts.sizes(organisationId, ids)
-    return repositories.map((repository) => ({ ...bodyOf(repository), ...(sizes.get(repository.id) ?? nothing) }))
+    return repositories.map((repository) => {
+      const { prompts, entries } = sizes.get(repository.id) ?? nothing
+      return { ...bodyOf(repository), prompt_count: prompts, entry_count: entries }
+    })
   }
 
   async function sizedBodyOf(repository: Repository): Promise<{ data: RepositoryBody }> {
@@ -104,16 +107,16 @@ export function repositoryRoutes({ store, clock, following }: Context) {
       },
       async (request, reply) => {
         const { forge, url, path, token, similarity } = request.body as NewRepositoryBody
-        const { organisationId } = request.access
-        const connected = await following.connect({
-          organisationId,
+        const connection = {
+          organisationId: request.access.organisationId,
           forge,
           url,
           path,
           token: token ?? null,
           similarity: similarity ?? 100,
           secret: null,
-        })
+        }
+        const connected = await following.connect(connection, request.access)
         const { repository, secret, setUp } = connected
         const prompts = await store.facts.prompts(repository)
         const entries = await store.facts.countEntries(repository)
@@ -157,7 +160,7 @@ export function repositoryRoutes({ store, clock, following }: Context) {
         config,
       },
       async (request, reply) => {
-        await store.repositories.disconnect(await named(request), clock())
+        await store.repositories.disconnect(await named(request), clock(), request.access)
         return reply.status(204).send()
       },
     )
@@ -198,7 +201,7 @@ export function repositoryRoutes({ store, clock, following }: Context) {
       async (request) => {
         const repository = await named(request)
         const until = clock() + day
-        const secret = await following.rotateSecret(repository, day)
+        const secret = await following.rotateSecret(repository, day, request.access)
         const data = {
           webhook_url: webhookUrl(repository, following.publicUrl()),
           webhook_secret: secret,

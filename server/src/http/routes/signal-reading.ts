@@ -135,7 +135,8 @@ export function signalReadingRoutes({ store, clock }: Context) {
       },
       async (request, reply) => {
         const { signal_id: id } = request.params as { signal_id: string }
-        if (!(await store.signals.retract(request.prompt, pathId(id)))) throw notFound()
+        const { prompt, access } = request
+        if (!(await store.signals.retract(prompt, pathId(id), clock(), access))) throw notFound()
         return reply.status(204).send()
       },
     )

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { DomainError, invalid, notFound } from '../../domain/errors.ts'
 import { isHookId, type Repository } from '../../domain/repository.ts'
 import type { Instant } from '../../domain/time.ts'
@@ -66,16 +66,23 @@ const schema = {
 /** Where forges send their deliveries: verified, stored and answered at once; the work is done later. */
 export function webhookRoutes({ store, clock, following }: Context) {
   return async (app: FastifyInstance) => {
+    app.decorateRequest('repository')
     app.removeAllContentTypeParsers()
     // The signature is over the bytes as they came, whatever they say they are.
     app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer', bodyLimit }, (_request, bytes, done) =>
       done(null, bytes),
     )
 
-    app.post('/webhooks/:hook_id', { schema }, async (request, reply) => {
+    /** Before the body is read: whoever does not know the address of a hook could send a lot of it. */
+    async function onRequest(request: FastifyRequest): Promise<void> {
       const { hook_id: hookId } = request.params as { hook_id: string }
       const repository = isHookId(hookId) ? await store.repositories.findByHook(hookId) : null
       if (repository === null || repository.disconnectedAt !== null) throw notFound()
+      request.repository = repository
+    }
+
+    app.post('/webhooks/:hook_id', { schema, onRequest, bodyLimit }, async (request, reply) => {
+      const { repository } = request
       const forge = forgeOf(repository.forge)
       const incoming = { headers: request.headers, body: (request.body as Buffer | undefined) ?? Buffer.alloc(0) }
       const now = clock()

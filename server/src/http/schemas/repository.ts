@@ -72,18 +72,18 @@ const repositoryExample = {
   created_at: '2026-11-01T08:00:00.000Z',
 } as const
 
-const sizedExample = { ...repositoryExample, prompts: 12, entries: 348 } as const
+const sizedExample = { ...repositoryExample, prompt_count: 12, entry_count: 348 } as const
 
 const secretExample = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff'
 
 export const repositorySchema = {
   title: 'Repository',
   type: 'object',
-  required: [...repositoryNames, 'prompts', 'entries'],
+  required: [...repositoryNames, 'prompt_count', 'entry_count'],
   properties: {
     ...repository,
-    prompts: { type: 'integer', description: 'How many prompts have their file in it' },
-    entries: { type: 'integer', description: 'How many entries the history of these prompts has' },
+    prompt_count: { type: 'integer', description: 'How many prompts have their file in it' },
+    entry_count: { type: 'integer', description: 'How many entries the history of these prompts has' },
   },
   additionalProperties: false,
 } as const

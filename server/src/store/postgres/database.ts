@@ -1,12 +1,16 @@
 import pg from 'pg'
 import type { Database, Row, Staging, Statement } from '../sql/database.ts'
 import { statement } from '../sql/database.ts'
+import { endSilent } from './silence.ts'
 
 export interface PostgresDatabase extends Database {
   /** A statement in PostgreSQL's own words, with `$1` and so on. */
   query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>
+  /** Runs `work` on a connection that is closed afterwards, so that whatever is set there goes with it. */
+  apart<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   /** Runs `work` on one connection while no other process is doing so. A failure closes the connection, which frees the lock. */
   alone<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
+  connections(): { total: number; idle: number; waiting: number }
   close(): Promise<void>
 }
 
@@ -16,8 +20,7 @@ const numeric = 1700
 // Any number will do, as long as nothing else in the same database picks it.
 const lockNumber = 7_061_951
 
-// A server that is slow gives up first; one that is gone without a word is given up on. The driver's way of giving up costs
-// a tenth of the speed and 30 MB where it is used for every batch, so only rare statements have it.
+// A server that is slow gives up first; one that is gone without a word is given up on.
 const serverPatience = 30_000
 const ourPatience = 32_000
 
@@ -43,6 +46,7 @@ export async function openPostgres(
   pool.on('error', onLostConnection)
   // One that breaks in use tells it twice: to the statement under way, and here, perhaps when it was given up already.
   pool.on('connect', (client) => client.on('error', () => {}))
+  const watch = endSilent(pool, ourPatience)
   await checkServer(pool, url)
 
   const query = (sql: string, values: unknown[] = []) => run(pool, sql, values)
@@ -61,11 +65,12 @@ export async function openPostgres(
   }
 
   function write(statements: Statement[]): Promise<Row[][]> {
-    return withClient((client) => transaction(client, statements, ourPatience))
+    return withClient((client) => transaction(client, statements))
   }
 
   function stage({ columns, portions, targets, statements }: Staging): Promise<Row[][]> {
     return withClient(async (client) => {
+      watch.leave(client)
       await client.query('set statement_timeout = 0')
       await client.query(`create temp table staged (${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})`)
       const arrays = columns.map(({ type }, i) => `$${i + 1}::${type}[]`)
@@ -102,8 +107,10 @@ export async function openPostgres(
       onChange()
       return results
     },
+    apart: (work) => withClient(work, false),
     alone: (work) =>
       withClient(async (client) => {
+        watch.leave(client)
         await client.query('set statement_timeout = 0')
         await client.query(`select pg_advisory_lock(${lockNumber})`)
         const result = await work(client)
@@ -111,7 +118,11 @@ export async function openPostgres(
         await client.query('reset statement_timeout')
         return result
       }),
-    close: () => pool.end(),
+    connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    async close() {
+      await pool.end()
+      watch.stop()
+    },
   }
 }
 
@@ -127,31 +138,36 @@ async function checkServer(pool: pg.Pool, url: string): Promise<void> {
   }
 }
 
-async function transaction(client: pg.ClientBase, statements: Statement[], patience?: number): Promise<Row[][]> {
-  const results: Row[][] = []
+async function transaction(client: pg.ClientBase, statements: Statement[]): Promise<Row[][]> {
   // One statement is an act by itself, and two answers less to wait for.
-  const several = statements.length > 1
+  const several = statements.length > 1 || statements.some(({ andThen }) => andThen !== undefined)
   if (several) await client.query('begin')
-  for (const { sql, parameters, orElse } of statements) {
-    const rows = await run(client, numbered(sql), parameters, patience)
+  const results = await inOrder(client, statements)
+  if (several) await client.query('commit')
+  return results
+}
+
+async function inOrder(client: pg.ClientBase, statements: Statement[]): Promise<Row[][]> {
+  const results: Row[][] = []
+  for (const { sql, parameters, orElse, andThen } of statements) {
+    const rows = await run(client, numbered(sql), parameters)
     if (rows.length === 0 && orElse !== undefined) throw orElse()
+    if (andThen !== undefined) await inOrder(client, andThen(rows))
     results.push(rows)
   }
-  if (several) await client.query('commit')
   return results
 }
 
 const names = new Map<string, string>()
 
 /** Each statement gets a name, so that PostgreSQL parses and plans it once for each connection. */
-async function run(client: pg.Pool | pg.ClientBase, sql: string, values: unknown[], patience?: number): Promise<Row[]> {
+async function run(client: pg.Pool | pg.ClientBase, sql: string, values: unknown[]): Promise<Row[]> {
   let name = names.get(sql)
   if (name === undefined) {
     name = `promptledger_${names.size}`
     names.set(sql, name)
   }
-  const query = { name, text: sql, values, query_timeout: patience }
-  const result = await client.query(query)
+  const result = await client.query({ name, text: sql, values })
   return result.rows
 }
 

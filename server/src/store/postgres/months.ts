@@ -1,19 +1,23 @@
 import { type Instant, isoTime, nextMonthStart } from '../../domain/time.ts'
 import type { PostgresDatabase } from './database.ts'
 
+export type PrepareMonths = (months: Iterable<Instant>) => Promise<void>
+
+/** The table that holds the signals of a month. In the order of their names they are in the order of time. */
+export function partitionOf(month: Instant): string {
+  return `signals_${isoTime(month).slice(0, 7).replace('-', '_')}`
+}
+
 /**
  * Makes the partitions of `signals` that the months need, and of the month after each, so that it is there before its first
- * signal. Those it has seen cost nothing.
+ * signal.
  */
-export function monthPartitions(database: PostgresDatabase): (months: Iterable<Instant>) => Promise<void> {
-  const ready = new Set<Instant>()
+export function monthPartitions(database: PostgresDatabase): PrepareMonths {
   return async (months) => {
-    const missing = [...new Set(months)].filter((month) => !ready.has(month))
-    if (missing.length === 0) return
-    const wanted = new Set(missing.flatMap((month) => [month, nextMonthStart(month)]))
+    const wanted = new Set([...months].flatMap((month) => [month, nextMonthStart(month)]))
     await database.alone(async (client) => {
       for (const month of wanted) {
-        const table = `signals_${isoTime(month).slice(0, 7).replace('-', '_')}`
+        const table = partitionOf(month)
         const { rows } = await client.query('select to_regclass($1) is not null as exists', [table])
         if (rows[0]?.exists) continue
         // Attached rather than created in place, which would have to wait for every reader and make every writer wait.
@@ -25,6 +29,16 @@ export function monthPartitions(database: PostgresDatabase): (months: Iterable<I
         await client.query('commit')
       }
     })
+  }
+}
+
+/** The same for those who record now: months that were seen before cost nothing, and are not dropped while they last. */
+export function onceEach(prepare: PrepareMonths): PrepareMonths {
+  const ready = new Set<Instant>()
+  return async (months) => {
+    const missing = [...new Set(months)].filter((month) => !ready.has(month))
+    if (missing.length === 0) return
+    await prepare(missing)
     for (const month of missing) ready.add(month)
   }
 }

@@ -1,6 +1,7 @@
 import type { RecordOutcome, SignalToRecord } from '../../domain/signal.ts'
 import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
 import type { PostgresDatabase } from './database.ts'
+import type { PrepareMonths } from './months.ts'
 
 /**
  * Everything in one statement, so in one round trip and one transaction. An organisation's signals are taken all
@@ -71,7 +72,7 @@ interface Place {
 
 export function recordBatch(
   database: PostgresDatabase,
-  prepareMonths: (months: Iterable<Instant>) => Promise<void>,
+  prepareMonths: PrepareMonths,
 ): (signals: SignalToRecord[]) => Promise<RecordOutcome[]> {
   return async (signals) => {
     await prepareMonths(signals.map(({ createdAt }) => monthStart(createdAt)))

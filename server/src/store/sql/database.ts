@@ -5,6 +5,8 @@ export interface Statement {
   parameters: Value[]
   /** Where the statement gives no row, nothing of the act happens: it rejects with this. */
   orElse?: () => Error
+  /** What follows from the rows that the statement gave, in the same act. */
+  andThen?: (rows: Row[]) => Statement[]
 }
 
 export type Row = Record<string, Value>
@@ -22,7 +24,7 @@ export interface Database {
   /** That a column is one of them, so that each is looked up however much of the table they seem to be. */
   among(column: string, type: StagedColumn['type']): string
   rows(sql: string, parameters?: Value[]): Promise<Row[]>
-  /** All statements or none; gives the rows of each. */
+  /** All statements or none; gives the rows of each, without those of what followed from it. */
   write(statements: Statement[]): Promise<Row[][]>
   /** A write that memory must not outlive: this process forgets what it keeps at once, others with their next `refresh`. */
   change(statements: Statement[]): Promise<Row[][]>

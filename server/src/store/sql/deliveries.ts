@@ -38,6 +38,11 @@ export function sqlDeliveries(database: Database): DeliveryStore {
       return only(await database.rows(sql, [organisationId, id])).at as number | null
     },
 
+    async countPending() {
+      const sql = `select count(*) as count from deliveries where state = 'pending'`
+      return only(await database.rows(sql)).count as number
+    },
+
     async list({ organisationId, id }, limit) {
       const sql = `select ${columns} from deliveries where organisation_id = ? and repository_id = ? order by id desc limit ?`
       return (await database.rows(sql, [organisationId, id, limit])).map(toDelivery)

@@ -7,14 +7,19 @@ import {
   type Role,
 } from '../../domain/api-key.ts'
 import type { Plan } from '../../domain/plan.ts'
-import { type Database, firstOrNull, only, type Row, statement } from './database.ts'
+import { auditEntry } from './audit.ts'
+import { type Database, firstOrNull, only, type Row, type Statement, statement } from './database.ts'
 
 const columns = 'id, organisation_id, name, role, hint, created_at, expires_at, revoked_at, last_used_at'
 
 export function sqlKeys(database: Database): KeyStore {
   return {
-    async create(key) {
-      const [rows] = await database.change([insertKey(key)])
+    async create(key, by) {
+      const created = (row: Row) => {
+        const { organisationId, role, createdAt: at, ...subject } = toApiKey(row)
+        return auditEntry({ organisationId, by, at, action: 'key.created', subject, details: { role } })
+      }
+      const [rows] = await database.change([{ ...insertKey(key), andThen: (rows) => rows.map(created) }])
       return toApiKey(only(rows))
     },
 
@@ -27,23 +32,42 @@ export function sqlKeys(database: Database): KeyStore {
       return (await database.rows(sql, [organisationId])).map(toApiKey)
     },
 
-    async revoke(id, at) {
-      const [rows = []] = await database.change([
-        statement(`update api_keys set revoked_at = coalesce(revoked_at, ?) where id = ? returning ${columns}`, [
-          at,
-          id,
-        ]),
+    async revoke(id, at, by) {
+      const revoked = (row: Row) => {
+        const { organisationId, ...subject } = toApiKey(row)
+        return auditEntry({ organisationId, by, at, action: 'key.revoked', subject })
+      }
+      const [, rows = []] = await database.change([
+        {
+          ...statement(`update api_keys set revoked_at = ? where id = ? and revoked_at is null returning ${columns}`, [
+            at,
+            id,
+          ]),
+          andThen: (rows) => rows.map(revoked),
+        },
+        statement(`select ${columns} from api_keys where id = ?`, [id]),
       ])
       return firstOrNull(rows, toApiKey)
     },
 
-    async rotate(id, replacement, oldExpiresAt) {
-      const shorten = statement(
-        `update api_keys set expires_at = case when expires_at < ? then expires_at else ? end
-         where id = ? and revoked_at is null and (expires_at is null or expires_at > ?) returning id`,
-        [oldExpiresAt, oldExpiresAt, id, replacement.createdAt],
-      )
-      const [, rows] = await database.change([{ ...shorten, orElse: () => noLongerWorks(id) }, insertKey(replacement)])
+    async rotate(id, replacement, oldExpiresAt, by) {
+      const shorten: Statement = {
+        ...statement(
+          `update api_keys set expires_at = case when expires_at < ? then expires_at else ? end
+           where id = ? and revoked_at is null and (expires_at is null or expires_at > ?) returning id`,
+          [oldExpiresAt, oldExpiresAt, id, replacement.createdAt],
+        ),
+        orElse: () => noLongerWorks(id),
+      }
+      const rotated = (row: Row) => {
+        const { organisationId, id: newKeyId, name, createdAt: at } = toApiKey(row)
+        const details = { new_key_id: newKeyId }
+        return auditEntry({ organisationId, by, at, action: 'key.rotated', subject: { id, name }, details })
+      }
+      const [, rows] = await database.change([
+        shorten,
+        { ...insertKey(replacement), andThen: (rows) => rows.map(rotated) },
+      ])
       return toApiKey(only(rows))
     },
 

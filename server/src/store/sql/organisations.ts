@@ -1,5 +1,6 @@
 import type { NewOrganisation, Organisation, OrganisationStore } from '../../domain/organisation.ts'
 import type { Plan } from '../../domain/plan.ts'
+import { auditEntry } from './audit.ts'
 import { type Database, firstOrNull, only, type Row, statement } from './database.ts'
 
 const columns = 'id, name, plan, created_at'
@@ -27,10 +28,25 @@ export function sqlOrganisations(database: Database): Omit<OrganisationStore, 'c
       return new Map(rows.map(({ month, used }) => [month as number, used as number]))
     },
 
-    async setPlan(id, plan) {
-      const update = statement(`update organisations set plan = ? where id = ? returning ${columns}`, [plan, id])
-      const [rows = []] = await database.change([update])
-      return firstOrNull(rows, toOrganisation)
+    async setPlan(id, plan, at, by) {
+      const set = (row: Row) => {
+        const { name, plan: from } = toOrganisation(row)
+        if (from === plan) return []
+        const subject = { id, name }
+        const details = { from, to: plan }
+        return [
+          statement('update organisations set plan = ? where id = ?', [plan, id]),
+          auditEntry({ organisationId: id, by, at, action: 'organisation.plan_changed', subject, details }),
+        ]
+      }
+      const [rows = []] = await database.change([
+        {
+          // Locks the row, so that what it says is what it was changed from.
+          ...statement(`update organisations set plan = plan where id = ? returning ${columns}`, [id]),
+          andThen: (rows) => rows.flatMap(set),
+        },
+      ])
+      return firstOrNull(rows, (row) => ({ ...toOrganisation(row), plan }))
     },
   }
 }

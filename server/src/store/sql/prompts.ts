@@ -1,6 +1,7 @@
 import { entriesBefore } from '../../domain/page.ts'
 import { type Prompt, type PromptOrder, type PromptStore, promptSearch } from '../../domain/prompt.ts'
 import type { Instant } from '../../domain/time.ts'
+import { auditEntry } from './audit.ts'
 import { type Database, firstOrNull, only, type Row, statement } from './database.ts'
 import { wentLive } from './history.ts'
 
@@ -17,12 +18,14 @@ export function sqlPrompts(database: Database): PromptStore {
   }
 
   return {
-    async create({ organisationId, publicId, name, createdAt }) {
+    async create({ organisationId, publicId, name, createdAt }, by) {
+      const subject = { id: publicId, name }
       const [rows] = await database.change([
         statement(
           `insert into prompts (organisation_id, public_id, name, created_at) values (?, ?, ?, ?) returning ${promptColumns}`,
           [organisationId, publicId, name, createdAt],
         ),
+        auditEntry({ organisationId, by, at: createdAt, action: 'prompt.created', subject }),
       ])
       return toPrompt(only(rows))
     },
@@ -57,23 +60,34 @@ export function sqlPrompts(database: Database): PromptStore {
       return { prompts: found.slice(before, before + request.limit), totalCount: found.length }
     },
 
-    async rename({ organisationId, id }, name) {
+    async rename({ organisationId, id, publicId, name: from }, name, at, by) {
+      const subject = { id: publicId, name }
+      const renamed = auditEntry({ organisationId, by, at, action: 'prompt.renamed', subject, details: { from } })
       const [rows = []] = await database.change([
-        statement(
-          `update prompts set name = ? where organisation_id = ? and id = ? and deleted_at is null returning ${promptColumns}`,
-          [name, organisationId, id],
-        ),
+        {
+          ...statement(
+            `update prompts set name = ? where organisation_id = ? and id = ? and deleted_at is null returning ${promptColumns}`,
+            [name, organisationId, id],
+          ),
+          andThen: (rows) => rows.map(() => renamed),
+        },
       ])
       return firstOrNull(rows, toPrompt)
     },
 
-    async delete({ organisationId, id }, at) {
+    async delete({ organisationId, id, publicId }, at, by) {
+      const deleted = ({ name }: Row) => {
+        const subject = { id: publicId, name: name as string }
+        return auditEntry({ organisationId, by, at, action: 'prompt.deleted', subject })
+      }
       await database.change([
-        statement('update prompts set deleted_at = ? where organisation_id = ? and id = ? and deleted_at is null', [
-          at,
-          organisationId,
-          id,
-        ]),
+        {
+          ...statement(
+            `update prompts set deleted_at = ? where organisation_id = ? and id = ? and deleted_at is null returning name`,
+            [at, organisationId, id],
+          ),
+          andThen: (rows) => rows.map(deleted),
+        },
       ])
     },
   }

@@ -1,4 +1,6 @@
 import type { ForgeName, Lease, Repository, RepositoryStore } from '../../domain/repository.ts'
+import { isoTime } from '../../domain/time.ts'
+import { auditEntry } from './audit.ts'
 import { type Database, firstOrNull, only, type Row, type Statement, statement } from './database.ts'
 
 const columns = `id, organisation_id, forge, url, path, similarity, hook_id, sealed_token, sealed_secret, sealed_old_secret,
@@ -12,11 +14,15 @@ export function sqlRepositories(database: Database): RepositoryStore {
     firstOrNull(await database.rows(`select ${columns} from repositories where ${where} = ?`, [value]), toRepository)
 
   return {
-    async connect(repository, lease) {
+    async connect(repository, by, lease) {
       const { organisationId, forge, url, path, similarity, hookId, sealedToken, sealedSecret, createdAt } = repository
-      const [rows = []] = await database.change([
-        statement(
-          `insert into repositories
+      const connected = (row: Row) => {
+        const subject = { id: row.id as number, name: url }
+        const details = { forge, path }
+        return auditEntry({ organisationId, by, at: createdAt, action: 'repository.connected', subject, details })
+      }
+      const insert = statement(
+        `insert into repositories
              (organisation_id, forge, url, path, similarity, hook_id, sealed_token, sealed_secret, due_at, created_at,
               lease_owner, lease_until)
            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -27,22 +33,22 @@ export function sqlRepositories(database: Database): RepositoryStore {
              lease_owner = excluded.lease_owner, lease_until = excluded.lease_until, disconnected_at = null
            where repositories.disconnected_at is not null
            returning ${columns}`,
-          [
-            organisationId,
-            forge,
-            url,
-            path,
-            similarity,
-            hookId,
-            sealedToken,
-            sealedSecret,
-            createdAt,
-            createdAt,
-            lease?.owner ?? null,
-            lease?.until ?? 0,
-          ],
-        ),
-      ])
+        [
+          organisationId,
+          forge,
+          url,
+          path,
+          similarity,
+          hookId,
+          sealedToken,
+          sealedSecret,
+          createdAt,
+          createdAt,
+          lease?.owner ?? null,
+          lease?.until ?? 0,
+        ],
+      )
+      const [rows = []] = await database.change([{ ...insert, andThen: (rows) => rows.map(connected) }])
       return firstOrNull(rows, toRepository)
     },
 
@@ -54,23 +60,31 @@ export function sqlRepositories(database: Database): RepositoryStore {
       return (await database.rows(sql, [organisationId])).map(toRepository)
     },
 
-    async disconnect({ id, organisationId }, at) {
+    async disconnect({ id, organisationId, url }, at, by) {
+      const subject = { id, name: url }
+      const disconnected = auditEntry({ organisationId, by, at, action: 'repository.disconnected', subject })
       await database.change([
-        statement(
-          `update repositories set disconnected_at = coalesce(disconnected_at, ?), sealed_token = null
-           where organisation_id = ? and id = ?`,
-          [at, organisationId, id],
-        ),
+        {
+          ...statement(
+            `update repositories set disconnected_at = ?, sealed_token = null
+             where organisation_id = ? and id = ? and disconnected_at is null returning id`,
+            [at, organisationId, id],
+          ),
+          andThen: (rows) => rows.map(() => disconnected),
+        },
       ])
     },
 
-    async rotateSecret({ id, organisationId }, sealedSecret, oldSecretUntil) {
+    async rotateSecret({ id, organisationId, url }, { sealed, oldUntil }, at, by) {
+      const subject = { id, name: url }
+      const details = { old_secret_until: isoTime(oldUntil) }
       const [rows] = await database.change([
         statement(
           `update repositories set sealed_old_secret = sealed_secret, old_secret_until = ?, sealed_secret = ?
            where organisation_id = ? and id = ? returning ${columns}`,
-          [oldSecretUntil, sealedSecret, organisationId, id],
+          [oldUntil, sealed, organisationId, id],
         ),
+        auditEntry({ organisationId, by, at, action: 'repository.secret_rotated', subject, details }),
       ])
       return toRepository(only(rows))
     },

@@ -12,6 +12,7 @@ import type {
 } from '../../domain/signal.ts'
 import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
 import type { Database, Row, StagedColumn, Value } from './database.ts'
+import { sqlKeptSince } from './retention.ts'
 
 const columns = 'id, value, metadata, created_at'
 const portionSize = 1_000
@@ -25,6 +26,14 @@ const end = Number.MAX_SAFE_INTEGER
 export function sqlSignals(
   database: Database,
 ): Pick<SignalStore, 'page' | 'stream' | 'sums' | 'tallies' | 'days' | 'used'> {
+  const keptSince = sqlKeptSince(database)
+
+  /** The same filter, as far back as signals are kept: from before there are only sums. Null where nothing is left. */
+  async function amongKept(filter: SignalFilter): Promise<KeptFilter | null> {
+    const since = Math.max(filter.since ?? beginning, await keptSince())
+    return filter.until !== null && filter.until <= since ? null : { ...filter, since }
+  }
+
   async function tallies(organisationId: number, spans: PromptSpan[]): Promise<Tally[]> {
     const records = spans.map(({ promptId, from, until }, place) => {
       return { place, prompt: promptId, first: hourStart(from), last: hourStart(until) }
@@ -46,7 +55,7 @@ export function sqlSignals(
     return spans.map((_, i) => subtract(add(whole.get(i) ?? nothing, ended.get(i) ?? nothing), begun.get(i) ?? nothing))
   }
 
-  /** For each instant, the signals of its hour that came before it. */
+  /** For each instant, the signals of its hour that came before it; none where they are kept no longer. */
   function begunHours(
     organisationId: number,
     instants: { promptId: number; at: Instant }[],
@@ -56,7 +65,8 @@ export function sqlSignals(
       .filter(({ first, last }) => first !== last)
     const count = (value: SignalValue) =>
       `(select count(*) from signals where organisation_id = ? and prompt_id = records.prompt and value = '${value}'
-        and created_at >= records.first and created_at < records.last) as ${value}`
+        and created_at >= records.first and created_at < records.last
+        and created_at >= (select kept_since from signal_retention)) as ${value}`
     return overSpans(records, count, organisationId)
   }
 
@@ -88,7 +98,7 @@ export function sqlSignals(
   }
 
   /** Where to begin reading so that few rows have to be skipped before the one at this place, counted from the newest. */
-  async function seek(prompt: Prompt, filter: SignalFilter, place: number): Promise<{ until: Instant; skip: number }> {
+  async function seek(prompt: Prompt, filter: KeptFilter, place: number): Promise<{ until: Instant; skip: number }> {
     const until = filter.until ?? end
     if (place === 0 && filter.value === null) return { until, skip: 0 }
     const begun = await begunHours(
@@ -97,7 +107,7 @@ export function sqlSignals(
     )
     const first = countOf(begun.get(0) ?? nothing, filter.value)
     if (place < first) return { until, skip: place }
-    let span = { from: hourStart(filter.since ?? beginning), until: filter.until === null ? end : hourStart(until) }
+    let span = { from: hourStart(filter.since), until: filter.until === null ? end : hourStart(until) }
     let skip = place - first
     // The day first, then the hour within it.
     for (const interval of ['day', 'hour'] as const) {
@@ -117,8 +127,10 @@ export function sqlSignals(
   return {
     tallies,
 
-    async page(prompt, filter, request) {
-      const span = { from: filter.since ?? beginning, until: filter.until ?? farFuture }
+    async page(prompt, asked, request) {
+      const filter = await amongKept(asked)
+      if (filter === null) return { signals: [], totalCount: 0 }
+      const span = { from: filter.since, until: filter.until ?? farFuture }
       const [tally] = await tallies(prompt.organisationId, [{ promptId: prompt.id, ...span }])
       const totalCount = Math.max(0, countOf(tally ?? nothing, filter.value))
       const place = entriesBefore(request)
@@ -133,8 +145,10 @@ export function sqlSignals(
       return { signals: rows.map(toStoredSignal), totalCount }
     },
 
-    async *stream(prompt, filter) {
-      let [at, id] = [filter.since ?? beginning, 0]
+    async *stream(prompt, asked) {
+      const filter = await amongKept(asked)
+      if (filter === null) return
+      let [at, id] = [filter.since, 0]
       for (;;) {
         const rows: Row[] = await database.rows(
           `select ${columns} from signals
@@ -175,6 +189,10 @@ export function sqlSignals(
 
 // Beyond every signal, and a whole hour.
 const farFuture = hourStart(8_640_000_000_000_000)
+
+interface KeptFilter extends SignalFilter {
+  since: Instant
+}
 
 interface SpanRecord {
   place: number

@@ -35,9 +35,10 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
     return found
   }
 
-  function run({ sql, parameters, orElse }: Statement): Row[] {
+  function run({ sql, parameters, orElse, andThen }: Statement): Row[] {
     const rows = prepare(sql).all(...parameters) as Row[]
     if (rows.length === 0 && orElse !== undefined) throw orElse()
+    andThen?.(rows).forEach(run)
     return rows
   }
 

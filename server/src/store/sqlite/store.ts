@@ -1,24 +1,29 @@
+import type { RecordOutcome } from '../../domain/signal.ts'
 import type { Store } from '../../domain/store.ts'
 import type { Clock } from '../../domain/time.ts'
-import { inGroups } from '../groups.ts'
+import { inGroups, type OnAct } from '../groups.ts'
 import { newMemory, remembering } from '../memory.ts'
+import { sqlAudit } from '../sql/audit.ts'
 import { statement } from '../sql/database.ts'
 import { sqlDeliveries } from '../sql/deliveries.ts'
+import { sqlErasure } from '../sql/erasure.ts'
 import { sqlFacts } from '../sql/facts.ts'
 import { sqlHistory } from '../sql/history.ts'
 import { sqlKeys } from '../sql/keys.ts'
 import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sql/organisations.ts'
 import { sqlPrompts } from '../sql/prompts.ts'
 import { sqlRepositories } from '../sql/repositories.ts'
+import { sqlRetract } from '../sql/retract.ts'
 import { sqlSessions } from '../sql/sessions.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
 import { sqlSignals } from '../sql/signals.ts'
 import { openSqlite } from './database.ts'
+import { sqliteWalk } from './erasure.ts'
 import { migrate } from './migrate.ts'
-import { retractSignal } from './retract.ts'
+import { sqliteRetention } from './retention.ts'
 import { recordBatch } from './signal-batch.ts'
 
-export async function openSqliteStore(path: string, clock: Clock): Promise<Store> {
+export async function openSqliteStore(path: string, clock: Clock, onBatch?: OnAct<RecordOutcome>): Promise<Store> {
   const memory = newMemory()
   const database = openSqlite(path, memory.forget)
   const schemaVersion = await migrate(database, clock).catch((error) => {
@@ -26,7 +31,7 @@ export async function openSqliteStore(path: string, clock: Clock): Promise<Store
     throw error
   })
 
-  const signals = inGroups(recordBatch(database))
+  const signals = inGroups(recordBatch(database), { onAct: onBatch })
 
   // data_version moves when another connection has written to the file.
   const dataVersion = database.prepare('pragma data_version')
@@ -54,13 +59,18 @@ export async function openSqliteStore(path: string, clock: Clock): Promise<Store
       ...sqlSignals(database),
       record: signals.join,
       import: sqlSignalImport(database, async () => {}),
-      retract: retractSignal(database),
+      retract: sqlRetract(database),
+      ...sqlErasure(database, sqliteWalk(database)),
+      ...sqliteRetention(database),
     },
     repositories: sqlRepositories(database),
     deliveries: sqlDeliveries(database),
     facts: sqlFacts(database),
+    audit: sqlAudit(database),
     schemaVersion,
     refresh: freshness.join,
+    lines: { lookUps: freshness, signals },
+    figures: () => ({ memory: memory.figures(), connections: null }),
     async checkWritable() {
       await database.write([statement('update readiness set checked_at = ?', [clock()])])
     },

@@ -1,0 +1,58 @@
+import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+
+// In one turn of its event loop node takes one new connection from each listening socket, and under load a turn takes long: with
+// a single socket two thousand clients that come at once wait for minutes, and so does whoever asks for our health behind them.
+const sockets = process.platform === 'linux' ? 64 : 1
+// An option of node:net that Fastify passes on without knowing it.
+const shared = { reusePort: true }
+
+/** Lets the service listen, with several sockets on one port where the system can do that. They are closed with it. */
+export async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {
+  const more: Server[] = []
+  let closed: Promise<void>[] = []
+  app.addHook('preClose', async () => {
+    closed = more.map((server) => new Promise((resolve) => server.close(() => resolve())))
+  })
+  app.addHook('onClose', async () => {
+    await Promise.all(closed)
+  })
+  // Sockets that share a port would share it with another process too: that it is free has to be seen before.
+  const free = await freePort(host, port)
+  await app.listen({ host, port: free, ...(sockets > 1 && shared) })
+  for (let i = 1; i < sockets; i++) {
+    // With the options that node:http has for its own.
+    const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
+      app.server.emit('connection', socket),
+    )
+    more.push(server)
+    await listening(server, { host, port: free, ...shared }, '--port or PORT')
+  }
+}
+
+async function freePort(host: string, port: number): Promise<number> {
+  const server = createServer()
+  await listening(server, { host, port }, '--port or PORT')
+  const { port: free } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return free
+}
+
+/** `setting`: what the port is chosen with. */
+export function listening(server: Server, options: ListenOptions, setting: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const { code, message } = error
+      const reason = code === 'EADDRINUSE' ? `the port is in use; choose another with ${setting}` : message
+      reject(new Error(`Cannot listen on ${options.host}:${options.port}: ${reason}`, { cause: error }))
+    })
+    server.listen(options, resolve)
+  })
+}
+
+/** Where a person on this machine reaches it. */
+export function addressOf(server: Server): string {
+  const { address, family, port } = server.address() as AddressInfo
+  if (address === '0.0.0.0' || address === '::') return `http://127.0.0.1:${port}`
+  return family === 'IPv6' ? `http://[${address}]:${port}` : `http://${address}:${port}`
+}

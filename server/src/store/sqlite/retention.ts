@@ -1,0 +1,27 @@
+import type { RetentionStore } from '../../domain/retention.ts'
+import { hourStart } from '../../domain/time.ts'
+import { statement } from '../sql/database.ts'
+import { keepSince, sqlKeptSince } from '../sql/retention.ts'
+import type { SqliteDatabase } from './database.ts'
+
+const stepSize = 500
+
+// Prompt by prompt, because the index on time begins with them.
+const removeStep = statement(
+  `delete from signals where id in (
+     select s.id from prompts p cross join signals s
+     where s.organisation_id = p.organisation_id and s.prompt_id = p.id
+       and s.created_at < (select kept_since from signal_retention)
+     limit ${stepSize}) returning id`,
+)
+
+/** Hides whole hours, whose sums are known, and removes their rows a few at a time. */
+export function sqliteRetention(database: SqliteDatabase): RetentionStore {
+  return {
+    keptSince: sqlKeptSince(database),
+    async removeSome(cutoff) {
+      const [, removed = []] = await database.write([keepSince(hourStart(cutoff)), removeStep])
+      return removed.length === stepSize
+    },
+  }
+}
