@@ -27,6 +27,8 @@ export interface PostgresServer {
   url: string
   /** Stops the server; its data stay. */
   pause(): Promise<void>
+  /** Ends it at once, as a crash does (SIGKILL) or an immediate stop (SIGQUIT). */
+  halt(signal: 'SIGKILL' | 'SIGQUIT'): Promise<void>
   resume(): Promise<void>
   stop(): Promise<void>
 }
@@ -63,20 +65,30 @@ export async function startPostgres(settings: string[] = []): Promise<PostgresSe
     await ready(server)
     return server
   }
-  const halt = async () => {
+  const halt = async (signal: NodeJS.Signals) => {
     const exited = once(server, 'exit')
-    server.kill('SIGINT')
+    server.kill(signal)
     await exited
   }
   let server = await run()
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
-    pause: halt,
+    pause: () => halt('SIGINT'),
+    halt,
     async resume() {
-      server = await run()
+      // The processes of one that was killed notice by and by, and until then there is no place for another.
+      for (let tries = 1; ; tries++) {
+        try {
+          server = await run()
+          return
+        } catch (error) {
+          if (tries === 50) throw error
+          await new Promise((resolve) => setTimeout(resolve, 100))
+        }
+      }
     },
     async stop() {
-      await halt()
+      await halt('SIGINT')
       await rm(folder, { recursive: true, force: true })
     },
   }
