@@ -33,5 +33,6 @@ ENV HOST=0.0.0.0 DATABASE_URL=sqlite:/data/promptledger.db
 VOLUME /data
 EXPOSE 3000
 HEALTHCHECK CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "server/src/main.ts"]
+# Less room for short-lived objects costs no speed, and a third of the memory under overload.
+ENTRYPOINT ["node", "--max-semi-space-size=16", "server/src/main.ts"]
 CMD ["serve"]

@@ -16,7 +16,7 @@ interface Size {
 }
 
 const full: Size = { connections: 2_000, plans: [...Array(9).fill('business'), 'free'] }
-const short: Size = { connections: 800, plans: ['business', 'business', 'free'] }
+const short: Size = { connections: 1_300, plans: ['business', 'business', 'free'] }
 
 /** Thousands of connections send signals as fast as they can; `times` counts seconds. */
 export const overload: Fault = {

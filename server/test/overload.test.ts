@@ -15,8 +15,8 @@ import { TestService } from './service.ts'
 import { startSilentProxy } from './silent-proxy.ts'
 
 const [sqlite, postgres] = engines as [Engine, Engine]
-const mostWrites = 1_000
-const mostReads = 1_000
+const mostWrites = 2_000
+const mostReads = 2_000
 
 onEachEngine('More requests than can be answered', (engine) => {
   test('leave what is answered right, memory bounded, health told and admins reading', async () => {
@@ -136,6 +136,11 @@ describe('While signals wait for a database that another process holds', () => {
     const statuses = (await Promise.all(answers)).map(({ statusCode }) => statusCode)
     assert.equal(statuses.filter((status) => status === 201).length, await tenant.used())
     assert.ok(statuses.every((status) => status === 201 || status === 500))
+    // One that is too large by itself is the caller's mistake, not ours.
+    const head = `POST ${tenant.path}/signals HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n`
+    assert.match(await answerTo(service, `${head}\r\n{`), /^HTTP\/1\.1 401 /)
+    assert.match(await answerTo(service, `${head}Authorization: Bearer ${tenant.key}\r\n\r\n{`), /^HTTP\/1\.1 422 /)
+    assert.deepEqual(service.app.admission.underWay(), { reads: 0, writes: 0, bodyBytes: 0 })
   })
 })
 

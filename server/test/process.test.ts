@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -10,10 +10,11 @@ import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { promptledger, promptledgerJson, sampleOf, startServe } from './command.ts'
-import { engines, onEachEngine } from './engines.ts'
+import { type Engine, engines, onEachEngine } from './engines.ts'
 import { queryRows } from './service.ts'
 
 const shell = promisify(execFile)
+const sqlite = engines[0] as Engine
 
 onEachEngine('The process', (engine) => {
   test('prints a key and two curl lines that work on the first start, and only the address on the second', async () => {
@@ -125,6 +126,50 @@ onEachEngine('The process', (engine) => {
 })
 
 describe('The process', () => {
+  test('does not share its port with a second service', async () => {
+    const database = await sqlite.create()
+    const { url } = database
+    const service = await startServe({ DATABASE_URL: url })
+    const port = new URL(service.address).port
+    const { code, stderr } = await promptledger({ DATABASE_URL: url }, ['serve', '--port', port])
+    assert.equal(code, 1)
+    assert.match(stderr, /in use/)
+    await service.stop()
+    await database.remove()
+  })
+
+  test('refuses a key that is revoked while a body is on its way, whatever is logged', async () => {
+    const database = await sqlite.create()
+    const { url } = database
+    const service = await startServe({ DATABASE_URL: url })
+    const org = await promptledgerJson<{ id: number }>(url, ['org', 'create', 'Slow'])
+    const key = await promptledgerJson<{ id: number; key: string }>(url, ['key', 'create', '--org', String(org.id)])
+    const prompt = await promptledgerJson<{ id: string }>(url, [
+      'prompt',
+      'create',
+      '--org',
+      String(org.id),
+      '--name',
+      'p',
+    ])
+    const body = '{"value":"positive"}'
+    const socket = connect(Number(new URL(service.address).port), '127.0.0.1', () =>
+      socket.write(
+        `POST /api/v1/prompts/${prompt.id}/signals HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key.key}\r\n` +
+          `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
+      ),
+    )
+    await once(socket, 'connect')
+    await new Promise((resolve) => setTimeout(resolve, 700))
+    await promptledgerJson(url, ['key', 'revoke', String(key.id)])
+    socket.write(body.slice(5))
+    const [answer] = await once(socket, 'data')
+    assert.match(String(answer), /^HTTP\/1\.1 401 /)
+    socket.destroy()
+    await service.stop()
+    await database.remove()
+  })
+
   test('started by npm start ends when npm is told to', async () => {
     const database = await (engines[0] as (typeof engines)[0]).create()
     const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 
 // In one turn of its event loop node takes one new connection from each listening socket, and under load a turn takes long: with
 // a single socket two thousand clients that come at once wait for minutes, and so does whoever asks for our health behind them.
-const sockets = process.platform === 'linux' ? 64 : 1
+const sockets = process.platform === 'linux' ? 256 : 1
 // An option of node:net that Fastify passes on without knowing it.
 const shared = { reusePort: true }
 
@@ -20,14 +20,12 @@ export async function listen(app: FastifyInstance, host: string, port: number): 
   // Sockets that share a port would share it with another process too: that it is free has to be seen before.
   const free = await freePort(host, port)
   await app.listen({ host, port: free, ...(sockets > 1 && shared) })
-  for (let i = 1; i < sockets; i++) {
-    // With the options that node:http has for its own.
-    const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
-      app.server.emit('connection', socket),
-    )
-    more.push(server)
-    await listening(server, { host, port: free, ...shared }, '--port or PORT')
+  // With the options that node:http has for its own.
+  const options = { allowHalfOpen: true, noDelay: true }
+  while (more.length < sockets - 1) {
+    more.push(createServer(options, (socket) => app.server.emit('connection', socket)))
   }
+  await Promise.all(more.map((server) => listening(server, { host, port: free, ...shared }, '--port or PORT')))
 }
 
 async function freePort(host: string, port: number): Promise<number> {

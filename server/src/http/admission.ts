@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { invalid } from '../domain/errors.ts'
 import type { Lines } from '../domain/store.ts'
+import { bodyLimit } from './body.ts'
 import { overloaded } from './errors.ts'
 
 declare module 'fastify' {
@@ -25,8 +26,8 @@ export interface Admission {
 type Reason = 'reads' | 'writes' | 'bodies' | 'silence'
 
 // Several thousand are answered in a second, so that the last of these waits for a fraction of one.
-const mostWrites = 1_000
-const mostReads = 1_000
+const mostWrites = 2_000
+const mostReads = 2_000
 const readsForAdmins = 200
 const mostBodyBytes = 48 * 1024 * 1024
 // Milliseconds. Where the database has answered nobody for so long, whoever comes now would wait in vain.
@@ -132,7 +133,9 @@ function isReading({ method }: FastifyRequest): boolean {
 }
 
 function bodyLength(request: FastifyRequest): number {
-  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
-  if (length !== undefined) return Number(length)
-  return encoding === undefined ? 0 : request.routeOptions.bodyLimit
+  const { 'content-length': announced, 'transfer-encoding': encoding } = request.headers
+  if (announced === undefined) return encoding === undefined ? 0 : request.routeOptions.bodyLimit
+  const length = Number(announced)
+  // What is too large for its route is going to be refused for that, unread.
+  return length > bodyLimit && length > request.routeOptions.bodyLimit ? 0 : length
 }

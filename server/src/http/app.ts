@@ -1,4 +1,4 @@
-import Fastify, { type FastifyInstance, type RouteOptions } from 'fastify'
+import Fastify, { type FastifyInstance, type onSendHookHandler, type RouteOptions } from 'fastify'
 import type { Logger } from 'pino'
 import { notFound } from '../domain/errors.ts'
 import type { Store } from '../domain/store.ts'
@@ -23,10 +23,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** When its headers were there, by the clock that never jumps. */
     arrivedAt: number
-  }
-  interface FastifyContextConfig {
-    /** The number by which the route is watched. */
-    watched?: number
   }
 }
 
@@ -113,14 +109,21 @@ export function buildApp(context: Context): FastifyInstance {
 }
 
 function watchRequests(app: FastifyInstance, watch: RequestWatch): void {
-  const nowhere = watch.route('ANY', 'none')
+  const tell = (route: number): onSendHookHandler => {
+    return (request, reply, payload, done) => {
+      watch.answered(route, reply.statusCode, performance.now() - request.arrivedAt)
+      done(null, payload)
+    }
+  }
+  // To each route by itself, since asking a request for its route costs more than all the counting.
   app.addHook('onRoute', (route) => {
-    route.config = { ...route.config, watched: watch.route([route.method].flat()[0] as string, route.url) }
+    const number = watch.route([route.method].flat()[0] as string, route.url)
+    route.onSend = [route.onSend ?? [], tell(number)].flat()
   })
-  app.addHook('onSend', (request, reply, payload, done) => {
-    const route = request.is404 ? nowhere : (request.routeOptions.config.watched ?? nowhere)
-    watch.answered(route, reply.statusCode, performance.now() - request.arrivedAt)
-    done(null, payload)
+  const tellOfNone = tell(watch.route('ANY', 'none'))
+  app.addHook('onSend', function (request, reply, payload, done) {
+    if (request.is404) tellOfNone.call(this, request, reply, payload, done)
+    else done(null, payload)
   })
 }
 
