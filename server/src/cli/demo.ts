@@ -15,10 +15,11 @@ export interface Demo extends Shop {
 
 /** Starts the service on made-up data, in a folder that goes when the process does. */
 export async function demo(settings: Config): Promise<Demo> {
+  // Whoever is ended by a signal does not get to tidy up, so this comes before the folder is there. The service minds two of
+  // them, once it runs.
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.on(signal, endBySignal)
   const folder = mkdtempSync(join(tmpdir(), 'promptledger-demo-'))
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-  // Whoever is ended by a signal does not get to tidy up. The service minds two of them, once it runs.
-  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.on(signal, endBySignal)
   const config: Config = {
     ...settings,
     databaseUrl: `sqlite:${join(folder, 'promptledger.db')}`,
