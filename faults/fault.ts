@@ -6,7 +6,7 @@ export interface Trial {
   url: string
   /** A folder of its own. */
   folder: string
-  /** How often, in what unit the fault counts. */
+  /** How often, in the unit that the fault counts in. */
   times: number
   /** From the run's seed, so that a run can be repeated. */
   random: () => number
@@ -21,7 +21,11 @@ export interface Outcome {
 
 /** Something that goes wrong, and the promises that hold all the same. Whatever does not hold is thrown. */
 export interface Fault {
+  /** What it is called with --only, and what it is. */
   name: string
+  title: string
   engines: EngineName[]
+  /** How often in full, and how often in `npm test`. */
+  times: { full: number; short: number }
   run(trial: Trial): Promise<Outcome>
 }

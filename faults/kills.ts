@@ -7,8 +7,10 @@ import { pause, startVoting } from './voters.ts'
 
 /** The service is killed at random moments under full load, and starts again each time by itself. */
 export const kills: Fault = {
-  name: 'the service killed under full load',
+  name: 'kills',
+  title: 'the service killed under full load',
   engines: ['sqlite', 'postgres'],
+  times: { full: 200, short: 3 },
   async run({ url, times, random }) {
     const subjects = [
       await newSubject(url, 'business'),

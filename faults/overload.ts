@@ -20,8 +20,10 @@ const short: Size = { connections: 1_300, plans: ['business', 'business', 'free'
 
 /** Thousands of connections send signals as fast as they can; `times` counts seconds. */
 export const overload: Fault = {
-  name: 'more requests than can be answered',
+  name: 'overload',
+  title: 'more requests than can be answered',
   engines: ['sqlite', 'postgres'],
+  times: { full: 60, short: 5 },
   async run({ url, times: seconds }) {
     const { connections, plans } = seconds < 30 ? short : full
     const subjects: Subject[] = []

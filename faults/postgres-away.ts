@@ -11,8 +11,10 @@ const patience = 5_000
 
 /** PostgreSQL is killed and stopped and comes back, backends are ended and connections cut, all in the middle of batches. */
 export const postgresAway: Fault = {
-  name: 'PostgreSQL killed, stopped, cut off',
+  name: 'postgres',
+  title: 'PostgreSQL killed, stopped, cut off',
   engines: ['postgres'],
+  times: { full: 20, short: 1 },
   async run({ times, random }) {
     const postgres = await startPostgres()
     const databasePort = Number(new URL(postgres.url).port)

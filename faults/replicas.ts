@@ -11,8 +11,10 @@ const replicas = 4
 
 /** Four processes on one PostgreSQL behind a proxy, of which one is killed again and again. */
 export const manyReplicas: Fault = {
-  name: 'four replicas, one killed at any time',
+  name: 'replicas',
+  title: 'four replicas, one killed at any time',
   engines: ['postgres'],
+  times: { full: 20, short: 1 },
   async run({ url, times, random }) {
     const subjects: Subject[] = []
     for (const plan of ['free', 'free', 'team', 'team'] as const) subjects.push(await newSubject(url, plan))
