@@ -39,6 +39,8 @@ export const postgresAway: Fault = {
       }
       await votes.stop()
       const tally = await tallyUp(service.port, subjects, votes)
+      // It was always back in time to find out.
+      if (tally.found > 0) throw new Error(`${tally.found} votes were answered with 500 and are stored`)
       return {
         tried: `${times} restarts, cuts and ended backends`,
         ...tally,

@@ -6,12 +6,21 @@ import { endSilent } from './silence.ts'
 export interface PostgresDatabase extends Database {
   /** A statement in PostgreSQL's own words, with `$1` and so on. */
   query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>
+  /** The same. Throws `UnknownOutcome` where the connection broke under it. */
+  attempt(sql: string, values: unknown[]): Promise<Record<string, unknown>[]>
   /** Runs `work` on a connection that is closed afterwards, so that whatever is set there goes with it. */
   apart<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   /** Runs `work` on one connection while no other process is doing so. A failure closes the connection, which frees the lock. */
   alone<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   connections(): { total: number; idle: number; waiting: number }
   close(): Promise<void>
+}
+
+/** The connection broke after a statement was sent: it may be done, or under way, or never have arrived. */
+export class UnknownOutcome extends Error {
+  constructor(cause: unknown) {
+    super(`The connection to PostgreSQL broke: ${(cause as Error).message}`, { cause })
+  }
 }
 
 const oldestServer = 150_000
@@ -99,6 +108,12 @@ export async function openPostgres(
     elements: (type) => `(select value::${type} from json_array_elements_text(?::json))`,
     among: (column, type) => `${column} = any(array(select value::${type} from json_array_elements_text(?::json)))`,
     query,
+    attempt: (sql, values) =>
+      withClient((client) =>
+        run(client, sql, values).catch((error) => {
+          throw isRefusal(error) ? error : new UnknownOutcome(error)
+        }),
+      ),
     write,
     stage,
     rows: (sql, parameters = []) => query(numbered(sql), parameters),
@@ -156,6 +171,14 @@ async function inOrder(client: pg.ClientBase, statements: Statement[]): Promise<
     results.push(rows)
   }
   return results
+}
+
+// Connection exceptions, the server shutting down or crashing, trouble of its system, errors of its own.
+const connectionEnded = /^(08|57P|58|XX)/
+
+/** That PostgreSQL itself said it has not done the statement, on a connection that goes on. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && !connectionEnded.test(error.code ?? '')
 }
 
 const names = new Map<string, string>()

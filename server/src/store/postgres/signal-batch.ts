@@ -1,7 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { RecordOutcome, SignalToRecord } from '../../domain/signal.ts'
 import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
-import type { PostgresDatabase } from './database.ts'
+import { type PostgresDatabase, UnknownOutcome } from './database.ts'
 import type { PrepareMonths } from './months.ts'
+import { signalIds } from './signal-ids.ts'
 
 /**
  * Everything in one statement, so in one round trip and one transaction. An organisation's signals are taken all
@@ -13,10 +15,10 @@ import type { PrepareMonths } from './months.ts'
  */
 const recordSql = `
 with input as materialized (
-  select * from rows from (json_to_recordset($1) as (organisation_id bigint, prompt_id bigint, value text, metadata text,
-    created_at bigint, month bigint, hour bigint, month_limit bigint, key text, fingerprint text))
+  select * from rows from (json_to_recordset($1) as (id bigint, organisation_id bigint, prompt_id bigint, value text,
+    metadata text, created_at bigint, month bigint, hour bigint, month_limit bigint, key text, fingerprint text))
     with ordinality as input
-    (organisation_id, prompt_id, value, metadata, created_at, month, hour, month_limit, key, fingerprint, place)
+    (id, organisation_id, prompt_id, value, metadata, created_at, month, hour, month_limit, key, fingerprint, place)
 ),
 known as materialized (
   select i.place, k.fingerprint, k.signal_id, k.created_at
@@ -35,7 +37,7 @@ reserved as (
   returning organisation_id, month, used
 ),
 granted as materialized (
-  select nextval('signal_ids') as id, used, fresh.* from fresh join reserved using (organisation_id, month) order by place
+  select used, fresh.* from fresh join reserved using (organisation_id, month)
 ),
 stored as (
   insert into signals (id, organisation_id, prompt_id, value, metadata, created_at)
@@ -55,36 +57,80 @@ keys as (
   order by organisation_id, key
 )
 select
-  (select json_agg(json_build_object('place', place, 'id', id, 'used', used)) from granted) as granted,
+  (select json_agg(json_build_object('place', place, 'used', used)) from granted) as granted,
   (select json_agg(json_build_object('place', place, 'id', signal_id, 'createdAt', created_at,
     'fingerprint', fingerprint)) from known) as known`
 
+const findSql = `
+select id, used
+from json_to_recordset($1) as input (id bigint, organisation_id bigint, prompt_id bigint, created_at bigint, month bigint)
+  join signals using (organisation_id, prompt_id, created_at, id)
+  join signal_usage using (organisation_id, month)`
+
 /** Places are counted from 1. */
 interface Answer {
-  granted: { place: number; id: number; used: number }[] | null
+  granted: { place: number; used: number }[] | null
   known: { place: number; id: number; createdAt: Instant; fingerprint: string }[] | null
 }
 
 interface Place {
+  id: number
   signal: SignalToRecord
   outcome: RecordOutcome | null
 }
+
+// Milliseconds. PostgreSQL is back by then, or whoever waits should be told something.
+const patience = 5_000
+const pauseBetweenTries = 50
 
 export function recordBatch(
   database: PostgresDatabase,
   prepareMonths: PrepareMonths,
 ): (signals: SignalToRecord[]) => Promise<RecordOutcome[]> {
+  const drawIds = signalIds(database)
+
   return async (signals) => {
     await prepareMonths(signals.map(({ createdAt }) => monthStart(createdAt)))
-    const places: Place[] = signals.map((signal) => ({ signal, outcome: null }))
+    const ids = await drawIds(signals.length)
+    const places: Place[] = signals.map((signal, i) => ({ id: ids[i] as number, signal, outcome: null }))
     const room = new Map<string, number>()
+    // Set once it is not known any more whether some are stored: they have to be looked for, however often it takes.
+    let deadline: number | null = null
+    let unsure = false
     for (let open = places; open.length > 0; open = open.filter(({ outcome }) => outcome === null)) {
-      const round = nextRound(open, room)
-      settle(round, await ask(database, round))
-      const refused = round.filter(({ outcome }) => outcome === null)
-      if (refused.length > 0) await settleRefused(database, refused, room)
+      try {
+        if (unsure) {
+          await settleStored(database, open)
+          unsure = false
+          continue
+        }
+        const round = nextRound(open, room)
+        settle(round, await ask(database, round))
+        const refused = round.filter(({ outcome }) => outcome === null)
+        if (refused.length > 0) await settleRefused(database, refused, room)
+      } catch (error) {
+        const nothingStored = places.every(({ outcome }) => outcome === null) && !(error instanceof UnknownOutcome)
+        if (deadline === null && nothingStored) throw error
+        deadline ??= performance.now() + patience
+        if (performance.now() > deadline) throw error
+        unsure = true
+        await pause(pauseBetweenTries)
+      }
     }
     return places.map(({ outcome }) => outcome as RecordOutcome)
+  }
+}
+
+/**
+ * Those that are stored after all. One that is not may still be under way on a connection that broke: it is sent again with the
+ * same id, of which PostgreSQL stores only one.
+ */
+async function settleStored(database: PostgresDatabase, open: Place[]): Promise<void> {
+  const found = await database.query(findSql, [toJson(open)])
+  const used = new Map(found.map((row) => [row.id as number, row.used as number]))
+  for (const place of open.filter(({ id }) => used.has(id))) {
+    const { id, signal } = place
+    place.outcome = { kind: 'recorded', id, createdAt: signal.createdAt, used: used.get(id) as number }
   }
 }
 
@@ -116,8 +162,8 @@ function usageOf({ organisationId, createdAt }: SignalToRecord): string {
 }
 
 function settle(round: Place[], { granted, known }: Answer): void {
-  for (const { place, id, used } of granted ?? []) {
-    const { signal } = at(round, place)
+  for (const { place, used } of granted ?? []) {
+    const { id, signal } = at(round, place)
     at(round, place).outcome = { kind: 'recorded', id, createdAt: signal.createdAt, used }
   }
   for (const { place, id, createdAt, fingerprint } of known ?? []) {
@@ -154,10 +200,10 @@ const serializationFailure = '40001'
 const mostTries = 10
 
 async function ask(database: PostgresDatabase, round: Place[]): Promise<Answer> {
-  const input = JSON.stringify(round.map(({ signal }) => toInput(signal)))
+  const input = toJson(round)
   for (let tries = 1; ; tries++) {
     try {
-      const [answer] = await database.query(recordSql, [input])
+      const [answer] = await database.attempt(recordSql, [input])
       return answer as unknown as Answer
     } catch (error) {
       // Another process was at the same rows at the same moment, an idempotency key mostly: by now the statement sees it.
@@ -166,9 +212,14 @@ async function ask(database: PostgresDatabase, round: Place[]): Promise<Answer> 
   }
 }
 
-function toInput(signal: SignalToRecord) {
+function toJson(places: Place[]): string {
+  return JSON.stringify(places.map(toInput))
+}
+
+function toInput({ id, signal }: Place) {
   const { organisationId, promptId, value, metadata, createdAt, limit, idempotency } = signal
   return {
+    id,
     organisation_id: organisationId,
     prompt_id: promptId,
     value,
