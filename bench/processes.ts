@@ -17,6 +17,8 @@ export interface Running {
   startedIn: number
 }
 
+const started = new Set<ChildProcess>()
+
 /** Starts a program that prints its address as JSON once it listens. */
 export async function start(script: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Running> {
   const startedAt = performance.now()
@@ -24,6 +26,8 @@ export async function start(script: string, args: string[], env: NodeJS.ProcessE
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  started.add(child)
+  child.once('exit', () => started.delete(child))
   const [line] = (await once(child.stdout, 'data')) as [Buffer]
   const { address } = JSON.parse(line.toString())
   return { process: child, port: Number(new URL(address).port), startedIn: performance.now() - startedAt }
@@ -41,6 +45,19 @@ export function serve(databaseUrl: string, env: NodeJS.ProcessEnv = {}): Promise
 export async function stop({ process: child }: Running): Promise<void> {
   child.kill('SIGTERM')
   await once(child, 'exit')
+}
+
+/** Ends it at once, as a crash does. */
+export async function kill({ process: child }: Pick<Running, 'process'>): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exited
+}
+
+/** Kills whatever was started and still runs, because what started it failed in between. */
+export async function killAll(): Promise<void> {
+  await Promise.all([...started].map((child) => kill({ process: child })))
 }
 
 /** Resident memory in megabytes. */

@@ -1,7 +1,7 @@
-import { once } from 'node:events'
-import { type Running, serve, stop } from '../bench/processes.ts'
+import { kill, type Running, serve, stop } from '../bench/processes.ts'
 import type { Fault } from './fault.ts'
-import { newSubject } from './subject.ts'
+import { newPushes } from './pushes.ts'
+import { newSubject, type Subject } from './subject.ts'
 import { tallyUp } from './tally.ts'
 import { pause, startVoting } from './voters.ts'
 
@@ -11,25 +11,25 @@ export const kills: Fault = {
   title: 'the service killed under full load',
   engines: ['sqlite', 'postgres'],
   times: { full: 200, short: 3 },
-  async run({ url, times, random }) {
-    const subjects = [
-      await newSubject(url, 'business'),
-      await newSubject(url, 'business'),
-      await newSubject(url, 'free'),
-    ]
-    let running: Running = await serve(url)
+  async run({ url, folder, times, random }) {
+    const subjects: Subject[] = []
+    for (const plan of ['business', 'business', 'free'] as const) subjects.push(await newSubject(url, plan))
+    const { organisationId } = subjects[0] as Subject
+    const pushes = await newPushes(url, organisationId, folder, times * 2)
+    let running: Running = await serve(url, pushes.env)
     const votes = startVoting(() => running.port, subjects, 16)
-    for (let kill = 0; kill < times; kill++) {
+    pushes.start(() => running.port)
+    for (let time = 0; time < times; time++) {
       await pause(20 + random() * 300)
-      const ended = once(running.process, 'exit')
-      running.process.kill('SIGKILL')
-      await ended
-      running = await serve(url)
+      await kill(running)
+      running = await serve(url, pushes.env)
     }
     await pause(200)
     await votes.stop()
+    await pushes.stop()
     const tally = await tallyUp(running.port, subjects, votes)
+    const deliveries = await pushes.check()
     await stop(running)
-    return { tried: `${times} kills`, ...tally }
+    return { tried: `${times} kills`, ...tally, deliveries }
   },
 }

@@ -1,6 +1,5 @@
-import { once } from 'node:events'
 import { Agent } from 'node:http'
-import { promptledger, type Running, serve, stop } from '../bench/processes.ts'
+import { kill, promptledger, type Running, serve, stop } from '../bench/processes.ts'
 import { startCutter } from './cutter.ts'
 import type { Fault } from './fault.ts'
 import { newSubject, type Subject } from './subject.ts'
@@ -27,9 +26,7 @@ export const manyReplicas: Fault = {
       await pause(100 + random() * 300)
       const place = Math.floor(random() * replicas)
       const victim = running[place] as Running
-      const ended = once(victim.process, 'exit')
-      victim.process.kill('SIGKILL')
-      await ended
+      await kill(victim)
       running[place] = await serve(url)
       slowest = Math.max(slowest, await revokedEverywhere(url, running, subjects[0] as Subject))
     }

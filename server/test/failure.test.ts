@@ -54,6 +54,8 @@ test('While another process holds the SQLite file, signals wait, reads and healt
   }
   assert.ok(performance.now() - start < 2_000)
   assert.equal(settled, false)
+  assert.equal((await fetch(`${service.address}/readyz`)).status, 503)
+  assert.ok(performance.now() - start < 6_000)
   holder.exec('rollback')
   holder.close()
   assert.equal((await waiting).status, 201)

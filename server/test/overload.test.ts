@@ -1,40 +1,18 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, connect } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { overload } from '../../faults/overload.ts'
 import { endSilent } from '../src/store/postgres/silence.ts'
 import { sampleOf, startServe } from './command.ts'
-import { type Engine, engines, onEachEngine, serverUrl } from './engines.ts'
+import { type Engine, engines, serverUrl } from './engines.ts'
 import { TestService } from './service.ts'
 import { startSilentProxy } from './silent-proxy.ts'
 
 const [sqlite, postgres] = engines as [Engine, Engine]
 const mostWrites = 2_000
 const mostReads = 2_000
-
-onEachEngine('More requests than can be answered', (engine) => {
-  test('leave what is answered right, memory bounded, health told and admins reading', async () => {
-    const database = await engine.create()
-    const folder = await mkdtemp(join(tmpdir(), 'promptledger-overload-'))
-    const name = engine.name === 'SQLite' ? 'sqlite' : 'postgres'
-    const { stored, ...figures } = await overload.run({
-      engine: name,
-      url: database.url,
-      folder,
-      times: 5,
-      random: Math.random,
-    })
-    assert.ok(Number(stored) > 0, JSON.stringify(figures))
-    await database.remove()
-    await rm(folder, { recursive: true, force: true })
-  })
-})
 
 describe('While signals wait for a database that another process holds', () => {
   const service = new TestService()

@@ -112,7 +112,7 @@ export async function openPostgresStore(
     lines: { lookUps: freshness, signals },
     figures: () => ({ memory: memory.figures(), connections: database.connections() }),
     async checkWritable() {
-      await database.write([statement('update readiness set checked_at = ?', [clock()])])
+      await soon(database.write([statement('update readiness set checked_at = ?', [clock()])]))
     },
     async close() {
       await signals.idle()

@@ -1,12 +1,12 @@
-import { mkdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database, Row, Staging, Statement } from '../sql/database.ts'
 
 export interface SqliteDatabase extends Database {
-  /** Runs `act` in one transaction, without yielding in between. Waits while another process is writing. */
-  transaction<T>(act: () => T): Promise<T>
+  /** Runs `act` in one transaction, without yielding in between. Waits while another process is writing, so many milliseconds. */
+  transaction<T>(act: () => T, patience?: number): Promise<T>
   prepare(sql: string): StatementSync
   /** Runs SQL of several statements. */
   execute(sql: string): void
@@ -42,8 +42,8 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
     return rows
   }
 
-  async function transaction<T>(act: () => T): Promise<T> {
-    const deadline = performance.now() + longestWait
+  async function transaction<T>(act: () => T, patience = longestWait): Promise<T> {
+    const deadline = performance.now() + patience
     // Nothing may be awaited once the transaction has begun: whatever ran meanwhile would become part of it.
     while (!began(deadline)) await pause(pauseBetweenTries)
     try {
@@ -122,7 +122,7 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
 
 function connect(path: string): DatabaseSync {
   try {
-    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true })
+    if (path !== ':memory:') prepareFiles(path)
     const connection = new DatabaseSync(path)
     // Processes that start together may both want to switch the file to WAL.
     connection.exec('pragma busy_timeout = 5000')
@@ -133,6 +133,19 @@ function connect(path: string): DatabaseSync {
     return connection
   } catch (error) {
     throw new Error(`Cannot open the database file ${path}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** SQLite would open what it may only read, and leave files beside it that nobody can write afterwards. */
+function prepareFiles(path: string): void {
+  const folder = dirname(path)
+  mkdirSync(folder, { recursive: true })
+  for (const file of [folder, path, `${path}-wal`, `${path}-shm`].filter(existsSync)) {
+    try {
+      accessSync(file, constants.W_OK)
+    } catch {
+      throw new Error(`${file} is read-only for this user. Give it the right to write there, and start again`)
+    }
   }
 }
 

@@ -4,7 +4,6 @@ import type { Clock } from '../../domain/time.ts'
 import { inGroups, type OnAct } from '../groups.ts'
 import { newMemory, remembering } from '../memory.ts'
 import { sqlAudit } from '../sql/audit.ts'
-import { statement } from '../sql/database.ts'
 import { sqlDeliveries } from '../sql/deliveries.ts'
 import { sqlErasure } from '../sql/erasure.ts'
 import { sqlFacts } from '../sql/facts.ts'
@@ -22,6 +21,9 @@ import { sqliteWalk } from './erasure.ts'
 import { migrate } from './migrate.ts'
 import { sqliteRetention } from './retention.ts'
 import { recordBatch } from './signal-batch.ts'
+
+// Milliseconds. Whoever asks whether we are ready does not wait as long as a signal does.
+const patienceOfCheck = 2_000
 
 export async function openSqliteStore(path: string, clock: Clock, onBatch?: OnAct<RecordOutcome>): Promise<Store> {
   const memory = newMemory()
@@ -72,7 +74,8 @@ export async function openSqliteStore(path: string, clock: Clock, onBatch?: OnAc
     lines: { lookUps: freshness, signals },
     figures: () => ({ memory: memory.figures(), connections: null }),
     async checkWritable() {
-      await database.write([statement('update readiness set checked_at = ?', [clock()])])
+      const check = database.prepare('update readiness set checked_at = ?')
+      await database.transaction(() => check.run(clock()), patienceOfCheck)
     },
     async close() {
       await signals.idle()

@@ -1,0 +1,22 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { killAll } from '../bench/processes.ts'
+import { type Engine, engines } from '../server/test/engines.ts'
+import { randomFrom } from '../server/test/simulation.ts'
+import type { EngineName, Fault, Outcome } from './fault.ts'
+
+const byName: Record<EngineName, Engine['name']> = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
+
+/** Tries a fault on a database and in a folder of its own, which are gone afterwards. */
+export async function tryFault(fault: Fault, engine: EngineName, times: number, seed: number): Promise<Outcome> {
+  const database = await (engines.find(({ name }) => name === byName[engine]) as Engine).create()
+  const folder = await mkdtemp(join(tmpdir(), 'promptledger-fault-'))
+  try {
+    return await fault.run({ engine, url: database.url, folder, times, random: randomFrom(seed) })
+  } finally {
+    await killAll()
+    await database.remove()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
