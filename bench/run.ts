@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import pg from 'pg'
 import { startPostgres } from '../server/test/postgres.ts'
 import { measureGrowth } from './growth.ts'
 import { type LoadResult, load } from './load.ts'
@@ -10,12 +12,13 @@ import { median } from './median.ts'
 import { type Running, residentMemory, serve, start, stop } from './processes.ts'
 import { measureReading, reportReading } from './reading.ts'
 import { measureRepositories, reportRepositories } from './repositories.ts'
+import { measureSize, reportSize } from './size.ts'
 import { fillHistory, historyRequest, newSubject, type Subject, signalRequest } from './subject.ts'
 
 const { values: options } = parseArgs({
   options: {
     large: { type: 'boolean', default: false },
-    /** `requests`, `reading` or `repositories`; all of them where it is not given. */
+    /** `requests`, `reading`, `repositories` or `size`; all of them where it is not given. */
     only: { type: 'string' },
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '4' },
@@ -62,10 +65,24 @@ try {
   if (reading !== null) process.stdout.write(`${reportReading(reading)}\n`)
   const repositories = wanted('repositories') ? await measureRepositories(urls, folder) : null
   if (repositories !== null) process.stdout.write(`${reportRepositories(repositories)}\n`)
-  process.stdout.write(`${JSON.stringify({ machine: machine(), ...requests, reading, repositories })}\n`)
+  const size = wanted('size') ? await measureSize(newDatabase) : null
+  if (size !== null) process.stdout.write(`${reportSize(size)}\n`)
+  process.stdout.write(`${JSON.stringify({ machine: machine(), ...requests, reading, repositories, size })}\n`)
 } finally {
   await postgres.stop()
   await rm(folder, { recursive: true, force: true })
+}
+
+async function newDatabase(engine: 'sqlite' | 'postgres'): Promise<string> {
+  const name = `bench_${randomUUID().replaceAll('-', '')}`
+  if (engine === 'sqlite') return `sqlite:${join(folder, `${name}.db`)}`
+  const client = new pg.Client(postgres.url)
+  await client.connect()
+  await client.query(`create database ${name}`)
+  await client.end()
+  const url = new URL(postgres.url)
+  url.pathname = `/${name}`
+  return url.href
 }
 
 async function measureRequests() {
