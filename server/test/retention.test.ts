@@ -115,6 +115,24 @@ onEachEngine('Retention', (engine) => {
     await service.close()
   })
 
+  test('removes the idempotency keys of what it removes, however many, and keeps the others', () =>
+    withService(engine, async (service, tenant) => {
+      const { now } = service
+      const horizon = horizonOf(engine, now)
+      const send = (key: string) => tenant.signal({ value: 'positive' }, { 'idempotency-key': key })
+      const id = async (key: string) => (await send(key)).json().data.id
+      service.now = horizon - 1
+      await Promise.all(Array.from({ length: 600 }, (_, i) => send(`old-${i}`)))
+      service.now = horizon
+      const first = await id('edge')
+      service.now = now
+      await removeOldSignals(service.store.signals, days, now)
+      assert.equal(await count(service, 'idempotency_keys'), 1)
+      assert.equal(await id('edge'), first)
+      assert.equal((await send('old-1')).statusCode, 201)
+      assert.equal(await tenant.used(), 602)
+    }))
+
   test('hides at once what it removes step by step, in every process, and other processes see the same', () =>
     withService(engine, async (service, tenant) => {
       const { now } = service

@@ -5,7 +5,7 @@ export interface RetentionStore {
   keptSince(): Promise<Instant>
   /**
    * Removes some of the signals from before the cutoff, as finely as the engine does it: by hours or by months. Their sums
-   * stay. False where none is left.
+   * stay, their idempotency keys go. False where none is left.
    */
   removeSome(cutoff: Instant): Promise<boolean>
 }

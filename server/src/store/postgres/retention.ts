@@ -1,6 +1,6 @@
 import type { RetentionStore } from '../../domain/retention.ts'
 import { monthStart } from '../../domain/time.ts'
-import { keepSince, sqlKeptSince } from '../sql/retention.ts'
+import { keepSince, removeKeysStep, sqlKeptSince, stepSize } from '../sql/retention.ts'
 import type { PostgresDatabase } from './database.ts'
 import { partitionOf } from './months.ts'
 
@@ -19,7 +19,7 @@ from pg_class c left join pg_inherits i on i.inhrelid = c.oid and i.inhparent = 
 where c.relkind = 'r' and c.relname ~ '^signals_\\d{4}_\\d{2}$' and c.relname < $1 and pg_table_is_visible(c.oid)
 order by c.relname`
 
-/** Drops whole months, the oldest first, without holding up those who record or read. */
+/** Drops whole months, the oldest first, without holding up those who record or read; idempotency keys by and by. */
 export function postgresRetention(database: PostgresDatabase): RetentionStore {
   async function drop({ name, pending }: Partition): Promise<void> {
     await database.apart(async (client) => {
@@ -36,11 +36,11 @@ export function postgresRetention(database: PostgresDatabase): RetentionStore {
     keptSince: sqlKeptSince(database),
     async removeSome(cutoff) {
       const month = monthStart(cutoff)
-      await database.write([keepSince(month)])
+      const [, keys = []] = await database.write([keepSince(month), removeKeysStep])
       const rows = await database.query(partitionsBefore, [partitionOf(month)])
       const [oldest, ...others] = rows as unknown as Partition[]
       if (oldest !== undefined) await drop(oldest)
-      return others.length > 0
+      return others.length > 0 || keys.length === stepSize
     },
   }
 }

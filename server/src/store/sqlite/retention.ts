@@ -1,10 +1,8 @@
 import type { RetentionStore } from '../../domain/retention.ts'
 import { hourStart } from '../../domain/time.ts'
 import { statement } from '../sql/database.ts'
-import { keepSince, sqlKeptSince } from '../sql/retention.ts'
+import { keepSince, removeKeysStep, sqlKeptSince, stepSize } from '../sql/retention.ts'
 import type { SqliteDatabase } from './database.ts'
-
-const stepSize = 500
 
 // Prompt by prompt, because the index on time begins with them.
 const removeStep = statement(
@@ -20,8 +18,12 @@ export function sqliteRetention(database: SqliteDatabase): RetentionStore {
   return {
     keptSince: sqlKeptSince(database),
     async removeSome(cutoff) {
-      const [, removed = []] = await database.write([keepSince(hourStart(cutoff)), removeStep])
-      return removed.length === stepSize
+      const [, signals = [], keys = []] = await database.write([
+        keepSince(hourStart(cutoff)),
+        removeStep,
+        removeKeysStep,
+      ])
+      return signals.length === stepSize || keys.length === stepSize
     },
   }
 }
