@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { operator } from '../src/domain/audit.ts'
 import { engines } from './engines.ts'
 import { type Tenant, TestService } from './service.ts'
@@ -78,6 +79,45 @@ describe('On the wire', () => {
     assert.match(answers, /"value":"positive"/)
     assert.match(answers, /^HTTP\/1\.1 201 /)
     assert.doesNotMatch(answers, / 422 /)
+  })
+
+  test('answers no request that is hidden in the body of another, however its length is told', async () => {
+    const head =
+      `POST ${tenant.path}/signals HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tenant.key}\r\n` +
+      'Content-Type: application/json\r\n'
+    const hidden = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'
+    const lengths = [
+      'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      'Content-Length: 5\r\nContent-Length: 0\r\n\r\n',
+      'Content-Length: 0, 5\r\n\r\n',
+      'Content-Length: +0\r\n\r\n',
+      'Content-Length: 0x0\r\n\r\n',
+      'Content-Length : 0\r\n\r\n',
+      'Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n',
+      'Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n',
+      'Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n',
+      'Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n',
+      'Transfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\n',
+      'Transfer-Encoding: chunked\r\n\r\n0x0\r\n\r\n',
+      'Transfer-Encoding: chunked\r\n\r\n0;a=\n\r\n\r\n',
+      'Transfer-Encoding: chunked\n\n0\n\n',
+      'X: a\rContent-Length: 0\r\n\r\n',
+      'X: a\n Content-Length: 0\r\n\r\n',
+    ]
+    for (const length of lengths) {
+      const { status, head: answered } = parse(await exchange(port, `${head}${length}${hidden}`, 2))
+      assert.equal(status, 422, JSON.stringify(length))
+      assert.match(answered, /connection: close/i)
+    }
+  })
+
+  test('unpacks nothing: a compressed body is refused as it is', async () => {
+    const bomb = gzipSync(Buffer.alloc(8 * 1024 * 1024, ' '))
+    for (const encoding of ['gzip', 'br', 'deflate', 'identity']) {
+      const response = await tenant.signal(bomb, { 'content-encoding': encoding })
+      assert.equal(response.statusCode, 422, encoding)
+      assert.equal(response.json().error.message, 'The body is not valid UTF-8')
+    }
   })
 
   test('serves a request without Host, and with an Expect it does not know', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, constants, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -122,7 +122,11 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
 
 function connect(path: string): DatabaseSync {
   try {
-    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true })
+    if (path !== ':memory:') {
+      mkdirSync(dirname(path), { recursive: true })
+      // A new one is for its owner alone: it holds what users wrote. SQLite gives the files beside it the same mode.
+      closeSync(openSync(path, constants.O_RDONLY | constants.O_CREAT, 0o600))
+    }
     const connection = new DatabaseSync(path)
     // Processes that start together may both want to switch the file to WAL.
     connection.exec('pragma busy_timeout = 5000')
