@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -586,6 +587,14 @@ onEachEngine('git', (engine) => {
       const expected = { commit_sha: sha, user, message, path, before: null, after: `${i}\n`, action: 'deployed' }
       assert.partialDeepStrictEqual(data, expected)
     }
+  })
+
+  test('keeps its copies for the user that runs the service alone', async () => {
+    await connected(service)
+    const folder = join(service.follow.dataDir, 'mirrors')
+    const copies = readdirSync(folder)
+    assert.ok(copies.length > 0)
+    for (const name of copies) assert.equal(statSync(join(folder, name)).mode & 0o777, 0o700, name)
   })
 
   test('takes links, modules, attributes and names of a hostile repository for the text that they are', async () => {
