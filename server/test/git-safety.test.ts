@@ -589,6 +589,22 @@ onEachEngine('git', (engine) => {
     }
   })
 
+  test('that is sent elsewhere says so, and what to do', async () => {
+    const said = "fatal: unable to access 'https://git.example/r.git/': The requested URL returned error: 302"
+    const { PATH } = programBefore('git', `#!/bin/sh\necho "${said}" >&2\nexit 128\n`)
+    const { tenant } = await connected(service)
+    const response = await withEnvironment({ PATH }, () =>
+      service.app.inject({
+        method: 'POST',
+        url: '/api/v1/repositories',
+        headers: tenant.headers,
+        payload: { forge: 'github', url: 'https://git.example/r.git', path: '**' },
+      }),
+    )
+    assert.equal(response.statusCode, 422)
+    assert.match(response.json().error.message, /it has moved: use its new address/)
+  })
+
   test('keeps its copies for the user that runs the service alone', async () => {
     await connected(service)
     const folder = join(service.follow.dataDir, 'mirrors')
