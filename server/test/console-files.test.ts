@@ -200,6 +200,24 @@ describe('The console', () => {
     }
   })
 
+  test('sends nobody elsewhere, whatever the address says', async () => {
+    const hostile = [
+      '//evil.example',
+      '//evil.example/%2e%2e',
+      '/\\\\evil.example',
+      '/%5cevil.example',
+      '/%0d%0aLocation:%20https://evil.example',
+      '/sign-in?next=https://evil.example&return_to=//evil.example',
+      '/prompts/?redirect=https://evil.example',
+      '/sign-in//evil.example',
+    ]
+    for (const path of hostile) {
+      const [{ status, headers }] = await fetched('GET', path)
+      assert.ok(status === 200 || status === 404, `${path}: ${status}`)
+      assert.equal(headers.location, undefined, path)
+    }
+  })
+
   test('leaves every other address to the interface', async () => {
     for (const url of ['/nothing', '/promptsx', '/sign-in/again', '/webhooks/x', '/api', '/api/v2/prompts']) {
       const response = await get(url)

@@ -82,6 +82,22 @@ describe('Metadata that is sought', () => {
     }
   })
 
+  test('is found in each member of a name that stands there more than once', () => {
+    const metadata = '{"user":"u-1","n":1,"user":{"id":"u-2"},"n":2.0,"\\u0075ser":"u-3"}'
+    for (const text of [
+      '{"user":"u-1"}',
+      '{"user":{"id":"u-2"}}',
+      '{"user":"u-3"}',
+      '{"n":1}',
+      '{"n":2,"user":"u-1"}',
+    ]) {
+      assert.ok(soughtMetadata(text).fits(metadata), text)
+    }
+    for (const text of ['{"user":"u-2"}', '{"id":"u-2"}', '{"n":1,"user":"u-4"}']) {
+      assert.ok(!soughtMetadata(text).fits(metadata), text)
+    }
+  })
+
   test('is not missed by what the database looks for, unless there is a backslash', () => {
     fc.assert(
       fc.property(

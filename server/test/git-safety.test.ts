@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -81,10 +91,16 @@ describe('Addresses of repositories', () => {
     'ssh://-oProxyCommand=x/path',
     'ssh://-x@host/path',
     'ssh://%2doProxyCommand=x/path',
+    'ssh://%2DoProxyCommand=x@host/path',
+    'git@-oProxyCommand:path',
+    'git@host:-path',
     'ssh:-oProxyCommand=x/path',
     'https:host/path',
     'https:/host/path',
     'https:\\\\host\\path',
+    'https://host\\@elsewhere/r',
+    'https://host\\:password@elsewhere/r',
+    'https://host/a\\b',
     ' https://h/r',
     'http://h/r',
     'git://h/r',
@@ -146,6 +162,28 @@ describe('Addresses of repositories', () => {
       'http://127.0.0.1:1/r',
     ]
     for (const url of urls) await assert.rejects(readRemoteHead(remoteAt(url)), { name: 'GitError' }, url)
+    assert.ok(!existsSync(marker))
+  })
+})
+
+describe('ssh', () => {
+  test('is given an address as one argument and a quoted path, asks nobody, and trusts no host that it does not know', async () => {
+    const { folder, PATH } = programBefore(
+      'ssh',
+      '#!/bin/sh\nfor word; do printf "%s\\n" "$word" >> "$(dirname "$0")/log"; done\nexit 1\n',
+    )
+    const marker = join(folder, 'ran')
+    for (const url of [`git@host:a;touch\${IFS}${marker}`, `ssh://git@host/$(touch%20${marker})/'\`id\``]) {
+      repositoryUrl(url, false)
+      await withEnvironment({ PATH }, () => assert.rejects(readRemoteHead(remoteAt(url)), { name: 'GitError' }))
+      const words = readFileSync(join(folder, 'log'), 'utf8').trim().split('\n')
+      rmSync(join(folder, 'log'))
+      const options = words.filter((word) => word.startsWith('-'))
+      assert.ok(options.includes('-oBatchMode=yes'))
+      assert.ok(!options.some((option) => /ProxyCommand|StrictHostKeyChecking/i.test(option)), options.join())
+      assert.ok(words.includes('git@host'), words.join())
+      assert.match(words.at(-1) as string, /^git-upload-pack '.*'$/)
+    }
     assert.ok(!existsSync(marker))
   })
 })
@@ -551,6 +589,81 @@ onEachEngine('git', (engine) => {
     }
   })
 
+  test('that is sent elsewhere says so, and what to do', async () => {
+    const said = "fatal: unable to access 'https://git.example/r.git/': The requested URL returned error: 302"
+    const { PATH } = programBefore('git', `#!/bin/sh\necho "${said}" >&2\nexit 128\n`)
+    const { tenant } = await connected(service)
+    const response = await withEnvironment({ PATH }, () =>
+      service.app.inject({
+        method: 'POST',
+        url: '/api/v1/repositories',
+        headers: tenant.headers,
+        payload: { forge: 'github', url: 'https://git.example/r.git', path: '**' },
+      }),
+    )
+    assert.equal(response.statusCode, 422)
+    assert.match(response.json().error.message, /it has moved: use its new address/)
+  })
+
+  test('keeps its copies for the user that runs the service alone', async () => {
+    await connected(service)
+    const folder = join(service.follow.dataDir, 'mirrors')
+    const copies = readdirSync(folder)
+    assert.ok(copies.length > 0)
+    for (const name of copies) assert.equal(statSync(join(folder, name)).mode & 0o777, 0o700, name)
+  })
+
+  test('takes links, modules, attributes and names of a hostile repository for the text that they are', async () => {
+    const folder = newFolder()
+    const [marker, secret] = [join(folder, 'ran'), join(folder, 'secret')]
+    writeFileSync(secret, 'PRIVATE')
+    const zeros = Buffer.alloc(8 * megabyte)
+    const scenario = await connected(service, {
+      prepare(repository) {
+        repository.commit('Start', {
+          'prompts/p.md': 'Be kind.\r\n$Id$\n',
+          'prompts/large.md': zeros,
+          '.gitmodules': `[submodule "m"]\n\tpath = prompts/m\n\turl = ext::touch ${marker}\n\tupdate = !touch ${marker}\n`,
+          '.mailmap': 'Eve <eve@example.com> <ada@example.com>\n',
+        })
+        const hostile = 'filter=evil diff=evil merge=evil ident eol=lf working-tree-encoding=UTF-16'
+        repository.write({ '.gitattributes': `prompts/* ${hostile}\n` })
+        symlinkSync(secret, join(repository.checkout, 'prompts', 'link.md'))
+        const module = ['--add', '--cacheinfo', `160000,${'a'.repeat(40)},prompts/m`]
+        // By name: git would take the other files by these attributes too.
+        repository.git('add', '.gitattributes', 'prompts/link.md')
+        repository.git('update-index', ...module)
+        repository.recorded(['commit', '--quiet', '-m', 'Links'], {})
+        repository.push()
+        writeAbove(repository, 'prompts', '..', 'above.md')
+      },
+    })
+    assert.deepEqual((await scenario.paths()).sort(), [
+      'prompts/../above.md',
+      'prompts/large.md',
+      'prompts/link.md',
+      'prompts/p.md',
+    ])
+    const latest = async (path: string) => {
+      const id = await scenario.promptId(path)
+      const entry = (await scenario.historyOf(id)).at(-1) as Entry
+      const { data } = await scenario.get(`/prompts/${id}/history/${entry.id}`)
+      return data as Entry & { after: string | null }
+    }
+    const { after: text, user } = await latest('prompts/p.md')
+    assert.deepEqual([text, user.name], ['Be kind.\r\n$Id$\n', 'Ada Lovelace'])
+    assert.equal((await latest('prompts/link.md')).after, secret)
+    assert.equal((await latest('prompts/large.md')).after, null)
+    assert.equal((await latest('prompts/../above.md')).after, 'above\n')
+    assert.ok(!existsSync(marker))
+    const files = readdirSync(service.follow.dataDir, { recursive: true }).map(String)
+    assert.deepEqual(
+      files.filter((file) => /\.md$|gitmodules|hooks/.test(file)),
+      [],
+      'something was checked out',
+    )
+  })
+
   test('reads repositories of SHA-256 from the first commit to the merge', async () => {
     const scenario = await connected(service, { gitOptions: { format: 'sha256' } })
     const { git: repository, forge } = scenario
@@ -603,4 +716,25 @@ function writeCommit({ remote }: GitRepository, { parent, name, message, author,
   const people = `author ${author} 1793491200 +0000\ncommitter ${author} 1793491200 +0000\n`
   const commit = Buffer.from(`tree ${tree}\n${parents}${people}\n${message}`, 'latin1')
   return write(['hash-object', '-t', 'commit', '-w', '--stdin', '--literally'], commit)
+}
+
+/** Puts a file where no checkout could have it: a folder called `..` on top of the newest commit. */
+function writeAbove({ remote }: GitRepository, folder: string, above: string, name: string): void {
+  const write = (args: string[], input: Buffer) =>
+    execFileSync('git', args, { cwd: remote, input, stdio: 'pipe' }).toString().trim()
+  const literally = ['hash-object', '-t', 'tree', '-w', '--stdin', '--literally']
+  const raw = (mode: string, name: string, id: string) =>
+    Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(id, 'hex')])
+  const show = (object: string) => execFileSync('git', ['cat-file', 'tree', object], { cwd: remote })
+  const idOf = (object: string) => execFileSync('git', ['rev-parse', object], { cwd: remote }).toString().trim()
+  const blob = write(['hash-object', '-w', '--stdin'], Buffer.from('above\n'))
+  const inner = write(literally, raw('100644', name, blob))
+  const outer = write(literally, Buffer.concat([raw('40000', above, inner), show(`main:${folder}`)]))
+  const listed = execFileSync('git', ['ls-tree', '-z', 'main'], { cwd: remote }).toString()
+  const tree = write(['mktree', '-z', '--missing'], Buffer.from(listed.replace(idOf(`main:${folder}`), outer)))
+  const people =
+    'author Ada Lovelace <ada@example.com> 1793491200 +0000\ncommitter Ada <ada@example.com> 1793491200 +0000\n'
+  const commit = Buffer.from(`tree ${tree}\nparent ${idOf('main')}\n${people}\nAbove\n`)
+  const sha = write(['hash-object', '-t', 'commit', '-w', '--stdin', '--literally'], commit)
+  execFileSync('git', ['update-ref', 'refs/heads/main', sha], { cwd: remote })
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -204,6 +204,16 @@ describe('The process', () => {
       assert.equal(code, 1, path)
       assert.match(stderr, /^promptledger: Cannot open the database file [^\n]+\n$/)
     }
+    await rm(folder, { recursive: true })
+  })
+
+  test('keeps a database that it makes for its owner alone to read', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'promptledger-test-'))
+    const service = await startServe({ DATABASE_URL: `sqlite:${folder}/p.db` })
+    const names = await readdir(folder)
+    assert.ok(names.includes('p.db') && names.includes('p.db-wal') && names.includes('secret.key'), names.join())
+    for (const name of names) assert.equal((await stat(join(folder, name))).mode & 0o777, 0o600, name)
+    await service.stop()
     await rm(folder, { recursive: true })
   })
 

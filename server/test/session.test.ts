@@ -96,6 +96,17 @@ onEachEngine('A session', (engine) => {
     assert.ok(new Ajv({ validateFormats: false, allowUnionTypes: true }).validate(sessionSchema, again.json()))
   })
 
+  test('has a token of its own each time, whatever cookie somebody has put there before', async () => {
+    const { key } = await service.tenant()
+    const planted = `promptledger_session=${'A'.repeat(43)}`
+    const sent = { ...fromOurPage, authorization: `Bearer ${key}`, cookie: planted }
+    const begin = async () =>
+      cookieOf(await service.app.inject({ method: 'POST', url: '/api/v1/session', headers: sent }))
+    const cookies = [await begin(), await begin()]
+    assert.equal(new Set([planted, ...cookies]).size, 3)
+    assert.deepEqual(await Promise.all([planted, ...cookies].map(statusOf)), [401, 200, 200])
+  })
+
   test('opens what its key opens and nothing else', async () => {
     const [tenant, other] = [await service.tenant('free', 'standard'), await service.tenant('free', 'standard')]
     const cookie = await signIn(tenant.key)

@@ -124,6 +124,14 @@ onEachEngine('POST webhooks', (engine) => {
     assert.deepEqual(await scenario.deliveryStates(), [])
   })
 
+  test('takes no delivery that is signed with the secret of another repository', async () => {
+    const [scenario, other] = [await connected(service), await connected(service)]
+    const { headers, body } = newPush(other)
+    assert.equal((await post(scenario, scenario.repository.hookId, { headers, body })).statusCode, 401)
+    assert.equal((await post(other, other.repository.hookId, { headers, body })).statusCode, 202)
+    assert.deepEqual([await scenario.deliveryStates(), await other.deliveryStates()], [[], ['pending']])
+  })
+
   test('answers 404 at an unknown hook and at one that was disconnected, whatever the signature', async () => {
     const scenario = await connected(service)
     const { hookId } = scenario.repository

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { operator } from '../src/domain/audit.ts'
 import { engines } from './engines.ts'
 import { type Tenant, TestService } from './service.ts'
@@ -78,6 +79,52 @@ describe('On the wire', () => {
     assert.match(answers, /"value":"positive"/)
     assert.match(answers, /^HTTP\/1\.1 201 /)
     assert.doesNotMatch(answers, / 422 /)
+  })
+
+  test('answers no request that is hidden in the body of another, however its length is told', async () => {
+    const head =
+      `POST ${tenant.path}/signals HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tenant.key}\r\n` +
+      'Content-Type: application/json\r\n'
+    const hidden = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'
+    const body = '{"value":"positive"}'
+    const chunks = `14\r\n${body}\r\n0\r\n\r\n`
+    const ambiguous = [
+      `Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`,
+      `Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n${chunks}`,
+      `Content-Length: 20\r\nContent-Length: 5\r\n\r\n${body}`,
+      `Content-Length: 20, 5\r\n\r\n${body}`,
+      `Content-Length: +20\r\n\r\n${body}`,
+      `Content-Length: 0x14\r\n\r\n${body}`,
+      `Content-Length : 20\r\n\r\n${body}`,
+      `Transfer-Encoding: xchunked\r\n\r\n${chunks}`,
+      `Transfer-Encoding : chunked\r\n\r\n${chunks}`,
+      `Transfer-Encoding: chunked, identity\r\n\r\n${chunks}`,
+      `Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n${chunks}`,
+      `Transfer-Encoding:\x0bchunked\r\n\r\n${chunks}`,
+      `Transfer-Encoding: chunked\r\n\r\n0x${chunks}`,
+      `Transfer-Encoding: chunked\r\n\r\n${chunks.replace('14', '14;a=\n')}`,
+      `Transfer-Encoding: chunked\r\n\r\n${chunks.replaceAll('\r', '')}`,
+      `Content-Length: 20\nX: y\n\n${body}`,
+      `X: a\rContent-Length: 20\r\n\r\n${body}`,
+    ]
+    const before = await tenant.used()
+    for (const rest of ambiguous) {
+      const answer = await exchange(port, `${head}${rest}${hidden}`, 2)
+      assert.equal(answer.match(/HTTP\/1\.1 /g)?.length, 1, JSON.stringify(rest))
+      assert.equal(parse(answer).status, 422, JSON.stringify(rest))
+    }
+    assert.equal(await tenant.used(), before)
+    const answers = await exchange(port, `${head}Transfer-Encoding: chunked\r\n\r\n${chunks}${hidden}`, 2)
+    assert.deepEqual(answers.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 201', 'HTTP/1.1 200'], 'the attempt itself is wrong')
+  })
+
+  test('unpacks nothing: a compressed body is refused as it is', async () => {
+    const bomb = gzipSync(Buffer.alloc(8 * 1024 * 1024, ' '))
+    for (const encoding of ['gzip', 'br', 'deflate', 'identity']) {
+      const response = await tenant.signal(bomb, { 'content-encoding': encoding })
+      assert.equal(response.statusCode, 422, encoding)
+      assert.equal(response.json().error.message, 'The body is not valid UTF-8')
+    }
   })
 
   test('serves a request without Host, and with an Expect it does not know', async () => {

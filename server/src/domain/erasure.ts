@@ -1,7 +1,7 @@
 import type { Access } from './api-key.ts'
 import type { Actor } from './audit.ts'
 import { invalid } from './errors.ts'
-import { canonicalJson, memberText } from './json-text.ts'
+import { canonicalJson, memberText, memberTexts } from './json-text.ts'
 import type { Instant } from './time.ts'
 
 /** What the metadata of signals must have to be erased. */
@@ -46,8 +46,9 @@ export function soughtMetadata(text: string): Sought {
       const found: Record<string, unknown> = JSON.parse(metadata)
       return members.every(({ name, value, canonical }) => {
         if (!Object.hasOwn(found, name)) return false
-        if (typeof value === 'string') return found[name] === value
-        return canonicalJson(memberText(metadata, name) as string) === canonical
+        if (typeof value === 'string' && found[name] === value) return true
+        // Of a name that stands there twice JSON.parse knows the last. The others are stored, and exported, all the same.
+        return memberTexts(metadata, name).some((text) => canonicalJson(text) === canonical)
       })
     },
   }

@@ -4,14 +4,19 @@
  * that JSON.parse has accepted; of a repeated name the last one counts, as it does there.
  */
 export function memberText(json: string, name: string): string | undefined {
-  let found: string | undefined
+  return memberTexts(json, name).at(-1)
+}
+
+/** The same of every member of that name. */
+export function memberTexts(json: string, name: string): string[] {
+  const found: string[] = []
   let at = skipSpace(json, json.indexOf('{') + 1)
   while (json[at] === '"') {
     const keyEnd = stringEnd(json, at)
     const key = json.slice(at, keyEnd)
     const start = skipSpace(json, skipSpace(json, keyEnd) + 1)
     const end = valueEnd(json, start)
-    if (JSON.parse(key) === name) found = json.slice(start, end)
+    if (JSON.parse(key) === name) found.push(json.slice(start, end))
     at = skipSpace(json, end)
     if (json[at] === ',') at = skipSpace(json, at + 1)
   }

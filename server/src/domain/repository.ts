@@ -102,22 +102,24 @@ export interface RepositoryStore {
   release(lease: Lease, outcome: { dueAt: Instant; error: string | null; syncedAt: Instant | null }): Promise<void>
 }
 
-const branchlessSsh = /^[\w.-]+@[\w.-]+:[^:\s]+$/
+// No part of it begins with a dash, which ssh or git could take for an option.
+const branchlessSsh = /^\w[\w.-]*@\w[\w.-]*:[^-:\s][^:\s]*$/
 
 /** An address that git may be given; `allowLocal` lets folders of this machine pass. */
 export function repositoryUrl(text: string, allowLocal: boolean): string {
   lineOfText('url', text, 2_000)
-  if (branchlessSsh.test(text) && !text.startsWith('-')) return text
+  if (branchlessSsh.test(text)) return text
   if (isLocal(text)) {
     if (allowLocal) return text
     throw invalid('url must not be a folder of this machine, unless ALLOW_LOCAL_REPOSITORIES=1 says that it may be')
   }
   const url = URL.parse(text)
-  // The parser is more lenient than git, which would take https:host/path for a path on the host https.
-  if (url === null || !/^(https|ssh):\/\/[^/]/.test(text) || url.host.includes('%')) {
+  // The parser is more lenient than git, which would take https:host/path for a path on the host https, and what stands before a
+  // backslash for a part of the user.
+  if (url === null || !/^(https|ssh):\/\/[^/\\]+(\/[^\\]*)?$/.test(text) || url.host.includes('%')) {
     throw invalid('url must be an https://, ssh:// or git@host:path address')
   }
-  if (url.host.startsWith('-') || url.username.startsWith('-')) throw invalid('url must not contain a leading dash')
+  if (url.host.startsWith('-') || /^(-|%2d)/i.test(url.username)) throw invalid('url must not contain a leading dash')
   if (url.password !== '' || (url.protocol === 'https:' && url.username !== '')) {
     throw invalid('url must not contain a user or password: give the token by itself')
   }

@@ -80,7 +80,7 @@ function reason({ message, stderr }: GitError): string {
   if (/could not read Username|Authentication failed|terminal prompts disabled|403/i.test(stderr)) {
     return 'the server wants a token that may read it, or there is no such repository'
   }
-  if (/redirect/i.test(stderr)) {
+  if (/redirect|returned error: 30\d/i.test(stderr)) {
     return 'it has moved: use its new address (redirects are not followed unless ALLOW_REPOSITORY_REDIRECTS=1)'
   }
   return message

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -147,6 +147,8 @@ function prepareFiles(path: string): void {
       throw new Error(`${file} is read-only for this user. Give it the right to write there, and start again`)
     }
   }
+  // A new one is for its owner alone: it holds what users wrote. SQLite gives the files beside it the same mode.
+  closeSync(openSync(path, constants.O_RDONLY | constants.O_CREAT, 0o600))
 }
 
 function isBusy(error: unknown): boolean {
