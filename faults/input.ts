@@ -5,7 +5,7 @@ import type { Fault } from './fault.ts'
 import { type Hostile, hostileOnes, slowOnes, stalledOnes } from './hostile.ts'
 import { type Draft, drafts, oddIds, sendable } from './requests.ts'
 import { type Shapes, shapesOf } from './shapes.ts'
-import { type Answer, converse, open, Wire } from './wire.ts'
+import { type Answer, converse, newWire, open, type Wire } from './wire.ts'
 import { countUp, foundWorld, learn, openWorld, type World } from './world.ts'
 
 const atOnce = 64
@@ -44,7 +44,7 @@ export const badInput: Fault = {
           await attack(world, shapes, ones[turn % ones.length] as Hostile, report)
       })
       const workers = Array.from({ length: atOnce }, async () => {
-        const wire = new Wire(running.port)
+        const wire = newWire(running.port)
         while (sent < times && report.wrong.size < mostWrong) {
           if (++sent % 100 === 0) memory.push(residentMemory(running))
           const { value } = everything.next()
@@ -58,6 +58,10 @@ export const badInput: Fault = {
       if (report.wrong.size > 0) throw new Error(`not as documented:\n${[...report.wrong.values()].join('\n')}`)
       const { status } = await fetch(`${address}/healthz`)
       if (status !== 200) throw new Error(`health was answered with ${status}`)
+      const idle = shapes.operations
+        .map(({ operation }) => operation.operationId)
+        .filter((id) => !report.succeeded.has(id))
+      if (times >= longRun && idle.length > 0) throw new Error(`nobody ever succeeded with ${idle.join(', ')}`)
       const signals = await countUp(world)
       const before = median(memory.slice(memory.length / 4, memory.length / 2))
       const after = median(memory.slice((3 * memory.length) / 4))
@@ -68,8 +72,8 @@ export const badInput: Fault = {
         tried: `${times} requests`,
         kinds: told(report.kinds),
         statuses: told(report.statuses),
-        'closed without an answer': report.closed,
-        'operations that succeeded': `${report.succeeded.size} of ${shapes.operations.length}`,
+        'closed without an answer': told(report.closed),
+        'operations that succeeded': `${shapes.operations.length - idle.length} of ${shapes.operations.length}`,
         'signals stored': signals,
         'memory in the second quarter, MB': Math.round(before),
         'memory in the last quarter, MB': Math.round(after),
@@ -86,7 +90,9 @@ interface Report {
   kinds: Map<string, number>
   statuses: Map<string, number>
   succeeded: Set<string>
-  closed: number
+  /** Closed without an answer. */
+  closed: Map<string, number>
+  asked: number
   /** By what is wrong with which operation: one of each will do. */
   wrong: Map<string, string>
 }
@@ -94,7 +100,15 @@ interface Report {
 const mostWrong = 20
 
 function newReport(seed: number): Report {
-  return { seed, kinds: new Map(), statuses: new Map(), succeeded: new Set(), closed: 0, wrong: new Map() }
+  return {
+    seed,
+    kinds: new Map(),
+    statuses: new Map(),
+    succeeded: new Set(),
+    closed: new Map(),
+    asked: 0,
+    wrong: new Map(),
+  }
 }
 
 /** Of twenty, one has an odd id, two are hostile. */
@@ -119,20 +133,24 @@ function* sampled<Value>(arbitrary: Arbitrary<Value>, seed: number): Generator<V
 }
 
 async function ask(world: World, shapes: Shapes, wire: Wire, draft: Draft, report: Report): Promise<void> {
-  const { method, target, bytes, promptId, doubtful } = sendable(draft, world)
+  const { method, target, bytes, promptId, requestId, doubtful } = sendable(draft, world, report.asked++)
   const operation = shapes.find(method, target)?.operation
   const name = operation?.operationId ?? draft.kind
   count(report.kinds, draft.kind)
   const answer = await wire.ask(method, bytes).catch((error: Error) => error)
-  if (answer === null) report.closed++
+  if (answer === null) count(report.closed, draft.kind)
   if (answer === null && doubtful) return
   if (answer === null || answer instanceof Error) {
     note(report, answer?.message ?? 'closed without an answer', name, bytes, null)
     return
   }
   count(report.statuses, String(answer.status))
+  if (doubtful && shapes.wrongWithBroken(answer) === null) return
   const wrong = shapes.wrongWith(method, target, answer)
-  if (wrong !== null && !(doubtful && shapes.wrongWithBroken(answer) === null)) note(report, wrong, name, bytes, answer)
+  if (wrong !== null) note(report, wrong, name, bytes, answer)
+  const given = answer.headers.get('x-request-id')
+  if (requestId !== null && given !== requestId) note(report, `the answer to ${given}`, name, bytes, answer)
+  if (draft.kind === 'odd id' && answer.status < 300) note(report, 'a prompt that is not there', name, bytes, answer)
   if (operation === undefined || answer.status >= 300) return
   report.succeeded.add(operation.operationId)
   learn(world, operation.operationId, draft.who, promptId, answer)
@@ -157,7 +175,7 @@ async function attack(world: World, shapes: Shapes, hostile: Hostile, report: Re
       ends: ending === 'stops',
       patience: longestStall,
     })
-    if (answers.length === 0) report.closed++
+    if (answers.length === 0) count(report.closed, name)
     if (answers.length > most) note(report, `${answers.length} answers`, name, bytes, answers.at(-1) as Answer)
     if (broken === 'never' && answers.length < most) note(report, `${answers.length} answers`, name, bytes, null)
     for (const [i, answer] of answers.entries()) {

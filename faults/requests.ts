@@ -26,30 +26,25 @@ export interface Sendable {
   method: string
   target: string
   promptId: string
+  /** What the answer has to be called. */
+  requestId: string | null
   bytes: Buffer
   /** Whether it may be no proper HTTP: bytes that have to be encoded, or more than fits. */
   doubtful: boolean
 }
 
-// What is made by these stays, starts a process, or is long: fewer of them.
+// Of these fewer: what they make stays, each waits for the disk by itself, starts git, or has a long answer.
 const rare = [
-  ...['createKey', 'rotateKey', 'createPrompt', 'recordHistory', 'signIn', 'eraseSignals', 'exportSignals'],
-  ...[
-    'connectRepository',
-    'syncRepository',
-    'receiveDelivery',
-    'redeliver',
-    'summariseSignals',
-    'getReference',
-    'getOpenApi',
-  ],
-]
+  'createKey rotateKey revokeKey createPrompt renamePrompt deletePrompt recordHistory signIn signOut eraseSignals',
+  'retractSignal connectRepository disconnectRepository syncRepository rotateRepositorySecret redeliver receiveDelivery',
+  'exportSignals summariseSignals getReference getOpenApi getReadiness',
+].flatMap((names) => names.split(' '))
 
 /** Requests of all operations: some right, some with one thing wrong, some with several. */
 export function drafts(document: Document, operations: Documented[], world: World): Arbitrary<Draft> {
   const valid = fc.oneof(
     ...operations.map((documented) => ({
-      weight: rare.includes(documented.operation.operationId) ? 1 : 8,
+      weight: rare.includes(documented.operation.operationId) ? 1 : 20,
       arbitrary: validDrafts(document, documented, world),
     })),
   )
@@ -119,7 +114,7 @@ function validDrafts(document: Document, documented: Documented, world: World): 
       ? fc.constant(null)
       : fc
           .tuple(valuesOf(document, media.schema), fc.boolean())
-          .map(([value, asShown]) => ({ ...example, ...(asShown && !isUrl(example) ? {} : (value as object)) }))
+          .map(([value, asShown]) => ({ ...example, ...(asShown ? within(example, world) : (value as object)) }))
   return fc
     .record({
       who: whos,
@@ -149,8 +144,8 @@ function validDrafts(document: Document, documented: Documented, world: World): 
 }
 
 /** The documented example of a repository lies elsewhere. */
-function isUrl(example: object | undefined): boolean {
-  return example !== undefined && 'url' in example
+function within(example: object | undefined, { repository }: World): object {
+  return example !== undefined && 'url' in example ? { url: repository, token: null } : {}
 }
 
 function deletes({ operation: { operationId } }: Documented): boolean {
@@ -185,7 +180,7 @@ export function pathOf({ documented: { path }, parameters }: Draft): string {
 }
 
 /** Puts the parts together. What may be deleted is chosen now. */
-export function sendable(draft: Draft, world: World): Sendable {
+export function sendable(draft: Draft, world: World, number: number): Sendable {
   const { method, documented, query, body } = draft
   const parameters = { ...chosen(documented, world), ...draft.parameters }
   const path = draft.path ?? pathOf({ ...draft, parameters })
@@ -197,6 +192,8 @@ export function sendable(draft: Draft, world: World): Sendable {
   ) {
     headers.push(['X-Gitea-Event', 'push'], ['X-Gitea-Signature', world.hook.sign(body ?? Buffer.alloc(0))])
   }
+  const named = headers.some(([name]) => name === 'X-Request-Id')
+  if (!named) headers.push(['X-Request-Id', `in-${number}`])
   if (body !== null) headers.push(['Content-Length', String(body.length)])
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`)
   const head = Buffer.from(`${method} ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\n${lines.join('')}\r\n`, 'latin1')
@@ -204,6 +201,7 @@ export function sendable(draft: Draft, world: World): Sendable {
     method,
     target,
     promptId: parameters.prompt_id ?? '',
+    requestId: named ? null : `in-${number}`,
     bytes: body === null ? head : Buffer.concat([head, body]),
     doubtful: head.length > 15_000 || /[^\x21-\x7e]/.test(target),
   }

@@ -12,27 +12,29 @@ export interface Answer {
 const patience = 15_000
 
 /** A connection that is kept for the next request, and made anew where the service has closed it. */
-export class Wire {
-  readonly #port: number
-  #socket: Socket | null = null
-
-  constructor(port: number) {
-    this.#port = port
-  }
-
+export interface Wire {
   /** The answer, or null where the connection was closed without a word. */
-  async ask(method: string, bytes: Buffer): Promise<Answer | null> {
-    if (this.#socket === null || this.#socket.destroyed) this.#socket = await open(this.#port)
-    const socket = this.#socket
-    const { answers, closed } = await converse(socket, [bytes], { methods: [method], pause: 0, ends: false })
-    const [answer] = answers
-    if (closed || answer?.headers.get('connection') === 'close') this.close()
-    return answer ?? null
-  }
+  ask(method: string, bytes: Buffer): Promise<Answer | null>
+  close(): void
+}
 
-  close(): void {
-    this.#socket?.destroy()
-    this.#socket = null
+export function newWire(port: number): Wire {
+  let socket: Socket | null = null
+  function close(): void {
+    socket?.destroy()
+    socket = null
+  }
+  return {
+    async ask(method, bytes) {
+      socket ??= await open(port)
+      const { answers, closed } = await converse(socket, [bytes], { methods: [method], pause: 0, ends: false })
+      const [answer] = answers
+      if (closed || answer?.headers.get('connection') === 'close') close()
+      // An answer too many is found where the next one is expected.
+      else socket.pause()
+      return answer ?? null
+    },
+    close,
   }
 }
 
@@ -68,27 +70,32 @@ export function converse(socket: Socket, pieces: Buffer[], manner: Manner): Prom
       socket.off('data', take).off('close', close)
       then()
     }
-    function take(chunk: Buffer): void {
-      rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-      readAnswers(false)
-      if (answers.length >= methods.length && rest.length === 0) leave(() => resolve({ answers, closed: false }))
-    }
-    function readAnswers(closed: boolean): void {
-      for (;;) {
-        const read = readAnswer(rest, methods[answers.length] ?? 'GET', closed)
-        if (read === null) return
-        rest = rest.subarray(read.length)
-        if (read.answer.status >= 200) answers.push(read.answer)
+    function readAnswers(closed: boolean): boolean {
+      try {
+        for (;;) {
+          const read = readAnswer(rest, methods[answers.length] ?? 'GET', closed)
+          if (read === null) return true
+          rest = rest.subarray(read.length)
+          if (read.answer.status >= 200) answers.push(read.answer)
+        }
+      } catch (error) {
+        leave(() => reject(error))
+        return false
       }
     }
+    function take(chunk: Buffer): void {
+      rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+      if (!readAnswers(false)) return
+      if (answers.length >= methods.length && rest.length === 0) leave(() => resolve({ answers, closed: false }))
+    }
     function close(): void {
-      readAnswers(true)
+      if (!readAnswers(true)) return
       leave(() => {
         if (rest.length > 0) reject(new Error(`an answer was cut off: ${rest.toString('latin1', 0, 2_000)}`))
         else resolve({ answers, closed: true })
       })
     }
-    socket.on('data', take).on('close', close)
+    socket.on('data', take).on('close', close).resume()
     send(socket, pieces, pause, ends).catch(reject)
   })
 }
