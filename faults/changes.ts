@@ -28,13 +28,9 @@ function bytesOf(text: string): string {
 }
 
 export function percent(text: string, all = false): string {
-  const plain = all ? /(?!)/ : /[\w.~-]/
-  return [...Buffer.from(text)]
-    .map((byte) => {
-      const character = String.fromCharCode(byte)
-      return plain.test(character) ? character : `%${byte.toString(16).padStart(2, '0')}`
-    })
-    .join('')
+  return bytesOf(text).replaceAll(all ? /[^]/g : /[^\w.~-]/g, (byte) => {
+    return `%${byte.charCodeAt(0).toString(16).padStart(2, '0')}`
+  })
 }
 
 /** Texts as a part of an address. No small numbers, which could be the key that all of this is done with. */

@@ -33,18 +33,24 @@ export interface Sendable {
   doubtful: boolean
 }
 
-// Of these fewer: what they make stays, each waits for the disk by itself, starts git, or has a long answer.
+// Of these fewer: what they make stays, each waits for the disk by itself, or has a long answer.
 const rare = [
   'createKey rotateKey revokeKey createPrompt renamePrompt deletePrompt recordHistory signIn signOut eraseSignals',
-  'retractSignal connectRepository disconnectRepository syncRepository rotateRepositorySecret redeliver receiveDelivery',
-  'exportSignals summariseSignals getReference getOpenApi getReadiness',
+  'retractSignal rotateRepositorySecret disconnectRepository exportSignals summariseSignals getReference getOpenApi getReadiness',
 ].flatMap((names) => names.split(' '))
+// And still fewer of what starts git.
+const rarest = ['connectRepository', 'syncRepository', 'redeliver', 'receiveDelivery']
+
+function weightOf({ operation: { operationId } }: Documented): number {
+  if (rarest.includes(operationId)) return 1
+  return rare.includes(operationId) ? 3 : 60
+}
 
 /** Requests of all operations: some right, some with one thing wrong, some with several. */
 export function drafts(document: Document, operations: Documented[], world: World): Arbitrary<Draft> {
   const valid = fc.oneof(
     ...operations.map((documented) => ({
-      weight: rare.includes(documented.operation.operationId) ? 1 : 20,
+      weight: weightOf(documented),
       arbitrary: validDrafts(document, documented, world),
     })),
   )
@@ -203,7 +209,7 @@ export function sendable(draft: Draft, world: World, number: number): Sendable {
     promptId: parameters.prompt_id ?? '',
     requestId: named ? null : `in-${number}`,
     bytes: body === null ? head : Buffer.concat([head, body]),
-    doubtful: head.length > 15_000 || /[^\x21-\x7e]/.test(target),
+    doubtful: head.length > 15_000 || !target.startsWith('/') || /[^\x21-\x7e]/.test(target),
   }
 }
 
