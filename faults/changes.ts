@@ -28,7 +28,7 @@ function bytesOf(text: string): string {
 }
 
 export function percent(text: string, all = false): string {
-  return bytesOf(text).replaceAll(all ? /[^]/g : /[^\w.~-]/g, (byte) => {
+  return bytesOf(text).replaceAll(all ? /[\s\S]/g : /[^\w.~-]/g, (byte) => {
     return `%${byte.charCodeAt(0).toString(16).padStart(2, '0')}`
   })
 }
