@@ -3,8 +3,9 @@ import { residentMemory, serve, stop } from '../bench/processes.ts'
 import type { Document } from '../server/src/http/reference/document.ts'
 import type { Fault } from './fault.ts'
 import { type Hostile, hostileOnes, slowOnes, stalledOnes } from './hostile.ts'
+import { count, newReport, note, type Report, told } from './report.ts'
 import { type Draft, drafts, oddIds, sendable } from './requests.ts'
-import { type Shapes, shapesOf } from './shapes.ts'
+import { type Documented, type Shapes, shapesOf } from './shapes.ts'
 import { type Answer, converse, newWire, open, type Wire } from './wire.ts'
 import { countUp, foundWorld, learn, openWorld, type World } from './world.ts'
 
@@ -17,6 +18,8 @@ const mostGrowth = 20
 // Clients that stop are told so after half a minute, which is longer than a short run takes.
 const longRun = 100_000
 const longestStall = 60_000
+// Of different kinds: there is no need to see more.
+const mostWrong = 20
 
 /** Requests that are made up from the documentation, wrong in all ways, and bytes that are no requests; `times` counts them. */
 export const badInput: Fault = {
@@ -27,7 +30,11 @@ export const badInput: Fault = {
   async run({ url, folder, times, random }) {
     const seed = Math.floor(random() * 2 ** 31)
     const subjects = await foundWorld(url)
-    const running = await serve(url, { DATA_DIR: folder, ALLOW_LOCAL_REPOSITORIES: '1' })
+    const running = await serve(url, {
+      DATA_DIR: folder,
+      ALLOW_LOCAL_REPOSITORIES: '1',
+      PROMPTLEDGER_SECRET_KEY: '5a'.repeat(32),
+    })
     try {
       const world = await openWorld(running, subjects, folder)
       const address = `http://127.0.0.1:${running.port}`
@@ -58,10 +65,8 @@ export const badInput: Fault = {
       if (report.wrong.size > 0) throw new Error(`not as documented:\n${[...report.wrong.values()].join('\n')}`)
       const { status } = await fetch(`${address}/healthz`)
       if (status !== 200) throw new Error(`health was answered with ${status}`)
-      const idle = shapes.operations
-        .map(({ operation }) => operation.operationId)
-        .filter((id) => !report.succeeded.has(id))
-      if (times >= longRun && idle.length > 0) throw new Error(`nobody ever succeeded with ${idle.join(', ')}`)
+      const idle = shapes.operations.filter(({ operation }) => !report.succeeded.has(operation.operationId))
+      if (times >= longRun && idle.length > 0) throw new Error(`nobody succeeded: ${idle.map(nameOf).join(', ')}`)
       const signals = await countUp(world)
       const before = median(memory.slice(memory.length / 4, memory.length / 2))
       const after = median(memory.slice((3 * memory.length) / 4))
@@ -83,32 +88,6 @@ export const badInput: Fault = {
       await stop(running)
     }
   },
-}
-
-interface Report {
-  seed: number
-  kinds: Map<string, number>
-  statuses: Map<string, number>
-  succeeded: Set<string>
-  /** Closed without an answer. */
-  closed: Map<string, number>
-  asked: number
-  /** By what is wrong with which operation: one of each will do. */
-  wrong: Map<string, string>
-}
-
-const mostWrong = 20
-
-function newReport(seed: number): Report {
-  return {
-    seed,
-    kinds: new Map(),
-    statuses: new Map(),
-    succeeded: new Set(),
-    closed: new Map(),
-    asked: 0,
-    wrong: new Map(),
-  }
 }
 
 /** Of twenty, one has an odd id, two are hostile. */
@@ -159,7 +138,7 @@ async function ask(world: World, shapes: Shapes, wire: Wire, draft: Draft, repor
 async function attack(world: World, shapes: Shapes, hostile: Hostile, report: Report): Promise<void> {
   const { name, pieces, pause, asked, most, broken, ending } = hostile
   const bytes = Buffer.concat(pieces)
-  count(report.kinds, `hostile: ${name}`)
+  count(report.kinds, pause > 0 ? 'slow' : 'hostile')
   const socket = await open(world.port)
   try {
     if (ending === 'leaves') {
@@ -199,28 +178,8 @@ async function attack(world: World, shapes: Shapes, hostile: Hostile, report: Re
   }
 }
 
-function count(counts: Map<string, number>, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1)
-}
-
-function told(counts: Map<string, number>): string {
-  return [...counts]
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, count]) => `${name} ${count}`)
-    .join(', ')
-}
-
-/** With what it takes to send it again. */
-function note({ wrong, seed }: Report, what: string, of: string, bytes: Buffer, answer: Answer | null): void {
-  const got = answer === null ? '' : `\n  ${answer.status} ${answer.body.toString('utf8', 0, 500)}`
-  const title = `${of}, ${answer?.status ?? 'no answer'}: ${what}`
-  wrong.set(title, `${title} (seed ${seed})${got}\n  printf '${escaped(bytes)}' | nc 127.0.0.1 3000`)
-}
-
-function escaped(bytes: Buffer): string {
-  return bytes.toString('latin1').replaceAll(/[^\x20-\x7e]|['%\\]/g, (character) => {
-    return `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`
-  })
+function nameOf({ operation }: Documented): string {
+  return operation.operationId
 }
 
 function median(numbers: number[]): number {
