@@ -65,7 +65,7 @@ export async function openWorld(
   const ingest = await key({ role: 'ingest' })
   const revoked = await key({})
   await ask('DELETE', `keys/${revoked.id}`)
-  const expired = await key({ expires_at: new Date(Date.now() + 500).toISOString() })
+  const expired = await key({ expires_at: new Date(Date.now() + 3_000).toISOString() })
   const prompts = [ample.promptId]
   while (prompts.length < 12)
     prompts.push((await ask<{ id: string }>('POST', 'prompts', { name: 'asked for' })).data.id)
@@ -106,19 +106,23 @@ async function organisation(port: number, admin: string, prompts: string[]): Pro
   return { admin, prompts, used: data.used, signals: new Set(), retracted: 0, erased: 0 }
 }
 
+interface Told<Data> {
+  data: Data
+  pagination: { total_count: number }
+  cookie: string
+}
+
 function asker(port: number, key: string) {
-  return async <Data>(method: string, path: string, body?: object): Promise<{ data: Data; cookie: string }> => {
+  return async <Data>(method: string, path: string, body?: object): Promise<Told<Data>> => {
     const response = await fetch(`http://127.0.0.1:${port}/api/v1/${path}`, {
       method,
       headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
       body: body === undefined ? null : JSON.stringify(body),
     })
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
     const [cookie = ''] = (response.headers.get('set-cookie') ?? '').split(';')
-    return { ...(response.status === 204 ? { data: undefined } : ((await response.json()) as object)), cookie } as {
-      data: Data
-      cookie: string
-    }
+    return { ...JSON.parse(text || '{}'), cookie }
   }
 }
 
@@ -172,10 +176,7 @@ export async function countUp({ port, ample, scarce }: World): Promise<number> {
     if (data.used !== used + signals.size) throw new Error(`${data.used} counted, ${used + signals.size} answered 201`)
     let stored = 0
     for (const prompt of prompts) {
-      const response = await fetch(`http://127.0.0.1:${port}/api/v1/prompts/${prompt}/signals?limit=1`, {
-        headers: { authorization: `Bearer ${admin}` },
-      })
-      stored += ((await response.json()) as { pagination: { total_count: number } }).pagination.total_count
+      stored += (await ask('GET', `prompts/${prompt}/signals?limit=1`)).pagination.total_count
     }
     const expected = used + signals.size - retracted - erased
     if (stored !== expected) {
