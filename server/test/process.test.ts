@@ -87,6 +87,25 @@ onEachEngine('The process', (engine) => {
     await database.remove()
   })
 
+  test('signs in whoever had begun to when it was told to stop', async () => {
+    const database = await engine.create()
+    const service = await startServe({ DATABASE_URL: database.url })
+    const { key } = sampleOf(service)
+    const socket = connect(Number(new URL(service.address).port), '127.0.0.1')
+    socket.write(
+      `POST /api/v1/session HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{',
+    )
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const stopped = service.stop()
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    socket.write('}')
+    const [answer] = await once(socket, 'data')
+    assert.match(String(answer), /^HTTP\/1\.1 201 /)
+    assert.equal(await stopped, 0)
+    await database.remove()
+  })
+
   test('stops within ten seconds although a client holds its connection open in the middle of a request', async () => {
     const database = await engine.create()
     const service = await startServe({ DATABASE_URL: database.url })

@@ -44,7 +44,13 @@ export async function serve(config: Config): Promise<Served> {
     await store.close()
     throw error
   })
-  const following = startFollowing(follow, () => config.publicUrl ?? addressOf(app.server))
+  // Kept, since it is still told when we have begun to stop and no longer listen.
+  let address: string | null = null
+  const ownAddress = () => {
+    address ??= addressOf(app.server)
+    return address
+  }
+  const following = startFollowing(follow, () => config.publicUrl ?? ownAddress())
   const app: FastifyInstance = buildApp({
     store,
     uses,
@@ -59,6 +65,7 @@ export async function serve(config: Config): Promise<Served> {
   try {
     // Listening comes first: where the port is taken, no key may be made that nobody gets to see.
     await listen(app, config.host, config.port)
+    ownAddress()
     served = metrics && (await serveMetrics(config, metrics, store, app))
     first = config.firstRun ? await firstRun(store, Date.now()) : null
   } catch (error) {
@@ -88,7 +95,7 @@ export async function serve(config: Config): Promise<Served> {
     await flushUses()
     await store.close()
   })
-  return { address: addressOf(app.server), metricsAddress: served?.address ?? null, firstRun: first }
+  return { address: ownAddress(), metricsAddress: served?.address ?? null, firstRun: first }
 }
 
 function stopOnSignal(log: Logger, stop: () => Promise<void>): void {

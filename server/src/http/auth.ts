@@ -7,6 +7,9 @@ import type { Instant } from '../domain/time.ts'
 import { isSameOrigin } from './same-origin.ts'
 import { tokenIn } from './session-cookie.ts'
 
+export const otherOrigin =
+  'With a session, changes are taken only from pages of this very service (same origin). Elsewhere, send an API key.'
+
 const bearer = /^bearer +(\S+)$/i
 
 /** The secret in an Authorization header; what is none where there is none. */
@@ -36,10 +39,7 @@ export async function authenticateSession(
   const access = token === null ? null : await store.sessions.findAccess(hashToken(token))
   if (access === null || !opens(access, now)) throw unauthorized()
   if (method !== 'GET' && method !== 'HEAD' && !isSameOrigin(headers, publicUrl)) {
-    throw new DomainError(
-      'forbidden',
-      'With a session, changes are taken only from pages of this very service (same origin). Elsewhere, send an API key.',
-    )
+    throw new DomainError('forbidden', otherOrigin)
   }
   return access
 }

@@ -7,7 +7,7 @@ import type { Context } from '../app.ts'
 import { toIssuedKeyBody, toKeyBody } from '../key-body.ts'
 import { askedPage, renderPage } from '../page-body.ts'
 import { pathId } from '../path-id.ts'
-import { errorBodySchema, errorSchema } from '../schemas/error.ts'
+import { errorBodySchema, errorSchema, noBodySchema } from '../schemas/error.ts'
 import {
   issuedKeySchema,
   keyPageSchema,
@@ -92,7 +92,12 @@ export function keyRoutes({ store, clock }: Context) {
           description: 'It is refused from then on.',
           tags,
           params,
-          response: { 204: { type: 'null', description: 'The key is revoked' }, ...errors, 404: errorBodySchema },
+          response: {
+            204: { type: 'null', description: 'The key is revoked' },
+            ...errors,
+            404: errorBodySchema,
+            422: noBodySchema,
+          },
         },
         config,
       },

@@ -7,7 +7,7 @@ import type { Context } from '../app.ts'
 import { toHistoryEntryBody } from '../history-body.ts'
 import { askedPage, lastOf, renderPage } from '../page-body.ts'
 import { type Query, wordParameter } from '../query.ts'
-import { errorBodySchema, errorSchema } from '../schemas/error.ts'
+import { errorBodySchema, errorSchema, noBodySchema } from '../schemas/error.ts'
 import {
   onePromptSchema,
   type PromptBody,
@@ -129,7 +129,7 @@ export function promptRoutes({ store, clock }: Context) {
           description: 'It is not found from then on; its signals keep counting for the month.',
           tags,
           params,
-          response: { 204: { type: 'null', description: 'The prompt is deleted' }, ...missing },
+          response: { 204: { type: 'null', description: 'The prompt is deleted' }, ...missing, 422: noBodySchema },
         },
         config: admins,
       },

@@ -7,7 +7,7 @@ import type { Context } from '../app.ts'
 import { askedPage, renderPage } from '../page-body.ts'
 import { pathId } from '../path-id.ts'
 import { toDeliveryBody, toRepositoryBody, webhookUrl } from '../repository-body.ts'
-import { errorBodySchema, errorSchema } from '../schemas/error.ts'
+import { errorBodySchema, errorSchema, noBodySchema } from '../schemas/error.ts'
 import { pageQuerySchema } from '../schemas/pagination.ts'
 import {
   connectedSchema,
@@ -155,7 +155,7 @@ export function repositoryRoutes({ store, clock, following }: Context) {
           description: 'Prompts and history stay.',
           tags,
           params,
-          response: { 204: { type: 'null', description: 'It is no longer followed' }, ...missing },
+          response: { 204: { type: 'null', description: 'It is no longer followed' }, ...missing, 422: noBodySchema },
         },
         config,
       },
@@ -173,7 +173,7 @@ export function repositoryRoutes({ store, clock, following }: Context) {
           summary: 'Look at a repository now',
           tags,
           params,
-          response: { 202: oneRepositorySchema, ...missing, 409: errorBodySchema },
+          response: { 202: oneRepositorySchema, ...missing, 409: errorBodySchema, 422: noBodySchema },
         },
         config,
       },
@@ -194,7 +194,7 @@ export function repositoryRoutes({ store, clock, following }: Context) {
           description: 'The old one counts for another day.',
           tags,
           params,
-          response: { 200: rotatedSecretSchema, ...missing },
+          response: { 200: rotatedSecretSchema, ...missing, 422: noBodySchema },
         },
         config,
       },
@@ -243,7 +243,7 @@ export function repositoryRoutes({ store, clock, following }: Context) {
           summary: 'Work on a delivery again',
           tags,
           params: deliveryParamsSchema,
-          response: { 202: oneDeliverySchema, ...missing, 409: errorBodySchema },
+          response: { 202: oneDeliverySchema, ...missing, 409: errorBodySchema, 422: noBodySchema },
         },
         config,
       },

@@ -7,7 +7,7 @@ import type { Store } from '../../domain/store.ts'
 import { isoTime } from '../../domain/time.ts'
 import type { Context } from '../app.ts'
 import { toKeyBody } from '../key-body.ts'
-import { errorBodySchema } from '../schemas/error.ts'
+import { errorBodySchema, noBodySchema } from '../schemas/error.ts'
 import { type SessionBody, sessionSchema } from '../schemas/session.ts'
 import { noCookie, sessionCookie, tokenIn } from '../session-cookie.ts'
 
@@ -40,6 +40,7 @@ export function sessionRoutes({ store, following, clock }: Context) {
               content: { 'application/json': { schema: sessionSchema } },
             },
             ...errors,
+            422: noBodySchema,
           },
         },
         config,
@@ -83,6 +84,7 @@ export function sessionRoutes({ store, following, clock }: Context) {
           response: {
             204: { type: 'null', description: 'There is no session any more', headers: setsCookie('None any more') },
             ...errors,
+            422: noBodySchema,
           },
         },
         config,

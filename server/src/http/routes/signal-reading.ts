@@ -15,7 +15,7 @@ import { csvLine } from '../csv.ts'
 import { askedPage, renderPageOf } from '../page-body.ts'
 import { pathId } from '../path-id.ts'
 import { checkSpan, type Query, timeParameter, wordParameter } from '../query.ts'
-import { errorBodySchema, errorSchema } from '../schemas/error.ts'
+import { errorBodySchema, errorSchema, noBodySchema } from '../schemas/error.ts'
 import { promptParamsSchema } from '../schemas/prompt.ts'
 import {
   exportFormats,
@@ -129,7 +129,7 @@ export function signalReadingRoutes({ store, clock }: Context) {
           description: "It leaves every figure; the month's count stays.",
           tags,
           params: signalParamsSchema,
-          response: { 204: { type: 'null', description: 'The signal is gone' }, ...errors },
+          response: { 204: { type: 'null', description: 'The signal is gone' }, ...errors, 422: noBodySchema },
         },
         config,
       },

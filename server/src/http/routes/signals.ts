@@ -4,6 +4,7 @@ import { monthlySignalLimit } from '../../domain/plan.ts'
 import { type Allowance, checkMetadata, recordSignal, type Signal } from '../../domain/signal.ts'
 import { type Instant, isoTime, nextMonthStart } from '../../domain/time.ts'
 import type { Context } from '../app.ts'
+import { otherOrigin } from '../auth.ts'
 import { errorBodySchema, errorSchema, rateLimitedBodySchema } from '../schemas/error.ts'
 import { promptParamsSchema } from '../schemas/prompt.ts'
 import { type NewSignalBody, newSignalSchema, signalHeadersSchema, signalSchema } from '../schemas/signal.ts'
@@ -32,6 +33,7 @@ const schema = {
       content: { 'application/json': { schema: signalSchema } },
     },
     401: errorBodySchema,
+    403: errorSchema('forbidden', otherOrigin),
     404: errorBodySchema,
     422: errorSchema('validation_error', 'value must be given'),
     429: rateLimitedBodySchema,

@@ -41,3 +41,6 @@ export function errorSchema(code: ErrorCode, message: string) {
 
 /** What every operation answers to a request that is no proper HTTP. */
 export const malformedSchema = errorSchema('validation_error', 'The headers are too large')
+
+/** What an operation without a body answers to one that is no JSON: bodies are read before anybody sees that nothing was asked for. */
+export const noBodySchema = errorSchema('validation_error', 'The header Content-Type must be application/json')
