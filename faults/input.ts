@@ -2,12 +2,12 @@ import fc, { type Arbitrary } from 'fast-check'
 import { residentMemory, serve, stop } from '../bench/processes.ts'
 import type { Document } from '../server/src/http/reference/document.ts'
 import type { Fault } from './fault.ts'
-import { type Hostile, hostileOnes, slowOnes, stalledOnes } from './hostile.ts'
-import { count, newReport, note, type Report, told } from './report.ts'
-import { type Draft, drafts, oddIds, sendable } from './requests.ts'
-import { type Documented, type Shapes, shapesOf } from './shapes.ts'
-import { type Answer, converse, newWire, open, type Wire } from './wire.ts'
-import { countUp, foundWorld, learn, openWorld, type World } from './world.ts'
+import { type Hostile, hostileOnes, slowOnes, stalledOnes } from './input/hostile.ts'
+import { count, newReport, note, type Report, told } from './input/report.ts'
+import { type Draft, drafts, oddIds, sendable } from './input/requests.ts'
+import { type Documented, type Shapes, shapesOf } from './input/shapes.ts'
+import { type Answer, converse, newWire, open, type Wire } from './input/wire.ts'
+import { countUp, foundWorld, learn, openWorld, type World } from './input/world.ts'
 
 const atOnce = 64
 const slowAtOnce = 4

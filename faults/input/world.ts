@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
-import { importLines, type Running } from '../bench/processes.ts'
-import { makeRepository } from '../bench/sample-repository.ts'
-import { newSubject, type Subject } from './subject.ts'
+import { importLines, type Running } from '../../bench/processes.ts'
+import { makeRepository } from '../../bench/sample-repository.ts'
+import { newSubject, type Subject } from '../subject.ts'
 import type { Answer } from './wire.ts'
 
 /** What is there to be asked for, and what became of it. */
