@@ -115,7 +115,7 @@ async function underLoad(
   // Signals are removed, then the clock goes back to before.
   jump(last)
   await removeOldSignals(service.store.signals, 20, now())
-  jump(first + 5 * day)
+  jump(leapDay - 5 * day)
   await checkAfterRemoval(service, large, now())
   return { tried: `${times} jumps`, ...figures }
 }

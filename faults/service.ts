@@ -30,7 +30,7 @@ export interface Service {
 
 export async function startService({ url, folder }: Pick<Trial, 'url' | 'folder'>, clock: Clock): Promise<Service> {
   const store = await openStore({ url, poolSize: 10, clock, onLostConnection: () => {} })
-  const log = pino({ level: 'warn' })
+  const log = pino({ level: 'error' })
   const uses = keyUses(store.keys)
   const follow = {
     store,
@@ -62,7 +62,10 @@ export async function startService({ url, folder }: Pick<Trial, 'url' | 'folder'
       await uses.flush()
       await end()
     },
-    cut: end,
+    async cut() {
+      log.level = 'silent'
+      await end()
+    },
   }
 }
 
