@@ -1,5 +1,7 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
-import { any, type Model, type Prediction, predict, type Request } from './model.ts'
+import { any, type Prediction, type Request } from './model/request.ts'
+import type { Model } from './model/state.ts'
+import { predict } from './model.ts'
 
 export interface Answer {
   status: number

@@ -2,21 +2,10 @@ import { operator } from '../server/src/domain/audit.ts'
 import { removeOldSignals } from '../server/src/domain/retention.ts'
 import type { Chance } from './chance.ts'
 import type { Conversation } from './conversation.ts'
-import {
-  changePlan,
-  iso,
-  loseUses,
-  type Model,
-  type Organisation,
-  type Prompt,
-  type Request,
-  type Role,
-  removeBefore,
-  resetOf,
-  roomOf,
-  storeUses,
-  works,
-} from './model.ts'
+import type { Request } from './model/request.ts'
+import { type Model, type Organisation, type Prompt, type Role, roomOf, works } from './model/state.ts'
+import { iso, resetOf } from './model/time.ts'
+import { changePlan, loseUses, removeBefore, storeUses } from './model.ts'
 import type { Service } from './service.ts'
 
 /** A year under way. */
@@ -89,6 +78,20 @@ const often: Act[] = [
   { weight: 3, act: (year) => read(year, '/keys', pageQuery(year)) },
   { weight: 0.5, act: (year) => read(year, year.chance.one(['/nothing', '/prompts/x/y/z', '/signals'])) },
 ]
+
+/** Reads everything that there is. */
+export async function readAll(year: Year, since: number): Promise<void> {
+  for (const organisation of year.model.organisations) {
+    const key = keeperOf(organisation)
+    const get = (path: string, query: Record<string, string> = {}) => year.ask({ method: 'GET', path, query, key })
+    for (const path of ['/usage', '/audit', '/keys', '/prompts']) await get(path, { limit: '100' })
+    for (const { id } of living(organisation)) {
+      for (const path of ['signals', 'signals/export', 'history', 'timeline', 'impact'])
+        await get(`/prompts/${id}/${path}`)
+      await get(`/prompts/${id}/signals/summary`, { from: iso(since), to: iso(year.now() + 1), interval: 'day' })
+    }
+  }
+}
 
 // Who and what
 

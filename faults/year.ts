@@ -5,9 +5,11 @@ import { newPrompt } from '../server/src/domain/prompt.ts'
 import { newChance } from './chance.ts'
 import { newConversation } from './conversation.ts'
 import type { Fault, Trial } from './fault.ts'
-import { audit, iso, newModel, type Plan, resetOf, storeUses } from './model.ts'
+import { audit, newModel, type Plan } from './model/state.ts'
+import { iso, resetOf } from './model/time.ts'
+import { storeUses } from './model.ts'
 import { type Service, startService } from './service.ts'
-import { actsOf, type Year } from './year-acts.ts'
+import { actsOf, readAll, type Year } from './year-acts.ts'
 
 const second = 1_000
 const hour = 3_600 * second
@@ -22,7 +24,7 @@ export const year: Fault = {
   name: 'year',
   title: 'twelve simulated months beside a model',
   engines: ['sqlite', 'postgres'],
-  times: { full: 30_000, short: 800 },
+  times: { full: 20_000, short: 800 },
   async run(trial) {
     const { times, random, engine } = trial
     const chance = newChance(random)
@@ -66,6 +68,7 @@ export const year: Fault = {
         now = next(now, trial)
         await chance.weighted(acts).act(simulated)
       }
+      await readAll(simulated, begin)
     } finally {
       await service.stop()
       conversation.end()
