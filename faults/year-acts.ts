@@ -14,6 +14,8 @@ export interface Year extends Conversation {
   chance: Chance
   /** Milliseconds; null where signals are kept for ever. */
   keepFor: number | null
+  /** Requests that had an idempotency key, whatever became of them. */
+  keyed: { organisation: Organisation; request: Request & { idempotencyKey: string } }[]
   now(): number
   service(): Service
   wait(milliseconds: number): void
@@ -51,8 +53,8 @@ const often: Act[] = [
   { weight: 6, act: retract },
   { weight: 0.5, act: retractTogether },
   { weight: 1, act: setPlan },
-  { weight: 2, act: createKey },
-  { weight: 1.5, act: rotateKey },
+  { weight: 3, act: createKey },
+  { weight: 3, act: rotateKey },
   { weight: 0.4, act: rotateTogether },
   { weight: 1, act: revokeKey },
   { weight: 1.5, act: createPrompt },
@@ -97,7 +99,7 @@ export async function readAll(year: Year, since: number): Promise<void> {
 
 function someOrganisation({ model, chance }: Year): Organisation {
   // Some are busier than others.
-  return chance.one(chance.happens(0.5) ? model.organisations.slice(0, 5) : model.organisations)
+  return chance.one(chance.happens(0.7) ? model.organisations.slice(0, 4) : model.organisations)
 }
 
 /** Mostly a key that works and may; now and then one that does not. */
@@ -151,7 +153,7 @@ function someSignalTime({ model, chance }: Year): number | undefined {
   return signals.length === 0 ? undefined : chance.one(signals).createdAt + chance.between(0, 1)
 }
 
-const users = Array.from({ length: 30 }, (_, i) => `u-${i}`)
+const users = Array.from({ length: 6 }, (_, i) => `u-${i}`)
 
 function someMetadata({ chance }: Year): string | null {
   if (chance.happens(0.4)) return null
@@ -187,24 +189,14 @@ function signalBody(year: Year): string {
 
 // Signals
 
-/** Requests that had an idempotency key, whatever became of them. */
-const sent = new WeakMap<Model, { organisation: Organisation; request: Request }[]>()
-
-function sentIn({ model }: Year) {
-  const requests = sent.get(model) ?? []
-  sent.set(model, requests)
-  return requests
-}
-
 function newSignal(year: Year, organisation: Organisation): Request {
   const path = `/prompts/${somePromptId(year, organisation)}/signals`
   return { method: 'POST', path, key: someKey(year, organisation, everybody), body: signalBody(year) }
 }
 
-function withKey(year: Year, organisation: Organisation, request: Request): Request {
-  const requests = sentIn(year)
-  const keyed = { ...request, idempotencyKey: `key-${requests.length}` }
-  requests.push({ organisation, request: keyed })
+function withKey(year: Year, organisation: Organisation, request: Request): Request & { idempotencyKey: string } {
+  const keyed = { ...request, idempotencyKey: `key-${year.keyed.length}` }
+  year.keyed.push({ organisation, request: keyed })
   return keyed
 }
 
@@ -217,18 +209,13 @@ async function recordOne(year: Year): Promise<unknown> {
   if (how <= 78) return year.ask(withKey(year, organisation, request))
   if (how <= 80) return year.ask({ ...request, idempotencyKey: chance.one(['with space', 'x'.repeat(256)]) })
   // One that was sent before, sometimes with another body, for another prompt or by another organisation.
-  const requests = sentIn(year)
-  if (requests.length === 0) return
-  const before = chance.one(chance.happens(0.5) ? requests.slice(-50) : requests)
+  if (year.keyed.length === 0) return
+  const before = chance.one(chance.happens(0.5) ? year.keyed.slice(-50) : year.keyed)
   const key = someKey(year, before.organisation, everybody)
   if (how <= 94) return year.ask({ ...before.request, key })
   if (how <= 96) return year.ask({ ...before.request, key, body: signalBody(year) })
   if (how <= 98) return year.ask({ ...before.request, key, path: request.path })
-  return year.ask(newKeyedAs(request, before.request))
-}
-
-function newKeyedAs(request: Request, { idempotencyKey = '' }: Request): Request {
-  return { ...request, idempotencyKey }
+  return year.ask({ ...request, idempotencyKey: before.request.idempotencyKey })
 }
 
 /** Hundreds at once. */

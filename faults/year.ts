@@ -47,6 +47,7 @@ export const year: Fault = {
       chance,
       // In half of the years signals are removed after a while.
       keepFor: chance.happens(0.5) ? chance.between(20, 120) * day : null,
+      keyed: [],
       now: () => now,
       service: () => service,
       wait: (milliseconds) => {
