@@ -148,9 +148,18 @@ function someTime(year: Year): string {
   return chance.happens(0.02) ? 'yesterday' : iso(at)
 }
 
+// What is drawn does not depend on who was first among those who asked together, so that a seed always gives the same year.
 function someSignalTime({ model, chance }: Year): number | undefined {
   const { signals } = chance.one(chance.one(model.organisations).prompts)
-  return signals.length === 0 ? undefined : chance.one(signals).createdAt + chance.between(0, 1)
+  const signal = chance.one(signals)
+  const after = chance.between(0, 1)
+  return signal && signal.createdAt + after
+}
+
+/** The id of one of them, or now and then of none. */
+function someId({ chance }: Year, items: { id: number }[]): number {
+  const [item, other] = [chance.one(items), chance.between(0, 99_999)]
+  return chance.happens(0.05) || item === undefined ? other : item.id
 }
 
 const users = Array.from({ length: 6 }, (_, i) => `u-${i}`)
@@ -312,8 +321,7 @@ function someRetraction(year: Year): Request {
   const { chance } = year
   const organisation = someOrganisation(year)
   const prompt = chance.one(living(organisation))
-  const id =
-    prompt.signals.length === 0 || chance.happens(0.05) ? chance.between(0, 99_999) : chance.one(prompt.signals).id
+  const id = someId(year, prompt.signals)
   const path = `/prompts/${prompt.id}/signals/${id}`
   return { method: 'DELETE', path, key: someKey(year, organisation, readers) }
 }
@@ -352,8 +360,10 @@ async function removeOld(year: Year): Promise<void> {
 async function setPlan(year: Year): Promise<void> {
   const organisation = someOrganisation(year)
   const plan = year.chance.one(['free', 'free', 'team', 'business'] as const)
-  await year.service().store.organisations.setPlan(organisation.id, plan, year.now(), operator)
-  changePlan(organisation, plan, year.now())
+  await changeInUse(year, keeperOf(organisation), async () => {
+    await year.service().store.organisations.setPlan(organisation.id, plan, year.now(), operator)
+    changePlan(organisation, plan, year.now())
+  })
 }
 
 // Keys and sessions
@@ -372,39 +382,50 @@ async function createKey(year: Year): Promise<void> {
   await year.ask({ method: 'POST', path: '/keys', key: someKey(year, organisation, admins), body })
 }
 
-/** Any but the one that stays. */
-function someOtherKeyId({ chance }: Year, { keys }: Organisation): number {
-  return keys.length === 1 || chance.happens(0.03) ? 999_999 : (chance.one(keys.slice(1))?.id ?? 0)
+/** Any but the one that stays, mostly one that works; what to ask for may be none at all. */
+function someOtherKey(year: Year, { keys }: Organisation): { id: number; secret: string } {
+  const { chance } = year
+  const others = keys.slice(1)
+  const working = others.filter((key) => works(key, year.now()))
+  if (others.length === 0 || chance.happens(0.03)) return { id: 999_999, secret: 'plk_nothing' }
+  return chance.one(working.length > 0 && chance.happens(0.8) ? working : others)
+}
+
+/** Changes a key that was in use a moment ago and is used again at once. */
+async function changeInUse(year: Year, key: string, change: () => Promise<unknown>): Promise<void> {
+  await year.ask({ method: 'GET', path: '/usage', key })
+  await change()
+  await year.ask({ method: 'GET', path: '/usage', key })
 }
 
 async function rotateKey(year: Year): Promise<void> {
   const { chance } = year
   const organisation = someOrganisation(year)
+  const { id, secret } = someOtherKey(year, organisation)
   const request: Request = {
     method: 'POST',
-    path: `/keys/${someOtherKeyId(year, organisation)}/rotate`,
+    path: `/keys/${id}/rotate`,
     key: someKey(year, organisation, admins),
   }
-  if (chance.happens(0.3)) await year.ask(request)
-  else
-    await year.ask({
-      ...request,
-      body: JSON.stringify({ overlap_hours: chance.one([0, 1, 48, 24 * 30, 8_760, 8_761, -1]) }),
-    })
+  const overlap = chance.one([0, 1, 48, 24 * 30, 8_760, 8_761, -1])
+  const body = chance.happens(0.3) ? {} : { body: JSON.stringify({ overlap_hours: overlap }) }
+  await changeInUse(year, secret, () => year.ask({ ...request, ...body }))
 }
 
 /** Without an overlap, so that only one of them can be the first. */
 async function rotateTogether(year: Year): Promise<void> {
   const organisation = someOrganisation(year)
-  const path = `/keys/${someOtherKeyId(year, organisation)}/rotate`
+  const { id, secret } = someOtherKey(year, organisation)
+  const path = `/keys/${id}/rotate`
   const request: Request = { method: 'POST', path, key: keeperOf(organisation), body: '{"overlap_hours":0}' }
-  await year.askTogether([request, request, request])
+  await changeInUse(year, secret, () => year.askTogether([request, request, request]))
 }
 
 async function revokeKey(year: Year): Promise<void> {
   const organisation = someOrganisation(year)
-  const path = `/keys/${someOtherKeyId(year, organisation)}`
-  await year.ask({ method: 'DELETE', path, key: someKey(year, organisation, admins) })
+  const { id, secret } = someOtherKey(year, organisation)
+  const request: Request = { method: 'DELETE', path: `/keys/${id}`, key: someKey(year, organisation, admins) }
+  await changeInUse(year, secret, () => year.ask(request))
 }
 
 async function signIn(year: Year): Promise<void> {
@@ -466,7 +487,10 @@ async function deletePrompt(year: Year): Promise<void> {
   const organisation = someOrganisation(year)
   if (living(organisation).length < 2) return
   const path = `/prompts/${somePromptId(year, organisation)}`
+  const read: Request = { method: 'GET', path: `${path}/history`, key: keeperOf(organisation) }
+  await year.ask(read)
   await year.ask({ method: 'DELETE', path, key: someKey(year, organisation, admins) })
+  await year.ask(read)
 }
 
 function someEntry(year: Year): Request {
@@ -524,8 +548,7 @@ async function readEntry(year: Year): Promise<void> {
   const { chance } = year
   const organisation = someOrganisation(year)
   const prompt = chance.one(living(organisation))
-  const id =
-    prompt.entries.length === 0 || chance.happens(0.1) ? chance.between(0, 99_999) : chance.one(prompt.entries).id
+  const id = someId(year, prompt.entries)
   const path = `/prompts/${prompt.id}/history/${id}`
   await year.ask({ method: 'GET', path, key: someKey(year, organisation, readers) })
 }
