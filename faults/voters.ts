@@ -1,4 +1,4 @@
-import { Agent, request } from 'node:http'
+import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import type { Subject } from './subject.ts'
 
 /** What became of a vote, as far as the voter knows. */
@@ -14,6 +14,7 @@ export interface Votes {
 
 export interface Answer {
   status: number
+  headers: IncomingHttpHeaders
   body: string
 }
 
@@ -89,7 +90,10 @@ export function ask(
     const sent = request({ agent, host: '127.0.0.1', port, method, path, headers, timeout: 15_000 }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk) => chunks.push(chunk))
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }))
+      response.on('end', () => {
+        const { statusCode = 0, headers } = response
+        resolve({ status: statusCode, headers, body: Buffer.concat(chunks).toString() })
+      })
       response.on('error', reject)
     })
     sent.on('timeout', () => sent.destroy(new Error('no answer within 15 s')))

@@ -266,7 +266,9 @@ onEachEngine('Keys over HTTP', (engine) => {
     const { id, key } = await create(other)
     for (const path of [`/${id}`, '/999999999', '/0', '/nonsense', '/1e3', '/99999999999999999999', '/%00']) {
       assertRefused(await ask(tenant.key, 'DELETE', path), 404, 'not_found')
-      assertRefused(await ask(tenant.key, 'POST', `${path}/rotate`, {}), 404, 'not_found')
+      for (const body of [{}, { overlap_hours: -1 }, '{']) {
+        assertRefused(await ask(tenant.key, 'POST', `${path}/rotate`, body), 404, 'not_found')
+      }
     }
     assert.equal(await statusFor(other, key), 200)
     assert.equal((await service.store.keys.find(id))?.expiresAt, null)

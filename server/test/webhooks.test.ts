@@ -407,8 +407,8 @@ onEachEngine('Working on deliveries', (engine) => {
       const idsOf = async (scenario: Scenario) => (await deliveriesOf(scenario)).map(({ id }) => id)
       const [newest, push] = await idsOf(one)
       const last = await idsOf(other)
-      // Still to be worked on, however old it is: its next attempt is far away.
-      const postponed = `update deliveries set state = 'pending', next_attempt_at = ${own.now + 90 * day} where id = ${push}`
+      // Still to be worked on, however old it is: its next attempt is not yet due.
+      const postponed = `update deliveries set state = 'pending', next_attempt_at = ${own.now + 30.5 * day} where id = ${push}`
       await queryRows(own.url, postponed)
 
       own.now += 30 * day

@@ -63,6 +63,17 @@ export function checkConnected({ disconnectedAt }: Repository): void {
   if (disconnectedAt !== null) throw new DomainError('conflict', 'This repository is disconnected.')
 }
 
+const minute = 60_000
+const hour = 60 * minute
+
+/** How far ahead such a time may lie. One that lies further was set before the clock went back, and has come. */
+export const farthest = { lease: minute, look: 2 * hour, attempt: 24 * hour }
+
+/** Whether there is something to do by now. */
+export function isDue({ dueAt }: Pick<Repository, 'dueAt'>, now: Instant): boolean {
+  return dueAt <= now || dueAt > now + farthest.look
+}
+
 /** The right to work on a repository: whoever holds it is the only one, until it runs out. */
 export interface Lease {
   repository: Repository

@@ -1,6 +1,6 @@
 import type { Edit } from '../domain/edit.ts'
 import type { Pull } from '../domain/pull.ts'
-import type { Lease } from '../domain/repository.ts'
+import { isDue, type Lease } from '../domain/repository.ts'
 import type { Instant } from '../domain/time.ts'
 import { removeMirror, tidy } from '../git/mirror.ts'
 import { GitError } from '../git/run.ts'
@@ -29,7 +29,7 @@ export interface Synced {
 export async function sync(follow: Follow, lease: Lease, onCommits: OnCommits = () => {}): Promise<Synced> {
   const { store, clock } = follow
   const { repository } = lease
-  const look = repository.dueAt <= clock()
+  const look = isDue(repository, clock())
   const arrivals = readArrivals(repository, await store.deliveries.pending(repository, clock(), batch))
   try {
     if (look || arrivals.some((arrival) => concerns(arrival, repository))) {

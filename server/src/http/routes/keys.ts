@@ -127,6 +127,10 @@ export function keyRoutes({ store, clock }: Context) {
           },
         },
         config,
+        // Before the body is looked at: what is not there comes first, as with prompts.
+        onRequest: async (request) => {
+          await named(request)
+        },
       },
       async (request, reply) => {
         const { overlap_hours: overlap = 24 } = (request.body ?? {}) as RotationBody

@@ -1,7 +1,10 @@
 import { type Instant, isoTime, nextMonthStart } from '../../domain/time.ts'
 import type { PostgresDatabase } from './database.ts'
 
-export type PrepareMonths = (months: Iterable<Instant>) => Promise<void>
+export type MakeMonths = (months: Iterable<Instant>) => Promise<void>
+
+/** `again`: although they were there before. */
+export type PrepareMonths = (months: Iterable<Instant>, again?: boolean) => Promise<void>
 
 /** The table that holds the signals of a month. In the order of their names they are in the order of time. */
 export function partitionOf(month: Instant): string {
@@ -12,7 +15,7 @@ export function partitionOf(month: Instant): string {
  * Makes the partitions of `signals` that the months need, and of the month after each, so that it is there before its first
  * signal.
  */
-export function monthPartitions(database: PostgresDatabase): PrepareMonths {
+export function monthPartitions(database: PostgresDatabase): MakeMonths {
   return async (months) => {
     const wanted = new Set([...months].flatMap((month) => [month, nextMonthStart(month)]))
     await database.alone(async (client) => {
@@ -32,10 +35,11 @@ export function monthPartitions(database: PostgresDatabase): PrepareMonths {
   }
 }
 
-/** The same for those who record now: months that were seen before cost nothing, and are not dropped while they last. */
-export function onceEach(prepare: PrepareMonths): PrepareMonths {
+/** The same for those who record now: months that were seen before cost nothing, and are not dropped unless the clock jumps. */
+export function onceEach(prepare: MakeMonths): PrepareMonths {
   const ready = new Set<Instant>()
-  return async (months) => {
+  return async (months, again = false) => {
+    if (again) ready.clear()
     const missing = [...new Set(months)].filter((month) => !ready.has(month))
     if (missing.length === 0) return
     await prepare(missing)

@@ -90,9 +90,9 @@ export function recordBatch(
   const drawIds = signalIds(database)
 
   return async (signals) => {
-    await prepareMonths(signals.map(({ createdAt }) => monthStart(createdAt)))
     const ids = await drawIds(signals.length)
     const places: Place[] = signals.map((signal, i) => ({ id: ids[i] as number, signal, outcome: null }))
+    await prepareMonths(monthsOf(places))
     const room = new Map<string, number>()
     // Set once it is not known any more whether some are stored: they have to be looked for, however often it takes.
     let deadline: number | null = null
@@ -105,7 +105,7 @@ export function recordBatch(
           continue
         }
         const round = nextRound(open, room)
-        settle(round, await ask(database, round))
+        settle(round, await ask(database, round, prepareMonths))
         const refused = round.filter(({ outcome }) => outcome === null)
         if (refused.length > 0) await settleRefused(database, refused, room)
       } catch (error) {
@@ -197,9 +197,11 @@ async function settleRefused(database: PostgresDatabase, refused: Place[], room:
 const uniqueViolation = '23505'
 const deadlock = '40P01'
 const serializationFailure = '40001'
+// Of all that is checked, signals can only miss their partition.
+const checkViolation = '23514'
 const mostTries = 10
 
-async function ask(database: PostgresDatabase, round: Place[]): Promise<Answer> {
+async function ask(database: PostgresDatabase, round: Place[], prepareMonths: PrepareMonths): Promise<Answer> {
   const input = toJson(round)
   for (let tries = 1; ; tries++) {
     try {
@@ -208,6 +210,8 @@ async function ask(database: PostgresDatabase, round: Place[]): Promise<Answer> 
     } catch (error) {
       // Another process was at the same rows at the same moment, an idempotency key mostly: by now the statement sees it.
       if (!isConflict(error) || tries === mostTries) throw error
+      // The clock went back to a month that was removed because it was long ago.
+      if (codeOf(error) === checkViolation) await prepareMonths(monthsOf(round), true)
     }
   }
 }
@@ -233,7 +237,14 @@ function toInput({ id, signal }: Place) {
   }
 }
 
+function monthsOf(places: Place[]): Instant[] {
+  return places.map(({ signal }) => monthStart(signal.createdAt))
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}
+
 function isConflict(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return code === uniqueViolation || code === deadlock || code === serializationFailure
+  return [uniqueViolation, deadlock, serializationFailure, checkViolation].includes(codeOf(error) as string)
 }

@@ -63,3 +63,8 @@ export function only(rows: Row[] | undefined): Row {
   if (row === undefined) throw new Error('the database gave no row where one was certain')
   return row
 }
+
+/** That a time has come. The parameters are now, and the farthest that such a time may lie ahead. */
+export function hasCome(column: string): string {
+  return `(${column} <= ? or ${column} > ?)`
+}

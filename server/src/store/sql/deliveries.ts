@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryOutcome, DeliveryState, DeliveryStore, NewDelivery } from '../../domain/delivery.ts'
-import type { Repository } from '../../domain/repository.ts'
+import { farthest, type Repository } from '../../domain/repository.ts'
 import { inGroups } from '../groups.ts'
-import { type Database, firstOrNull, only, type Row, type Statement, statement } from './database.ts'
+import { type Database, firstOrNull, hasCome, only, type Row, type Statement, statement } from './database.ts'
 
 const columns = `id, organisation_id, repository_id, delivery_id, event, state, attempts, error, received_at, next_attempt_at,
   finished_at`
@@ -21,9 +21,10 @@ export function sqlDeliveries(database: Database): DeliveryStore {
     async pending({ organisationId, id }, now, limit) {
       const sizes = await database.rows(
         `select id, length(body) as size from deliveries
-         where organisation_id = ? and repository_id = ? and state = 'pending' and next_attempt_at <= ?
+         where organisation_id = ? and repository_id = ? and state = 'pending'
+           and (attempts = 0 or ${hasCome('next_attempt_at')})
          order by id limit ?`,
-        [organisationId, id, now, limit],
+        [organisationId, id, now, now + farthest.attempt, limit],
       )
       const ids = fitting(sizes as { id: number; size: number }[])
       const sql = `select ${columns}, body from deliveries

@@ -1,7 +1,7 @@
-import type { ForgeName, Lease, Repository, RepositoryStore } from '../../domain/repository.ts'
+import { type ForgeName, farthest, type Lease, type Repository, type RepositoryStore } from '../../domain/repository.ts'
 import { isoTime } from '../../domain/time.ts'
 import { auditEntry } from './audit.ts'
-import { type Database, firstOrNull, only, type Row, type Statement, statement } from './database.ts'
+import { type Database, firstOrNull, hasCome, only, type Row, type Statement, statement } from './database.ts'
 
 const columns = `id, organisation_id, forge, url, path, similarity, hook_id, sealed_token, sealed_secret, sealed_old_secret,
   old_secret_until, default_branch, tip, web_url, incomplete, last_sync_at, last_error, due_at, wakes,
@@ -95,11 +95,12 @@ export function sqlRepositories(database: Database): RepositoryStore {
 
     async due(now) {
       const rows = await database.rows(
-        `select r.id from repositories r where r.lease_until <= ? and r.disconnected_at is null and (r.due_at <= ? or exists (
+        `select r.id from repositories r
+         where ${hasCome('r.lease_until')} and r.disconnected_at is null and (${hasCome('r.due_at')} or exists (
            select 1 from deliveries d where d.organisation_id = r.organisation_id and d.repository_id = r.id
-             and d.state = 'pending' and d.next_attempt_at <= ?))
+             and d.state = 'pending' and (d.attempts = 0 or ${hasCome('d.next_attempt_at')})))
          order by r.due_at limit 100`,
-        [now, now, now],
+        [now, now + farthest.lease, now, now + farthest.look, now, now + farthest.attempt],
       )
       return rows.map(({ id }) => id as number)
     },
@@ -108,8 +109,8 @@ export function sqlRepositories(database: Database): RepositoryStore {
       const [rows = []] = await database.write([
         statement(
           `update repositories set lease_owner = ?, lease_until = ?
-           where id = ? and lease_until <= ? and disconnected_at is null returning ${columns}`,
-          [owner, until, id, now],
+           where id = ? and ${hasCome('lease_until')} and disconnected_at is null returning ${columns}`,
+          [owner, until, id, now, now + farthest.lease],
         ),
       ])
       return firstOrNull(rows, (row) => ({ repository: toRepository(row), owner }))

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import pino from 'pino'
+import { issueKey } from '../server/src/domain/api-key.ts'
+import { operator } from '../server/src/domain/audit.ts'
+import { newOrganisation } from '../server/src/domain/organisation.ts'
+import { monthlySignalLimit, type Plan } from '../server/src/domain/plan.ts'
+import { newPrompt } from '../server/src/domain/prompt.ts'
+import type { Store } from '../server/src/domain/store.ts'
+import type { Clock } from '../server/src/domain/time.ts'
+import { newVault } from '../server/src/domain/vault.ts'
+import { startFollowing } from '../server/src/follow/following.ts'
+import { buildApp } from '../server/src/http/app.ts'
+import { keyUses } from '../server/src/http/key-uses.ts'
+import { openStore } from '../server/src/store/open.ts'
+import type { Trial } from './fault.ts'
+import type { Subject } from './subject.ts'
+
+/** The real service in this process, on a real socket, by a clock of ours. */
+export interface Service {
+  store: Store
+  port: number
+  /** Notes when keys were last used, as the service does every ten seconds. */
+  flushUses(): Promise<void>
+  stop(): Promise<void>
+  /** The same without an orderly end: connections are cut, and what is only in memory is lost. */
+  cut(): Promise<void>
+}
+
+export async function startService({ url, folder }: Pick<Trial, 'url' | 'folder'>, clock: Clock): Promise<Service> {
+  const store = await openStore({ url, poolSize: 10, clock, onLostConnection: () => {} })
+  const log = pino({ level: 'error' })
+  const uses = keyUses(store.keys)
+  const follow = {
+    store,
+    vault: newVault(randomBytes(32)),
+    clock,
+    log,
+    dataDir: join(folder, 'data'),
+    allowLocal: false,
+    allowRedirects: false,
+    sizeLimit: 0,
+  }
+  // There are no repositories to work on.
+  const following = startFollowing(follow, () => 'http://127.0.0.1', { wake() {}, stop: async () => {} })
+  const consoleFolder = new URL('no-console/', import.meta.url)
+  const app: FastifyInstance = buildApp({ store, uses, following, consoleFolder, clock, log })
+  const address = await app.listen({ host: '127.0.0.1', port: 0 })
+
+  async function end(): Promise<void> {
+    app.server.closeAllConnections()
+    await app.close()
+    await store.close()
+  }
+
+  return {
+    store,
+    port: Number(new URL(address).port),
+    flushUses: uses.flush,
+    async stop() {
+      await uses.flush()
+      await end()
+    },
+    async cut() {
+      log.level = 'silent'
+      await end()
+    },
+  }
+}
+
+export async function newSubjectIn({ store }: Service, plan: Plan, now: number): Promise<Subject> {
+  const { id: organisationId } = await store.organisations.create(newOrganisation(plan, plan, now))
+  const terms = { organisationId, name: 'voter', role: 'admin' as const, createdAt: now, expiresAt: null }
+  const { secret } = await issueKey(store.keys, terms, operator)
+  const { publicId } = await store.prompts.create(newPrompt(organisationId, 'voted on', now), operator)
+  return { organisationId, limit: monthlySignalLimit[plan], key: secret, promptId: publicId }
+}
