@@ -1,12 +1,12 @@
-import { operator } from '../server/src/domain/audit.ts'
-import { removeOldSignals } from '../server/src/domain/retention.ts'
+import { operator } from '../../server/src/domain/audit.ts'
+import { removeOldSignals } from '../../server/src/domain/retention.ts'
+import type { Service } from '../service.ts'
 import type { Chance } from './chance.ts'
 import type { Conversation } from './conversation.ts'
 import type { Request } from './model/request.ts'
 import { type Model, type Organisation, type Prompt, type Role, roomOf, works } from './model/state.ts'
 import { iso, resetOf } from './model/time.ts'
 import { changePlan, loseUses, removeBefore, storeUses } from './model.ts'
-import type { Service } from './service.ts'
 
 /** A year under way. */
 export interface Year extends Conversation {

@@ -53,10 +53,13 @@ export function changePlan(organisation: Organisation, plan: Plan, now: number):
   organisation.plan = plan
 }
 
-/** Signals of longer ago are removed: on SQLite whole hours, on PostgreSQL whole months. */
+/** Signals of longer ago are removed, with their idempotency keys: on SQLite whole hours, on PostgreSQL whole months. */
 export function removeBefore(model: Model, cutoff: number): void {
   const line = model.engine === 'sqlite' ? floor(cutoff, hour) : Date.parse(`${monthOf(cutoff)}-01T00:00:00.000Z`)
   model.keptSince = Math.max(model.keptSince, line)
+  for (const { idempotency } of model.organisations) {
+    for (const [key, { createdAt }] of idempotency) if (createdAt < model.keptSince) idempotency.delete(key)
+  }
 }
 
 /** When keys were used is stored. */

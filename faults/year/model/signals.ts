@@ -58,7 +58,7 @@ export function recordSignal(
       if (model.signalIds.has(id)) throw new Error(`the id ${id} is given twice`)
       model.signalIds.add(id)
       prompt.signals.push({ id, value, metadata: (metadata as Signal['metadata']) ?? null, createdAt: now })
-      if (key !== undefined) organisation.idempotency.set(key, { promptId: prompt.id, body, answer })
+      if (key !== undefined) organisation.idempotency.set(key, { promptId: prompt.id, body, answer, createdAt: now })
     },
   }
 }

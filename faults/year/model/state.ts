@@ -1,4 +1,4 @@
-import type { EngineName } from '../fault.ts'
+import type { EngineName } from '../../fault.ts'
 import { monthOf } from './time.ts'
 
 /** What the service ought to be, as docs/interface.md tells it: lists and sums, nothing kept in two places, nothing fast. */
@@ -20,7 +20,7 @@ export interface Organisation {
   prompts: Prompt[]
   /** How many signals were recorded in each month, by its name. */
   used: Map<string, number>
-  idempotency: Map<string, { promptId: string; body: string; answer: object }>
+  idempotency: Map<string, { promptId: string; body: string; answer: object; createdAt: number }>
   /** Oldest first. */
   audit: AuditEntry[]
 }
