@@ -22,7 +22,6 @@ export async function readPostgres(url: string, poolSize: number, now: () => Ins
   client.on('error', () => {})
   try {
     await client.connect()
-    await client.query('set default_transaction_read_only = on')
   } catch (error) {
     await client.end().catch(() => {})
     // The address without its user, password and options.
