@@ -195,6 +195,23 @@ onEachEngine('The doctor', (engine) => {
     await running.stop()
   })
 
+  test('finds nothing while signals are recorded and taken back all the time', async () => {
+    const { service } = used
+    const tenant = await service.tenant('business')
+    let over = false
+    const busy = Array.from({ length: 4 }, async () => {
+      while (!over) {
+        const { id } = (await tenant.signal({ value: 'positive' })).json().data
+        await service.store.signals.retract(tenant.prompt, id, Date.now(), operator)
+      }
+    })
+    const found: object[] = []
+    for (let times = 0; times < 10; times++) found.push(statesOf(await doctor(used.env)))
+    over = true
+    await Promise.all(busy)
+    assert.deepEqual(found, Array(10).fill({}))
+  })
+
   test('ends with status 1 and one line on standard error where something is wrong; --json prints one value', async () => {
     await sql('update prompts set history_count = history_count + 1 where history_count = 3')
     const { code, stdout, stderr } = await promptledger(used.env, ['doctor', '--json'])
@@ -465,6 +482,14 @@ describe('The doctor of a SQLite file', () => {
       { check: 'secret key', state: 'warning', found: /others on this machine/, todo: /chmod 600/ },
     )
   })
+})
+
+test('The doctor looks at the machine even where DATABASE_URL makes no sense, and does not repeat it', async () => {
+  const findings = await doctor({ DATABASE_URL: 'mysql://me:PASSWORD@example.com/ledger' })
+  assert.deepEqual(statesOf(findings), { settings: 'wrong' })
+  assert.match(findings[0]?.found ?? '', /DATABASE_URL must be sqlite:/)
+  assert.equal(findings[1]?.check, 'git')
+  assert.doesNotMatch(JSON.stringify(findings), /PASSWORD/)
 })
 
 const nobody = 65_534

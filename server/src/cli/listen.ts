@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type ListenOptions, Server, type Socket } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 
 // In one turn of its event loop node takes one new connection from each listening socket, and under load a turn takes long: with
@@ -22,6 +22,10 @@ export async function listen(app: FastifyInstance, host: string, port: number): 
   })
   // From here on every answer says `Connection: close`.
   app.addHook('preClose', async () => {
+    // Connections that wait to be taken are cut when their socket closes. Each turn of the event loop takes one of every socket,
+    // and this is the moment right after.
+    await turn()
+    await turn()
     closed = more.map((server) => new Promise((resolve) => server.close(() => resolve())))
     // As node:net does it: node:http would close what is idle at once.
     Server.prototype.close.call(app.server)
