@@ -106,6 +106,37 @@ onEachEngine('The process', (engine) => {
     await database.remove()
   })
 
+  test('answers on SIGTERM what comes on connections that are open, and closes them; nobody new gets in', async () => {
+    const database = await engine.create()
+    const service = await startServe({ DATABASE_URL: database.url })
+    const { key } = sampleOf(service)
+    const { hostname, port } = new URL(service.address)
+    const ask = `GET /api/v1/usage HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`
+    const clients = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const socket = connect(Number(port), hostname)
+        const client = { socket, received: '', ended: once(socket, 'close') }
+        socket.on('data', (chunk) => {
+          client.received += chunk
+        })
+        socket.write(ask)
+        await once(socket, 'data')
+        return client
+      }),
+    )
+    const stopped = service.stop()
+    while (!service.output().stderr.includes('"stopping"')) await new Promise((resolve) => setTimeout(resolve, 1))
+    for (const { socket } of clients) socket.write(ask)
+    for (const client of clients) {
+      await client.ended
+      assert.equal(client.received.split('HTTP/1.1 200 OK').length - 1, 2)
+      assert.match(client.received.slice(client.received.lastIndexOf('HTTP/1.1')), /connection: close/i)
+    }
+    await assert.rejects(fetch(service.address))
+    assert.equal(await stopped, 0)
+    await database.remove()
+  })
+
   test('stops within ten seconds although a client holds its connection open in the middle of a request', async () => {
     const database = await engine.create()
     const service = await startServe({ DATABASE_URL: database.url })

@@ -1,4 +1,5 @@
-import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net'
+import { type AddressInfo, createServer, type ListenOptions, Server, type Socket } from 'node:net'
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 
 // In one turn of its event loop node takes one new connection from each listening socket, and under load a turn takes long: with
@@ -6,13 +7,33 @@ import type { FastifyInstance } from 'fastify'
 const sockets = process.platform === 'linux' ? 256 : 1
 // An option of node:net that Fastify passes on without knowing it.
 const shared = { reusePort: true }
+// Milliseconds for which connections that seem idle are kept when we stop: a proxy may have sent a request that we have not read.
+// If it was a POST, nobody but its sender could send it again.
+const linger = 500
 
 /** Lets the service listen, with several sockets on one port where the system can do that. They are closed with it. */
 export async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {
   const more: Server[] = []
   let closed: Promise<void>[] = []
+  const open = new Set<Socket>()
+  app.server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  // From here on every answer says `Connection: close`.
   app.addHook('preClose', async () => {
+    // Connections that wait to be taken are cut when their socket closes. Each turn of the event loop takes one of every socket,
+    // and this is the moment right after.
+    await turn()
+    await turn()
     closed = more.map((server) => new Promise((resolve) => server.close(() => resolve())))
+    // As node:net does it: node:http would close what is idle at once.
+    Server.prototype.close.call(app.server)
+    const end = performance.now() + linger
+    while (open.size > 0 && performance.now() < end) await pause(10)
+    // An answer that was on its way when we began to stop leaves a connection that nobody will use again.
+    const closingIdle = setInterval(() => app.server.closeIdleConnections(), 100)
+    app.server.once('close', () => clearInterval(closingIdle))
   })
   app.addHook('onClose', async () => {
     await Promise.all(closed)

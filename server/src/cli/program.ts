@@ -67,6 +67,20 @@ function newProgram(): Command {
       }),
     )
 
+  program
+    .command('doctor')
+    .description(
+      'look for what is wrong: settings, database, migrations, git, disk, clock, secrets, and counts that must agree. Changes ' +
+        'nothing and holds nobody up; counting takes a while on large databases. Exit status 1 where something is wrong',
+    )
+    .action(async (_options: object, command: Command) => {
+      const { describeFindings, doctor } = await import('./doctor.ts')
+      const findings = await doctor(process.env)
+      print(command, findings, describeFindings(findings))
+      const count = findings.filter(({ state }) => state === 'wrong').length
+      if (count > 0) throw new Error(`${count} of ${findings.length} checks found something wrong`)
+    })
+
   orgCommands(program)
   keyCommands(program)
   promptCommands(program)

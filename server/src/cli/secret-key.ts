@@ -37,7 +37,8 @@ async function keptKey(dataDir: string): Promise<Buffer> {
   return (await readKey(file)) as Buffer
 }
 
-async function readKey(file: string): Promise<Buffer | null> {
+/** Null where there is none. */
+export async function readKey(file: string): Promise<Buffer | null> {
   try {
     const key = Buffer.from((await readFile(file, 'utf8')).trim(), 'hex')
     if (key.length !== 32) throw new Error(`${file} must hold 64 hexadecimal digits`)

@@ -87,10 +87,7 @@ export async function serve(config: Config): Promise<Served> {
     clearInterval(flushing)
     const stopped = Promise.all([following.stop(), retention?.stop()])
     setTimeout(() => app.server.closeAllConnections(), patience).unref()
-    // An answer that was on its way when we began to stop leaves a connection that nobody will use again.
-    const closingIdle = setInterval(() => app.server.closeIdleConnections(), 100)
     await app.close()
-    clearInterval(closingIdle)
     await Promise.all([stopped, served?.stop()])
     await flushUses()
     await store.close()

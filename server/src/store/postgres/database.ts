@@ -23,7 +23,7 @@ export class UnknownOutcome extends Error {
   }
 }
 
-const oldestServer = 150_000
+export const oldestServer = 150_000
 const int8 = 20
 const numeric = 1700
 // Any number will do, as long as nothing else in the same database picks it.
@@ -206,7 +206,7 @@ function numbered(sql: string): string {
   return text
 }
 
-function getTypeParser(oid: number, format?: 'text' | 'binary') {
+export function getTypeParser(oid: number, format?: 'text' | 'binary') {
   // Counts, ids and times stay far below 2^53, so they can be ordinary numbers, as they are from SQLite.
   return oid === int8 || oid === numeric ? Number : pg.types.getTypeParser(oid, format as 'text')
 }
