@@ -334,7 +334,7 @@ onEachEngine('An imported organisation', (engine) => {
     assert.ok(repository)
     const merge = git.merge('pull-7', 'Merge it')
     git.push()
-    const pull = { number: 7, head: git.head('pull-7'), mergeCommit: merge, openedAt: '2026-11-02T10:00:00Z' }
+    const pull = { number: 7, head: git.head('pull-7'), mergeCommit: merge, at: '2026-11-02T11:00:00Z' }
     const delivery = forge.pull({ action: 'merged', ...pull })
     const answer = await guest.app.inject({
       method: 'POST',
@@ -429,6 +429,15 @@ function expectedAudit(entry: AuditBody, moved: Record<string, number>): AuditBo
   }
 }
 
+// A database that changes what it is given.
+const sqliteMischief = [
+  `create trigger mischief after insert on audit begin update audit set subject_name = 'x' where id = new.id; end`,
+]
+const postgresMischief = [
+  `create function mischief() returns trigger language plpgsql as $$ begin new.subject_name = 'x'; return new; end $$`,
+  'create trigger mischief before insert on audit for each row execute function mischief()',
+]
+
 onEachEngine('A backup', (engine) => {
   test('while signals are recorded is of one moment, and has all that was answered before it began', async () => {
     const service = new TestService()
@@ -458,6 +467,18 @@ onEachEngine('A backup', (engine) => {
     }
     recording = false
     await Promise.all(recorders)
+  })
+
+  test('counts as restored only if the database then holds what was in it, else nothing is', async () => {
+    const { service, file } = sourceOn(engine)
+    const database = await newDatabase(engine)
+    await (await openTestStore(database.url)).close()
+    const empty = await everything(database.url)
+    for (const sql of engine.name === 'SQLite' ? sqliteMischief : postgresMischief) await queryRows(database.url, sql)
+    const message =
+      /The database holds something else in audit than it was given \(\d+ rows of \d+\): nothing was stored/
+    await refused(settings(database.url, service.secretKey), ['restore', file], message)
+    assert.deepEqual(await everything(database.url), empty)
   })
 
   test('never overwrites a file unless told to', async () => {

@@ -23,7 +23,7 @@ export async function fillWell(service: TestService): Promise<WellFilled> {
   const other = await service.tenant('business', 'admin')
   await other.signal({ value: 'negative' })
   const scenario = await connected(service)
-  const { tenant, git } = scenario
+  const { tenant } = scenario
   await service.store.organisations.setPlan(tenant.organisation.id, 'team', service.now, operator)
   await service.store.organisations.setPlan(tenant.organisation.id, 'free', service.now, operator)
   await changeHistory(scenario)
@@ -48,25 +48,18 @@ export async function fillWell(service: TestService): Promise<WellFilled> {
   // What would take long to come about.
   const { url } = service
   const token = service.follow.vault.seal('token')
-  const some = `repository_id = ${scenario.repository.id}`
   const { id } = scenario.repository
-  await queryRows(
-    url,
-    `update repositories set sealed_token = '${token}', last_error = 'odd', web_url = 'x' where id = ${id}`,
-  )
-  await queryRows(url, `update repositories set lease_owner = 'a', lease_until = 5, incomplete = 1 where id = ${id}`)
-  await queryRows(url, `update deliveries set error = 'it failed', attempts = 3 where ${some}`)
-  await queryRows(
-    url,
-    `update edits set old_path = 'o', side_author_name = 's', side_author_email = 'e', held_until = 7, orphaned_at = 8, mark = 9, pull = 10, actor = 'a' where ${some}`,
-  )
-  await queryRows(
-    url,
-    `update history_entries set old_path = 'o', orphaned_at = 8, actor = 'a' where ${some} and action = 'deployed'`,
-  )
+  const updates = [
+    `repositories set sealed_token = '${token}', last_error = 'odd', web_url = 'x', incomplete = 1 where id = ${id}`,
+    `repositories set lease_owner = 'a', lease_until = 5 where id = ${gone.repository.id}`,
+    `deliveries set error = 'it failed', attempts = 3 where repository_id = ${id}`,
+    `edits set old_path = 'o', side_author_name = 's', side_author_email = 'e', held_until = 7, orphaned_at = 8, mark = 9,
+       pull = 10, actor = 'a' where repository_id = ${gone.repository.id}`,
+    `history_entries set old_path = 'o', orphaned_at = 8, actor = 'a' where repository_id = ${gone.repository.id}`,
+  ]
+  for (const update of updates) await queryRows(url, `update ${update}`)
   await store.signals.removeSome(Date.parse('2026-02-01T00:00:00Z'))
   await assertNothingEmpty(url)
-  assert.ok(git)
   return { scenario, tenant, other }
 }
 
