@@ -173,7 +173,7 @@ async function* partsOf(file: string, onBytes: (count: number) => void = () => {
         yield { kind: 'header', header: parseHeader(file, line), lines: [line] }
       } else if (line.startsWith('{"end"')) {
         if (remaining.length > 0) throw damaged(file, `the table ${remaining[0]?.name} is missing`)
-        yield { kind: 'end', end: (parse(file, line) as { end: End }).end, lines: [line] }
+        yield { kind: 'end', end: parseEnd(file, line), lines: [line] }
       } else {
         table = remaining.shift()
         if (table === undefined || line !== JSON.stringify(tableLine(table))) {
@@ -230,6 +230,13 @@ function parseHeader(file: string, line: string): Header {
   throw foreign(file)
 }
 
+function parseEnd(file: string, line: string): End {
+  const { end } = parse(file, line) as { end: End }
+  const names = Array.isArray(end?.tables) ? end.tables.map(({ table }) => table) : []
+  if (names.join() !== archiveTables.map(({ name }) => name).join()) throw damaged(file, 'its end is wrong')
+  return end
+}
+
 function checkHeader(file: string, header: Header, schema: number): Header {
   if (header.version !== formatVersion || header.schema > schema) {
     throw new Error(`${file} was made by a newer Promptledger, ${header.promptledger}: update this one, ${version}`)
@@ -240,7 +247,11 @@ function checkHeader(file: string, header: Header, schema: number): Header {
         'restore it with that Promptledger, then start this one on the same database, which brings it up to date',
     )
   }
-  const numbers = [header.kept_since, ...numberedTables.map((table) => header.last_ids?.[table])]
+  const numbers = [
+    header.kept_since,
+    header.organisation ?? 0,
+    ...numberedTables.map((table) => header.last_ids?.[table]),
+  ]
   if (!numbers.every((number) => Number.isSafeInteger(number) && number >= 0))
     throw damaged(file, 'its header is wrong')
   return header

@@ -7,6 +7,9 @@ import { statement, type Value } from '../sql/database.ts'
 import { countChange, numbered, type PostgresDatabase } from './database.ts'
 import { onceEach, type PrepareMonths } from './months.ts'
 
+const patience = '5s'
+const lockNotAvailable = '55P03'
+
 const tables = [...archiveTables.map(({ name }) => name), 'signal_retention'].join(', ')
 
 export function postgresArchive(
@@ -77,10 +80,16 @@ function connectionOf(database: PostgresDatabase, client: pg.ClientBase, makeMon
     async takeIds(table, count) {
       const sequence = sequenceOf(table)
       // An act of its own: whoever is about to take a number waits for a moment only. A number that is taken stays so.
-      const [, taken = []] = await database.write([
+      const acts = database.write([
+        // While we wait for somebody, everybody waits for us.
+        statement(`set local lock_timeout = '${patience}'`),
         statement(`lock table ${table} in share row exclusive mode`),
         statement(`select setval(${sequence}, coalesce(pg_sequence_last_value(${sequence}), 0) + ?) as last`, [count]),
       ])
+      const [, , taken = []] = await acts.catch((error) => {
+        if (error.code !== lockNotAvailable) throw error
+        throw new Error(`Somebody else is writing much to ${table}: nothing was imported, try again later`)
+      })
       return (taken[0]?.last as number) - count
     },
     async holdOrganisations() {
