@@ -9,7 +9,8 @@ import { checkArchiveFile } from '../src/cli/archive-file.ts'
 import { archiveTables, numberedTables } from '../src/domain/archive-tables.ts'
 import { promptledger } from './command.ts'
 import { type Engine, engines, onEachEngine, type TestDatabase } from './engines.ts'
-import { openTestStore, queryRows, TestService } from './service.ts'
+import { inPortions } from './recording.ts'
+import { openTestStore, queryRows, type Tenant, TestService } from './service.ts'
 import { everything, fillWell, idempotencyKey, type WellFilled } from './well-filled.ts'
 
 interface TableSum {
@@ -154,8 +155,6 @@ for (const source of engines) {
         const restored = await json(settings(database.url, service.secretKey), ['restore', file])
         assert.deepEqual(restored.tables, made.tables)
         assert.deepEqual(await everything(database.url), await everything(service.url))
-        const again = newFile()
-        assert.deepEqual((await json(settings(database.url, null), ['backup', again])).tables, made.tables)
 
         const moved = await serviceOn(target, database, service)
         const { tenant, scenario } = filled
@@ -365,13 +364,8 @@ onEachEngine('An imported organisation', (engine) => {
     const database = await newDatabase(engine)
     const newKey = randomBytes(32)
     const env = settings(database.url, newKey)
-    const another = /The secrets of 1 repositories were stored with another secret key: .+ Nothing was changed/
+    const another = /The secrets of a repository were stored with another secret key: .+ Nothing was changed/
     await refused(env, ['import', 'organisation', file], another)
-    await refused(
-      { ...env, OLD: randomBytes(32).toString('hex') },
-      ['import', 'organisation', file, '--secret-key-env', 'OLD'],
-      another,
-    )
     const none = /stored with another secret key; here is none/
     await refused(settings(database.url, null), ['import', 'organisation', file], none)
     const args = ['import', 'organisation', file, '--secret-key-env', 'OLD']
@@ -429,6 +423,17 @@ function expectedAudit(entry: AuditBody, moved: Record<string, number>): AuditBo
   }
 }
 
+// Far below what the rows take together.
+const littleMemory = { NODE_OPTIONS: '--max-old-space-size=32' }
+
+/** 60 MB in 20,000 rows. */
+async function fillLarge({ service, organisation, prompt }: Tenant): Promise<void> {
+  const metadata = JSON.stringify({ filler: 'x'.repeat(3_000) })
+  const owner = { organisationId: organisation.id, promptId: prompt.id }
+  const signal = { ...owner, value: 'positive', metadata, createdAt: service.now } as const
+  await service.store.signals.import(inPortions(...Array(20).fill(Array(1_000).fill(signal))))
+}
+
 // A database that changes what it is given.
 const sqliteMischief = [
   `create trigger mischief after insert on audit begin update audit set subject_name = 'x' where id = new.id; end`,
@@ -444,10 +449,10 @@ onEachEngine('A backup', (engine) => {
     await service.open(engine)
     after(() => service.close())
     const tenant = await service.tenant('business')
-    await tenant.fill(5_000)
+    await tenant.fill(2_000)
     let recording = true
     const answered: number[] = []
-    const recorders = Array.from({ length: 8 }, async () => {
+    const recorders = Array.from({ length: 3 }, async () => {
       while (recording) answered.push((await tenant.signal({ value: 'positive' })).json().data.id)
     })
     for (let i = 0; i < 2; i++) {
@@ -469,6 +474,17 @@ onEachEngine('A backup', (engine) => {
     await Promise.all(recorders)
   })
 
+  test('takes no more memory for more rows, nor does restoring it', async () => {
+    const service = new TestService()
+    await service.open(engine)
+    after(() => service.close())
+    await fillLarge(await service.tenant())
+    const [file, copy] = [newFile(), await newDatabase(engine)]
+    const { tables } = await json({ ...settings(service.url, null), ...littleMemory }, ['backup', file])
+    const restored = await json({ ...settings(copy.url, null), ...littleMemory }, ['restore', file])
+    assert.deepEqual(restored.tables, tables)
+  })
+
   test('counts as restored only if the database then holds what was in it, else nothing is', async () => {
     const { service, file } = sourceOn(engine)
     const database = await newDatabase(engine)
@@ -488,9 +504,8 @@ onEachEngine('A backup', (engine) => {
     const env = settings(database.url, null)
     await refused(env, ['backup', file], /is there already: name another file, or add --force/)
     assert.equal(await readFile(file, 'utf8'), 'mine')
-    await json(env, ['backup', file, '--force'])
-    await json(settings((await newDatabase(engine)).url, null), ['restore', file])
-    await refused(env, ['backup', join(folder, 'no', 'such', 'folder.gz')], /ENOENT/)
+    const { bytes } = await json(env, ['backup', file, '--force'])
+    assert.equal((await stat(file)).size, bytes)
     await refused(env, ['export', '--org', '99', newFile()], /There is no organisation 99/)
   })
 
@@ -539,7 +554,6 @@ onEachEngine('A backup', (engine) => {
     }
     await writeFile(damaged, flipped)
     await refused(env, ['restore', damaged], /is damaged/)
-    await refused(env, ['restore', join(folder, 'nothing.gz')], /ENOENT/)
     await refused(env, ['restore', exported], /holds one organisation: use promptledger import organisation/)
     await refused(env, ['import', 'organisation', file], /holds a whole database: use promptledger restore/)
     assert.deepEqual(await everything(target.url), empty)

@@ -41,7 +41,7 @@ export async function archiveSecrets(config: Config, { secretKey, leave }: Secre
         ? `copy its secret.key to ${config.dataDir}, or set PROMPTLEDGER_SECRET_KEY to it`
         : 'set PROMPTLEDGER_SECRET_KEY to it (beside SQLite it is in secret.key)'
       throw new Error(
-        `The secrets of ${unreadable} repositories were stored with another secret key${here === null ? '; here is none' : ''}: ${place}. ` +
+        `The secrets of ${unreadable === 1 ? 'a repository' : `${unreadable} repositories`} were stored with another secret key${here === null ? '; here is none' : ''}: ${place}. ` +
           'Where another is in use here, name a variable that holds the old one: --secret-key-env. Where it is lost: --leave-secrets. Nothing was changed',
       )
     },

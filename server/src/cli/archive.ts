@@ -119,7 +119,7 @@ async function write(
     await rename(unfinished, file)
     await flushFolder(file)
     const seconds = secondsSince(startedAt)
-    const text = `Wrote ${file}, ${megabytes(bytes)} MB, in ${seconds} s; it was read back and compared`
+    const text = `Wrote ${file}, ${sizeOf(bytes)}, in ${seconds} s; it was read back and compared`
     print(command, { file, bytes, seconds, tables }, `${tableOf(tables)}\n\n${text}`)
   } finally {
     showProgress('')
@@ -206,6 +206,6 @@ function secondsSince(start: number): number {
   return Math.round((performance.now() - start) / 100) / 10
 }
 
-function megabytes(bytes: number): string {
-  return (bytes / 1_000_000).toFixed(1)
+function sizeOf(bytes: number): string {
+  return bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }
