@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { checkArchiveFile } from '../src/cli/archive-file.ts'
+import { type Archive, checkArchiveFile, readArchiveRows } from '../src/cli/archive-file.ts'
 import { archiveTables, numberedTables } from '../src/domain/archive-tables.ts'
 import { promptledger } from './command.ts'
 import { type Engine, engines, onEachEngine, type TestDatabase } from './engines.ts'
@@ -426,12 +426,12 @@ function expectedAudit(entry: AuditBody, moved: Record<string, number>): AuditBo
 // Far below what the rows take together.
 const littleMemory = { NODE_OPTIONS: '--max-old-space-size=32' }
 
-/** 60 MB in 20,000 rows. */
+/** 36 MB in 12,000 rows. */
 async function fillLarge({ service, organisation, prompt }: Tenant): Promise<void> {
   const metadata = JSON.stringify({ filler: 'x'.repeat(3_000) })
   const owner = { organisationId: organisation.id, promptId: prompt.id }
   const signal = { ...owner, value: 'positive', metadata, createdAt: service.now } as const
-  await service.store.signals.import(inPortions(...Array(20).fill(Array(1_000).fill(signal))))
+  await service.store.signals.import(inPortions(...Array(12).fill(Array(1_000).fill(signal))))
 }
 
 // A database that changes what it is given.
@@ -565,5 +565,31 @@ onEachEngine('A backup', (engine) => {
       /has organisations already, and only an empty one can be restored into/,
     )
     assert.deepEqual(await everything(service.url), stored)
+  })
+
+  test('that was made up reaches no row of others, and one that changes while it is read is not stored', async () => {
+    const { exported } = sourceOn(engine)
+    const text = gunzipSync(await readFile(exported)).toString()
+    const schema = Number(/"schema":(\d+)/.exec(text)?.[1])
+    const read = async (archive: Archive, from: string) => {
+      for await (const _ of readArchiveRows(from, archive));
+    }
+    const genuine = await checkArchiveFile(exported, schema, () => {})
+    await read(genuine, exported)
+    await assert.rejects(read({ ...genuine, sha256: 'another' }, exported), /is damaged \(it has changed meanwhile\)/)
+    const [, name, , id] = /\n(\{"table":"audit".*\n\[)(\d+),(\d+),/.exec(text) as RegExpExecArray
+    for (const [own, owner] of [
+      [-1, id],
+      [1e9, id],
+      [1, Number(id) + 1],
+    ]) {
+      const lines = text.replace(/\n\{"table":"audit".*\n\[\d+,\d+,/, `\n${name}${own},${owner},`)
+      const before = lines.slice(0, lines.lastIndexOf('{"end"'))
+      const sum = createHash('sha256').update(before).digest('hex')
+      const made = newFile()
+      await writeFile(made, gzipSync(lines.replace(/"sha256":"\w+"/, `"sha256":"${sum}"`)))
+      const archive = await checkArchiveFile(made, schema, () => {})
+      await assert.rejects(read(archive, made), /a row of audit has an id that it cannot have/)
+    }
   })
 })

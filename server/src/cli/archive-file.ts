@@ -98,6 +98,7 @@ function tableLine({ name, columns }: ArchiveTable) {
 export interface Archive extends ArchiveFacts {
   madeAt: string
   tables: TableSum[]
+  sha256: string
 }
 
 /** Reads the file from its beginning to its end and makes sure that it is one of ours, of this version, whole and as it was written. */
@@ -109,28 +110,21 @@ export async function checkArchiveFile(
 ): Promise<Archive> {
   let header: Header | undefined
   let end: End | undefined
-  const hash = createHash('sha256')
   const counts = new Map<string, number>()
   for await (const part of partsOf(file, onBytes)) {
-    if (end !== undefined) throw damaged(file, 'it goes on behind its end')
-    if (part.kind === 'end') {
-      end = part.end
-      continue
-    }
     if (part.kind === 'header') header = checkHeader(file, part.header, schema)
+    if (part.kind === 'end') end = part.end
     if (part.kind === 'rows') {
       counts.set(part.table.name, (counts.get(part.table.name) ?? 0) + part.lines.length)
       if (part.table.name === 'repositories') onRows(part.table, parseRows(file, part.table, part.lines))
     }
-    for (const line of part.lines) hash.update(`${line}\n`)
   }
-  if (header === undefined || end === undefined) throw damaged(file, 'its end is missing')
-  if (hash.digest('hex') !== end.sha256) throw damaged(file, 'its checksum does not fit')
+  if (header === undefined || end === undefined) throw foreign(file)
   if (end.tables.some(({ table, rows }) => rows !== (counts.get(table) ?? 0))) {
     throw damaged(file, 'its rows are not as many as it says')
   }
   const { organisation: organisationId, kept_since: keptSince, last_ids: lastIds, made_at: madeAt } = header
-  return { organisationId, keptSince, lastIds, madeAt, tables: end.tables }
+  return { organisationId, keptSince, lastIds, madeAt, ...end }
 }
 
 /** The rows of a file that was checked. */
@@ -139,6 +133,7 @@ export async function* readArchiveRows(
   archive: Archive,
 ): AsyncGenerator<{ table: ArchiveTable; rows: ArchiveRow[] }> {
   for await (const part of partsOf(file)) {
+    if (part.kind === 'end' && part.end.sha256 !== archive.sha256) throw damaged(file, 'it has changed meanwhile')
     if (part.kind !== 'rows') continue
     const rows = parseRows(file, part.table, part.lines)
     checkIds(file, part.table, rows, archive)
@@ -146,44 +141,51 @@ export async function* readArchiveRows(
   }
 }
 
-type Part = { lines: string[] } & (
+type Part =
   | { kind: 'header'; header: Header }
-  | { kind: 'table' }
-  | { kind: 'rows'; table: ArchiveTable }
+  | { kind: 'rows'; table: ArchiveTable; lines: string[] }
   | { kind: 'end'; end: End }
-)
 
-/** The parts of a file in their order, rows as many at a time as come together. */
+/** The parts of a file in their order, rows as many at a time as come together. The end comes only where all before it is as it was written. */
 async function* partsOf(file: string, onBytes: (count: number) => void = () => {}): AsyncGenerator<Part> {
+  const hash = createHash('sha256')
   const remaining = [...archiveTables]
   let table: ArchiveTable | undefined
   let started = false
+  let ended = false
   for await (const lines of linesOf(file, onBytes)) {
     for (let i = 0; i < lines.length; ) {
+      if (ended) throw damaged(file, 'it goes on behind its end')
       const start = i
-      while (lines[i]?.startsWith('[')) i++
+      while (lines[i]?.startsWith('[')) hash.update(`${lines[i++]}\n`)
       if (i > start) {
         if (table === undefined) throw started ? damaged(file, 'rows without a table') : foreign(file)
         yield { kind: 'rows', table, lines: lines.slice(start, i) }
         continue
       }
       const line = lines[i++] as string
+      if (line.startsWith('{"end"')) {
+        if (remaining.length > 0) throw damaged(file, `the table ${remaining[0]?.name} is missing`)
+        const end = parseEnd(file, line)
+        if (hash.digest('hex') !== end.sha256) throw damaged(file, 'its checksum does not fit')
+        ended = true
+        yield { kind: 'end', end }
+        continue
+      }
+      hash.update(`${line}\n`)
       if (!started) {
         started = true
-        yield { kind: 'header', header: parseHeader(file, line), lines: [line] }
-      } else if (line.startsWith('{"end"')) {
-        if (remaining.length > 0) throw damaged(file, `the table ${remaining[0]?.name} is missing`)
-        yield { kind: 'end', end: parseEnd(file, line), lines: [line] }
-      } else {
-        table = remaining.shift()
-        if (table === undefined || line !== JSON.stringify(tableLine(table))) {
-          throw damaged(file, `where the table ${table?.name} should begin is something else`)
-        }
-        yield { kind: 'table', lines: [line] }
+        yield { kind: 'header', header: parseHeader(file, line) }
+        continue
+      }
+      table = remaining.shift()
+      if (table === undefined || line !== JSON.stringify(tableLine(table))) {
+        throw damaged(file, `where the table ${table?.name} should begin is something else`)
       }
     }
   }
   if (!started) throw foreign(file)
+  if (!ended) throw damaged(file, 'its end is missing')
 }
 
 // A delivery's body has up to 25 MB, each byte of which may take six as JSON.

@@ -113,8 +113,7 @@ async function write(
       progress('Reading it', bytes, 'bytes'),
     )
     showProgress('')
-    if (JSON.stringify(found) !== JSON.stringify(tables))
-      throw new Error(`${file} does not hold what was written to it`)
+    if (JSON.stringify(found) !== JSON.stringify(tables)) throw new Error(`${file} has changed while it was written`)
     refuse()
     await rename(unfinished, file)
     await flushFolder(file)
