@@ -456,6 +456,18 @@ onEachEngine('A backup', (engine) => {
     after(() => service.close())
     const tenant = await service.tenant('business')
     await tenant.fill(2_000)
+    // Between any two tables something is recorded.
+    const counts = await service.store.archive.read(null, async (snapshot) => {
+      const counts: Record<string, number> = {}
+      for (const table of archiveTables) {
+        for await (const rows of snapshot.rows(table)) counts[table.name] = (counts[table.name] ?? 0) + rows.length
+        assert.equal((await tenant.signal({ value: 'positive' }, { 'idempotency-key': table.name })).statusCode, 201)
+      }
+      return counts
+    })
+    assert.partialDeepStrictEqual(counts, { signals: 2_000, signal_usage: 1 })
+    assert.equal(counts.idempotency_keys, undefined)
+
     let recording = true
     const answered: number[] = []
     const recorders = Array.from({ length: 3 }, async () => {
