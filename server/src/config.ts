@@ -93,7 +93,7 @@ function parseDays(text: string): number | null | undefined {
   return text === '' ? null : integer(1, 99_999)(text)
 }
 
-function parseSecretKey(text: string): Buffer | null | undefined {
+export function parseSecretKey(text: string): Buffer | null | undefined {
   if (text === '') return null
   const key = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64')
   return key.length === 32 ? key : undefined

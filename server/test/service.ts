@@ -24,6 +24,8 @@ import type { Engine, TestDatabase } from './engines.ts'
 export class TestService {
   now = Date.parse('2026-11-15T12:00:00.000Z')
   url = ''
+  /** What secrets are stored with. */
+  secretKey = randomBytes(32)
   /** Nothing is there, unless a test puts something. */
   consoleFolder = new URL('no-console/', import.meta.url)
   store!: Store
@@ -44,7 +46,7 @@ export class TestService {
     this.#dataDir = await mkdtemp(join(tmpdir(), 'promptledger-data-'))
     this.follow = {
       store: this.store,
-      vault: newVault(randomBytes(32)),
+      vault: newVault(this.secretKey),
       clock: () => this.now,
       log,
       dataDir: this.#dataDir,

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { DomainError } from '../domain/errors.ts'
+import { importOrganisationCommand } from './archive.ts'
 import { readLines } from './lines.ts'
 import { promptOrFail } from './lookup.ts'
 import { print } from './output.ts'
@@ -7,7 +8,7 @@ import { showProgress } from './progress.ts'
 import { withStore } from './session.ts'
 
 export function importCommands(program: Command): void {
-  const imports = program.command('import').description('read many from standard input, all or none')
+  const imports = program.command('import').description('read many at once, all or none')
 
   imports
     .command('history')
@@ -35,6 +36,8 @@ export function importCommands(program: Command): void {
         print(command, { imported }, `Imported ${imported} signals into ${publicId}`)
       }),
     )
+
+  importOrganisationCommand(imports)
 }
 
 const portionSize = 500

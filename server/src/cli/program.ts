@@ -1,6 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { parsePort, readConfig } from '../config.ts'
 import { version } from '../version.ts'
+import { archiveCommands } from './archive.ts'
 import { auditCommands } from './audit.ts'
 import { historyCommands } from './history.ts'
 import { importCommands } from './import.ts'
@@ -88,6 +89,7 @@ function newProgram(): Command {
   repoCommands(program)
   importCommands(program)
   auditCommands(program)
+  archiveCommands(program)
   return program
 }
 

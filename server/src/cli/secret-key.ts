@@ -19,8 +19,19 @@ export async function openVault({ secretKey, databaseUrl, dataDir }: Config): Pr
   return { seal: missing, open: missing }
 }
 
+/** The same where there is a key already, else null: none is made. */
+export async function findVault({ secretKey, databaseUrl, dataDir }: Config): Promise<Vault | null> {
+  if (secretKey !== null) return newVault(secretKey)
+  const kept = databaseUrl.startsWith('sqlite:') ? await readKey(keyFile(dataDir)) : null
+  return kept && newVault(kept)
+}
+
+function keyFile(dataDir: string): string {
+  return join(dataDir, 'secret.key')
+}
+
 async function keptKey(dataDir: string): Promise<Buffer> {
-  const file = join(dataDir, 'secret.key')
+  const file = keyFile(dataDir)
   const found = await readKey(file)
   if (found !== null) return found
   // Written in full under another name, then linked: of several processes that start together one wins, and none reads half.

@@ -178,6 +178,7 @@ function overLimit(limit: number, used: number, now: Instant): DomainError {
   )
 }
 
+/** By the public ID, which stays the same wherever an organisation moves to. */
 function fingerprint(prompt: Prompt, body: string): string {
-  return hash('sha256', `${prompt.id} ${body}`, 'base64url')
+  return hash('sha256', `${prompt.publicId} ${body}`, 'base64url')
 }

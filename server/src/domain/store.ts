@@ -1,4 +1,5 @@
 import type { KeyStore } from './api-key.ts'
+import type { ArchiveStore } from './archive.ts'
 import type { AuditStore } from './audit.ts'
 import type { DeliveryStore } from './delivery.ts'
 import type { FactStore } from './facts.ts'
@@ -44,6 +45,7 @@ export interface Store {
   deliveries: DeliveryStore
   facts: FactStore
   audit: AuditStore
+  archive: ArchiveStore
   /** The number of the newest migration, which opening the store has applied. */
   schemaVersion: number
   /**

@@ -10,6 +10,8 @@ export interface PostgresDatabase extends Database {
   attempt(sql: string, values: unknown[]): Promise<Record<string, unknown>[]>
   /** Runs `work` on a connection that is closed afterwards, so that whatever is set there goes with it. */
   apart<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
+  /** The same, for as long as it takes. */
+  unhurried<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   /** Runs `work` on one connection while no other process is doing so. A failure closes the connection, which frees the lock. */
   alone<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   connections(): { total: number; idle: number; waiting: number }
@@ -33,7 +35,7 @@ const lockNumber = 7_061_951
 const serverPatience = 30_000
 const ourPatience = 32_000
 
-const countChange = statement('update change_counter set changes = changes + 1')
+export const countChange = statement('update change_counter set changes = changes + 1')
 
 /** `onChange` is called after each change made through this pool. */
 export async function openPostgres(
@@ -77,10 +79,16 @@ export async function openPostgres(
     return withClient((client) => transaction(client, statements))
   }
 
-  function stage({ columns, portions, targets, statements }: Staging): Promise<Row[][]> {
+  function unhurried<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
     return withClient(async (client) => {
       watch.leave(client)
       await client.query('set statement_timeout = 0')
+      return work(client)
+    }, false)
+  }
+
+  function stage({ columns, portions, targets, statements }: Staging): Promise<Row[][]> {
+    return unhurried(async (client) => {
       await client.query(`create temp table staged (${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})`)
       const arrays = columns.map(({ type }, i) => `$${i + 1}::${type}[]`)
       const insert = `insert into staged select * from unnest(${arrays.join(', ')})`
@@ -97,7 +105,7 @@ export async function openPostgres(
       // Or queries would be planned for the table as it was. The rows are stored by now, whatever becomes of this.
       await client.query(`analyze ${targets.join(', ')}`).catch(() => {})
       return results
-    }, false)
+    })
   }
 
   return {
@@ -123,6 +131,7 @@ export async function openPostgres(
       return results
     },
     apart: (work) => withClient(work, false),
+    unhurried,
     alone: (work) =>
       withClient(async (client) => {
         watch.leave(client)
@@ -196,7 +205,7 @@ async function run(client: pg.Pool | pg.ClientBase, sql: string, values: unknown
 
 const numberedSql = new Map<string, string>()
 
-function numbered(sql: string): string {
+export function numbered(sql: string): string {
   let text = numberedSql.get(sql)
   if (text === undefined) {
     let count = 0

@@ -3,6 +3,7 @@ import type { Store } from '../../domain/store.ts'
 import { type Clock, monthStart } from '../../domain/time.ts'
 import { inGroups, type OnAct } from '../groups.ts'
 import { newMemory, remembering } from '../memory.ts'
+import { sqlArchive } from '../sql/archive.ts'
 import { sqlAudit } from '../sql/audit.ts'
 import { statement } from '../sql/database.ts'
 import { sqlDeliveries } from '../sql/deliveries.ts'
@@ -17,6 +18,7 @@ import { sqlRetract } from '../sql/retract.ts'
 import { sqlSessions } from '../sql/sessions.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
 import { sqlSignals } from '../sql/signals.ts'
+import { postgresArchive } from './archive.ts'
 import { openPostgres } from './database.ts'
 import { postgresWalk } from './erasure.ts'
 import { migrate } from './migrate.ts'
@@ -107,6 +109,7 @@ export async function openPostgresStore(
     deliveries: sqlDeliveries(database),
     facts: sqlFacts(database),
     audit: sqlAudit(database),
+    archive: sqlArchive(database, postgresArchive(database, makeMonths, memory.forget)),
     schemaVersion,
     refresh: freshness.join,
     lines: { lookUps: freshness, signals },

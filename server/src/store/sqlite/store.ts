@@ -3,6 +3,7 @@ import type { Store } from '../../domain/store.ts'
 import type { Clock } from '../../domain/time.ts'
 import { inGroups, type OnAct } from '../groups.ts'
 import { newMemory, remembering } from '../memory.ts'
+import { sqlArchive } from '../sql/archive.ts'
 import { sqlAudit } from '../sql/audit.ts'
 import { sqlDeliveries } from '../sql/deliveries.ts'
 import { sqlErasure } from '../sql/erasure.ts'
@@ -16,6 +17,7 @@ import { sqlRetract } from '../sql/retract.ts'
 import { sqlSessions } from '../sql/sessions.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
 import { sqlSignals } from '../sql/signals.ts'
+import { sqliteArchive } from './archive.ts'
 import { openSqlite } from './database.ts'
 import { sqliteWalk } from './erasure.ts'
 import { migrate } from './migrate.ts'
@@ -69,6 +71,7 @@ export async function openSqliteStore(path: string, clock: Clock, onBatch?: OnAc
     deliveries: sqlDeliveries(database),
     facts: sqlFacts(database),
     audit: sqlAudit(database),
+    archive: sqlArchive(database, sqliteArchive(path)),
     schemaVersion,
     refresh: freshness.join,
     lines: { lookUps: freshness, signals },
