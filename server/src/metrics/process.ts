@@ -39,9 +39,9 @@ export function processMetrics(): ProcessMetrics {
         {
           name: 'promptledger_event_loop_delay_seconds',
           type: 'gauge',
-          help: 'By how much the event loop was late since the look before; quantile 1 is the worst.',
-          samples: Object.entries(delays).map(([quantile, value]) => ({
-            labels: { quantile },
+          help: 'By how much the event loop was late since the look before; share 1 is the worst.',
+          samples: Object.entries(delays).map(([share, value]) => ({
+            labels: { share },
             value: Math.max(0, value * nanoseconds - resolution / 1_000) || 0,
           })),
         },
