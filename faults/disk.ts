@@ -39,7 +39,7 @@ export const disk: Fault = {
       const subjects = [await newSubject(url, 'business'), await newSubject(url, 'free')]
       let service = await serve(url, { LOG_LEVEL: 'silent' })
       const votes = startVoting(() => service.port, subjects, 16)
-      const all = [...(mounted ? [full(place)] : []), unwritable(service), locked(file)]
+      const all = [...(mounted ? [full(place, file)] : []), unwritable(service), locked(file)]
       let slowest = 0
       for (let time = 0; time < times; time++) {
         for (const trouble of all) slowest = Math.max(slowest, await survive(trouble, service, votes, random))
@@ -74,12 +74,16 @@ async function mount(place: string): Promise<boolean> {
   )
 }
 
-function full(place: string): Trouble {
+function full(place: string, file: string): Trouble {
   const filler = join(place, 'filler')
   return {
     name: 'disk full',
     after: 0,
     async begin() {
+      // Or there would be room in the log that SQLite has written before and begins again.
+      const database = new DatabaseSync(file, { timeout: 5_000 })
+      database.exec('pragma wal_checkpoint(truncate)')
+      database.close()
       for (const size of [1 << 20, 1 << 12]) {
         try {
           for (;;) appendFileSync(filler, Buffer.alloc(size))

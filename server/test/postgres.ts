@@ -55,22 +55,22 @@ export async function startPostgres(settings: string[] = []): Promise<PostgresSe
     ['--pgdata', data, '--username=postgres', '--auth=trust', '--encoding=UTF8', '--no-locale', '--no-sync'],
     { ...user, cwd: folder },
   )
+  let server: ChildProcess
   const run = async () => {
-    const server = spawn(
+    server = spawn(
       join(bin, 'postgres'),
       ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', '', '-c', 'max_connections=300', ...settings],
       { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
     )
-    process.once('exit', () => server.kill('SIGINT'))
     await ready(server)
-    return server
   }
   const halt = async (signal: NodeJS.Signals) => {
     const exited = once(server, 'exit')
     server.kill(signal)
     await exited
   }
-  let server = await run()
+  process.once('exit', () => server?.kill('SIGINT'))
+  await run()
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     pause: () => halt('SIGINT'),
@@ -79,7 +79,7 @@ export async function startPostgres(settings: string[] = []): Promise<PostgresSe
       // The processes of one that was killed notice by and by, and until then there is no place for another.
       for (let tries = 1; ; tries++) {
         try {
-          server = await run()
+          await run()
           return
         } catch (error) {
           if (tries === 50) throw error
