@@ -35,6 +35,12 @@ export interface Organisation {
 }
 
 const leftOfScarce = 10
+const entry = {
+  action: 'deployed',
+  user: { name: 'Ada Lovelace', email: 'ada@example.com' },
+  commit_sha: 'a1'.repeat(20),
+  branch_name: 'main',
+}
 const mostExpendable = 100
 
 /** What only the command can make. */
@@ -69,6 +75,8 @@ export async function openWorld(
   const prompts = [ample.promptId]
   while (prompts.length < 12)
     prompts.push((await ask<{ id: string }>('POST', 'prompts', { name: 'asked for' })).data.id)
+  // One entry each, whose ids are the first.
+  for (const prompt of prompts) await ask('POST', `prompts/${prompt}/history`, entry)
   const repository = join(folder, 'sample.git')
   await makeRepository(repository, 20, 3)
   const connect = async (path: string) => {
