@@ -39,6 +39,8 @@ const entry = {
   action: 'deployed',
   user: { name: 'Ada Lovelace', email: 'ada@example.com' },
   commit_sha: 'a1'.repeat(20),
+  pr_number: null,
+  pr_url: null,
   branch_name: 'main',
 }
 const mostExpendable = 100
