@@ -18,6 +18,9 @@ export interface Running {
 }
 
 const started = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of started) child.kill('SIGKILL')
+})
 
 /** Starts a program that prints its address as JSON once it listens. */
 export async function start(script: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Running> {

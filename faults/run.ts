@@ -7,13 +7,16 @@ import { tryFault } from './trial.ts'
 
 const usage = `Tries everything that must not break the promises, and ends with a table of it. Whatever is lost ends it with status 1.
 
-npm run faults                        all of it, in some 15 minutes
+npm run faults                        all of it, in some 16 minutes
 npm run faults -- --short             a little of each, as in npm test
 npm run faults -- --only kills,year   one or some of ${faults.map(({ name }) => name).join(', ')}
 npm run faults -- --engine sqlite     on one engine
 npm run faults -- --times 1000        so often, in what the fault counts
 npm run faults -- --seed 12345        the same again
 `
+
+// Whatever was started goes with us.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
 const { values: options } = parseArgs({
   options: {

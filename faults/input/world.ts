@@ -42,6 +42,7 @@ const entry = {
   pr_number: null,
   pr_url: null,
   branch_name: 'main',
+  created_at: '2026-01-01T00:00:00.000Z',
 }
 const mostExpendable = 100
 
