@@ -388,6 +388,20 @@ onEachEngine('An imported organisation', (engine) => {
     )
   })
 
+  test('is refused where its oldest signals are not kept: nobody would see them, and they would soon be gone', async () => {
+    const { service, exported } = sourceOn(other)
+    const database = await newDatabase(engine)
+    const store = await openTestStore(database.url)
+    await store.organisations.create(newOrganisation('Resident', 'free', 1))
+    await store.signals.removeSome(Date.parse('2100-01-01T00:00:00Z'))
+    await store.close()
+    const before = await everything(database.url)
+    const message =
+      /Signals from before 2100-01-01T00:00:00.000Z are not kept here, and this organisation has \d+ of them/
+    await refused(settings(database.url, service.secretKey), ['import', 'organisation', exported], message)
+    assert.deepEqual(await everything(database.url), before)
+  })
+
   test('is refused where signals are kept for longer than they were, since its pages could not be counted', async () => {
     const { service, exported } = sourceOn(other)
     const database = await newDatabase(engine)

@@ -176,6 +176,20 @@ onEachEngine('The process', (engine) => {
 })
 
 describe('The process', () => {
+  test('ends where the start fails after it listens, with all that it has begun', async () => {
+    const database = await sqlite.create()
+    const { url } = database
+    await promptledgerJson(url, ['migrate'])
+    await queryRows(
+      url,
+      "create trigger refuse before insert on organisations begin select raise(abort, 'not today'); end",
+    )
+    const { code, stderr } = await promptledger({ DATABASE_URL: url, METRICS_PORT: '0' }, ['serve', '--port', '0'])
+    assert.equal(code, 1)
+    assert.match(stderr, /not today/)
+    await database.remove()
+  })
+
   test('does not share its port with a second service', async () => {
     const database = await sqlite.create()
     const { url } = database

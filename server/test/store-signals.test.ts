@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import pg from 'pg'
+import { postgresArchive } from '../src/store/postgres/archive.ts'
+import { openPostgres } from '../src/store/postgres/database.ts'
+import { monthPartitions } from '../src/store/postgres/months.ts'
+import { signalIds } from '../src/store/postgres/signal-ids.ts'
 import { type Engine, engines, onEachEngine } from './engines.ts'
 import { inPortions, signalOf } from './recording.ts'
 import { openTestStore, queryRows, usageOf, useService } from './service.ts'
@@ -171,5 +175,29 @@ describe('The store keeps signals and, on PostgreSQL alone,', () => {
     const outcome = await service.store.signals.record(signalOf(tenant, { createdAt }))
     await reader.end()
     assert.equal(outcome.kind, 'recorded')
+  })
+
+  test('gives no id that an import of an organisation takes at the same moment', async () => {
+    const database = await openPostgres(
+      service.url,
+      4,
+      () => {},
+      () => {},
+    )
+    const engine = postgresArchive(database, monthPartitions(database), () => {})
+    const ids = signalIds(database)
+    const drawn = new Set<number>()
+    let stopped = false
+    const drawing = Array.from({ length: 2 }, async () => {
+      while (!stopped) for (const id of await ids.draw(1_024)) drawn.add(id)
+    })
+    const taken: number[] = []
+    for (let i = 0; i < 200; i++) taken.push(await engine.writing((connection) => connection.takeIds('signals', 5)))
+    stopped = true
+    await Promise.all(drawing)
+    await database.close()
+    assert.ok(drawn.size > 1_000)
+    const twice = taken.filter((last) => [1, 2, 3, 4, 5].some((place) => drawn.has(last + place)))
+    assert.deepEqual(twice, [])
   })
 })

@@ -15,6 +15,7 @@ const linger = 500
 export async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {
   const more: Server[] = []
   let closed: Promise<void>[] = []
+  let closingIdle: NodeJS.Timeout | undefined
   const open = new Set<Socket>()
   app.server.on('connection', (socket: Socket) => {
     open.add(socket)
@@ -32,11 +33,11 @@ export async function listen(app: FastifyInstance, host: string, port: number): 
     const end = performance.now() + linger
     while (open.size > 0 && performance.now() < end) await pause(10)
     // An answer that was on its way when we began to stop leaves a connection that nobody will use again.
-    const closingIdle = setInterval(() => app.server.closeIdleConnections(), 100)
-    app.server.once('close', () => clearInterval(closingIdle))
+    closingIdle = setInterval(() => app.server.closeIdleConnections(), 100)
   })
   app.addHook('onClose', async () => {
     await Promise.all(closed)
+    clearInterval(closingIdle)
   })
   // Sockets that share a port would share it with another process too: that it is free has to be seen before.
   const free = await freePort(host, port)

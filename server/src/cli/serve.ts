@@ -61,7 +61,7 @@ export async function serve(config: Config): Promise<Served> {
     ...(metrics && { watch: metrics.requests }),
   })
   let first: FirstRun | null
-  let served: ServedMetrics | null
+  let served: ServedMetrics | null = null
   try {
     // Listening comes first: where the port is taken, no key may be made that nobody gets to see.
     await listen(app, config.host, config.port)
@@ -70,7 +70,7 @@ export async function serve(config: Config): Promise<Served> {
     first = config.firstRun ? await firstRun(store, Date.now()) : null
   } catch (error) {
     await app.close()
-    await following.stop()
+    await Promise.all([served?.stop(), following.stop()])
     await store.close()
     throw error
   }

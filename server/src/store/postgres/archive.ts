@@ -83,7 +83,7 @@ function connectionOf(database: PostgresDatabase, client: pg.ClientBase, makeMon
       const acts = database.write([
         // While we wait for somebody, everybody waits for us.
         statement(`set local lock_timeout = '${patience}'`),
-        statement(`lock table ${table} in share row exclusive mode`),
+        statement(hold(table)),
         statement(`select setval(${sequence}, coalesce(pg_sequence_last_value(${sequence}), 0) + ?) as last`, [count]),
       ])
       const [, , taken = []] = await acts.catch((error) => {
@@ -96,6 +96,15 @@ function connectionOf(database: PostgresDatabase, client: pg.ClientBase, makeMon
       await rows('lock table organisations in share row exclusive mode')
     },
   }
+}
+
+/**
+ * Makes whoever takes a number wait until the transaction is over. Ids of signals are drawn from their sequence before anything
+ * is written, so that it is the sequence that has to be held; there is no other way than to set what it is already.
+ */
+function hold(table: NumberedTable): string {
+  if (table === 'signals') return 'alter sequence signal_ids owned by none'
+  return `lock table ${table} in share row exclusive mode`
 }
 
 function sequenceOf(table: NumberedTable): string {

@@ -87,11 +87,11 @@ export function recordBatch(
   database: PostgresDatabase,
   prepareMonths: PrepareMonths,
 ): (signals: SignalToRecord[]) => Promise<RecordOutcome[]> {
-  const drawIds = signalIds(database)
+  const ids = signalIds(database)
 
   return async (signals) => {
-    const ids = await drawIds(signals.length)
-    const places: Place[] = signals.map((signal, i) => ({ id: ids[i] as number, signal, outcome: null }))
+    const drawn = await ids.draw(signals.length)
+    const places: Place[] = signals.map((signal, i) => ({ id: drawn[i] as number, signal, outcome: null }))
     await prepareMonths(monthsOf(places))
     const room = new Map<string, number>()
     // Set once it is not known any more whether some are stored: they have to be looked for, however often it takes.
@@ -107,10 +107,11 @@ export function recordBatch(
         const round = nextRound(open, room)
         settle(round, await ask(database, round, prepareMonths))
         const refused = round.filter(({ outcome }) => outcome === null)
-        if (refused.length > 0) await settleRefused(database, refused, room)
+        if (refused.length > 0) await settleRefused(database, refused, room, deadline !== null)
       } catch (error) {
         const nothingStored = places.every(({ outcome }) => outcome === null) && !(error instanceof UnknownOutcome)
         if (deadline === null && nothingStored) throw error
+        ids.forget()
         deadline ??= performance.now() + patience
         if (performance.now() > deadline) throw error
         unsure = true
@@ -176,8 +177,16 @@ function at(round: Place[], place: number): Place {
   return round[place - 1] as Place
 }
 
-/** Over the limit, unless the signal only did not fit together with the others: then notes how many do. */
-async function settleRefused(database: PostgresDatabase, refused: Place[], room: Map<string, number>): Promise<void> {
+/**
+ * Over the limit, unless the signal only did not fit together with the others: then notes how many do. Where a connection broke
+ * before, the limit may have been used up by these very signals, in the end.
+ */
+async function settleRefused(
+  database: PostgresDatabase,
+  refused: Place[],
+  room: Map<string, number>,
+  mayBeStored: boolean,
+): Promise<void> {
   for (const [usage, places] of Map.groupBy(refused, ({ signal }) => usageOf(signal))) {
     const { organisationId, createdAt, limit } = (places[0] as Place).signal
     const [row] = await database.rows('select used from signal_usage where organisation_id = ? and month = ?', [
@@ -190,7 +199,8 @@ async function settleRefused(database: PostgresDatabase, refused: Place[], room:
       continue
     }
     room.delete(usage)
-    for (const place of places) place.outcome = { kind: 'over_limit', used }
+    if (mayBeStored) await settleStored(database, places)
+    for (const place of places) place.outcome ??= { kind: 'over_limit', used }
   }
 }
 

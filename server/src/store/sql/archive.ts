@@ -35,12 +35,11 @@ export interface ArchiveEngine {
 
 const portionSize = 1_000
 // Up to 25 MB each.
-const deliveryPortionSize = 10
+const deliveryPortionSize = 1
 
 export function sqlArchive(database: Database, engine: ArchiveEngine): ArchiveStore {
   async function restore(connection: ArchiveConnection, contents: ArchiveContents): Promise<Offsets> {
-    await connection.holdOrganisations()
-    if ((await countOf(connection, 'organisations')) > 0) {
+    if (!(await isEmpty(connection))) {
       throw new Error(
         'The database has organisations already, and only an empty one can be restored into: name a new one in DATABASE_URL. ' +
           'To add to this one, use promptledger export --org <id> <file> where they come from and promptledger import organisation <file> here',
@@ -61,7 +60,7 @@ export function sqlArchive(database: Database, engine: ArchiveEngine): ArchiveSt
     for (const table of numberedTables) {
       if (contents.lastIds[table] > 0) offsets[table] = await connection.takeIds(table, contents.lastIds[table])
     }
-    const alone = (await countOf(connection, 'organisations')) === 0
+    const alone = await isEmpty(connection)
     await storeRows(connection, contents, offsets)
     if (alone) await connection.rows('update signal_retention set kept_since = ?', [contents.keptSince])
     else await checkKept(connection, contents, organisationId + offsets.organisations)
@@ -166,14 +165,33 @@ async function refuseKnown(
   throw new Error(`The ${called} ${text} is already here, in organisation ${organisationId}: nothing was imported`)
 }
 
-/** Since when signals are kept is one line for the whole database, by which pages are counted. */
+/** Empty until the transaction is over, where it is. */
+async function isEmpty(connection: ArchiveConnection): Promise<boolean> {
+  if ((await countOf(connection, 'organisations')) > 0) return false
+  await connection.holdOrganisations()
+  return (await countOf(connection, 'organisations')) === 0
+}
+
+/** Since when signals are kept is one line for the whole database, by which pages are counted and rows removed. */
 async function checkKept(connection: ArchiveConnection, { keptSince }: ArchiveContents, organisationId: number) {
   const sql = `select 1 from signal_hours where organisation_id = ? and hour < ?
     and hour >= (select kept_since from signal_retention) limit 1`
   const [removed] = await connection.rows(sql, [organisationId, keptSince])
-  if (removed === undefined) return
-  throw new Error(
-    `Where this organisation comes from, signals from before ${isoTime(keptSince)} were removed, and here they are kept for longer, ` +
-      'so that its pages could not be counted: import it into a database of its own',
-  )
+  if (removed !== undefined) {
+    throw new Error(
+      `Where this organisation comes from, signals from before ${isoTime(keptSince)} were removed, and here they are kept for longer, ` +
+        'so that its pages could not be counted: import it into a database of its own',
+    )
+  }
+  const kept = 'select kept_since from signal_retention'
+  const [[here, hidden]] = (await connection.rows(
+    `select (${kept}), count(*) from signals where organisation_id = ? and created_at < (${kept})`,
+    [organisationId],
+  )) as [[number, number]]
+  if (hidden > 0) {
+    throw new Error(
+      `Signals from before ${isoTime(here)} are not kept here, and this organisation has ${hidden} of them: ` +
+        'import it into a database of its own',
+    )
+  }
 }
