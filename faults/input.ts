@@ -82,7 +82,6 @@ export const badInput: Fault = {
         'signals stored': signals,
         'memory in the second quarter, MB': Math.round(before),
         'memory in the last quarter, MB': Math.round(after),
-        seed,
       }
     } finally {
       await stop(running)
