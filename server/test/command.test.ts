@@ -184,6 +184,8 @@ onEachEngine('The command', (engine) => {
         [entry(1).replace('A1', ' '), /line 2501: user.name must not be empty/],
         [entry(1).replace('1970-01-01', '1970-02-30'), /line 2501: created_at must be an ISO 8601 time/],
         [Buffer.from([0x22, 0xff, 0x22]), /line 2501: it is not valid UTF-8/],
+        // Wherever the parts end in which it comes.
+        ['x'.repeat(1024 * 1024 + 1), /line 2501: it is longer than/],
         ['x'.repeat(1_100_000), /line 2501: it is longer than/],
       ]
       for (const [line, message] of bad) {

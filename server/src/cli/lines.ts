@@ -13,11 +13,16 @@ export async function* readLines(source: AsyncIterable<Buffer>): AsyncGenerator<
   let restLength = 0
 
   function* take(bytes: Buffer): Generator<Line> {
+    checkLength(restLength + bytes.length)
     number++
     const text = decode(number, rest.length === 0 ? bytes : Buffer.concat([...rest, bytes]))
     rest = []
     restLength = 0
     if (text.trim() !== '') yield { number, text }
+  }
+
+  function checkLength(length: number): void {
+    if (length > longest) throw new Error(`line ${number + 1}: it is longer than ${longest} bytes`)
   }
 
   for await (const chunk of source) {
@@ -28,7 +33,7 @@ export async function* readLines(source: AsyncIterable<Buffer>): AsyncGenerator<
     }
     rest.push(chunk.subarray(start))
     restLength += chunk.length - start
-    if (restLength > longest) throw new Error(`line ${number + 1}: it is longer than ${longest} bytes`)
+    checkLength(restLength)
   }
   if (restLength > 0) yield* take(Buffer.alloc(0))
 }
