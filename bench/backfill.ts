@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { makeRepository } from '../testing/sample-repository.ts'
 import { connect, newOrganisation, type Place } from './connected.ts'
 import { median } from './median.ts'
-import { makeRepository } from './sample-repository.ts'
 
 const run = promisify(execFile)
 const sizes = [1_000, 5_000, 20_000]

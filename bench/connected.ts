@@ -1,4 +1,4 @@
-import { type Measured, measuredCommand } from './processes.ts'
+import { type Measured, measuredCommand } from '../testing/processes.ts'
 
 /** Where the service under test keeps its data. */
 export interface Place {

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { serve, stop } from '../testing/processes.ts'
 import { load } from './load.ts'
 import { median } from './median.ts'
-import { serve, stop } from './processes.ts'
 import { fillHistory, fillSignals, historyRequest, newSubject, type Subject, signalRequest } from './subject.ts'
 
 type Urls = { sqlite: string; postgres: string }

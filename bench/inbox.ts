@@ -2,12 +2,12 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Delivery, deliveries } from '../server/test/payloads.ts'
-import { queryRows } from '../server/test/service.ts'
+import { type Delivery, deliveries } from '../testing/payloads.ts'
+import { type Running, serve, stop } from '../testing/processes.ts'
+import { makeRepository } from '../testing/sample-repository.ts'
+import { queryRows } from '../testing/service.ts'
 import { connect, newOrganisation, type Place, webhookAt } from './connected.ts'
 import { type Percentiles, percentiles } from './median.ts'
-import { type Running, serve, stop } from './processes.ts'
-import { makeRepository } from './sample-repository.ts'
 
 const repositories = 20
 const perSecond = 200

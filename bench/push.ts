@@ -3,11 +3,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { deliveries } from '../server/test/payloads.ts'
+import { deliveries } from '../testing/payloads.ts'
+import { serve, stop } from '../testing/processes.ts'
+import { makeRepository } from '../testing/sample-repository.ts'
 import { connect, newOrganisation, type Place, webhookAt } from './connected.ts'
 import { type Percentiles, percentiles } from './median.ts'
-import { serve, stop } from './processes.ts'
-import { makeRepository } from './sample-repository.ts'
 
 const run = promisify(execFile)
 const pushes = 30

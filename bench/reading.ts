@@ -1,5 +1,5 @@
+import { serve, stop } from '../testing/processes.ts'
 import { load } from './load.ts'
-import { serve, stop } from './processes.ts'
 import { fillHistory, fillSignals, newSubject, type Subject } from './subject.ts'
 
 type Name = 'sqlite' | 'postgres'

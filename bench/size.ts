@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises'
 import pg from 'pg'
-import { operator } from '../server/src/domain/audit.ts'
-import { newOrganisation } from '../server/src/domain/organisation.ts'
+import { operator } from '../server/src/domain/access/audit.ts'
+import { newOrganisation } from '../server/src/domain/access/organisation.ts'
 import { newPrompt } from '../server/src/domain/prompt.ts'
-import type { SignalToRecord } from '../server/src/domain/signal.ts'
+import type { SignalToRecord } from '../server/src/domain/signals/signal.ts'
 import { openStore } from '../server/src/store/open.ts'
 
 type Name = 'sqlite' | 'postgres'

@@ -1,4 +1,4 @@
-import { importLines, promptledger } from './processes.ts'
+import { importLines, promptledger } from '../testing/processes.ts'
 
 /** An organisation in a database under test, with one prompt. */
 export interface Subject {

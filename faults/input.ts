@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check'
-import { residentMemory, serve, stop } from '../bench/processes.ts'
-import type { Document } from '../server/src/http/reference/document.ts'
+import type { Document } from '../server/src/http/docs/document.ts'
+import { residentMemory, serve, stop } from '../testing/processes.ts'
 import type { Fault } from './fault.ts'
 import { type Hostile, hostileOnes, slowOnes, stalledOnes } from './input/hostile.ts'
 import { count, newReport, note, type Report, told } from './input/report.ts'

@@ -1,4 +1,4 @@
-import { kill, type Running, serve, stop } from '../bench/processes.ts'
+import { kill, type Running, serve, stop } from '../testing/processes.ts'
 import type { Fault } from './fault.ts'
 import { newPushes } from './pushes.ts'
 import { newSubject, type Subject } from './subject.ts'

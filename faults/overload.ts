@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Running, serve, stop } from '../bench/processes.ts'
+import { type Running, serve, stop } from '../testing/processes.ts'
 import type { Fault } from './fault.ts'
 import { type Answers, flood, within } from './flood.ts'
 import { type Answer, startProbe } from './probe.ts'

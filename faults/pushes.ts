@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { measuredCommand } from '../bench/processes.ts'
-import { GitRepository } from '../server/test/git-repository.ts'
-import { type Delivery, deliveries } from '../server/test/payloads.ts'
-import { queryRows } from '../server/test/service.ts'
+import { GitRepository } from '../testing/git-repository.ts'
+import { type Delivery, deliveries } from '../testing/payloads.ts'
+import { measuredCommand } from '../testing/processes.ts'
+import { queryRows } from '../testing/service.ts'
 import { pause } from './voters.ts'
 
 /** A repository that is followed, and somebody who pushes to it again and again. */

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http'
-import { kill, promptledger, type Running, serve, stop } from '../bench/processes.ts'
-import { startCutter } from './cutter.ts'
+import { startCutter } from '../testing/cutting-proxy.ts'
+import { kill, promptledger, type Running, serve, stop } from '../testing/processes.ts'
 import type { Fault } from './fault.ts'
 import { newSubject, type Subject } from './subject.ts'
 import { tallyUp } from './tally.ts'

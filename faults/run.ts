@@ -1,6 +1,6 @@
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
-import { startPostgres } from '../server/test/postgres.ts'
+import { startPostgres } from '../testing/postgres.ts'
 import { faults } from './all.ts'
 import type { EngineName, Fault, Outcome } from './fault.ts'
 import { tryFault } from './trial.ts'

@@ -1,4 +1,4 @@
-import { promptledger } from '../bench/processes.ts'
+import { promptledger } from '../testing/processes.ts'
 
 /** An organisation whose promises are put to the test. */
 export interface Subject {

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { killAll } from '../bench/processes.ts'
-import { doctor } from '../server/src/cli/doctor.ts'
-import { type Engine, engines } from '../server/test/engines.ts'
-import { randomFrom } from '../server/test/simulation.ts'
+import { doctor } from '../server/src/doctor/doctor.ts'
+import { type Engine, engines } from '../testing/engines.ts'
+import { killAll } from '../testing/processes.ts'
+import { randomFrom } from '../testing/simulation.ts'
 import type { EngineName, Fault, Outcome } from './fault.ts'
 
 const byName: Record<EngineName, Engine['name']> = { sqlite: 'SQLite', postgres: 'PostgreSQL' }

@@ -13,7 +13,6 @@ export {
   type WireErrorCode,
 } from './errors.ts'
 export type { Pages } from './page.ts'
-export type { QueuedSignal, QueueOptions, SignalQueue, Spool } from './queue.ts'
+export type { QueuedSignal, QueueOptions, SignalOptions, SignalQueue, Spool } from './queue.ts'
 export type { ClientOptions, RequestOptions } from './request.ts'
-export type { SignalOptions } from './resources/signals.ts'
 export type * from './types.ts'

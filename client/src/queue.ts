@@ -1,7 +1,6 @@
 import { PromptledgerError, RateLimitedError, TimeoutError, UnauthorizedError } from './errors.ts'
 import { newIdempotencyKey } from './idempotency-key.ts'
 import { isPassing, type RequestOptions } from './request.ts'
-import type { SignalOptions } from './resources/signals.ts'
 import type { NewSignal } from './types.ts'
 
 /** A signal on its way. Its key makes sure that it is counted once, however often and by whomever it is sent. */
@@ -22,6 +21,11 @@ export interface Spool {
   /** Resolves when all of that is safe. */
   written(): Promise<void>
   close(): Promise<void>
+}
+
+export interface SignalOptions extends RequestOptions {
+  /** Calls with the same key, prompt and signal are counted once. Unless told, each call has a key of its own. */
+  idempotencyKey?: string | undefined
 }
 
 export interface QueueOptions extends Pick<RequestOptions, 'timeout' | 'maxRetries' | 'headers' | 'fetch'> {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { type Engine, engines } from '../../server/test/engines.ts'
+import { type Engine, engines } from '../../testing/engines.ts'
 import { useLiveService } from './ledger.ts'
 
 const run = promisify(execFile)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachEngine } from '../../server/test/engines.ts'
+import { onEachEngine } from '../../testing/engines.ts'
+import type { Fate } from '../../testing/http-proxy.ts'
 import { useLiveService } from './ledger.ts'
-import type { Fate } from './proxy.ts'
 
 // In full, it takes a minute:
-// PROMPTLEDGER_SIGNALS=10000 npx node --test --test-global-setup=server/test/postgres.ts client/test/endurance.test.ts
+// PROMPTLEDGER_SIGNALS=10000 npx node --test --test-global-setup=testing/postgres.ts client/test/endurance.test.ts
 const count = Number(process.env.PROMPTLEDGER_SIGNALS ?? 2_000)
 
 onEachEngine('Signals', (engine) => {

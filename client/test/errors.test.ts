@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { inspect } from 'node:util'
-import { type Engine, engines } from '../../server/test/engines.ts'
+import { type Engine, engines } from '../../testing/engines.ts'
 import {
   ConflictError,
   ConnectionError,

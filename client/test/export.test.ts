@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { onEachEngine } from '../../server/test/engines.ts'
+import { onEachEngine } from '../../testing/engines.ts'
 import { ConnectionError, NotFoundError, type Signal, TimeoutError, ValidationError } from '../src/index.ts'
 import { useLiveService } from './ledger.ts'
 

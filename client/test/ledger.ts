@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import { after, before } from 'node:test'
-import type { Engine } from '../../server/test/engines.ts'
-import { type Tenant, TestService } from '../../server/test/service.ts'
+import type { Engine } from '../../testing/engines.ts'
+import { TestProxy } from '../../testing/http-proxy.ts'
+import { type Tenant, TestService } from '../../testing/service.ts'
 import { type ClientOptions, Promptledger } from '../src/index.ts'
-import { TestProxy } from './proxy.ts'
 
 /** The real service on a real socket, with a proxy in front that does to requests what the test wants. */
 export class LiveService extends TestService {

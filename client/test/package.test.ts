@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { build } from 'rolldown'
-import { type Engine, engines } from '../../server/test/engines.ts'
+import { type Engine, engines } from '../../testing/engines.ts'
 import { useLiveService } from './ledger.ts'
 
 const run = promisify(execFile)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type Engine, engines } from '../../server/test/engines.ts'
-import type { Tenant } from '../../server/test/service.ts'
+import { type Engine, engines } from '../../testing/engines.ts'
+import type { Tenant } from '../../testing/service.ts'
 import { NotFoundError } from '../src/index.ts'
 import { useLiveService } from './ledger.ts'
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Engine, engines, onEachEngine } from '../../server/test/engines.ts'
+import { type Engine, engines, onEachEngine } from '../../testing/engines.ts'
+import type { Fate } from '../../testing/http-proxy.ts'
 import { ConnectionError, NotFoundError, PromptledgerError } from '../src/index.ts'
 import { useLiveService } from './ledger.ts'
-import type { Fate } from './proxy.ts'
 
 onEachEngine('Retries', (engine) => {
   const service = useLiveService(engine)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Engine, engines } from '../../server/test/engines.ts'
+import { type Engine, engines } from '../../testing/engines.ts'
 import { PromptledgerError, TimeoutError } from '../src/index.ts'
 import { useLiveService } from './ledger.ts'
 

@@ -1,25 +1,24 @@
 // Compiling this file is the test: the client's types, written by hand for people to read, are those of the server's
 // schemas, field by field and in both directions.
 import type { FromSchema, JSONSchema } from 'json-schema-to-ts'
-import type { auditPageSchema, auditQuerySchema } from '../../server/src/http/schemas/audit.ts'
+import type { auditPageSchema, auditQuerySchema } from '../../server/src/http/audit/schema.ts'
+import type { errorBodySchema } from '../../server/src/http/error-schema.ts'
 import type {
   entryDetailsSchema,
   liveQuerySchema,
   liveSchema,
   recordedEntrySchema,
-} from '../../server/src/http/schemas/entry.ts'
-import type { erasedSchema, erasureSchema } from '../../server/src/http/schemas/erasure.ts'
-import type { errorBodySchema } from '../../server/src/http/schemas/error.ts'
-import type { historyPageSchema, newHistoryEntrySchema } from '../../server/src/http/schemas/history.ts'
-import type { impactSchema, timelineQuerySchema, timelineSchema } from '../../server/src/http/schemas/impact.ts'
-import type { issuedKeySchema, keyPageSchema, newKeySchema, rotationSchema } from '../../server/src/http/schemas/key.ts'
-import type { pageQuerySchema } from '../../server/src/http/schemas/pagination.ts'
+} from '../../server/src/http/history/entry-schema.ts'
+import type { historyPageSchema, newHistoryEntrySchema } from '../../server/src/http/history/schema.ts'
+import type { impactSchema, timelineQuerySchema, timelineSchema } from '../../server/src/http/impact/schema.ts'
+import type { issuedKeySchema, keyPageSchema, newKeySchema, rotationSchema } from '../../server/src/http/keys/schema.ts'
+import type { pageQuerySchema } from '../../server/src/http/page-schema.ts'
 import type {
   onePromptSchema,
   promptNameSchema,
   promptPageSchema,
   promptQuerySchema,
-} from '../../server/src/http/schemas/prompt.ts'
+} from '../../server/src/http/prompts/schema.ts'
 import type {
   connectedSchema,
   deliveryPageSchema,
@@ -28,8 +27,9 @@ import type {
   oneRepositorySchema,
   repositoryPageSchema,
   rotatedSecretSchema,
-} from '../../server/src/http/schemas/repository.ts'
-import type { sessionSchema } from '../../server/src/http/schemas/session.ts'
+} from '../../server/src/http/repositories/schema.ts'
+import type { sessionSchema } from '../../server/src/http/sessions/schema.ts'
+import type { erasedSchema, erasureSchema } from '../../server/src/http/signals/erasure-schema.ts'
 import type {
   exportQuerySchema,
   newSignalSchema,
@@ -38,8 +38,8 @@ import type {
   signalSchema,
   summaryQuerySchema,
   summarySchema,
-} from '../../server/src/http/schemas/signal.ts'
-import type { usageSchema } from '../../server/src/http/schemas/usage.ts'
+} from '../../server/src/http/signals/schema.ts'
+import type { usageSchema } from '../../server/src/http/usage/schema.ts'
 import type * as client from '../src/index.ts'
 
 type Wire<Schema extends JSONSchema> = FromSchema<Schema, { keepDefaultedPropertiesOptional: true }>

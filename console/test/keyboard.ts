@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
-import { eventually } from './eventually.ts'
+import { eventually } from '../../testing/eventually.ts'
 
 const most = 80
 

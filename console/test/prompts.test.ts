@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { operator } from '../../server/src/domain/audit.ts'
+import { operator } from '../../server/src/domain/access/audit.ts'
 import { newPrompt } from '../../server/src/domain/prompt.ts'
+import { eventually } from '../../testing/eventually.ts'
 import { inBrowser } from './browser.ts'
-import { eventually } from './eventually.ts'
 import { changedPrompt, day, type Scene, titles, vote } from './scene.ts'
 import type { Visit } from './visit.ts'
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import type { Prompt } from '../../server/src/domain/prompt.ts'
-import type { NewSignal, SignalValue } from '../../server/src/domain/signal.ts'
-import { bob, web } from '../../server/test/git-repository.ts'
-import { inPortions } from '../../server/test/recording.ts'
-import { connected, type Scenario } from '../../server/test/scenario.ts'
-import type { TestService } from '../../server/test/service.ts'
+import type { NewSignal, SignalValue } from '../../server/src/domain/signals/signal.ts'
+import { bob, web } from '../../testing/git-repository.ts'
+import { inPortions } from '../../testing/recording.ts'
+import { connected, type Scenario } from '../../testing/scenario.ts'
+import type { TestService } from '../../testing/service.ts'
 
 export const day = 86_400_000
 const path = 'prompts/p.md'

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newSecret } from '../../server/src/domain/api-key.ts'
-import { operator } from '../../server/src/domain/audit.ts'
+import { newSecret } from '../../server/src/domain/access/api-key.ts'
+import { operator } from '../../server/src/domain/access/audit.ts'
 import { newPrompt } from '../../server/src/domain/prompt.ts'
-import type { Tenant } from '../../server/test/service.ts'
+import { eventually } from '../../testing/eventually.ts'
+import type { Tenant } from '../../testing/service.ts'
 import { inBrowser } from './browser.ts'
-import { eventually } from './eventually.ts'
 import type { Visit } from './visit.ts'
 
 inBrowser('Signing in', (surroundings) => {

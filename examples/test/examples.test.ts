@@ -9,8 +9,8 @@ import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { useLiveService } from '../../client/test/ledger.ts'
-import { type Engine, engines } from '../../server/test/engines.ts'
-import type { Tenant } from '../../server/test/service.ts'
+import { type Engine, engines } from '../../testing/engines.ts'
+import type { Tenant } from '../../testing/service.ts'
 import { makeSnippets } from '../write-snippets.ts'
 
 const run = promisify(execFile)

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
-import { importLines, type Running } from '../../bench/processes.ts'
-import { makeRepository } from '../../bench/sample-repository.ts'
+import { importLines, type Running } from '../../testing/processes.ts'
+import { makeRepository } from '../../testing/sample-repository.ts'
 import { newSubject, type Subject } from '../subject.ts'
 import type { Answer } from './wire.ts'
 

@@ -2,7 +2,7 @@ import { dataOf } from '../data.ts'
 import { ConnectionError } from '../errors.ts'
 import { newIdempotencyKey } from '../idempotency-key.ts'
 import { type Pages, pages } from '../page.ts'
-import { type QueueOptions, type SignalQueue, signalQueue } from '../queue.ts'
+import { type QueueOptions, type SignalOptions, type SignalQueue, signalQueue } from '../queue.ts'
 import type { RequestOptions, Transport } from '../request.ts'
 import type {
   Erased,
@@ -18,11 +18,6 @@ import type {
 import { promptPath } from './prompts.ts'
 
 export type Signals = ReturnType<typeof signals>
-
-export interface SignalOptions extends RequestOptions {
-  /** Calls with the same key, prompt and signal are counted once. Unless told, each call has a key of its own. */
-  idempotencyKey?: string | undefined
-}
 
 export function signals(service: Transport) {
   const pathOf = (promptId: string) => `${promptPath(promptId)}/signals`

@@ -1,4 +1,4 @@
-import { operator } from '../../../server/src/domain/audit.ts'
+import { operator } from '../../../server/src/domain/access/audit.ts'
 import type { Request } from '../model/request.ts'
 import { type Organisation, works } from '../model/state.ts'
 import { day, hour, iso } from '../model/time.ts'

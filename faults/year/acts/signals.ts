@@ -1,4 +1,4 @@
-import { removeOldSignals } from '../../../server/src/domain/retention.ts'
+import { removeOldSignals } from '../../../server/src/domain/signals/retention.ts'
 import type { Request } from '../model/request.ts'
 import { type Organisation, roomOf } from '../model/state.ts'
 import { day, iso } from '../model/time.ts'

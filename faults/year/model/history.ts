@@ -1,7 +1,7 @@
 // What a verdict says has tests of its own; here it matters which signals it is made of.
 
 import { isDeepStrictEqual } from 'node:util'
-import { differenceOf, verdictOf } from '../../../server/src/domain/verdict.ts'
+import { differenceOf, verdictOf } from '../../../server/src/domain/impact/verdict.ts'
 import { any, invalid, type Prediction, page, parsed, type Query, type Request, spanIn, timeIn } from './request.ts'
 import { tally } from './signals.ts'
 import type { Entry, Model, Prompt } from './state.ts'

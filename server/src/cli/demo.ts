@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { makeShop, type Shop, type ShopPrompt } from '../demo/shop.ts'
 import { isoTime } from '../domain/time.ts'
+import { newLog } from '../service/log.ts'
+import { serve } from '../service/serve.ts'
+import { openFollow } from '../service/sync-context.ts'
 import { openStore } from '../store/open.ts'
-import { openFollow } from './following.ts'
-import { newLog } from './log.ts'
-import { serve } from './serve.ts'
 
 export interface Demo extends Shop {
   address: string

@@ -1,12 +1,12 @@
-import type { NewHistoryEntry } from '../domain/history.ts'
-import { memberText } from '../domain/json-text.ts'
+import type { NewHistoryEntry } from '../domain/history/entry.ts'
 import type { Prompt } from '../domain/prompt.ts'
-import { checkMetadata, type NewSignal } from '../domain/signal.ts'
+import { memberText } from '../domain/signals/json-text.ts'
+import { checkMetadata, type NewSignal } from '../domain/signals/signal.ts'
 import { parseTime } from '../domain/time.ts'
 import { parseObject } from '../http/body.ts'
-import { parseHistoryEntry } from '../http/history-body.ts'
-import { newHistoryEntrySchema } from '../http/schemas/history.ts'
-import { importedSignalSchema } from '../http/schemas/signal.ts'
+import { parseHistoryEntry } from '../http/history/body.ts'
+import { newHistoryEntrySchema } from '../http/history/schema.ts'
+import { importedSignalSchema } from '../http/signals/schema.ts'
 import { checker } from '../http/validate.ts'
 
 const checkEntry = checker(newHistoryEntrySchema)

@@ -1,8 +1,8 @@
-import type { ApiKey } from '../domain/api-key.ts'
-import type { Delivery } from '../domain/delivery.ts'
-import type { Organisation } from '../domain/organisation.ts'
+import type { ApiKey } from '../domain/access/api-key.ts'
+import type { Organisation } from '../domain/access/organisation.ts'
 import { lookupId, type Prompt } from '../domain/prompt.ts'
-import type { Repository } from '../domain/repository.ts'
+import type { Delivery } from '../domain/repositories/delivery.ts'
+import type { Repository } from '../domain/repositories/repository.ts'
 import type { Store } from '../domain/store.ts'
 
 export async function organisationOrFail(store: Store, id: number): Promise<Organisation> {

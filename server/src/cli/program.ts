@@ -41,7 +41,7 @@ function newProgram(): Command {
     .option('--host <host>', 'overrides HOST')
     .action(async (options: { port?: number; host?: string }, command: Command) => {
       const config = { ...readConfig(process.env), ...options }
-      const { describeFirstRun, serve } = await import('./serve.ts')
+      const { describeFirstRun, serve } = await import('../service/serve.ts')
       const { address, metricsAddress, firstRun } = await serve(config)
       const text = `Promptledger runs on ${address}${firstRun === null ? '' : `\n${describeFirstRun(address, firstRun)}`}`
       const first = firstRun && { key: firstRun.secret, prompt_id: firstRun.promptId }
@@ -75,7 +75,7 @@ function newProgram(): Command {
         'nothing and holds nobody up; counting takes a while on large databases. Exit status 1 where something is wrong',
     )
     .action(async (_options: object, command: Command) => {
-      const { describeFindings, doctor } = await import('./doctor.ts')
+      const { describeFindings, doctor } = await import('../doctor/doctor.ts')
       const findings = await doctor(process.env)
       print(command, findings, describeFindings(findings))
       const count = findings.filter(({ state }) => state === 'wrong').length

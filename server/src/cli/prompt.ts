@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { operator } from '../domain/audit.ts'
+import { operator } from '../domain/access/audit.ts'
 import { newPrompt, type Prompt } from '../domain/prompt.ts'
 import { isoTime } from '../domain/time.ts'
 import { integerArgument } from './arguments.ts'

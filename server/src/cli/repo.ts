@@ -2,13 +2,19 @@ import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import type { Config } from '../config.ts'
-import { operator } from '../domain/audit.ts'
-import type { Delivery } from '../domain/delivery.ts'
-import { type ForgeName, forgeNames, type Repository, stateOfRepository, webUrlOf } from '../domain/repository.ts'
+import { operator } from '../domain/access/audit.ts'
+import type { Delivery } from '../domain/repositories/delivery.ts'
+import {
+  type ForgeName,
+  forgeNames,
+  type Repository,
+  stateOfRepository,
+  webUrlOf,
+} from '../domain/repositories/repository.ts'
 import type { Store } from '../domain/store.ts'
 import { isoTime } from '../domain/time.ts'
 import type { Follow } from '../follow/follow.ts'
-import { toDeliveryBody, toRepositoryBody, webhookUrl } from '../http/repository-body.ts'
+import { toDeliveryBody, toRepositoryBody, webhookUrl } from '../http/repositories/body.ts'
 import { durationArgument, integerArgument } from './arguments.ts'
 import { deliveryOrFail, organisationOrFail, repositoryOrFail } from './lookup.ts'
 import { print, table } from './output.ts'
@@ -222,7 +228,10 @@ ${steps.map((step, i) => `  ${i + 1}. ${step}`).join('\n')}`
 }
 
 async function commandFollow(config: Config, store: Store): Promise<Follow> {
-  const [{ openFollow }, { newLog }] = await Promise.all([import('./following.ts'), import('./log.ts')])
+  const [{ openFollow }, { newLog }] = await Promise.all([
+    import('../service/sync-context.ts'),
+    import('../service/log.ts'),
+  ])
   return openFollow(config, store, newLog(config.logLevel))
 }
 

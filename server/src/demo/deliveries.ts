@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { NewDelivery } from '../domain/delivery.ts'
+import type { NewDelivery } from '../domain/repositories/delivery.ts'
 import { isoTime } from '../domain/time.ts'
 import { type Person, reviewerOf } from './people.ts'
 import type { PullStep } from './repository.ts'

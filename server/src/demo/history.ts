@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { operator } from '../domain/audit.ts'
+import { operator } from '../domain/access/audit.ts'
 import type { Prompt } from '../domain/prompt.ts'
 import type { Instant } from '../domain/time.ts'
 import { connectRepository } from '../follow/connect.ts'

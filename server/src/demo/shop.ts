@@ -1,6 +1,6 @@
-import { type Impact, impactOf } from '../domain/impact.ts'
+import { type Impact, impactOf } from '../domain/impact/impact.ts'
 import type { Prompt } from '../domain/prompt.ts'
-import type { NewSignal } from '../domain/signal.ts'
+import type { NewSignal } from '../domain/signals/signal.ts'
 import type { Store } from '../domain/store.ts'
 import type { Instant } from '../domain/time.ts'
 import type { Follow } from '../follow/follow.ts'

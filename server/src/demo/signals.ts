@@ -1,5 +1,5 @@
 import type { Prompt } from '../domain/prompt.ts'
-import type { NewSignal, SignalValue } from '../domain/signal.ts'
+import type { NewSignal, SignalValue } from '../domain/signals/signal.ts'
 import type { Instant } from '../domain/time.ts'
 import type { DemoPrompt } from './change.ts'
 import { countOf, oneOf, type Random, seededRandom } from './random.ts'

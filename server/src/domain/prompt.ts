@@ -1,4 +1,4 @@
-import type { Actor } from './audit.ts'
+import type { Actor } from './access/audit.ts'
 import type { PageRequest } from './page.ts'
 import { randomBase62 } from './random.ts'
 import { lineOfText } from './text.ts'

@@ -1,6 +1,7 @@
-import { type Delivery, type DeliveryOutcome, failedAttempt } from '../domain/delivery.ts'
-import type { PullReport, PushReport, Report } from '../domain/report.ts'
-import type { Repository } from '../domain/repository.ts'
+import type { PullReport } from '../domain/history/pull.ts'
+import type { PushReport, Report } from '../domain/history/report.ts'
+import { type Delivery, type DeliveryOutcome, failedAttempt } from '../domain/repositories/delivery.ts'
+import type { Repository } from '../domain/repositories/repository.ts'
 import type { Instant } from '../domain/time.ts'
 import { forgeOf } from '../forges/index.ts'
 

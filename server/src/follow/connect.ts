@@ -1,4 +1,4 @@
-import type { Actor } from '../domain/audit.ts'
+import type { Actor } from '../domain/access/audit.ts'
 import { DomainError, invalid } from '../domain/errors.ts'
 import {
   type ForgeName,
@@ -9,7 +9,7 @@ import {
   type Repository,
   repositoryUrl,
   similarityPercent,
-} from '../domain/repository.ts'
+} from '../domain/repositories/repository.ts'
 import { forgeOf } from '../forges/index.ts'
 import { readRemoteHead } from '../git/remote.ts'
 import { GitError } from '../git/run.ts'

@@ -1,4 +1,4 @@
-import type { EntryDetails } from '../domain/history.ts'
+import type { EntryDetails } from '../domain/history/entry.ts'
 import { forgeOf } from '../forges/index.ts'
 import { readPatch, readText } from '../git/contents.ts'
 import { ensureMirror, fetchBranch, fetchCommit, type Mirror, mirrorExists } from '../git/mirror.ts'

@@ -1,4 +1,4 @@
-import type { Edit } from '../domain/edit.ts'
+import type { Edit } from '../domain/history/edit.ts'
 import { asLineOfText } from '../domain/text.ts'
 import type { Commit, FileChange, Person } from '../git/log.ts'
 

@@ -1,4 +1,4 @@
-import type { Repository } from '../domain/repository.ts'
+import type { Repository } from '../domain/repositories/repository.ts'
 import { ensureMirror, fetchBranch, isTooLarge, type Mirror, removeMirror } from '../git/mirror.ts'
 import { readRemoteHead } from '../git/remote.ts'
 import { GitError } from '../git/run.ts'

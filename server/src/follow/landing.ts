@@ -1,4 +1,4 @@
-import { commitTrace, mergeOf, type Pull } from '../domain/pull.ts'
+import { commitTrace, mergeOf, type Pull } from '../domain/history/pull.ts'
 import { type Commit, isAncestor, type LogOptions, readCommits, readLog } from '../git/log.ts'
 import { resolve } from '../git/mirror.ts'
 import { landingOf } from '../git/pull-head.ts'

@@ -1,4 +1,4 @@
-import type { Repository } from '../domain/repository.ts'
+import type { Repository } from '../domain/repositories/repository.ts'
 import { countTouching } from '../git/mirror.ts'
 import { type Follow, mirrorOf } from './follow.ts'
 

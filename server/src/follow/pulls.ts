@@ -6,7 +6,7 @@ import {
   type PullFile,
   type PullHead,
   withEvent,
-} from '../domain/pull.ts'
+} from '../domain/history/pull.ts'
 import { forgeOf } from '../forges/index.ts'
 import { fetchCommit } from '../git/mirror.ts'
 import { readPullHead } from '../git/pull-head.ts'

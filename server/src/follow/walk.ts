@@ -1,6 +1,6 @@
-import type { Edit } from '../domain/edit.ts'
+import type { Edit } from '../domain/history/edit.ts'
+import { type Pull, stateOf } from '../domain/history/pull.ts'
 import { newPrompt } from '../domain/prompt.ts'
-import { type Pull, stateOf } from '../domain/pull.ts'
 import { asLineOfText } from '../domain/text.ts'
 import type { Instant } from '../domain/time.ts'
 import { forgeOf } from '../forges/index.ts'

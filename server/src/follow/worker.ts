@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Lease, newLeaseOwner } from '../domain/repository.ts'
+import { type Lease, newLeaseOwner } from '../domain/repositories/repository.ts'
 import type { Follow } from './follow.ts'
 import { type Synced, sync } from './sync.ts'
 import type { OnCommits } from './work.ts'

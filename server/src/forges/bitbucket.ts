@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { PullEventKind } from '../domain/pull.ts'
-import type { PullReport, PushReport, Report } from '../domain/report.ts'
+import type { PullEventKind, PullReport } from '../domain/history/pull.ts'
+import type { PushReport, Report } from '../domain/history/report.ts'
 import type { Fields } from './fields.ts'
 import * as fields from './fields.ts'
 import type { Forge } from './forge.ts'

@@ -1,4 +1,4 @@
-import type { Report } from '../domain/report.ts'
+import type { Report } from '../domain/history/report.ts'
 import type { Instant } from '../domain/time.ts'
 
 export type Headers = Record<string, string | string[] | undefined>

@@ -1,4 +1,4 @@
-import type { ForgeName } from '../domain/repository.ts'
+import type { ForgeName } from '../domain/repositories/repository.ts'
 import { bitbucket } from './bitbucket.ts'
 import type { Forge } from './forge.ts'
 import { forgejo, gitea } from './gitea.ts'

@@ -1,20 +1,17 @@
 import Fastify, { type FastifyInstance, type onSendHookHandler, type RouteOptions } from 'fastify'
 import type { Logger } from 'pino'
 import { notFound } from '../domain/errors.ts'
-import type { Store } from '../domain/store.ts'
-import type { Clock } from '../domain/time.ts'
-import type { Following } from '../follow/following.ts'
 import { type Admission, newAdmission } from './admission.ts'
 import { api } from './api.ts'
 import { bodyLimit } from './body.ts'
 import { brokenRequestHandler } from './broken-requests.ts'
+import { consoleRoutes } from './console/routes.ts'
+import type { Context, RequestWatch } from './context.ts'
+import { referenceRoutes } from './docs/routes.ts'
 import { errorHandler } from './errors.ts'
-import type { KeyUses } from './key-uses.ts'
+import { healthRoutes } from './health/routes.ts'
 import { requestIds } from './request-id.ts'
-import { consoleRoutes } from './routes/console.ts'
-import { healthRoutes } from './routes/health.ts'
-import { referenceRoutes } from './routes/reference.ts'
-import { webhookRoutes } from './routes/webhooks.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -24,25 +21,6 @@ declare module 'fastify' {
     /** When its headers were there, by the clock that never jumps. */
     arrivedAt: number
   }
-}
-
-/** What the routes work with. */
-export interface Context {
-  store: Store
-  uses: KeyUses
-  following: Following
-  /** Where the built console lies. There may be nothing. */
-  consoleFolder: URL
-  clock: Clock
-  log: Logger
-  watch?: RequestWatch
-}
-
-/** Told of every answer. */
-export interface RequestWatch {
-  /** A number for the route, to be told with each of its answers. */
-  route(method: string, pattern: string): number
-  answered(route: number, status: number, milliseconds: number): void
 }
 
 const seconds = 1_000

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { type Access, hashSecret, isSecret, opens } from '../domain/api-key.ts'
+import { type Access, hashSecret, isSecret, opens } from '../domain/access/api-key.ts'
+import { hashToken } from '../domain/access/session.ts'
 import { DomainError, unauthorized } from '../domain/errors.ts'
-import { hashToken } from '../domain/session.ts'
 import type { Store } from '../domain/store.ts'
 import type { Instant } from '../domain/time.ts'
 import { isSameOrigin } from './same-origin.ts'
-import { tokenIn } from './session-cookie.ts'
+import { tokenIn } from './sessions/cookie.ts'
 
 export const otherOrigin =
   'With a session, changes are taken only from pages of this very service (same origin). Elsewhere, send an API key.'

@@ -1,4 +1,4 @@
-import type { KeyStore } from '../domain/api-key.ts'
+import type { KeyStore } from '../domain/access/api-key.ts'
 import type { Instant } from '../domain/time.ts'
 
 export interface KeyUses {

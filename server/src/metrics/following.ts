@@ -1,4 +1,4 @@
-import type { DeliveryState } from '../domain/delivery.ts'
+import type { DeliveryState } from '../domain/repositories/delivery.ts'
 import type { Store } from '../domain/store.ts'
 import { histogram } from './histogram.ts'
 import type { Family } from './text.ts'

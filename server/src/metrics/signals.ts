@@ -1,4 +1,4 @@
-import type { RecordOutcome } from '../domain/signal.ts'
+import type { RecordOutcome } from '../domain/signals/signal.ts'
 import { histogram } from './histogram.ts'
 import type { Family } from './text.ts'
 

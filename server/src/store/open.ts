@@ -1,4 +1,4 @@
-import type { RecordOutcome } from '../domain/signal.ts'
+import type { RecordOutcome } from '../domain/signals/signal.ts'
 import type { Store } from '../domain/store.ts'
 import type { Clock } from '../domain/time.ts'
 

@@ -1,4 +1,4 @@
-import type { RetentionStore } from '../../domain/retention.ts'
+import type { RetentionStore } from '../../domain/signals/retention.ts'
 import { monthStart } from '../../domain/time.ts'
 import { keepSince, removeKeysStep, sqlKeptSince, stepSize } from '../sql/retention.ts'
 import type { PostgresDatabase } from './database.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { RecordOutcome, SignalToRecord } from '../../domain/signal.ts'
+import type { RecordOutcome, SignalToRecord } from '../../domain/signals/signal.ts'
 import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
 import { type PostgresDatabase, UnknownOutcome } from './database.ts'
 import type { PrepareMonths } from './months.ts'

@@ -2,13 +2,16 @@ import {
   type ArchiveContents,
   type ArchiveRow,
   type ArchiveStore,
+  type ArchiveTable,
   type LastIds,
+  type NumberedTable,
+  numberedTables,
   type Offsets,
   RowSum,
-} from '../../domain/archive.ts'
-import { movedRow } from '../../domain/archive-moving.ts'
-import { type ArchiveTable, archiveTables, type NumberedTable, numberedTables } from '../../domain/archive-tables.ts'
+} from '../../domain/archive/archive.ts'
 import { isoTime } from '../../domain/time.ts'
+import { movedRow } from './archive-moving.ts'
+import { archiveTables } from './archive-tables.ts'
 import type { Database, Value } from './database.ts'
 
 /** A connection in the middle of a transaction, which nobody else uses. */

@@ -1,4 +1,11 @@
-import type { Actor, AuditAction, AuditDetails, AuditEntry, AuditFilter, AuditStore } from '../../domain/audit.ts'
+import type {
+  Actor,
+  AuditAction,
+  AuditDetails,
+  AuditEntry,
+  AuditFilter,
+  AuditStore,
+} from '../../domain/access/audit.ts'
 import { entriesBefore } from '../../domain/page.ts'
 import type { Instant } from '../../domain/time.ts'
 import { type Database, only, type Row, type Statement, statement, type Value } from './database.ts'

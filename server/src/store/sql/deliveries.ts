@@ -1,6 +1,12 @@
-import type { Delivery, DeliveryOutcome, DeliveryState, DeliveryStore, NewDelivery } from '../../domain/delivery.ts'
-import { farthest, type Repository } from '../../domain/repository.ts'
-import { inGroups } from '../groups.ts'
+import type {
+  Delivery,
+  DeliveryOutcome,
+  DeliveryState,
+  DeliveryStore,
+  NewDelivery,
+} from '../../domain/repositories/delivery.ts'
+import { farthest, type Repository } from '../../domain/repositories/repository.ts'
+import { inGroups } from '../group-commit.ts'
 import { type Database, firstOrNull, hasCome, only, type Row, type Statement, statement } from './database.ts'
 
 const columns = `id, organisation_id, repository_id, delivery_id, event, state, attempts, error, received_at, next_attempt_at,

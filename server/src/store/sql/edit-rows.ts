@@ -1,4 +1,4 @@
-import type { Edit } from '../../domain/edit.ts'
+import type { Edit } from '../../domain/history/edit.ts'
 import type { Row, StagedColumn, Value } from './database.ts'
 
 export const editColumns: StagedColumn[] = [

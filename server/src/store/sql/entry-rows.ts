@@ -1,7 +1,7 @@
-import type { DerivedEntry } from '../../domain/derivation.ts'
-import type { StoredEntry } from '../../domain/facts.ts'
+import type { DerivedEntry } from '../../domain/history/derivation.ts'
+import type { StoredEntry } from '../../domain/history/facts.ts'
 import type { Row, StagedColumn, Value } from './database.ts'
-import { factColumns, toEntry } from './history.ts'
+import { factColumns, toEntry } from './history-rows.ts'
 
 /** What is stored of an entry that was derived from git. */
 export const entryColumns: StagedColumn[] = [

@@ -1,4 +1,4 @@
-import type { Erasure, ErasureStore } from '../../domain/erasure.ts'
+import type { Erasure, ErasureStore } from '../../domain/signals/erasure.ts'
 import { auditEntry, updateAuditDetails } from './audit.ts'
 import { type Database, only, type Row, type Statement } from './database.ts'
 import { subtractFromHours } from './signal-hours.ts'

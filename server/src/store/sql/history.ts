@@ -1,36 +1,13 @@
-import type { Action, EntryDetails, HistoryEntry, HistoryStore, NewHistoryEntry } from '../../domain/history.ts'
-import type { LiveChange } from '../../domain/impact.ts'
+import type { NewHistoryEntry } from '../../domain/history/entry.ts'
+import type { HistoryStore, LiveChange } from '../../domain/history/history.ts'
 import { entriesBefore } from '../../domain/page.ts'
 import type { Prompt } from '../../domain/prompt.ts'
-import {
-  type Database,
-  firstOrNull,
-  only,
-  type Row,
-  type StagedColumn,
-  type Statement,
-  statement,
-  type Value,
-} from './database.ts'
+import { type Database, firstOrNull, only, type Row, type Statement, statement, type Value } from './database.ts'
+import { columns, detailColumns, endOf, factColumns, toDetails, toEntry, wentLive } from './history-rows.ts'
 import { sqlTimeline } from './timeline.ts'
 
 type PromptKey = Pick<Prompt, 'organisationId' | 'id'>
 
-export const columns = 'id, action, user_name, user_email, commit_sha, pr_number, pr_url, branch_name, created_at'
-
-export const detailColumns = `${columns}, message, actor, path, old_path, before_blob, after_blob, repository_id`
-
-export const factColumns: StagedColumn[] = [
-  { name: 'dedupe_key', type: 'text' },
-  { name: 'action', type: 'text' },
-  { name: 'user_name', type: 'text' },
-  { name: 'user_email', type: 'text' },
-  { name: 'commit_sha', type: 'text' },
-  { name: 'pr_number', type: 'bigint' },
-  { name: 'pr_url', type: 'text' },
-  { name: 'branch_name', type: 'text' },
-  { name: 'created_at', type: 'bigint' },
-]
 const factNames = factColumns.map(({ name }) => name).join(', ')
 
 export function sqlHistory(database: Database): HistoryStore {
@@ -221,41 +198,7 @@ function factsOf(entry: NewHistoryEntry): Value[] {
   return [dedupeKey, action, user.name, user.email, commitSha, prNumber, prUrl, branchName, createdAt]
 }
 
-export function toEntry(row: Row): HistoryEntry {
-  return {
-    id: row.id as number,
-    action: row.action as Action,
-    user: { name: row.user_name as string, email: row.user_email as string },
-    commitSha: row.commit_sha as string,
-    prNumber: row.pr_number as number | null,
-    prUrl: row.pr_url as string | null,
-    branchName: row.branch_name as string,
-    createdAt: row.created_at as number,
-  }
-}
-
-export const wentLive = "action in ('deployed', 'pr_merged')"
-
 /** Rows of changes that followed each other, newest first. */
 function toChanges(rows: Row[]): LiveChange[] {
   return rows.map((row, i) => ({ entry: toEntry(row), until: endOf(row.orphaned_at, rows[i - 1]?.created_at) }))
-}
-
-/** When the change stopped being live: when the next came, or the default branch lost it. */
-export function endOf(orphanedAt: Value | undefined, nextAt: Value | undefined): number | null {
-  const ends = [orphanedAt, nextAt].filter((at) => at != null) as number[]
-  return ends.length === 0 ? null : Math.min(...ends)
-}
-
-export function toDetails(row: Row): EntryDetails {
-  return {
-    ...toEntry(row),
-    message: row.message as string | null,
-    actor: row.actor as string | null,
-    path: row.path as string | null,
-    oldPath: row.old_path as string | null,
-    beforeBlob: row.before_blob as string | null,
-    afterBlob: row.after_blob as string | null,
-    repositoryId: row.repository_id as number | null,
-  }
 }

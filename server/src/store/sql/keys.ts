@@ -5,8 +5,8 @@ import {
   type NewApiKey,
   noLongerWorks,
   type Role,
-} from '../../domain/api-key.ts'
-import type { Plan } from '../../domain/plan.ts'
+} from '../../domain/access/api-key.ts'
+import type { Plan } from '../../domain/access/plan.ts'
 import { auditEntry } from './audit.ts'
 import { type Database, firstOrNull, only, type Row, type Statement, statement } from './database.ts'
 

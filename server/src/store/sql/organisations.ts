@@ -1,5 +1,5 @@
-import type { NewOrganisation, Organisation, OrganisationStore } from '../../domain/organisation.ts'
-import type { Plan } from '../../domain/plan.ts'
+import type { NewOrganisation, Organisation, OrganisationStore } from '../../domain/access/organisation.ts'
+import type { Plan } from '../../domain/access/plan.ts'
 import { auditEntry } from './audit.ts'
 import { type Database, firstOrNull, only, type Row, statement } from './database.ts'
 

@@ -3,7 +3,7 @@ import { type Prompt, type PromptOrder, type PromptStore, promptSearch } from '.
 import type { Instant } from '../../domain/time.ts'
 import { auditEntry } from './audit.ts'
 import { type Database, firstOrNull, only, type Row, statement } from './database.ts'
-import { wentLive } from './history.ts'
+import { wentLive } from './history-rows.ts'
 
 export const promptColumns = 'id, public_id, organisation_id, name, created_at, repository_id, path'
 

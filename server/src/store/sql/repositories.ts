@@ -1,4 +1,10 @@
-import { type ForgeName, farthest, type Lease, type Repository, type RepositoryStore } from '../../domain/repository.ts'
+import {
+  type ForgeName,
+  farthest,
+  type Lease,
+  type Repository,
+  type RepositoryStore,
+} from '../../domain/repositories/repository.ts'
 import { isoTime } from '../../domain/time.ts'
 import { auditEntry } from './audit.ts'
 import { type Database, firstOrNull, hasCome, only, type Row, type Statement, statement } from './database.ts'

@@ -1,4 +1,4 @@
-import type { SignalStore } from '../../domain/signal.ts'
+import type { SignalStore } from '../../domain/signals/signal.ts'
 import { auditEntry } from './audit.ts'
 import { type Database, statement } from './database.ts'
 import { subtractFromHours } from './signal-hours.ts'

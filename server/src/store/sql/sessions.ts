@@ -1,4 +1,4 @@
-import type { SessionStore } from '../../domain/session.ts'
+import type { SessionStore } from '../../domain/access/session.ts'
 import { type Database, firstOrNull, statement } from './database.ts'
 import { toAccess } from './keys.ts'
 

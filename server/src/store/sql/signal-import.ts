@@ -1,4 +1,4 @@
-import type { SignalStore } from '../../domain/signal.ts'
+import type { SignalStore } from '../../domain/signals/signal.ts'
 import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
 import { type Database, type StagedColumn, type Statement, statement } from './database.ts'
 

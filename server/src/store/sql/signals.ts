@@ -1,6 +1,6 @@
-import { type Interval, intervalLength, intervalOrigin, type Span } from '../../domain/interval.ts'
 import { entriesBefore } from '../../domain/page.ts'
 import type { Prompt } from '../../domain/prompt.ts'
+import { type Interval, intervalLength, intervalOrigin, type Span } from '../../domain/signals/interval.ts'
 import type {
   IntervalTally,
   PromptSpan,
@@ -8,8 +8,8 @@ import type {
   SignalStore,
   SignalValue,
   StoredSignal,
-  Tally,
-} from '../../domain/signal.ts'
+} from '../../domain/signals/signal.ts'
+import type { Tally } from '../../domain/signals/tally.ts'
 import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
 import type { Database, Row, StagedColumn, Value } from './database.ts'
 import { sqlKeptSince } from './retention.ts'

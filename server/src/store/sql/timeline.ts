@@ -1,7 +1,7 @@
+import type { HistoryStore, LiveSpans, TimelineFilter } from '../../domain/history/history.ts'
 import { entriesBefore } from '../../domain/page.ts'
-import type { LiveSpans, TimelineFilter, TimelineStore } from '../../domain/timeline.ts'
 import { type Database, only, type Row, type Value } from './database.ts'
-import { detailColumns, endOf, toDetails, wentLive } from './history.ts'
+import { detailColumns, endOf, toDetails, wentLive } from './history-rows.ts'
 
 // Next to the entry among those that went live, by the index on them.
 function neighbour(column: string, direction: 'before' | 'after'): string {
@@ -12,7 +12,7 @@ function neighbour(column: string, direction: 'before' | 'after'): string {
     order by n.created_at ${order}, n.id ${order} limit 1)`
 }
 
-export function sqlTimeline(database: Database): TimelineStore['timeline'] {
+export function sqlTimeline(database: Database): HistoryStore['timeline'] {
   const neighbours = `${neighbour('created_at', 'after')} as next_at, ${neighbour('created_at', 'before')} as earlier_at,
     ${neighbour('orphaned_at', 'before')} as earlier_orphaned_at`
 

@@ -1,6 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import type { ArchiveRow } from '../../domain/archive.ts'
-import type { ArchiveTable } from '../../domain/archive-tables.ts'
+import type { ArchiveRow, ArchiveTable } from '../../domain/archive/archive.ts'
 import type { ArchiveConnection, ArchiveEngine } from '../sql/archive.ts'
 import type { Value } from '../sql/database.ts'
 

@@ -1,4 +1,4 @@
-import type { RetentionStore } from '../../domain/retention.ts'
+import type { RetentionStore } from '../../domain/signals/retention.ts'
 import { hourStart } from '../../domain/time.ts'
 import { statement } from '../sql/database.ts'
 import { keepSince, removeKeysStep, sqlKeptSince, stepSize } from '../sql/retention.ts'

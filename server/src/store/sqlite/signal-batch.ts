@@ -1,4 +1,4 @@
-import type { RecordOutcome, SignalToRecord } from '../../domain/signal.ts'
+import type { RecordOutcome, SignalToRecord } from '../../domain/signals/signal.ts'
 import { hourStart, monthStart } from '../../domain/time.ts'
 import type { SqliteDatabase } from './database.ts'
 

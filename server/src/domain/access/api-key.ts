@@ -1,0 +1,145 @@
+import { hash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { DomainError } from '../errors.ts'
+import { base62, randomBase62 } from '../random.ts'
+import { lineOfText } from '../text.ts'
+import { type Instant, yearTenThousand } from '../time.ts'
+import type { Actor } from './audit.ts'
+import type { Plan } from './plan.ts'
+
+export const roles = ['ingest', 'standard', 'admin'] as const
+
+export type Role = (typeof roles)[number]
+
+export interface ApiKey {
+  id: number
+  organisationId: number
+  name: string
+  role: Role
+  /** The last four characters, so that people can tell their keys apart. */
+  hint: string
+  createdAt: Instant
+  expiresAt: Instant | null
+  revokedAt: Instant | null
+  lastUsedAt: Instant | null
+}
+
+export interface NewApiKey {
+  organisationId: number
+  name: string
+  role: Role
+  hash: string
+  hint: string
+  createdAt: Instant
+  expiresAt: Instant | null
+}
+
+/** What a key opens: its organisation, on that organisation's plan, with the key's role. */
+export interface Access {
+  keyId: number
+  role: Role
+  expiresAt: Instant | null
+  revokedAt: Instant | null
+  organisationId: number
+  plan: Plan
+}
+
+export interface KeyUse {
+  keyId: number
+  usedAt: Instant
+}
+
+export interface KeyStore {
+  create(key: NewApiKey, by: Actor): Promise<ApiKey>
+  find(id: number): Promise<ApiKey | null>
+  list(organisationId: number): Promise<ApiKey[]>
+  /** Revoking again changes nothing: the first time stands. */
+  revoke(id: number, at: Instant, by: Actor): Promise<ApiKey | null>
+  /**
+   * Creates the replacement and lets the old key expire at `oldExpiresAt`, or earlier where it would have anyway. Rejects,
+   * and changes nothing, where the old key is revoked or has expired.
+   */
+  rotate(id: number, replacement: NewApiKey, oldExpiresAt: Instant, by: Actor): Promise<ApiKey>
+  findAccess(keyHash: string): Promise<Access | null>
+  /** Notes when keys were last used; an older time never replaces a newer one. */
+  recordUses(uses: KeyUse[]): Promise<void>
+}
+
+/** What somebody says about a key that is to be made. */
+export type KeyTerms = Omit<NewApiKey, 'hash' | 'hint'>
+
+/** A key that was just made, with its secret, which nobody can tell later. */
+export interface IssuedKey {
+  key: ApiKey
+  secret: string
+}
+
+const prefix = 'plk_'
+const randomLength = 43
+const checksumLength = 6
+const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}$`)
+
+export function newSecret(): string {
+  const body = prefix + randomBase62(randomLength)
+  return body + checksum(body)
+}
+
+/** Tells a mistyped or made-up key without asking the database. */
+export function isSecret(text: string): boolean {
+  return shape.test(text) && text.endsWith(checksum(text.slice(0, -checksumLength)))
+}
+
+export function hashSecret(secret: string): string {
+  return hash('sha256', secret, 'hex')
+}
+
+export function newApiKey(secret: string, key: KeyTerms): NewApiKey {
+  return { ...key, name: lineOfText('name', key.name, 200), hash: hashSecret(secret), hint: secret.slice(-4) }
+}
+
+export async function issueKey(keys: KeyStore, terms: KeyTerms, by: Actor): Promise<IssuedKey> {
+  const secret = newSecret()
+  return { key: await keys.create(newApiKey(secret, terms), by), secret }
+}
+
+/** Makes a key in the place of another, which works on for the milliseconds of `overlap`. */
+export async function rotateKey(
+  keys: KeyStore,
+  old: ApiKey,
+  overlap: number,
+  now: Instant,
+  by: Actor,
+): Promise<IssuedKey> {
+  const secret = newSecret()
+  return { key: await keys.rotate(old.id, newApiKey(secret, successor(old, now)), now + overlap, by), secret }
+}
+
+export function noLongerWorks(keyId: number): DomainError {
+  return new DomainError('conflict', `Key ${keyId} is revoked or has expired: create a new one`)
+}
+
+/** The same key again: a new one lives as long as the old one was meant to. */
+function successor({ organisationId, name, role, createdAt, expiresAt }: ApiKey, now: Instant): KeyTerms {
+  const life = expiresAt === null ? null : expiresAt - createdAt
+  return {
+    organisationId,
+    name,
+    role,
+    createdAt: now,
+    expiresAt: life === null ? null : Math.min(now + life, yearTenThousand - 1),
+  }
+}
+
+export function opens(access: Access, now: Instant): boolean {
+  return access.revokedAt === null && (access.expiresAt === null || now < access.expiresAt)
+}
+
+function checksum(body: string): string {
+  let rest = crc32(body)
+  let text = ''
+  for (let i = 0; i < checksumLength; i++) {
+    text = base62[rest % 62] + text
+    rest = Math.floor(rest / 62)
+  }
+  return text
+}

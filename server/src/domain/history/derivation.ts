@@ -1,0 +1,231 @@
+import type { Instant } from '../time.ts'
+import type { Edit } from './edit.ts'
+import type { HistoryEntry } from './entry.ts'
+import { mergeOf, type Pull, type PullEvent, type PullFile, type PullHead, stateOf } from './pull.ts'
+
+/** An entry as it follows from what git and the forge told, with what else is known about the change. */
+export interface DerivedEntry extends Omit<HistoryEntry, 'id'> {
+  promptId: number
+  dedupeKey: string
+  message: string
+  actor: string | null
+  path: string
+  oldPath: string | null
+  beforeBlob: string | null
+  afterBlob: string | null
+  /** Where the change stands on the default branch; null for what did not land. */
+  seq: number | null
+  orphanedAt: Instant | null
+}
+
+export interface Facts {
+  /** Every edit by a commit that may need an entry, or that belongs to one of the pull requests. */
+  edits: Edit[]
+  pulls: Pull[]
+  /** The page of a pull request that no event has told us of. */
+  pullUrl: (number: number) => string
+  now: Instant
+}
+
+/**
+ * What the history says, given what is known. The same facts give the same entries, in whatever order they were learned and
+ * whichever way they came: this is the one place where entries from git and the forges are made.
+ */
+export function deriveEntries({ edits, pulls, pullUrl, now }: Facts): DerivedEntry[] {
+  const known = new Map(pulls.map((pull) => [pull.number, pull]))
+  const marked = firstMarked(edits)
+  const free = edits.filter(({ pull }) => pull === null)
+  const claimed = Map.groupBy(
+    edits.filter(({ pull }) => pull !== null),
+    ({ pull }) => pull as number,
+  )
+  return [
+    ...free.flatMap((edit) => {
+      const number = mergedByMark(edit, known, marked)
+      if (isHeld(edit, now)) return []
+      return [number === null ? deployedEntry(edit) : markedEntry(edit, number, known.get(number), pullUrl)]
+    }),
+    ...pulls.flatMap((pull) => [
+      ...openedEntries(pull),
+      ...closedEntries(pull),
+      ...mergedEntries(pull, claimed.get(pull.number) ?? []),
+    ]),
+  ]
+}
+
+function isHeld({ heldUntil }: Edit, now: Instant): boolean {
+  return heldUntil !== null && heldUntil > now
+}
+
+/** Which commit was the first to name each pull request: what names it later only talks about it. */
+function firstMarked(edits: Edit[]): Map<number, string> {
+  const first = new Map<number, string>()
+  for (const { mark, pull, commitSha, orphanedAt } of edits.toSorted((a, b) => a.seq - b.seq)) {
+    // One that another pull request brought only talks about this one, and one that is gone counts only as long as it is alone.
+    const counts = mark !== null && (pull === null || pull === mark)
+    if (counts && (orphanedAt === null || !edits.some((other) => replaces(other, mark)))) {
+      if (!first.has(mark)) first.set(mark, commitSha)
+    }
+  }
+  return first
+}
+
+function replaces(edit: Edit, mark: number): boolean {
+  return edit.mark === mark && edit.orphanedAt === null
+}
+
+/** The pull request that the commit merged by its own account, unless something better is known. */
+function mergedByMark(edit: Edit, known: Map<number, Pull>, marked: Map<number, string>): number | null {
+  const { mark, commitSha } = edit
+  if (mark === null || marked.get(mark) !== commitSha) return null
+  const pull = known.get(mark)
+  if (pull === undefined) return mark
+  // The forge knows better: it landed as another commit, or was closed without a merge.
+  return pull.landing === null && stateOf(pull) !== 'closed' ? mark : null
+}
+
+function deployedEntry(edit: Edit): DerivedEntry {
+  return {
+    ...landedFacts(edit),
+    action: 'deployed',
+    user: edit.author,
+    prNumber: null,
+    prUrl: null,
+    createdAt: edit.committedAt,
+  }
+}
+
+function markedEntry(
+  edit: Edit,
+  prNumber: number,
+  pull: Pull | undefined,
+  pullUrl: (number: number) => string,
+): DerivedEntry {
+  const file = pull === undefined ? undefined : fileOf(newestHead(pull), edit.promptId)
+  return {
+    ...landedFacts(edit),
+    action: 'pr_merged',
+    user: file?.author ?? edit.sideAuthor ?? edit.author,
+    prNumber,
+    prUrl: pull?.url ?? pullUrl(prNumber),
+    createdAt: (pull === undefined ? undefined : mergeOf(pull))?.at ?? edit.committedAt,
+  }
+}
+
+function landedFacts(edit: Edit) {
+  return {
+    promptId: edit.promptId,
+    dedupeKey: `c:${edit.commitSha}`,
+    commitSha: edit.commitSha,
+    branchName: edit.branch,
+    message: edit.message,
+    actor: edit.actor,
+    path: edit.path,
+    oldPath: edit.oldPath,
+    beforeBlob: edit.oldBlob,
+    afterBlob: edit.newBlob,
+    seq: edit.seq,
+    orphanedAt: edit.orphanedAt,
+  }
+}
+
+/** One entry a prompt, at the first time that the pull request was seen to touch it on its way to the default branch. */
+function openedEntries(pull: Pull): DerivedEntry[] {
+  const entries = new Map<number, DerivedEntry>()
+  for (const [i, event] of pull.events.entries()) {
+    if (!event.intoDefault) continue
+    // Where nothing earlier could be read, it is taken to have been so since it was opened, when its forge says that was.
+    const earlier = pull.events.slice(0, i)
+    const sinceOpened =
+      event.kind !== 'retargeted' && earlier.every((other) => other.intoDefault && headOf(pull, other) === undefined)
+    for (const file of headOf(pull, event)?.files ?? []) {
+      if (file.promptId === null || entries.has(file.promptId)) continue
+      const createdAt = sinceOpened ? pull.openedAt : event.at
+      const actor = sinceOpened ? (pull.events.find(({ kind }) => kind === 'opened')?.actor ?? null) : event.actor
+      entries.set(
+        file.promptId,
+        pullEntry(pull, event, file, { action: 'pr_opened', dedupeKey: `o:${pull.number}`, createdAt, actor }),
+      )
+    }
+  }
+  return [...entries.values()]
+}
+
+/** One entry a prompt for each time that it was closed without being merged. */
+function closedEntries(pull: Pull): DerivedEntry[] {
+  return pull.events.flatMap((event, i) => {
+    if (event.kind !== 'closed' || !event.intoDefault) return []
+    const files = new Map<number, PullFile>()
+    for (const earlier of pull.events.slice(0, i + 1)) {
+      if (!earlier.intoDefault) continue
+      for (const file of headOf(pull, earlier)?.files ?? []) if (file.promptId !== null) files.set(file.promptId, file)
+    }
+    const facts = { action: 'pr_closed', createdAt: event.at, actor: event.actor } as const
+    const dedupeKey = `x:${pull.number}:${Math.floor(event.at / 1_000)}`
+    return [...files.values()].map((file) => pullEntry(pull, event, file, { ...facts, dedupeKey }))
+  })
+}
+
+function pullEntry(
+  pull: Pull,
+  event: PullEvent,
+  file: PullFile,
+  facts: Pick<DerivedEntry, 'action' | 'dedupeKey' | 'createdAt' | 'actor'>,
+): DerivedEntry {
+  return {
+    ...facts,
+    promptId: file.promptId as number,
+    user: file.author,
+    commitSha: headOf(pull, event)?.sha ?? event.head,
+    prNumber: pull.number,
+    prUrl: pull.url,
+    branchName: event.headBranch,
+    message: pull.title,
+    path: file.path,
+    oldPath: file.oldPath,
+    beforeBlob: file.oldBlob,
+    afterBlob: file.newBlob,
+    seq: null,
+    orphanedAt: null,
+  }
+}
+
+/** One entry a prompt for what all commits of the pull request did to it together. */
+function mergedEntries(pull: Pull, edits: Edit[]): DerivedEntry[] {
+  const { landing } = pull
+  if (landing === null) return []
+  const event = mergeOf(pull)
+  return [...Map.groupBy(edits, ({ promptId }) => promptId).values()].flatMap((ofPrompt) => {
+    const ordered = ofPrompt.toSorted((a, b) => a.seq - b.seq)
+    const [first, last] = [ordered[0] as Edit, ordered.at(-1) as Edit]
+    if (first.oldBlob === last.newBlob && (first.oldBlob === null || first.oldPath === last.path)) return []
+    const head = event === undefined ? newestHead(pull) : headOf(pull, event)
+    const entry: DerivedEntry = {
+      ...landedFacts(last),
+      action: 'pr_merged',
+      dedupeKey: `c:${landing}`,
+      user: fileOf(head, last.promptId)?.author ?? last.sideAuthor ?? last.author,
+      commitSha: landing,
+      prNumber: pull.number,
+      prUrl: pull.url,
+      actor: event?.actor ?? last.actor,
+      createdAt: event?.at ?? last.committedAt,
+      oldPath: first.oldPath,
+      beforeBlob: first.oldBlob,
+    }
+    return [entry]
+  })
+}
+
+function headOf({ heads }: Pull, { head }: PullEvent): PullHead | undefined {
+  return heads.find(({ sha }) => sha.startsWith(head))
+}
+
+function newestHead(pull: Pull): PullHead | undefined {
+  const event = pull.events.at(-1)
+  return event === undefined ? undefined : headOf(pull, event)
+}
+
+function fileOf(head: PullHead | undefined, promptId: number): PullFile | undefined {
+  return head?.files.find((file) => file.promptId === promptId)
+}

@@ -1,0 +1,32 @@
+import type { Access } from '../access/api-key.ts'
+import type { OrganisationStore } from '../access/organisation.ts'
+import { monthlySignalLimit, type Plan } from '../access/plan.ts'
+import { type Instant, monthStart, nextMonthStart } from '../time.ts'
+
+/** What the organisation recorded this month and in the months before. */
+export interface Usage {
+  plan: Plan
+  limit: number
+  used: number
+  remaining: number
+  resetsAt: Instant
+  /** Newest first, beginning with this one. */
+  months: { month: Instant; used: number }[]
+}
+
+const monthsShown = 12
+
+export async function usageOf(
+  organisations: OrganisationStore,
+  { organisationId, plan }: Access,
+  now: Instant,
+): Promise<Usage> {
+  const starts = [monthStart(now)]
+  while (starts.length < monthsShown) starts.push(monthStart((starts.at(-1) as Instant) - 1))
+  const usedIn = await organisations.usage(organisationId, starts.at(-1) as Instant)
+  const months = starts.map((month) => ({ month, used: usedIn.get(month) ?? 0 }))
+  const used = usedIn.get(monthStart(now)) ?? 0
+  const limit = monthlySignalLimit[plan]
+  // More than the limit is used where the plan was lowered.
+  return { plan, limit, used, remaining: Math.max(limit - used, 0), resetsAt: nextMonthStart(now), months }
+}

@@ -1,0 +1,14 @@
+import type { AuditEntry } from '../../domain/access/audit.ts'
+import { isoTime } from '../../domain/time.ts'
+import type { AuditEntryBody } from './schema.ts'
+
+export function toAuditEntryBody({ id, at, actor, action, subject, details }: AuditEntry): AuditEntryBody {
+  return {
+    id,
+    at: isoTime(at),
+    actor: actor && { key_id: actor.keyId, name: actor.name },
+    action,
+    subject,
+    details,
+  }
+}

@@ -1,0 +1,24 @@
+import type { Logger } from 'pino'
+import type { Store } from '../domain/store.ts'
+import type { Clock } from '../domain/time.ts'
+import type { Following } from '../follow/following.ts'
+import type { KeyUses } from './key-uses.ts'
+
+/** What the routes work with. */
+export interface Context {
+  store: Store
+  uses: KeyUses
+  following: Following
+  /** Where the built console lies. There may be nothing. */
+  consoleFolder: URL
+  clock: Clock
+  log: Logger
+  watch?: RequestWatch
+}
+
+/** Told of every answer. */
+export interface RequestWatch {
+  /** A number for the route, to be told with each of its answers. */
+  route(method: string, pattern: string): number
+  answered(route: number, status: number, milliseconds: number): void
+}

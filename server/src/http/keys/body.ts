@@ -1,0 +1,27 @@
+import type { ApiKey, IssuedKey } from '../../domain/access/api-key.ts'
+import { type Instant, isoTime } from '../../domain/time.ts'
+import type { IssuedKeyBody, KeyBody } from './schema.ts'
+
+export function toKeyBody(key: ApiKey): KeyBody {
+  const { id, organisationId, name, role, hint, createdAt, expiresAt, revokedAt, lastUsedAt } = key
+  return {
+    id,
+    organisation_id: organisationId,
+    name,
+    role,
+    hint,
+    created_at: isoTime(createdAt),
+    expires_at: timeOrNull(expiresAt),
+    revoked_at: timeOrNull(revokedAt),
+    last_used_at: timeOrNull(lastUsedAt),
+  }
+}
+
+export function toIssuedKeyBody({ key, secret }: IssuedKey): IssuedKeyBody {
+  const { id, organisation_id, name, role, created_at, expires_at } = toKeyBody(key)
+  return { id, key: secret, organisation_id, name, role, created_at, expires_at }
+}
+
+function timeOrNull(at: Instant | null): string | null {
+  return at === null ? null : isoTime(at)
+}

@@ -1,0 +1,30 @@
+import type { Instant } from '../../domain/time.ts'
+
+export const cookieName = 'promptledger_session'
+
+/**
+ * The token in a Cookie header, null where there is none. Where there are two of the name, another host of the same domain
+ * has set one of them and nobody can tell which: neither counts.
+ */
+export function tokenIn(cookies = ''): string | null {
+  const values = cookies.split(';').flatMap((cookie) => {
+    const [name = '', value = ''] = cookie.trim().split('=', 2)
+    return name === cookieName ? [value] : []
+  })
+  const [token, ...others] = values
+  return token === undefined || others.length > 0 ? null : token
+}
+
+export function sessionCookie(token: string, expiresAt: Instant, now: Instant, publicUrl: string): string {
+  return cookie(token, Math.ceil((expiresAt - now) / 1_000), publicUrl)
+}
+
+/** Makes the browser forget it. */
+export function noCookie(publicUrl: string): string {
+  return cookie('', 0, publicUrl)
+}
+
+function cookie(value: string, seconds: number, publicUrl: string): string {
+  const secure = publicUrl.startsWith('https:') ? '; Secure' : ''
+  return `${cookieName}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`
+}

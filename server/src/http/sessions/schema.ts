@@ -1,0 +1,55 @@
+import type { FromSchema } from 'json-schema-to-ts'
+import { roles } from '../../domain/access/api-key.ts'
+import { plans } from '../../domain/access/plan.ts'
+
+const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const
+
+const session = {
+  title: 'Session',
+  type: 'object',
+  required: ['organisation', 'key', 'expires_at'],
+  properties: {
+    organisation: {
+      type: 'object',
+      required: ['id', 'name', 'plan'],
+      properties: { id: { type: 'integer' }, name: { type: 'string' }, plan: { enum: plans } },
+      additionalProperties: false,
+    },
+    key: {
+      type: 'object',
+      required: ['id', 'name', 'role', 'hint', 'expires_at'],
+      properties: {
+        id: { type: 'integer' },
+        name: { type: 'string' },
+        role: { enum: roles },
+        hint: { type: 'string', description: 'The last four characters of the key' },
+        expires_at: { ...timeOrNull, description: 'When the key stops working by itself; null for never' },
+      },
+      additionalProperties: false,
+    },
+    expires_at: {
+      ...timeOrNull,
+      description: 'When one has to sign in again: after 30 days, or when the key expires. For a key, its own expiry',
+    },
+  },
+  additionalProperties: false,
+} as const
+
+export const sessionSchema = {
+  type: 'object',
+  required: ['data'],
+  properties: { data: session },
+  additionalProperties: false,
+  description: 'Who is signed in',
+  examples: [
+    {
+      data: {
+        organisation: { id: 1, name: 'Acme', plan: 'team' },
+        key: { id: 12, name: 'Ada', role: 'admin', hint: 'x7Qa', expires_at: null },
+        expires_at: '2026-12-15T12:00:00.000Z',
+      },
+    },
+  ],
+} as const
+
+export type SessionBody = FromSchema<typeof session>

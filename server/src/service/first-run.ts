@@ -1,0 +1,78 @@
+import { issueKey } from '../domain/access/api-key.ts'
+import { operator } from '../domain/access/audit.ts'
+import { newOrganisation } from '../domain/access/organisation.ts'
+import { type HistoryEntry, newHistoryEntry } from '../domain/history/entry.ts'
+import { newPrompt } from '../domain/prompt.ts'
+import type { Store } from '../domain/store.ts'
+import type { Instant } from '../domain/time.ts'
+
+export interface FirstRun {
+  secret: string
+  promptId: string
+}
+
+const minute = 60_000
+
+/** Gives an empty database something to look at: an organisation, a key and a prompt with a history. */
+export async function firstRun(store: Store, now: Instant): Promise<FirstRun | null> {
+  const organisation = await store.organisations.createFirst(newOrganisation('My organisation', 'free', now))
+  if (organisation === null) return null
+  const owner = {
+    organisationId: organisation.id,
+    name: 'first key',
+    role: 'admin',
+    createdAt: now,
+    expiresAt: null,
+  } as const
+  const { secret } = await issueKey(store.keys, owner, operator)
+  const prompt = await store.prompts.create(newPrompt(organisation.id, 'prompts/welcome.md', now), operator)
+  for (const entry of sampleHistory(now)) await store.history.record(prompt, newHistoryEntry(entry))
+  return { secret, promptId: prompt.publicId }
+}
+
+function sampleHistory(now: Instant): Omit<HistoryEntry, 'id'>[] {
+  const ada = { name: 'Ada Lovelace', email: 'ada@example.com' }
+  const alan = { name: 'Alan Turing', email: 'alan@example.com' }
+  const none = { prNumber: null, prUrl: null }
+  const first = { prNumber: 1, prUrl: 'https://github.com/example/prompts/pull/1' }
+  const second = { prNumber: 2, prUrl: 'https://github.com/example/prompts/pull/2' }
+  return [
+    { action: 'deployed', user: ada, commitSha: sha('a1'), ...none, branchName: 'main', createdAt: now - 50 * minute },
+    {
+      action: 'pr_opened',
+      user: alan,
+      commitSha: sha('b2'),
+      ...first,
+      branchName: 'warmer-tone',
+      createdAt: now - 40 * minute,
+    },
+    {
+      action: 'pr_merged',
+      user: alan,
+      commitSha: sha('c3'),
+      ...first,
+      branchName: 'main',
+      createdAt: now - 30 * minute,
+    },
+    {
+      action: 'pr_opened',
+      user: ada,
+      commitSha: sha('d4'),
+      ...second,
+      branchName: 'shorter',
+      createdAt: now - 20 * minute,
+    },
+    {
+      action: 'pr_closed',
+      user: ada,
+      commitSha: sha('d4'),
+      ...second,
+      branchName: 'shorter',
+      createdAt: now - 10 * minute,
+    },
+  ]
+}
+
+function sha(twoDigits: string): string {
+  return twoDigits.repeat(20)
+}

@@ -1,0 +1,52 @@
+import type { Action, EntryDetails, HistoryEntry } from '../../domain/history/entry.ts'
+import type { Row, StagedColumn, Value } from './database.ts'
+
+export const columns = 'id, action, user_name, user_email, commit_sha, pr_number, pr_url, branch_name, created_at'
+
+export const detailColumns = `${columns}, message, actor, path, old_path, before_blob, after_blob, repository_id`
+
+export const factColumns: StagedColumn[] = [
+  { name: 'dedupe_key', type: 'text' },
+  { name: 'action', type: 'text' },
+  { name: 'user_name', type: 'text' },
+  { name: 'user_email', type: 'text' },
+  { name: 'commit_sha', type: 'text' },
+  { name: 'pr_number', type: 'bigint' },
+  { name: 'pr_url', type: 'text' },
+  { name: 'branch_name', type: 'text' },
+  { name: 'created_at', type: 'bigint' },
+]
+
+export const wentLive = "action in ('deployed', 'pr_merged')"
+
+export function toEntry(row: Row): HistoryEntry {
+  return {
+    id: row.id as number,
+    action: row.action as Action,
+    user: { name: row.user_name as string, email: row.user_email as string },
+    commitSha: row.commit_sha as string,
+    prNumber: row.pr_number as number | null,
+    prUrl: row.pr_url as string | null,
+    branchName: row.branch_name as string,
+    createdAt: row.created_at as number,
+  }
+}
+
+/** When the change stopped being live: when the next came, or the default branch lost it. */
+export function endOf(orphanedAt: Value | undefined, nextAt: Value | undefined): number | null {
+  const ends = [orphanedAt, nextAt].filter((at) => at != null) as number[]
+  return ends.length === 0 ? null : Math.min(...ends)
+}
+
+export function toDetails(row: Row): EntryDetails {
+  return {
+    ...toEntry(row),
+    message: row.message as string | null,
+    actor: row.actor as string | null,
+    path: row.path as string | null,
+    oldPath: row.old_path as string | null,
+    beforeBlob: row.before_blob as string | null,
+    afterBlob: row.after_blob as string | null,
+    repositoryId: row.repository_id as number | null,
+  }
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+
+describe('Settings', () => {
+  test('have defaults that start the service with an embedded database', () => {
+    assert.deepEqual(readConfig({}), {
+      databaseUrl: 'sqlite:data/promptledger.db',
+      databasePoolSize: 10,
+      dataDir: 'data',
+      host: '127.0.0.1',
+      port: 3000,
+      metricsPort: null,
+      metricsHost: '127.0.0.1',
+      logLevel: 'info',
+      firstRun: true,
+      publicUrl: null,
+      secretKey: null,
+      allowLocalRepositories: false,
+      allowRepositoryRedirects: false,
+      repositorySizeLimit: 2048,
+      signalRetentionDays: null,
+    })
+  })
+
+  test('keep files beside the SQLite database, unless told otherwise', () => {
+    assert.equal(readConfig({ DATABASE_URL: 'sqlite:/var/lib/ledger/x.db' }).dataDir, '/var/lib/ledger')
+    assert.equal(readConfig({ DATABASE_URL: 'sqlite:x.db' }).dataDir, '.')
+    assert.equal(readConfig({ DATABASE_URL: 'postgres://h/d' }).dataDir, 'data')
+    assert.equal(readConfig({ DATABASE_URL: 'sqlite:x.db', DATA_DIR: '/srv' }).dataDir, '/srv')
+  })
+
+  test('cannot be changed once read', () => {
+    assert.throws(() => {
+      ;(readConfig({}) as { port: number }).port = 1
+    }, TypeError)
+  })
+
+  test('are all listed in .env.example, with their defaults', () => {
+    const example = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8')
+    const lines = example.split('\n').filter((line) => /^#?[A-Z_]+=/.test(line))
+    const listed = Object.fromEntries(lines.map((line) => line.replace(/^#/, '').split(/=(.*)/s).slice(0, 2)))
+    assert.deepEqual(readConfig(listed), readConfig({}))
+    const source = readFileSync(new URL('../../src/config.ts', import.meta.url), 'utf8')
+    const names = new Set([...source.matchAll(/'([A-Z][A-Z_]{3,})'|env\.([A-Z_]+)/g)].map(([, a, b]) => a ?? b))
+    assert.deepEqual(new Set(Object.keys(listed)), names)
+  })
+})

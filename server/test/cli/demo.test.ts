@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { type RunningService, startDemo } from '../../../testing/command.ts'
+
+interface Prompt {
+  id: string
+  name: string
+}
+
+interface Entry {
+  id: number
+  action: string
+  pr_url: string | null
+  created_at: string
+}
+
+interface Impact {
+  entry: Entry
+  difference: number | null
+  verdict: string
+}
+
+const day = 24 * 3_600_000
+
+describe('The demonstration', () => {
+  let folder: string
+  let env: NodeJS.ProcessEnv
+  let demo: RunningService
+  let prompts: Prompt[]
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'promptledger-test-'))
+    env = { TMPDIR: folder, DATABASE_URL: `sqlite:${folder}/mine.db` }
+    demo = await startDemo(env)
+    prompts = await get<Prompt[]>('prompts')
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  const leftovers = () => readdirSync(folder).filter((name) => name.startsWith('promptledger-demo-'))
+
+  async function get<T>(path: string): Promise<T> {
+    const [key] = /plk_\w+/.exec(demo.output().stdout) as RegExpExecArray
+    const response = await fetch(`${demo.address}/api/v1/${path}`, { headers: { authorization: `Bearer ${key}` } })
+    assert.equal(response.status, 200, path)
+    return ((await response.json()) as { data: T }).data
+  }
+
+  const historyOf = ({ id }: Prompt) => get<Entry[]>(`prompts/${id}/history?limit=100`)
+  const impactOf = ({ id }: Prompt) => get<Impact[]>(`prompts/${id}/impact?limit=100`)
+  const promptNamed = (name: string) => prompts.find((prompt) => prompt.name === name) as Prompt
+
+  test('has three prompts with a year of pushes and pull requests, each with an address', async () => {
+    assert.equal(prompts.length, 3)
+    for (const prompt of prompts) {
+      const history = await historyOf(prompt)
+      assert.deepEqual(
+        [...new Set(history.map(({ action }) => action))].sort(),
+        ['deployed', 'pr_closed', 'pr_merged', 'pr_opened'],
+        prompt.name,
+      )
+      const times = history.map(({ created_at }) => Date.parse(created_at))
+      assert.ok(Date.now() - Math.min(...times) > 360 * day)
+      assert.ok(Date.now() - Math.max(...times) < 45 * day)
+      for (const { action, pr_url } of history) {
+        if (action === 'deployed') assert.equal(pr_url, null)
+        else assert.match(pr_url as string, /^https:\/\/github\.com\/acme\/prompts\/pull\/\d+$/)
+      }
+    }
+  })
+
+  test('has a change that helped, one that hurt and was put right two weeks later, and many without an effect', async () => {
+    const changes = await impactOf(promptNamed('prompts/support-reply.md'))
+    const telling = changes.filter(({ verdict }) => verdict === 'better' || verdict === 'worse').reverse()
+    assert.deepEqual(
+      telling.map(({ verdict }) => verdict),
+      ['better', 'worse', 'better'],
+    )
+    const [, hurt, putRight] = telling.map(({ entry }) => Date.parse(entry.created_at)) as [number, number, number]
+    assert.equal(Math.round((putRight - hurt) / day), 14)
+    assert.ok(changes.filter(({ verdict }) => verdict === 'no_difference_seen').length > 10)
+    for (const { difference } of telling) assert.ok(Math.abs(difference as number) > 0.09)
+  })
+
+  test('has another verdict on the last change of each prompt', async () => {
+    const last = async (name: string) => (await impactOf(promptNamed(name)))[0]?.verdict
+    assert.equal(await last('prompts/support-reply.md'), 'no_difference_seen')
+    assert.equal(await last('prompts/summarise-ticket.md'), 'better')
+    assert.equal(await last('prompts/product-search.md'), 'too_little_data')
+  })
+
+  test('shows what each entry did to the text', async () => {
+    for (const prompt of prompts) {
+      for (const { id, action } of (await historyOf(prompt)).slice(0, 8)) {
+        const { before, after, patch } = await get<Record<string, string>>(`prompts/${prompt.id}/history/${id}`)
+        assert.match(patch as string, /^\+[^+]/m, action)
+        assert.notEqual(before, after)
+        assert.ok((after as string).split('\n').length > 15)
+      }
+    }
+  })
+
+  test('has signals in every month of the year and stays below the limit of the plan', async () => {
+    const { limit, months } = await get<{ limit: number; months: { used: number }[] }>('usage')
+    assert.equal(months.length, 12)
+    for (const { used } of months.slice(1)) assert.ok(used > limit / 10 && used < limit / 2, `${used} of ${limit}`)
+  })
+
+  test('has keys that work, that expire and that are revoked', async () => {
+    const keys = await get<{ role: string; expires_at: string | null; revoked_at: string | null }[]>('keys')
+    assert.deepEqual([...new Set(keys.map(({ role }) => role))].sort(), ['admin', 'ingest', 'standard'])
+    assert.ok(keys.some(({ expires_at }) => expires_at !== null))
+    assert.ok(keys.some(({ revoked_at }) => revoked_at !== null))
+  })
+
+  test('leaves the database of the settings alone, and nothing behind when it is stopped', async () => {
+    assert.equal(leftovers().length, 1)
+    assert.equal(await demo.stop('SIGTERM'), 0)
+    assert.deepEqual(leftovers(), [])
+    assert.ok(!existsSync(join(folder, 'mine.db')))
+  })
+
+  test('leaves nothing behind when it is interrupted before it is ready', async () => {
+    const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+    const child = spawn(process.execPath, [main, 'demo', '--port', '0'], {
+      env: { ...process.env, ...env },
+      stdio: 'ignore',
+    })
+    const exited = once(child, 'exit')
+    while (leftovers().length === 0) await pause(20)
+    child.kill('SIGINT')
+    assert.deepEqual(await exited, [130, null])
+    assert.deepEqual(leftovers(), [])
+  })
+
+  test('prints one JSON value with --json', async () => {
+    const other = await startDemo(env, ['--json'])
+    const { stdout } = other.output()
+    const { address, key, prompts } = JSON.parse(stdout)
+    const response = await fetch(`${address}/api/v1/prompts`, { headers: { authorization: `Bearer ${key}` } })
+    const { data } = (await response.json()) as { data: Prompt[] }
+    assert.deepEqual(prompts.map(({ id }: Prompt) => id).sort(), data.map(({ id }) => id).sort())
+    assert.equal(await other.stop('SIGINT'), 0)
+    assert.deepEqual(leftovers(), [])
+  })
+})

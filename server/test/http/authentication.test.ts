@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import pino from 'pino'
+import { onEachEngine } from '../../../testing/engines.ts'
+import { useService } from '../../../testing/service.ts'
+import { hashSecret, newApiKey, newSecret } from '../../src/domain/access/api-key.ts'
+import { operator } from '../../src/domain/access/audit.ts'
+import { buildApp } from '../../src/http/app.ts'
+import { keyUses } from '../../src/http/key-uses.ts'
+
+const unauthorized = {
+  error: { code: 'unauthorized', message: 'Send a valid API key in the header "Authorization: Bearer <API_KEY>".' },
+}
+
+onEachEngine('Authentication', (engine) => {
+  const service = useService(engine)
+
+  describe('401', () => {
+    test('answers a missing, malformed, unknown, revoked and expired key with the same body', async () => {
+      const tenant = await service.tenant()
+      const revoked = await service.key(tenant.organisation)
+      const access = await service.store.keys.findAccess(hashSecret(revoked))
+      await service.store.keys.revoke(access?.keyId as number, service.now, operator)
+      const expired = await service.key(tenant.organisation, 'standard', service.now)
+      const headers = [
+        undefined,
+        '',
+        'Bearer',
+        'Bearer ',
+        `Basic ${tenant.key}`,
+        tenant.key,
+        `Bearer ${tenant.key} more`,
+        `Bearer ${tenant.key.slice(0, -1)}`,
+        `Bearer ${tenant.key.slice(0, -1)}~`,
+        `Bearer ${newSecret()}`,
+        `Bearer ${revoked}`,
+        `Bearer ${expired}`,
+      ]
+      for (const authorization of headers) {
+        for (const url of [`${tenant.path}/history`, '/api/v1/nothing', '/api/v1']) {
+          const response = await service.app.inject({
+            url,
+            headers: authorization === undefined ? {} : { authorization },
+          })
+          assert.equal(response.statusCode, 401, `${authorization} ${url}`)
+          assert.deepEqual(response.json(), unauthorized)
+          assert.equal(response.headers['www-authenticate'], 'Bearer')
+        }
+      }
+    })
+
+    test('comes before every other refusal', async () => {
+      const tenant = await service.tenant()
+      const response = await service.app.inject({
+        method: 'POST',
+        url: `/api/v1/prompts/pmt_unknown/signals`,
+        headers: { authorization: 'Bearer nonsense', 'content-type': 'text/plain' },
+        payload: 'not json',
+      })
+      assert.equal(response.statusCode, 401)
+      assert.equal(await tenant.used(), 0)
+    })
+
+    test('is given for a key in the query string or the body', async () => {
+      const tenant = await service.tenant()
+      const response = await service.app.inject({
+        method: 'POST',
+        url: `${tenant.path}/signals?api_key=${tenant.key}&authorization=Bearer%20${tenant.key}`,
+        headers: { 'content-type': 'application/json' },
+        payload: { value: 'positive', api_key: tenant.key },
+      })
+      assert.equal(response.statusCode, 401)
+    })
+
+    test('is given from the moment that a key expires', async () => {
+      const tenant = await service.tenant()
+      const key = await service.key(tenant.organisation, 'standard', service.now + 1)
+      const ask = () =>
+        service.app.inject({ url: `${tenant.path}/history`, headers: { authorization: `Bearer ${key}` } })
+      assert.equal((await ask()).statusCode, 200)
+      service.now += 1
+      assert.equal((await ask()).statusCode, 401)
+    })
+
+    test('is given from the moment that revoking returns', async () => {
+      const tenant = await service.tenant()
+      assert.equal((await tenant.history()).statusCode, 200)
+      const access = await service.store.keys.findAccess(hashSecret(tenant.key))
+      await service.store.keys.revoke(access?.keyId as number, service.now, operator)
+      assert.equal((await tenant.history()).statusCode, 401)
+      assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 401)
+      assert.equal(await tenant.used(), 0)
+    })
+  })
+
+  test('takes the scheme in any case and more than one space', async () => {
+    const tenant = await service.tenant()
+    for (const scheme of ['Bearer ', 'bearer ', 'BEARER ', 'bEaReR   ']) {
+      const headers = { authorization: scheme + tenant.key }
+      const response = await service.app.inject({ url: `${tenant.path}/history`, headers })
+      assert.equal(response.statusCode, 200, scheme)
+    }
+  })
+
+  test('lets a rotated key work beside its replacement until the overlap ends', async () => {
+    const tenant = await service.tenant()
+    const access = await service.store.keys.findAccess(hashSecret(tenant.key))
+    const secret = newSecret()
+    const key = {
+      organisationId: tenant.organisation.id,
+      name: 'n',
+      role: 'standard',
+      createdAt: 1,
+      expiresAt: null,
+    } as const
+    await service.store.keys.rotate(access?.keyId as number, newApiKey(secret, key), service.now + 1_000, operator)
+    const ask = async (bearer: string) => {
+      const headers = { authorization: `Bearer ${bearer}` }
+      return (await service.app.inject({ url: `${tenant.path}/history`, headers })).statusCode
+    }
+    assert.deepEqual([await ask(tenant.key), await ask(secret)], [200, 200])
+    service.now += 1_000
+    assert.deepEqual([await ask(tenant.key), await ask(secret)], [401, 200])
+  })
+
+  describe('404', () => {
+    test('answers unknown paths and other methods under /api/v1, given a valid key', async () => {
+      const tenant = await service.tenant()
+      const asked = [
+        ['GET', '/api/v1'],
+        ['GET', '/api/v1/'],
+        ['GET', '/api/v1/nothing'],
+        ['GET', `${tenant.path}/signals/nothing/else`],
+        ['GET', '/api/v1/prompts/%zz/history'],
+        ['GET', '/api/v1/%'],
+        ['POST', `${tenant.path}/nothing`],
+        ['PUT', `${tenant.path}/history`],
+        ['HEAD', `${tenant.path}/history`],
+        ['OPTIONS', `${tenant.path}/history`],
+        ['DELETE', `${tenant.path}/signals`],
+        ['PATCH', `${tenant.path}/signals`],
+      ] as const
+      for (const [method, url] of asked) {
+        const response = await service.app.inject({ method, url, headers: tenant.headers })
+        assert.equal(response.statusCode, 404, `${method} ${url}`)
+        if (method !== 'HEAD') assert.equal(response.json().error.code, 'not_found')
+        assert.equal((await service.app.inject({ method, url })).statusCode, 401, `${method} ${url} without a key`)
+      }
+    })
+
+    test('comes before what is wrong with the body', async () => {
+      const tenant = await service.tenant()
+      for (const url of ['/api/v1/nothing', '/api/v1/prompts/pmt_x/signals']) {
+        for (const type of ['text/plain', 'application/json']) {
+          const headers = { ...tenant.headers, 'content-type': type }
+          const response = await service.app.inject({ method: 'POST', url, headers, payload: 'x'.repeat(100_000) })
+          assert.equal(response.statusCode, 404, `${url} ${type}`)
+        }
+      }
+    })
+
+    test('has one body for a prompt that is unknown, malformed, deleted or of another organisation', async () => {
+      const tenant = await service.tenant()
+      const other = await service.tenant()
+      const deleted = await service.prompt(tenant.organisation)
+      await service.store.prompts.delete(deleted, service.now, operator)
+      const ids = [
+        'pmt_000000000000000000000000',
+        'pmt_',
+        'x',
+        '%00',
+        `${tenant.prompt.publicId}%00`,
+        'pmt_%F0%9F%92%A9',
+        "'%20or%201=1--",
+        '..%2F..',
+        'x'.repeat(5_000),
+        tenant.prompt.publicId.toLowerCase(),
+        deleted.publicId,
+        other.prompt.publicId,
+        String(tenant.prompt.id),
+      ]
+      const bodies = new Set<string>()
+      for (const id of ids) {
+        const history = await service.app.inject({ url: `/api/v1/prompts/${id}/history`, headers: tenant.headers })
+        const signal = await service.app.inject({
+          method: 'POST',
+          url: `/api/v1/prompts/${id}/signals`,
+          headers: tenant.headers,
+          payload: { value: 'positive' },
+        })
+        assert.deepEqual([history.statusCode, signal.statusCode], [404, 404], id)
+        bodies.add(history.body).add(signal.body)
+      }
+      assert.deepEqual([...bodies].length, 1)
+      assert.equal(JSON.parse([...bodies][0] as string).error.code, 'not_found')
+    })
+  })
+
+  test('looks up every prompt that is not there in the same way, so that time tells nothing', async () => {
+    const tenant = await service.tenant()
+    const other = await service.tenant()
+    const lookups: string[] = []
+    const { store, uses } = service
+    const find: typeof store.prompts.find = (organisationId, publicId) => {
+      lookups.push(publicId)
+      return store.prompts.find(organisationId, publicId)
+    }
+    const app = buildApp({
+      store: { ...store, prompts: { ...store.prompts, find } },
+      uses,
+      following: service.following,
+      consoleFolder: service.consoleFolder,
+      clock: () => service.now,
+      log: pino({ level: 'silent' }),
+    })
+    const ids = ['malformed', 'pmt_000000000000000000000000', other.prompt.publicId]
+    for (const id of ids) await app.inject({ url: `/api/v1/prompts/${id}/history`, headers: tenant.headers })
+    assert.deepEqual(lookups, ['pmt_', ...ids.slice(1)])
+    await app.close()
+  })
+
+  describe('403', () => {
+    test('answers a key of role ingest that asks for history, whether or not the prompt exists', async () => {
+      const tenant = await service.tenant('free', 'ingest')
+      for (const url of [`${tenant.path}/history`, '/api/v1/prompts/pmt_x/history']) {
+        const response = await service.app.inject({ url, headers: tenant.headers })
+        assert.equal(response.statusCode, 403)
+        assert.equal(response.json().error.code, 'forbidden')
+      }
+    })
+  })
+
+  test('lets every role create signals, and standard and admin read history', async () => {
+    for (const role of ['ingest', 'standard', 'admin'] as const) {
+      const tenant = await service.tenant('free', role)
+      assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 201, role)
+      if (role !== 'ingest') assert.equal((await tenant.history()).statusCode, 200, role)
+    }
+  })
+
+  test('keeps the last use of a key for later where it could not be stored', async () => {
+    const tenant = await service.tenant()
+    const [key] = await service.store.keys.list(tenant.organisation.id)
+    let broken = true
+    const uses = keyUses({
+      ...service.store.keys,
+      recordUses: (noted) => (broken ? Promise.reject(new Error('disk full')) : service.store.keys.recordUses(noted)),
+    })
+    uses.note(key?.id as number, 5)
+    await assert.rejects(uses.flush(), /disk full/)
+    broken = false
+    await uses.flush()
+    assert.equal((await service.store.keys.find(key?.id as number))?.lastUsedAt, 5)
+  })
+
+  test('notes when a key was last used, without a write for each request', async () => {
+    const tenant = await service.tenant()
+    const [key] = await service.store.keys.list(tenant.organisation.id)
+    for (let i = 0; i < 5; i++) await tenant.history()
+    assert.equal((await service.store.keys.find(key?.id as number))?.lastUsedAt, null)
+    await service.uses.flush()
+    assert.equal((await service.store.keys.find(key?.id as number))?.lastUsedAt, service.now)
+  })
+})

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { describe, test } from 'node:test'
+import type { RouteOptions } from 'fastify'
+import { type Engine, engines } from '../../../testing/engines.ts'
+import { operationsOf } from '../../../testing/operations.ts'
+import { useService } from '../../../testing/service.ts'
+import { describeRoutes } from '../../src/http/docs/openapi.ts'
+import { renderPage } from '../../src/http/docs/page.ts'
+
+const hostile = `</p></style><script>alert(1)</script><img src=x onerror=alert(1)>"' onclick="alert(1) &lt; \`<b>\``
+
+function route(schema: RouteOptions['schema']): RouteOptions {
+  return { method: 'POST', url: '/api/v1/things/:thing_id', schema: schema ?? {}, handler: () => {} }
+}
+
+/** The names of all tags and attributes, and the addresses. */
+function markup(page: string): { tags: string[]; attributes: string[]; addresses: string[] } {
+  const opened = [...page.matchAll(/<([a-z][a-z0-9]*)((?:\s+[a-z-]+(?:="[^"]*")?)*)\s*>/g)]
+  const attributes = opened.flatMap(([, , text = '']) => [...text.matchAll(/([a-z-]+)="([^"]*)"/g)])
+  return {
+    tags: [...new Set(opened.map(([, tag = '']) => tag))],
+    attributes: [...new Set(attributes.map(([, name = '']) => name))],
+    addresses: attributes.filter(([, name]) => name === 'href' || name === 'src').map(([, , value = '']) => value),
+  }
+}
+
+describe('The reference', () => {
+  const service = useService(engines[0] as Engine)
+  const read = () => service.app.inject('/docs')
+
+  test('is a page that a browser may show and nothing more', async () => {
+    const response = await read()
+    assert.equal(response.statusCode, 200)
+    assert.equal(response.headers['content-type'], 'text/html; charset=utf-8')
+    assert.equal(response.headers['x-content-type-options'], 'nosniff')
+    const [, style = ''] = /<style>(.*?)<\/style>/s.exec(response.body) ?? []
+    const hash = createHash('sha256').update(style).digest('base64')
+    assert.equal(
+      response.headers['content-security-policy'],
+      `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-${hash}'`,
+    )
+    assert.doesNotMatch(style, /url\(|@import/)
+  })
+
+  test('has no script and leads nowhere but to itself and the document', async () => {
+    const { body } = await read()
+    const { tags, attributes, addresses } = markup(body)
+    for (const tag of ['script', 'img', 'iframe', 'link', 'object', 'form']) assert.ok(!tags.includes(tag), tag)
+    for (const attribute of attributes) assert.doesNotMatch(attribute, /^(on|style|src)/)
+    const ids = [...body.matchAll(/ id="([^"]*)"/g)].map(([, id]) => `#${id}`)
+    assert.deepEqual(ids, [...new Set(ids)])
+    for (const address of addresses) assert.ok(address === '/openapi.json' || ids.includes(address), address)
+  })
+
+  test('shows every operation, in the table of contents too', async () => {
+    const { body } = await read()
+    for (const { name, operation } of operationsOf((await service.app.inject('/openapi.json')).json())) {
+      assert.ok(body.includes(`<h3 id="${operation.operationId}">`), name)
+      assert.ok(body.includes(`<li><a href="#${operation.operationId}">`), name)
+    }
+  })
+
+  test('shows text as text, wherever it comes from', () => {
+    const field = { type: 'string', description: hostile, default: hostile, examples: [hostile], enum: [hostile] }
+    const body = { type: 'object', properties: { [hostile]: field }, examples: [{ [hostile]: hostile }] }
+    const schema = {
+      operationId: hostile,
+      summary: hostile,
+      description: hostile,
+      tags: ['Prompts'],
+      params: { type: 'object', properties: { thing_id: field, [hostile]: field } },
+      querystring: body,
+      headers: body,
+      body,
+      response: {
+        200: { ...body, description: hostile, title: hostile },
+        201: { description: hostile, headers: { [hostile]: { description: hostile, schema: field } }, content: {} },
+        418: { ...body, examples: [{ error: { code: hostile, message: hostile } }], description: hostile },
+      },
+    }
+    const page = renderPage(describeRoutes([route(schema)]), '')
+    assert.ok(page.includes('&lt;script&gt;alert(1)&lt;/script&gt;'))
+    assert.doesNotMatch(page, /<script|<img|<b>|onclick="/)
+  })
+})

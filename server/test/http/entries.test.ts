@@ -1,0 +1,442 @@
+import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
+import { test } from 'node:test'
+import { Ajv } from 'ajv'
+import type { LightMyRequestResponse } from 'fastify'
+import { onEachEngine } from '../../../testing/engines.ts'
+import { bob } from '../../../testing/git-repository.ts'
+import { connected, type Entry, type Scenario } from '../../../testing/scenario.ts'
+import { type Tenant, useService } from '../../../testing/service.ts'
+import { operator } from '../../src/domain/access/audit.ts'
+import { mirrorOf } from '../../src/follow/follow.ts'
+import { git } from '../../src/git/run.ts'
+import { entryDetailsSchema, liveSchema, recordedEntrySchema } from '../../src/http/history/entry-schema.ts'
+
+const ajv = new Ajv({ allowUnionTypes: true, validateFormats: false })
+
+function assertFits(schema: object, response: LightMyRequestResponse): void {
+  const fits = ajv.compile(schema)
+  assert.ok(fits(response.json()), JSON.stringify(fits.errors))
+}
+
+const deployed = {
+  action: 'deployed',
+  user: { name: 'Ada Lovelace', email: 'ada@example.com' },
+  commit_sha: 'a1'.repeat(20),
+  pr_number: null,
+  pr_url: null,
+  branch_name: 'main',
+  created_at: '2026-11-01T10:00:00.123Z',
+}
+const merged = {
+  ...deployed,
+  action: 'pr_merged',
+  pr_number: 12,
+  pr_url: 'https://github.com/acme/prompts/pull/12',
+}
+
+interface Details extends Entry {
+  message: string | null
+  actor: string | null
+  path: string | null
+  before: string | null
+  after: string | null
+  patch: string | null
+}
+
+interface Live {
+  entry: Entry
+  path: string | null
+  content: string | null
+}
+
+function contentsOf({ path, before, after, patch }: Details) {
+  return { path, before, after, patch }
+}
+
+onEachEngine('POST history', (engine) => {
+  const service = useService(engine)
+  const admin = () => service.tenant('free', 'admin')
+
+  const record = (tenant: Tenant, body: object | string, path = tenant.path) =>
+    service.app.inject({
+      method: 'POST',
+      url: `${path}/history`,
+      headers: { ...tenant.headers, 'content-type': 'application/json' },
+      payload: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+
+  test('records an entry that the history shows at once', async () => {
+    const tenant = await admin()
+    for (const [i, told] of [deployed, { ...merged, commit_sha: 'B'.repeat(64), ignored: 1 }].entries()) {
+      const response = await record(tenant, told)
+      assert.equal(response.statusCode, 201)
+      assert.equal(response.headers['content-type'], 'application/json; charset=utf-8')
+      assertFits(recordedEntrySchema, response)
+      const { ignored: _, ...facts } = { ignored: 0, ...told, commit_sha: told.commit_sha.toLowerCase() }
+      const { data } = response.json()
+      assert.deepEqual(data, { id: data.id, ...facts })
+      const history = (await tenant.history()).json()
+      assert.equal(history.pagination.total_count, i + 1)
+      assert.deepEqual(history.data[0], data)
+    }
+  })
+
+  test('takes the same entry twice for one', async () => {
+    const tenant = await admin()
+    const first = (await record(tenant, deployed)).json()
+    const same = {
+      ...deployed,
+      commit_sha: deployed.commit_sha.toUpperCase(),
+      created_at: '2026-11-01T11:00:00.123+01:00',
+    }
+    for (const told of [deployed, same]) {
+      const again = await record(tenant, told)
+      assert.equal(again.statusCode, 201)
+      assert.deepEqual(again.json(), first)
+    }
+    await Promise.all(Array.from({ length: 8 }, () => record(tenant, merged)))
+    assert.equal((await tenant.history()).json().pagination.total_count, 2)
+    const other = await record(tenant, { ...deployed, user: { ...deployed.user, name: 'Bob' } })
+    assert.notEqual(other.json().data.id, first.data.id)
+  })
+
+  test('refuses each field that is wrong or missing with its name, and records nothing', async () => {
+    const tenant = await admin()
+    const wrong: [object | string, RegExp][] = [
+      ...Object.keys(deployed).map((name): [object, RegExp] => [
+        { ...deployed, [name]: undefined },
+        new RegExp(`^${name} must be given`),
+      ]),
+      [{ ...deployed, action: 'pushed' }, /^action must be "deployed", "pr_opened", "pr_merged" or "pr_closed"/],
+      [{ ...deployed, action: null }, /^action must be /],
+      [{ ...deployed, user: 'Ada' }, /^user must be an object/],
+      [{ ...deployed, user: { email: 'a@b' } }, /^user\.name must be given/],
+      [{ ...deployed, user: { name: 'Ada' } }, /^user\.email must be given/],
+      [{ ...deployed, user: { name: ' ', email: 'a@b' } }, /^user\.name must not be empty/],
+      [{ ...deployed, user: { name: 'Ada', email: 5 } }, /^user\.email must be a string/],
+      [{ ...deployed, user: { name: 'A\u0000', email: 'a@b' } }, /^user\.name must not contain control characters/],
+      [JSON.stringify(deployed).replace('Ada', '\\ud800'), /^user\.name must be valid Unicode/],
+      [{ ...deployed, commit_sha: 'a1b2c3d' }, /^commit_sha must be the full commit hash/],
+      [{ ...deployed, commit_sha: 'z'.repeat(40) }, /^commit_sha must be the full commit hash/],
+      [{ ...deployed, commit_sha: 5 }, /^commit_sha must be a string/],
+      [{ ...deployed, pr_number: 12 }, /^pr_number must be null for deployed/],
+      [{ ...deployed, pr_url: merged.pr_url }, /^pr_url must be null for deployed/],
+      [{ ...merged, pr_number: null }, /^pr_number must be given for pr_merged/],
+      [{ ...merged, pr_number: 0 }, /^pr_number must be a positive integer/],
+      [{ ...merged, pr_number: 1.5 }, /^pr_number must be an integer or null/],
+      [{ ...merged, pr_number: '12' }, /^pr_number must be an integer or null/],
+      [{ ...merged, pr_number: 1e30 }, /^pr_number must be a positive integer/],
+      [{ ...merged, pr_url: null }, /^pr_url must be given for pr_merged/],
+      [{ ...merged, pr_url: 'javascript:alert(1)' }, /^pr_url must be an http or https address/],
+      [{ ...deployed, branch_name: '' }, /^branch_name must not be empty/],
+      [{ ...deployed, branch_name: 'x'.repeat(1_001) }, /^branch_name must be at most 1000 characters/],
+      [{ ...deployed, created_at: '2026-11-01' }, /^created_at must be an ISO 8601 time/],
+      [{ ...deployed, created_at: '2026-02-30T10:00:00Z' }, /^created_at must be an ISO 8601 time/],
+      [{ ...deployed, created_at: 1_700_000_000 }, /^created_at must be a string/],
+      ['nonsense', /^The body is not valid JSON/],
+      ['[]', /^The body must be a JSON object/],
+      ['', /^The body is empty/],
+    ]
+    for (const [body, message] of wrong) {
+      const response = await record(tenant, body)
+      assert.deepEqual([response.statusCode, response.json().error?.code], [422, 'validation_error'], response.body)
+      assert.match(response.json().error.message, message)
+    }
+    assert.equal((await tenant.history()).json().pagination.total_count, 0)
+  })
+
+  test('is for admin keys of the organisation alone', async () => {
+    const [tenant, other] = [await admin(), await admin()]
+    for (const role of ['standard', 'ingest'] as const) {
+      const key = await service.key(tenant.organisation, role)
+      const response = await service.app.inject({
+        method: 'POST',
+        url: `${tenant.path}/history`,
+        headers: { authorization: `Bearer ${key}` },
+        payload: deployed,
+      })
+      assert.deepEqual([response.statusCode, response.json().error.code], [403, 'forbidden'], role)
+    }
+    const keyless = await service.app.inject({ method: 'POST', url: `${tenant.path}/history`, payload: deployed })
+    assert.equal(keyless.statusCode, 401)
+    assert.equal((await record(other, deployed, tenant.path)).statusCode, 404)
+    assert.equal((await record(tenant, deployed, '/api/v1/prompts/pmt_unknown')).statusCode, 404)
+    assert.equal((await tenant.history()).json().pagination.total_count, 0)
+  })
+})
+
+onEachEngine('GET an entry', (engine) => {
+  const service = useService(engine)
+
+  async function details(scenario: Scenario, promptId: string, entry: Entry | undefined): Promise<Details> {
+    const { data } = await scenario.get(`/prompts/${promptId}/history/${entry?.id}`)
+    return data as Details
+  }
+
+  test('tells of added, changed, renamed and deleted files what they were before and after', async () => {
+    const scenario = await connected(service)
+    const { git } = scenario
+    const id = await scenario.promptId('prompts/p.md')
+    git.commit('Be kinder\n\nBecause it helps.', { 'prompts/p.md': 'Be kind.\nAlways.\n' }, { author: bob })
+    await scenario.push('main', { pusher: 'grace' })
+    git.git('mv', 'prompts/p.md', 'prompts/new.md')
+    git.commit('Rename')
+    git.commit('Delete', { 'prompts/new.md': null })
+    await scenario.push()
+    const entries = await scenario.historyOf(id)
+    const [added, changed, renamed, deleted] = await Promise.all(entries.map((entry) => details(scenario, id, entry)))
+
+    assert.deepEqual(changed, {
+      ...entries[1],
+      user: bob,
+      message: 'Be kinder\n\nBecause it helps.',
+      actor: 'grace',
+      path: 'prompts/p.md',
+      before: 'Be kind.\n',
+      after: 'Be kind.\nAlways.\n',
+      patch: '--- a/prompts/p.md\n+++ b/prompts/p.md\n@@ -1 +1,2 @@\n Be kind.\n+Always.\n',
+    })
+    assert.deepEqual(contentsOf(added as Details), {
+      path: 'prompts/p.md',
+      before: null,
+      after: 'Be kind.\n',
+      patch: '--- /dev/null\n+++ b/prompts/p.md\n@@ -0,0 +1 @@\n+Be kind.\n',
+    })
+    assert.deepEqual(contentsOf(renamed as Details), {
+      path: 'prompts/new.md',
+      before: 'Be kind.\nAlways.\n',
+      after: 'Be kind.\nAlways.\n',
+      patch: '--- a/prompts/p.md\n+++ b/prompts/new.md\n',
+    })
+    assert.deepEqual(contentsOf(deleted as Details), {
+      path: 'prompts/new.md',
+      before: 'Be kind.\nAlways.\n',
+      after: null,
+      patch: '--- a/prompts/new.md\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-Be kind.\n-Always.\n',
+    })
+    const response = await service.app.inject({
+      url: `/api/v1/prompts/${id}/history/${entries[1]?.id}`,
+      headers: { authorization: `Bearer ${await service.key(scenario.tenant.organisation, 'standard')}` },
+    })
+    assertFits(entryDetailsSchema, response)
+  })
+
+  test('tells of a pull request its title, who opened it and what it changes', async () => {
+    const scenario = await connected(service)
+    const { git, forge } = scenario
+    const id = await scenario.promptId('prompts/p.md')
+    git.switchTo('feature', 'main')
+    const head = git.commit('Try', { 'prompts/p.md': 'Be brave.\n' }, { author: bob })
+    git.push('feature:refs/pull/7/head')
+    await scenario.deliver(forge.pull({ action: 'opened', number: 7, head, title: 'Braver', author: 'bob-at-forge' }))
+    const opened = (await scenario.historyOf(id)).at(-1)
+    assert.deepEqual([opened?.action, opened?.pr_number, opened?.branch_name], ['pr_opened', 7, 'feature'])
+    assert.deepEqual(await details(scenario, id, opened), {
+      ...opened,
+      user: bob,
+      message: 'Braver',
+      actor: 'bob-at-forge',
+      path: 'prompts/p.md',
+      before: 'Be kind.\n',
+      after: 'Be brave.\n',
+      patch: '--- a/prompts/p.md\n+++ b/prompts/p.md\n@@ -1 +1 @@\n-Be kind.\n+Be brave.\n',
+    })
+  })
+
+  test('gives contents of any bytes as text', async () => {
+    const scenario = await connected(service)
+    const bytes = Buffer.concat([Buffer.from('Grüße\r\n\0'), Buffer.from([0xff]), Buffer.from('\n@@ -1 +1 @@\nno end')])
+    scenario.git.commit('Bytes', { 'prompts/p.md': bytes })
+    await scenario.push()
+    const id = await scenario.promptId('prompts/p.md')
+    const { after, patch } = await details(scenario, id, (await scenario.history()).at(-1))
+    assert.equal(after, 'Grüße\r\n\0\ufffd\n@@ -1 +1 @@\nno end')
+    assert.equal(
+      patch,
+      '--- a/prompts/p.md\n+++ b/prompts/p.md\n@@ -1 +1,4 @@\n-Be kind.\n+Grüße\r\n+\0\ufffd\n+@@ -1 +1 @@\n+no end\n\\ No newline at end of file\n',
+    )
+  })
+
+  test('knows nothing more of an entry that was told', async () => {
+    const tenant = await service.tenant()
+    const { id } = await tenant.record()
+    const response = await service.app.inject({ url: `${tenant.path}/history/${id}`, headers: tenant.headers })
+    assertFits(entryDetailsSchema, response)
+    const [eight] = (await tenant.history()).json().data
+    const none = { message: null, actor: null, path: null, before: null, after: null, patch: null }
+    assert.deepEqual(response.json().data, { ...eight, ...none })
+  })
+
+  test('makes the mirror anew where it is gone, and gives null for contents where the remote is gone too', async () => {
+    const scenario = await connected(service)
+    const id = await scenario.promptId('prompts/p.md')
+    const [entry] = await scenario.history()
+    const whole = await details(scenario, id, entry)
+    assert.equal(whole.after, 'Be kind.\n')
+    const { path } = mirrorOf(service.follow, scenario.repository)
+    rmSync(path, { recursive: true })
+    // Several who ask at once share one mirror.
+    const again = await Promise.all(Array.from({ length: 4 }, () => details(scenario, id, entry)))
+    assert.deepEqual(again, [whole, whole, whole, whole])
+    rmSync(path, { recursive: true })
+    scenario.git.remove()
+    assert.deepEqual(await details(scenario, id, entry), { ...whole, before: null, after: null, patch: null })
+  })
+
+  test('gives the patch of a new file also after git has tidied the mirror', async () => {
+    const scenario = await connected(service)
+    const id = await scenario.promptId('prompts/p.md')
+    const [entry] = await scenario.history()
+    const { patch } = await details(scenario, id, entry)
+    await git(['prune', '--expire=now'], { mirror: mirrorOf(service.follow, scenario.repository).path })
+    assert.equal((await details(scenario, id, entry)).patch, patch)
+    assert.notEqual(patch, null)
+  })
+
+  test('gives contents after the repository was disconnected, as long as the mirror is there', async () => {
+    const scenario = await connected(service)
+    const id = await scenario.promptId('prompts/p.md')
+    const [entry] = await scenario.history()
+    await service.store.repositories.disconnect(scenario.repository, service.now, operator)
+    assert.equal((await details(scenario, id, entry)).after, 'Be kind.\n')
+    rmSync(mirrorOf(service.follow, scenario.repository).path, { recursive: true })
+    assert.equal((await details(scenario, id, entry)).after, null)
+  })
+
+  test('reads what a rewritten default branch has lost', async () => {
+    const scenario = await connected(service)
+    const { git } = scenario
+    const id = await scenario.promptId('prompts/p.md')
+    const lost = git.commit('Lost', { 'prompts/p.md': 'Lost.\n' })
+    await scenario.push()
+    git.git('reset', '--quiet', '--hard', 'HEAD~1')
+    git.commit('Instead', { 'prompts/p.md': 'Instead.\n' })
+    await scenario.push()
+    git.inRemote('reflog', 'expire', '--expire=now', '--all')
+    git.inRemote('gc', '--quiet', '--prune=now')
+    const entry = (await scenario.historyOf(id)).find(({ commit_sha }) => commit_sha === lost)
+    assert.equal((await details(scenario, id, entry)).after, 'Lost.\n')
+  })
+
+  test('is not found by a malformed or unknown id, that of another prompt, or by another organisation', async () => {
+    const [tenant, other] = [await service.tenant(), await service.tenant()]
+    const { id } = await tenant.record()
+    const elsewhere = await other.record()
+    const ask = ({ headers }: Tenant, entryId: string | number) =>
+      service.app.inject({ url: `${tenant.path}/history/${entryId}`, headers })
+    assert.equal((await ask(tenant, id)).statusCode, 200)
+    assert.equal((await ask(other, id)).statusCode, 404)
+    for (const wrong of [elsewhere.id, 999_999, 'x', '0', `0${id}`, '1.0', '9'.repeat(30), '%00']) {
+      const response = await ask(tenant, wrong)
+      assert.deepEqual([response.statusCode, response.json().error.code], [404, 'not_found'], String(wrong))
+    }
+    const ingest = await service.key(tenant.organisation, 'ingest')
+    for (const path of [`history/${id}`, 'live']) {
+      const url = `${tenant.path}/${path}`
+      assert.equal((await service.app.inject({ url })).statusCode, 401)
+      assert.equal((await service.app.inject({ url, headers: { authorization: `Bearer ${ingest}` } })).statusCode, 403)
+    }
+  })
+})
+
+onEachEngine('GET live', (engine) => {
+  const service = useService(engine)
+
+  const ask = ({ tenant }: Pick<Scenario, 'tenant'>, promptId: string, query: string) =>
+    service.app.inject({ url: `/api/v1/prompts/${promptId}/live${query}`, headers: tenant.headers })
+
+  async function liveAt(scenario: Pick<Scenario, 'tenant'>, promptId: string, at: string): Promise<Live> {
+    const response = await ask(scenario, promptId, `?at=${encodeURIComponent(at)}`)
+    assert.equal(response.statusCode, 200, response.body)
+    return response.json().data
+  }
+
+  test('gives the change that was live at a time, with the text of the prompt then', async () => {
+    const scenario = await connected(service, {
+      prepare(git) {
+        git.commit('One', { 'prompts/p.md': 'one\n' }, { at: '2026-11-01T10:00:00Z' })
+        git.commit('Two', { 'prompts/p.md': 'two\n' }, { at: '2026-11-02T10:00:00Z' })
+        git.git('mv', 'prompts/p.md', 'prompts/q.md')
+        git.commit('Three', {}, { at: '2026-11-03T10:00:00Z' })
+        git.commit('Four', { 'prompts/q.md': null }, { at: '2026-11-04T10:00:00Z' })
+        git.push()
+      },
+    })
+    const [prompt] = await service.store.facts.prompts(scenario.repository)
+    const id = prompt?.publicId as string
+    const entries = await scenario.historyOf(id)
+    const early = await ask(scenario, id, '?at=2026-11-01T09:59:59.999Z')
+    assert.deepEqual([early.statusCode, early.json().error.code], [404, 'not_found'])
+    const times: [string, number, string, string | null][] = [
+      ['2026-11-01T10:00:00Z', 0, 'prompts/p.md', 'one\n'],
+      ['2026-11-02T09:59:59.999Z', 0, 'prompts/p.md', 'one\n'],
+      ['2026-11-02T12:00:00+02:00', 1, 'prompts/p.md', 'two\n'],
+      ['2026-11-03T23:00:00Z', 2, 'prompts/q.md', 'two\n'],
+      ['2026-11-04T10:00:00Z', 3, 'prompts/q.md', null],
+      ['9999-12-31T23:59:59Z', 3, 'prompts/q.md', null],
+    ]
+    for (const [at, i, path, content] of times) {
+      assert.deepEqual(await liveAt(scenario, id, at), { entry: entries[i], path, content }, at)
+    }
+    const now = await ask(scenario, id, '')
+    assertFits(liveSchema, now)
+    assert.deepEqual(now.json().data, await liveAt(scenario, id, new Date(service.now).toISOString()))
+    const twice = await ask(scenario, id, '?at=2026-11-01T00:00:00Z&at=2026-11-02T10:00:00Z')
+    assert.equal(twice.json().data.content, 'two\n')
+  })
+
+  test('goes back where the default branch was wound back, and remembers what was live until then', async () => {
+    const scenario = await connected(service)
+    const { git } = scenario
+    const id = await scenario.promptId('prompts/p.md')
+    git.commit('Lost', { 'prompts/p.md': 'Lost.\n' }, { at: new Date(service.now).toISOString() })
+    await scenario.push()
+    const contentNow = async () => (await liveAt(scenario, id, new Date(service.now).toISOString())).content
+    assert.equal(await contentNow(), 'Lost.\n')
+    service.now += 60_000
+    const wound = service.now
+    git.git('reset', '--quiet', '--hard', 'HEAD~1')
+    await scenario.push()
+    assert.equal(await contentNow(), 'Be kind.\n')
+    assert.equal((await liveAt(scenario, id, new Date(wound - 1).toISOString())).content, 'Lost.\n')
+    assert.equal((await liveAt(scenario, id, new Date(wound).toISOString())).content, 'Be kind.\n')
+  })
+
+  test('goes by the order of the default branch where dates are out of order', async () => {
+    const scenario = await connected(service, {
+      prepare(git) {
+        git.commit('One', { 'prompts/p.md': 'one\n' }, { at: '2026-11-03T10:00:00Z' })
+        git.commit('Two', { 'prompts/p.md': 'two\n' }, { at: '2026-11-02T10:00:00Z' })
+        git.push()
+      },
+    })
+    const id = await scenario.promptId('prompts/p.md')
+    assert.equal((await liveAt(scenario, id, '2026-11-04T00:00:00Z')).content, 'two\n')
+  })
+
+  test('counts only what reached the default branch, also of entries that were told', async () => {
+    const tenant = await service.tenant()
+    const id = tenant.prompt.publicId
+    const pull = { prNumber: 7, prUrl: 'https://example.com/7' }
+    const at = (minute: number) => Date.parse('2026-11-01T10:00:00Z') + minute * 60_000
+    await tenant.record({ createdAt: at(0), action: 'pr_opened', ...pull })
+    assert.equal((await ask({ tenant }, id, '')).statusCode, 404)
+    const merged = await tenant.record({ createdAt: at(1), action: 'pr_merged', ...pull })
+    await tenant.record({ createdAt: at(2), action: 'pr_closed', ...pull })
+    const { data } = (await ask({ tenant }, id, '')).json()
+    assert.deepEqual([data.entry.id, data.path, data.content], [merged.id, null, null])
+  })
+
+  test('refuses a time that makes no sense with 422, and a prompt that is not there with 404', async () => {
+    const tenant = await service.tenant()
+    await tenant.record()
+    for (const at of ['', 'now', '2026-11-15', '2026-11-15T12:00:00', '2026-02-30T00:00:00Z', '1700000000', '%00']) {
+      const response = await ask({ tenant }, tenant.prompt.publicId, `?at=${at}`)
+      assert.deepEqual([response.statusCode, response.json().error.code], [422, 'validation_error'], at)
+      assert.match(response.json().error.message, /^at must be an ISO 8601 time/)
+    }
+    assert.equal((await ask({ tenant }, 'pmt_unknown', '')).statusCode, 404)
+    assert.equal((await ask({ tenant: await service.tenant() }, tenant.prompt.publicId, '')).statusCode, 404)
+  })
+})

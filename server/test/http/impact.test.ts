@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { onEachEngine } from '../../../testing/engines.ts'
+import { inPortions } from '../../../testing/recording.ts'
+import { type Tenant, useService } from '../../../testing/service.ts'
+import { operator } from '../../src/domain/access/audit.ts'
+import type { NewSignal, SignalValue } from '../../src/domain/signals/signal.ts'
+
+const hour = 3_600_000
+
+onEachEngine('The impact of a change', (engine) => {
+  const service = useService(engine)
+
+  async function vote(tenant: Tenant, at: number, positive: number, negative: number): Promise<void> {
+    const signal = (value: SignalValue, i: number): NewSignal => ({
+      organisationId: tenant.organisation.id,
+      promptId: tenant.prompt.id,
+      value,
+      metadata: null,
+      createdAt: at + i,
+    })
+    const signals = [
+      ...Array.from({ length: positive }, (_, i) => signal('positive', i)),
+      ...Array.from({ length: negative }, (_, i) => signal('negative', i)),
+    ]
+    await service.store.signals.import(inPortions(signals))
+  }
+
+  async function impact(tenant: Tenant, query = '') {
+    const response = await service.app.inject({ url: `${tenant.path}/impact${query}`, headers: tenant.headers })
+    assert.equal(response.statusCode, 200, response.body)
+    return response.json()
+  }
+
+  test('is what users thought while it was live, beside what they thought of the change before', async () => {
+    const tenant = await service.tenant()
+    const [first, second, third] = [30, 20, 10].map((hours) => service.now - hours * hour + 1_234) as [
+      number,
+      number,
+      number,
+    ]
+    await tenant.record({ createdAt: first, branchName: 'one' })
+    await tenant.record({
+      createdAt: second,
+      branchName: 'two',
+      action: 'pr_merged',
+      prNumber: 1,
+      prUrl: 'https://x.org/1',
+    })
+    await tenant.record({ createdAt: second + 5 * hour, action: 'pr_opened', prNumber: 2, prUrl: 'https://x.org/2' })
+    await tenant.record({ createdAt: third, branchName: 'three' })
+    await vote(tenant, first - 5_000, 7, 7)
+    await vote(tenant, first, 850, 150)
+    await vote(tenant, second, 750, 250)
+    await vote(tenant, third, 3, 0)
+    const { data, pagination } = await impact(tenant)
+    assert.deepEqual(
+      data.map(({ entry, verdict }: { entry: { branch_name: string }; verdict: string }) => [
+        entry.branch_name,
+        verdict,
+      ]),
+      [
+        ['three', 'too_little_data'],
+        ['two', 'worse'],
+        ['one', 'too_little_data'],
+      ],
+    )
+    const [newest, middle, oldest] = data
+    assert.deepEqual(middle.before, { positive: 850, negative: 150, rate: 0.85 })
+    assert.deepEqual(middle.after, { positive: 750, negative: 250, rate: 0.75 })
+    assert.ok(Math.abs(middle.difference + 0.1) < 1e-12)
+    assert.ok(middle.interval[0] < -0.1 && middle.interval[1] > -0.1 && middle.interval[1] < 0)
+    assert.deepEqual(
+      [middle.live_from, middle.live_until],
+      [new Date(second).toISOString(), new Date(third).toISOString()],
+    )
+    assert.deepEqual([newest.live_until, newest.after], [null, { positive: 3, negative: 0, rate: 1 }])
+    assert.deepEqual(
+      [oldest.before, oldest.difference, oldest.interval],
+      [{ positive: 0, negative: 0, rate: null }, null, null],
+    )
+    assert.deepEqual(pagination, { current_page: 1, total_pages: 1, total_count: 3, per_page: 25 })
+  })
+
+  test('is the same on every page, whatever its size', async () => {
+    const tenant = await service.tenant()
+    for (let i = 0; i < 12; i++) {
+      const at = service.now - (12 - i) * hour
+      await tenant.record({ createdAt: at, branchName: `b${i}` })
+      await vote(tenant, at + 60_000, 30 + i, 10)
+    }
+    const { data: all } = await impact(tenant, '?limit=100')
+    assert.equal(all.length, 12)
+    for (const limit of [1, 5, 12]) {
+      const pages = []
+      for (let page = 1; page <= Math.ceil(12 / limit); page++) {
+        pages.push(...(await impact(tenant, `?limit=${limit}&page=${page}`)).data)
+      }
+      assert.deepEqual(pages, all)
+    }
+    assert.deepEqual((await impact(tenant, '?page=99')).data, [])
+  })
+
+  test('is empty for a prompt that never changed', async () => {
+    const tenant = await service.tenant()
+    await vote(tenant, service.now - hour, 3, 3)
+    const { data, pagination } = await impact(tenant)
+    assert.deepEqual([data, pagination.total_count, pagination.total_pages], [[], 0, 0])
+  })
+
+  test('follows a signal that is taken back', async () => {
+    const tenant = await service.tenant()
+    await tenant.record({ createdAt: service.now - hour })
+    const { data: signal } = (await tenant.signal({ value: 'negative' })).json()
+    assert.equal((await impact(tenant)).data[0].after.negative, 1)
+    await service.store.signals.retract(tenant.prompt, signal.id, service.now, operator)
+    assert.equal((await impact(tenant)).data[0].after.negative, 0)
+  })
+})

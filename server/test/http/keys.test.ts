@@ -1,0 +1,296 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Ajv } from 'ajv'
+import type { LightMyRequestResponse } from 'fastify'
+import { onEachEngine } from '../../../testing/engines.ts'
+import { queryRows, type Tenant, useService } from '../../../testing/service.ts'
+import { issuedKeySchema, keyPageSchema } from '../../src/http/keys/schema.ts'
+
+const hour = 3_600_000
+const day = 24 * hour
+const ajv = new Ajv({ allowUnionTypes: true, validateFormats: false })
+
+function assertFits(schema: object, response: LightMyRequestResponse): void {
+  const fits = ajv.compile(schema)
+  assert.ok(fits(response.json()), JSON.stringify(fits.errors))
+}
+
+function assertRefused(response: LightMyRequestResponse, status: number, code: string, message = /./): void {
+  assert.deepEqual([response.statusCode, response.json().error?.code], [status, code], response.body)
+  assert.match(response.json().error.message, message)
+}
+
+onEachEngine('Keys over HTTP', (engine) => {
+  const service = useService(engine)
+  const admin = () => service.tenant('free', 'admin')
+
+  function ask(key: string, method: 'GET' | 'POST' | 'DELETE', path: string, body?: object | string) {
+    return service.app.inject({
+      method,
+      url: `/api/v1/keys${path}`,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+  }
+
+  async function create(tenant: Tenant, body: object = {}): Promise<{ id: number; key: string }> {
+    const response = await ask(tenant.key, 'POST', '', body)
+    assert.equal(response.statusCode, 201, response.body)
+    return response.json().data
+  }
+
+  /** What a request with the key for the prompt's history is answered. */
+  async function statusFor(tenant: Tenant, key: string): Promise<number> {
+    const headers = { authorization: `Bearer ${key}` }
+    return (await service.app.inject({ url: `${tenant.path}/history`, headers })).statusCode
+  }
+
+  test('a created key works at once, is shown this once, and only its hash is stored', async () => {
+    const tenant = await admin()
+    const response = await ask(tenant.key, 'POST', '', {
+      name: 'ci',
+      role: 'admin',
+      expires_at: '2026-12-15T14:00:00+02:00',
+      ignored: 1,
+    })
+    assert.equal(response.statusCode, 201)
+    assert.equal(response.headers['content-type'], 'application/json; charset=utf-8')
+    assertFits(issuedKeySchema, response)
+    const { id, key, ...rest } = response.json().data
+    assert.deepEqual(rest, {
+      organisation_id: tenant.organisation.id,
+      name: 'ci',
+      role: 'admin',
+      created_at: '2026-11-15T12:00:00.000Z',
+      expires_at: '2026-12-15T12:00:00.000Z',
+    })
+    assert.equal(await statusFor(tenant, key), 200)
+    const listed = await ask(tenant.key, 'GET', '')
+    assert.ok(!listed.body.includes(key.slice(4, 30)))
+    const rows = await queryRows(service.url, `select * from api_keys where id = ${id}`)
+    const stored = JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value))
+    assert.ok(!stored.includes(key.slice(4, 30)) && !service.log.join('').includes(key.slice(4, 30)))
+  })
+
+  test('without further words a key is an unnamed standard one that never expires', async () => {
+    const tenant = await admin()
+    for (const body of [{}, { expires_at: null }]) {
+      const { data } = (await ask(tenant.key, 'POST', '', body)).json()
+      assert.deepEqual([data.name, data.role, data.expires_at], ['unnamed', 'standard', null])
+    }
+  })
+
+  test('a key expires by itself at its time', async () => {
+    const tenant = await admin()
+    const now = service.now
+    const { key } = await create(tenant, { expires_at: new Date(now + hour).toISOString() })
+    try {
+      service.now = now + hour - 1
+      assert.equal(await statusFor(tenant, key), 200)
+      service.now++
+      assert.equal(await statusFor(tenant, key), 401)
+    } finally {
+      service.now = now
+    }
+  })
+
+  test('the list has a page of the keys, in the order of their making, with what became of them', async () => {
+    const tenant = await admin()
+    const created = [await create(tenant, { name: 'a' }), await create(tenant, { name: 'b', role: 'ingest' })]
+    await ask(tenant.key, 'DELETE', `/${created[0]?.id}`)
+    await service.uses.flush()
+    const response = await ask(tenant.key, 'GET', '')
+    assert.equal(response.headers['content-type'], 'application/json; charset=utf-8')
+    assertFits(keyPageSchema, response)
+    const { data, pagination } = response.json()
+    assert.deepEqual(pagination, { current_page: 1, total_pages: 1, total_count: 3, per_page: 25 })
+    const now = '2026-11-15T12:00:00.000Z'
+    const { id, ...own } = data[0]
+    assert.ok(Number.isInteger(id))
+    assert.deepEqual(own, {
+      organisation_id: tenant.organisation.id,
+      name: 'test',
+      role: 'admin',
+      hint: tenant.key.slice(-4),
+      created_at: now,
+      expires_at: null,
+      revoked_at: null,
+      last_used_at: now,
+    })
+    const states = data.slice(1).map((key: Record<string, unknown>) => [key.name, key.revoked_at, key.last_used_at])
+    assert.deepEqual(states, [
+      ['a', now, null],
+      ['b', null, null],
+    ])
+    const second = (await ask(tenant.key, 'GET', '?page=2&limit=2')).json()
+    assert.deepEqual(
+      second.data.map(({ id }: { id: number }) => id),
+      [created[1]?.id],
+    )
+    assert.deepEqual(second.pagination, { current_page: 2, total_pages: 2, total_count: 3, per_page: 2 })
+  })
+
+  test('a revoked key is refused from then on, also where it had been used before, and revoking again is fine', async () => {
+    const tenant = await admin()
+    const { id, key } = await create(tenant)
+    assert.equal(await statusFor(tenant, key), 200)
+    for (let i = 0; i < 2; i++) {
+      const response = await ask(tenant.key, 'DELETE', `/${id}`)
+      assert.deepEqual([response.statusCode, response.body], [204, ''])
+      assert.equal(await statusFor(tenant, key), 401)
+    }
+  })
+
+  test('an admin may revoke the key they use: the answer still comes, the next does not', async () => {
+    const tenant = await admin()
+    const { id } = (await ask(tenant.key, 'GET', '')).json().data[0]
+    assert.equal((await ask(tenant.key, 'DELETE', `/${id}`)).statusCode, 204)
+    assertRefused(await ask(tenant.key, 'GET', ''), 401, 'unauthorized')
+  })
+
+  test('a rotated key has a successor like itself, and works on until the overlap ends', async () => {
+    const tenant = await admin()
+    const now = service.now
+    const terms = { name: 'app', role: 'standard', expires_at: new Date(now + 90 * day).toISOString() }
+    const old = await create(tenant, terms)
+    try {
+      service.now = now + 10 * day
+      const response = await ask(tenant.key, 'POST', `/${old.id}/rotate`, { overlap_hours: 2 })
+      assert.equal(response.statusCode, 201)
+      assertFits(issuedKeySchema, response)
+      const { id, key, ...rest } = response.json().data
+      assert.deepEqual(rest, {
+        organisation_id: tenant.organisation.id,
+        name: 'app',
+        role: 'standard',
+        created_at: new Date(now + 10 * day).toISOString(),
+        expires_at: new Date(now + 100 * day).toISOString(),
+      })
+      assert.notEqual(id, old.id)
+      service.now += 2 * hour - 1
+      assert.deepEqual([await statusFor(tenant, old.key), await statusFor(tenant, key)], [200, 200])
+      service.now++
+      assert.deepEqual([await statusFor(tenant, old.key), await statusFor(tenant, key)], [401, 200])
+    } finally {
+      service.now = now
+    }
+  })
+
+  test('the overlap is a day where nothing is said, with a body or without, and may be nothing', async () => {
+    const tenant = await admin()
+    const expiryOf = async (id: number) => (await service.store.keys.find(id))?.expiresAt
+    for (const body of [undefined, '', {}]) {
+      const { id } = await create(tenant)
+      assert.equal((await ask(tenant.key, 'POST', `/${id}/rotate`, body)).statusCode, 201)
+      assert.equal(await expiryOf(id), service.now + day)
+    }
+    const bare = await create(tenant)
+    const response = await service.app.inject({
+      method: 'POST',
+      url: `/api/v1/keys/${bare.id}/rotate`,
+      headers: tenant.headers,
+    })
+    assert.equal(response.statusCode, 201)
+    const { id, key } = await create(tenant)
+    assert.equal((await ask(tenant.key, 'POST', `/${id}/rotate`, { overlap_hours: 0 })).statusCode, 201)
+    assert.equal(await statusFor(tenant, key), 401)
+  })
+
+  test('a key that is revoked or has expired cannot be rotated, and no key is made', async () => {
+    const tenant = await admin()
+    const now = service.now
+    const revoked = await create(tenant)
+    await ask(tenant.key, 'DELETE', `/${revoked.id}`)
+    const expired = await create(tenant, { expires_at: new Date(now + hour).toISOString() })
+    const before = (await ask(tenant.key, 'GET', '')).json().pagination.total_count
+    try {
+      service.now = now + hour
+      for (const { id } of [revoked, expired]) {
+        const response = await ask(tenant.key, 'POST', `/${id}/rotate`)
+        assertRefused(response, 409, 'conflict', new RegExp(`^Key ${id} is revoked or has expired: create a new one`))
+      }
+    } finally {
+      service.now = now
+    }
+    assert.equal((await ask(tenant.key, 'GET', '')).json().pagination.total_count, before)
+  })
+
+  test('the longest life that can be said is one that ISO 8601 can say, also for the successor', async () => {
+    const tenant = await admin()
+    const { id } = await create(tenant, { expires_at: '9999-12-31T23:59:59.999Z' })
+    const now = service.now
+    try {
+      service.now = now + day
+      const { data } = (await ask(tenant.key, 'POST', `/${id}/rotate`)).json()
+      assert.equal(data.expires_at, '9999-12-31T23:59:59.999Z')
+    } finally {
+      service.now = now
+    }
+  })
+
+  test('refuses each field that is wrong with its name, and makes no key', async () => {
+    const tenant = await admin()
+    const { id } = await create(tenant)
+    const wrong: [string, object | string, RegExp][] = [
+      ['', { name: '' }, /^name must not be empty/],
+      ['', { name: 'a\u0000b' }, /^name must not contain control characters/],
+      ['', '{"name":"\\ud800"}', /^name must be valid Unicode/],
+      ['', { name: 'x'.repeat(201) }, /^name must be at most 200 characters/],
+      ['', { name: null }, /^name must be a string/],
+      ['', { role: 'owner' }, /^role must be "ingest", "standard" or "admin"/],
+      ['', { role: ['admin'] }, /^role must be /],
+      ['', { expires_at: '2026-11-15T12:00:00.000Z' }, /^expires_at must be in the future/],
+      ['', { expires_at: '1999-01-01T00:00:00Z' }, /^expires_at must be in the future/],
+      ['', { expires_at: '2027-02-30T00:00:00Z' }, /^expires_at must be an ISO 8601 time/],
+      ['', { expires_at: '2027-01-01' }, /^expires_at must be an ISO 8601 time/],
+      ['', { expires_at: 1_900_000_000_000 }, /^expires_at must be a string or null/],
+      ['', '[]', /^The body must be a JSON object/],
+      ['', '', /^The body is empty/],
+      [`/${id}/rotate`, { overlap_hours: -1 }, /^overlap_hours must be >= 0/],
+      [`/${id}/rotate`, { overlap_hours: 8_761 }, /^overlap_hours must be <= 8760/],
+      [`/${id}/rotate`, { overlap_hours: 1.5 }, /^overlap_hours must be an integer/],
+      [`/${id}/rotate`, { overlap_hours: '24' }, /^overlap_hours must be an integer/],
+      [`/${id}/rotate`, { overlap_hours: null }, /^overlap_hours must be an integer/],
+      [`/${id}/rotate`, 'null', /^The body must be a JSON object/],
+      [`/${id}/rotate`, '[]', /^The body must be a JSON object/],
+    ]
+    for (const [path, body, message] of wrong) {
+      assertRefused(await ask(tenant.key, 'POST', path, body), 422, 'validation_error', message)
+    }
+    assert.equal((await ask(tenant.key, 'GET', '')).json().pagination.total_count, 2)
+    assert.equal((await service.store.keys.find(id))?.expiresAt, null)
+  })
+
+  test("another organisation's keys do not exist", async () => {
+    const [tenant, other] = [await admin(), await admin()]
+    const { id, key } = await create(other)
+    for (const path of [`/${id}`, '/999999999', '/0', '/nonsense', '/1e3', '/99999999999999999999', '/%00']) {
+      assertRefused(await ask(tenant.key, 'DELETE', path), 404, 'not_found')
+      for (const body of [{}, { overlap_hours: -1 }, '{']) {
+        assertRefused(await ask(tenant.key, 'POST', `${path}/rotate`, body), 404, 'not_found')
+      }
+    }
+    assert.equal(await statusFor(other, key), 200)
+    assert.equal((await service.store.keys.find(id))?.expiresAt, null)
+    assert.equal((await ask(tenant.key, 'GET', '')).json().pagination.total_count, 1)
+  })
+
+  test('is for admin keys alone', async () => {
+    const tenant = await admin()
+    const { id } = await create(tenant)
+    const everything = [
+      ['GET', ''],
+      ['POST', ''],
+      ['DELETE', `/${id}`],
+      ['POST', `/${id}/rotate`],
+    ] as const
+    for (const [method, path] of everything) {
+      for (const role of ['ingest', 'standard'] as const) {
+        const response = await ask(await service.key(tenant.organisation, role), method, path, '{}')
+        assertRefused(response, 403, 'forbidden')
+      }
+      assertRefused(await ask('', method, path, '{}'), 401, 'unauthorized')
+    }
+    assert.equal(await service.store.keys.find(id).then((key) => key?.revokedAt), null)
+  })
+})

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Ajv } from 'ajv'
+import { onEachEngine } from '../../../testing/engines.ts'
+import { inPortions, signalOf } from '../../../testing/recording.ts'
+import { type Tenant, useService } from '../../../testing/service.ts'
+import { operator } from '../../src/domain/access/audit.ts'
+import { usageSchema } from '../../src/http/usage/schema.ts'
+
+const ajv = new Ajv({ allowUnionTypes: true, validateFormats: false })
+
+onEachEngine('GET usage', (engine) => {
+  const service = useService(engine)
+
+  const ask = (headers: Record<string, string>) => service.app.inject({ url: '/api/v1/usage', headers })
+
+  async function usage(tenant: Tenant) {
+    const response = await ask(tenant.headers)
+    assert.equal(response.statusCode, 200, response.body)
+    const fits = ajv.compile(usageSchema)
+    assert.ok(fits(response.json()), JSON.stringify(fits.errors))
+    return response.json().data
+  }
+
+  async function recordedAt(tenant: Tenant, ...times: string[]): Promise<void> {
+    const signals = times.map((at) => signalOf(tenant, { createdAt: Date.parse(at) }))
+    await service.store.signals.import(inPortions(signals))
+  }
+
+  test('shows plan, limit and what is left of it, and twelve months with their zeros', async () => {
+    const tenant = await service.tenant()
+    for (let i = 0; i < 3; i++) assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 201)
+    await recordedAt(tenant, '2026-10-31T23:59:59.999Z', '2026-01-01T00:00:00.000Z', '2025-12-31T23:59:59.999Z')
+    await recordedAt(tenant, '2025-12-01T00:00:00.000Z', '2025-11-30T23:59:59.999Z')
+    assert.deepEqual(await usage(tenant), {
+      plan: 'free',
+      limit: 1_000,
+      used: 3,
+      remaining: 997,
+      resets_at: '2026-12-01T00:00:00.000Z',
+      months: [
+        { month: '2026-11', used: 3 },
+        { month: '2026-10', used: 1 },
+        { month: '2026-09', used: 0 },
+        { month: '2026-08', used: 0 },
+        { month: '2026-07', used: 0 },
+        { month: '2026-06', used: 0 },
+        { month: '2026-05', used: 0 },
+        { month: '2026-04', used: 0 },
+        { month: '2026-03', used: 0 },
+        { month: '2026-02', used: 0 },
+        { month: '2026-01', used: 1 },
+        { month: '2025-12', used: 2 },
+      ],
+    })
+  })
+
+  test('follows a change of plan with the next request; beyond a lowered limit nothing is left', async () => {
+    const tenant = await service.tenant('team')
+    await tenant.fill(1_500)
+    const before = await usage(tenant)
+    assert.deepEqual([before.plan, before.limit, before.used, before.remaining], ['team', 10_000, 1_500, 8_500])
+    await service.store.organisations.setPlan(tenant.organisation.id, 'free', service.now, operator)
+    const after = await usage(tenant)
+    assert.deepEqual([after.plan, after.limit, after.used, after.remaining], ['free', 1_000, 1_500, 0])
+  })
+
+  test('begins anew with the first instant of a month', async () => {
+    const tenant = await service.tenant()
+    const now = service.now
+    await recordedAt(tenant, '2026-12-31T23:59:59.999Z')
+    try {
+      service.now = Date.parse('2026-12-31T23:59:59.999Z')
+      assert.deepEqual((await usage(tenant)).months[0], { month: '2026-12', used: 1 })
+      service.now++
+      const { used, remaining, resets_at, months } = await usage(tenant)
+      assert.deepEqual([used, remaining, resets_at], [0, 1_000, '2027-02-01T00:00:00.000Z'])
+      assert.deepEqual(months.slice(0, 2), [
+        { month: '2027-01', used: 0 },
+        { month: '2026-12', used: 1 },
+      ])
+      assert.equal(months.length, 12)
+    } finally {
+      service.now = now
+    }
+  })
+
+  test('counts what the organisation recorded for all of its prompts, deleted ones too, and nobody else', async () => {
+    const [tenant, other] = [await service.tenant(), await service.tenant()]
+    await tenant.signal({ value: 'negative' })
+    await service.store.prompts.delete(tenant.prompt, service.now, operator)
+    const second = await service.prompt(tenant.organisation)
+    await service.store.signals.record(signalOf(tenant, { promptId: second.id }))
+    assert.equal((await usage(tenant)).used, 2)
+    assert.equal((await usage(other)).used, 0)
+  })
+
+  test('is for standard and admin keys', async () => {
+    const { organisation } = await service.tenant()
+    for (const [role, status] of [
+      ['ingest', 403],
+      ['standard', 200],
+      ['admin', 200],
+    ] as const) {
+      const response = await ask({ authorization: `Bearer ${await service.key(organisation, role)}` })
+      assert.equal(response.statusCode, status, role)
+    }
+    assert.equal((await ask({})).statusCode, 401)
+  })
+})

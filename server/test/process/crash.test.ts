@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { cpSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import pino from 'pino'
+import { type BusyRepository, busyRepository, type Happening } from '../../../testing/busy-forge.ts'
+import { type RunningService, startServe } from '../../../testing/command.ts'
+import { type Engine, onEachEngine } from '../../../testing/engines.ts'
+import { type Delivery, deliveries } from '../../../testing/payloads.ts'
+import { openTestStore, queryRows } from '../../../testing/service.ts'
+import { operator } from '../../src/domain/access/audit.ts'
+import { newOrganisation } from '../../src/domain/access/organisation.ts'
+import { newVault } from '../../src/domain/repositories/vault.ts'
+import { connectRepository } from '../../src/follow/connect.ts'
+import type { Follow } from '../../src/follow/follow.ts'
+import { workUnder } from '../../src/follow/worker.ts'
+
+// How often the service is killed. In full, fifty times while 500 deliveries come in, it takes minutes:
+// PROMPTLEDGER_CRASHES=50 npx node --test --test-global-setup=testing/postgres.ts server/test/process/crash.test.ts
+const crashes = Number(process.env.PROMPTLEDGER_CRASHES ?? 5)
+const longest = 120_000
+// Many, because one whose worker was killed rests until the lease has run out.
+const count = crashes < 50 ? 5 : 25
+
+const kinds: BusyRepository[] = []
+before(() => {
+  for (const way of ['merge', 'squash', 'rebase'] as const) kinds.push(busyRepository(way))
+})
+after(() => {
+  for (const { git } of kinds) git.remove()
+})
+
+onEachEngine('Deliveries', (engine) => {
+  test('that come in while the service is killed again and again leave the entries of an undisturbed run', async () => {
+    const [undisturbed, disturbed] = await Promise.all([outcome(engine, 0), outcome(engine, crashes)])
+    assert.equal(new Set(undisturbed.entries.map(({ action }) => action)).size, 4)
+    assert.deepEqual(disturbed.entries, undisturbed.entries)
+    for (const { states, numbering } of [undisturbed, disturbed]) {
+      assert.deepEqual(states, { done: count * 18, ignored: count * 2 })
+      assert.deepEqual(numbering, [])
+    }
+  })
+})
+
+/** Has everything happen to copies of the repositories, to a service that is killed so often, and looks what became of it. */
+async function outcome(engine: Engine, crashes: number) {
+  const database = await engine.create()
+  const folder = await mkdtemp(join(tmpdir(), 'promptledger-crash-'))
+  const key = randomBytes(32)
+  const sendings = await connectAll(database.url, folder, key)
+  const settings = {
+    DATABASE_URL: database.url,
+    // Not where they were connected: the mirrors have to be made anew, and some are interrupted at that.
+    DATA_DIR: join(folder, 'data'),
+    PROMPTLEDGER_SECRET_KEY: key.toString('hex'),
+    LOG_LEVEL: 'silent',
+  }
+  let waiting = sendings
+  for (let crash = 0; crash < crashes; crash++) {
+    const service = await startServe(settings)
+    const sent = waiting.splice(0, Math.ceil(sendings.length / (crashes + 1)))
+    const unanswered = deliver(service, sent)
+    await pause(50 + ((crash * 317) % 1_300))
+    await crashWith(service, crash % 2 === 1)
+    waiting = [...(await unanswered), ...waiting]
+  }
+  const service = await startServe(settings)
+  assert.deepEqual(await deliver(service, waiting), [])
+  await allDone(database.url)
+  assert.equal(await service.stop(), 0)
+  const found = {
+    entries: await entriesOf(database.url),
+    states: await statesOf(database.url),
+    numbering: await queryRows(database.url, wrongNumbers),
+  }
+  await database.remove()
+  await rm(folder, { recursive: true, force: true })
+  return found
+}
+
+/** A delivery on its way, with what has happened before it is sent. */
+interface Sending {
+  remote: string
+  refs: Happening['refs']
+  path: string
+  delivery: Delivery
+}
+
+/** Connects copies of the repositories; gives all deliveries, 500, with those of the repositories mixed. */
+async function connectAll(url: string, folder: string, key: Buffer): Promise<Sending[]> {
+  const store = await openTestStore(url)
+  const follow: Follow = {
+    store,
+    vault: newVault(key),
+    clock: Date.now,
+    log: pino({ level: 'silent' }),
+    dataDir: join(folder, 'connecting'),
+    allowLocal: true,
+    allowRedirects: false,
+    sizeLimit: 100_000_000,
+  }
+  const { id: organisationId } = await store.organisations.create(newOrganisation('Acme', 'free', Date.now()))
+  const sendings = await Promise.all(
+    Array.from({ length: count }, async (_, i) => {
+      const { git, happenings } = kinds[i % kinds.length] as BusyRepository
+      const remote = join(folder, `${i}.git`)
+      cpSync(git.remote, remote, { recursive: true })
+      const facts = { forge: 'github', path: 'prompts/**', similarity: 100, token: null, secret: null } as const
+      const { lease, secret } = await connectRepository(follow, { organisationId, url: remote, ...facts }, operator)
+      await workUnder(follow, lease)
+      const forge = deliveries('github', secret)
+      const path = `/webhooks/${lease.repository.hookId}`
+      return happenings.map(({ refs, tell }) => ({ remote, refs, path, delivery: tell(forge) }))
+    }),
+  )
+  await store.close()
+  return Array.from({ length: 20 }, (_, i) => sendings.map((ofOne) => ofOne[i] as Sending)).flat()
+}
+
+/** Sends one after the other and gives those that got no answer, to be sent again as they are. */
+async function deliver({ address }: RunningService, sendings: Sending[]): Promise<Sending[]> {
+  const unanswered: Sending[] = []
+  for (const sending of sendings) {
+    const { remote, refs, path, delivery } = sending
+    for (const [ref, commit] of refs) pointTo(join(remote, ref), commit)
+    const { headers, body } = delivery
+    const status = await fetch(address + path, { method: 'POST', headers, body: new Uint8Array(body) }).then(
+      (response) => response.status,
+      () => null,
+    )
+    if (status === null) unanswered.push(sending)
+    else assert.equal(status, 202)
+  }
+  return unanswered
+}
+
+/** What a push does to a ref, without a process for each. */
+function pointTo(ref: string, commit: string): void {
+  mkdirSync(dirname(ref), { recursive: true })
+  writeFileSync(`${ref}.new`, `${commit}\n`)
+  renameSync(`${ref}.new`, ref)
+}
+
+/** Kills the service as it is; where the whole machine went down, the gits at work go with it and leave their locks behind. */
+async function crashWith(service: RunningService, gits: boolean): Promise<void> {
+  const parent = String(service.process.pid)
+  const processes = gits ? execFileSync('ps', ['-A', '-o', 'pid=,ppid=,comm=']).toString().split('\n') : []
+  const children = processes.map((line) => line.trim().split(/\s+/)).filter(([, ppid]) => ppid === parent)
+  await service.stop('SIGKILL')
+  for (const [pid] of children) {
+    try {
+      process.kill(-Number(pid), 'SIGKILL')
+    } catch {
+      // It was done before.
+    }
+  }
+}
+
+async function allDone(url: string): Promise<void> {
+  const deadline = Date.now() + longest
+  const left = `select (select count(*) from deliveries where state = 'pending') as pending,
+    (select count(*) from edits where held_until is not null) as held`
+  for (;;) {
+    const [row] = await queryRows(url, left)
+    if (Number(row?.pending) + Number(row?.held) === 0) return
+    if (Date.now() > deadline) assert.fail(`not done in time: ${JSON.stringify(await problems(url))}`)
+    await pause(100)
+  }
+}
+
+function problems(url: string): Promise<Record<string, unknown>[]> {
+  const sql = `select repository_id, event, state, attempts, error, count(*) as count from deliveries
+    where state in ('pending', 'failed') group by repository_id, event, state, attempts, error`
+  return queryRows(url, sql)
+}
+
+/** All entries, in the order of the history, by their file. */
+async function entriesOf(url: string) {
+  const rows = await queryRows(
+    url,
+    `select r.url, p.path, h.action, h.user_name, h.user_email, h.commit_sha, h.pr_number, h.pr_url, h.branch_name,
+       h.created_at
+     from history_entries h join prompts p on p.id = h.prompt_id join repositories r on r.id = p.repository_id
+     order by r.url, p.path, h.created_at, h.dedupe_key`,
+  )
+  return rows.map(({ url, action, ...row }) => ({ repository: basename(String(url)), action, ...row }))
+}
+
+async function statesOf(url: string): Promise<Record<string, number>> {
+  const rows = await queryRows(url, 'select state, count(*) as count from deliveries group by state order by state')
+  return Object.fromEntries(rows.map(({ state, count }) => [String(state), Number(count)]))
+}
+
+/** Prompts whose entries are not numbered from 1 to their count by time. */
+const wrongNumbers = `select p.path, p.history_count, h.position, h.place from prompts p
+  left join (
+    select id, prompt_id, position, row_number() over (partition by prompt_id order by created_at, id) as place,
+      count(*) over (partition by prompt_id) as total
+    from history_entries) h on h.prompt_id = p.id
+  where h.id is null and p.history_count <> 0 or h.position <> h.place or p.history_count <> h.total`

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { promptledgerJson, sampleOf, startServe } from '../../../testing/command.ts'
+import { engines, onEachEngine } from '../../../testing/engines.ts'
+import { queryRows } from '../../../testing/service.ts'
+
+onEachEngine('When the database fails', (engine) => {
+  test('answers 500 internal_error without a word of the cause, logs the cause, and recovers by itself', async () => {
+    const database = await engine.create()
+    const service = await startServe({ DATABASE_URL: database.url })
+    const sample = sampleOf(service)
+    const signal = () => sample.signal('{"value":"positive","metadata":{"a":"SENSITIVE"}}')
+    assert.equal((await signal()).status, 201)
+    await queryRows(database.url, 'alter table signal_hours rename to elsewhere')
+    const failed = await signal()
+    const body = (await failed.json()) as { error: { code: string; message: string } }
+    assert.equal(failed.status, 500)
+    assert.deepEqual(Object.keys(body.error), ['code', 'message'])
+    assert.equal(body.error.code, 'internal_error')
+    assert.doesNotMatch(body.error.message, /signal_hours|sql|relation|table/i)
+    await queryRows(database.url, 'alter table elsewhere rename to signal_hours')
+    assert.equal((await signal()).status, 201)
+    await service.stop()
+    const id = failed.headers.get('x-request-id') as string
+    const line = service
+      .output()
+      .stderr.split('\n')
+      .find((text) => text.includes(id))
+    assert.match(line ?? '', /signal_hours/)
+    assert.doesNotMatch(service.output().stderr, /SENSITIVE/)
+    const [stored] = await queryRows(database.url, 'select count(*) as n from signals')
+    const [usage] = await queryRows(database.url, 'select used from signal_usage')
+    assert.deepEqual([Number(stored?.n), Number(usage?.used)], [2, 2])
+    await database.remove()
+  })
+})
+
+test('While another process holds the SQLite file, signals wait, reads and health are answered', async () => {
+  const sqlite = engines[0] as (typeof engines)[0]
+  const database = await sqlite.create()
+  const service = await startServe({ DATABASE_URL: database.url })
+  const sample = sampleOf(service)
+  const { DatabaseSync } = await import('node:sqlite')
+  const holder = new DatabaseSync(database.url.slice('sqlite:'.length))
+  holder.exec('begin immediate')
+  let settled = false
+  const waiting = sample.signal().finally(() => {
+    settled = true
+  })
+  const start = performance.now()
+  for (let i = 0; i < 10; i++) {
+    assert.equal((await fetch(`${service.address}/healthz`)).status, 200)
+    assert.equal((await sample.history()).status, 200)
+  }
+  assert.ok(performance.now() - start < 2_000)
+  assert.equal(settled, false)
+  assert.equal((await fetch(`${service.address}/readyz`)).status, 503)
+  assert.ok(performance.now() - start < 6_000)
+  holder.exec('rollback')
+  holder.close()
+  assert.equal((await waiting).status, 201)
+  await service.stop()
+  await database.remove()
+})
+
+test('Without its PostgreSQL the service is alive, not ready, and ready again when it is back', async () => {
+  const { startPostgres } = await import('../../../testing/postgres.ts')
+  const postgres = await startPostgres()
+  const service = await startServe({ DATABASE_URL: postgres.url })
+  const sample = sampleOf(service)
+  assert.equal((await sample.history()).status, 200)
+  await postgres.pause()
+  assert.equal((await fetch(`${service.address}/healthz`)).status, 200)
+  const unready = await fetch(`${service.address}/readyz`)
+  assert.equal(unready.status, 503)
+  assert.partialDeepStrictEqual(await unready.json(), { error: { code: 'internal_error' } })
+  assert.equal((await sample.history()).status, 500)
+  await postgres.resume()
+  assert.equal((await fetch(`${service.address}/readyz`)).status, 200)
+  assert.equal((await sample.history()).status, 200)
+  assert.deepEqual(((await promptledgerJson(postgres.url, ['org', 'list'])) as object[]).length, 1)
+  await service.stop()
+  await postgres.stop()
+})
+
+test('Connections that PostgreSQL ends in the middle of work cost answers, not signals and not the process', async () => {
+  const postgres = engines[1] as (typeof engines)[0]
+  const database = await postgres.create()
+  const service = await startServe({ DATABASE_URL: database.url })
+  const sample = sampleOf(service)
+  let cutting = true
+  let [stored, failed] = [0, 0]
+  const send = async () => {
+    while (cutting) {
+      const response = await sample.signal()
+      if (response.status === 201) stored++
+      else if (response.status === 500) failed++
+      else break
+      await fetch(`${service.address}/readyz`)
+    }
+  }
+  const senders = Promise.all(Array.from({ length: 8 }, send))
+  for (let i = 0; i < 30; i++) {
+    await queryRows(
+      database.url,
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'promptledger' and datname = current_database()",
+    )
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  cutting = false
+  await senders
+  assert.equal(service.process.exitCode, null)
+  assert.equal((await fetch(`${service.address}/readyz`)).status, 200)
+  assert.equal(await service.stop(), 0)
+  const [row] = await queryRows(database.url, 'select count(*) as n from signals')
+  const [usage] = await queryRows(database.url, 'select used from signal_usage')
+  assert.ok(stored > 0 && failed > 0, `${stored} stored, ${failed} failed`)
+  assert.ok(Number(row?.n) >= stored, `${row?.n} stored, ${stored} answered`)
+  assert.equal(Number(usage?.used), Number(row?.n))
+  await database.remove()
+})

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { type RunningService, sampleOf, startServe } from '../../../testing/command.ts'
+import { type Engine, engines, onEachEngine } from '../../../testing/engines.ts'
+import { histogram } from '../../src/metrics/histogram.ts'
+import { format } from '../../src/metrics/text.ts'
+
+interface Parsed {
+  types: Map<string, string>
+  samples: { name: string; labels: Record<string, string>; value: number }[]
+}
+
+const label = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\[\\"n])*)"/g
+const line =
+  /^([a-zA-Z_:][\w:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\[\\"n])*",?)*)\})? (\+Inf|-Inf|NaN|-?\d[\d.e+-]*)$/
+
+/** Reads the text format, as strictly as Prometheus does: names, labels, one block a family, announced before its samples. */
+function parse(text: string): Parsed {
+  assert.ok(text.endsWith('\n'))
+  const types = new Map<string, string>()
+  const samples: Parsed['samples'] = []
+  let family = ''
+  for (const row of text.trimEnd().split('\n')) {
+    const [, kind, name = '', rest = ''] = /^# (HELP|TYPE) ([a-zA-Z_:][\w:]*) (.*)$/.exec(row) ?? []
+    if (kind === 'HELP') {
+      assert.ok(!types.has(name), `${name} comes twice`)
+      family = name
+    } else if (kind === 'TYPE') {
+      assert.equal(name, family)
+      types.set(name, rest)
+    } else {
+      const [, sample = '', labels = '', value = ''] = line.exec(row) ?? assert.fail(`not a sample: ${row}`)
+      const own = types.get(family) === 'histogram' ? sample.replace(/_(bucket|sum|count)$/, '') : sample
+      assert.equal(own, family, row)
+      const pairs = [...labels.matchAll(label)].map(([, key, text]) => [key, unescaped(text as string)])
+      samples.push({ name: sample, labels: Object.fromEntries(pairs), value: Number(value.replace('Inf', 'Infinity')) })
+    }
+  }
+  return { types, samples }
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll(/\\(.)/g, (_, character) => (character === 'n' ? '\n' : character))
+}
+
+async function metricsOf(service: RunningService): Promise<Parsed> {
+  const { metrics } = JSON.parse(service.output().stdout)
+  const response = await fetch(metrics)
+  assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
+  return parse(await response.text())
+}
+
+function read({ samples }: Parsed, name: string, labels: Record<string, string> = {}): number | undefined {
+  return samples.find(
+    (sample) => sample.name === name && Object.entries(labels).every(([key, value]) => sample.labels[key] === value),
+  )?.value
+}
+
+onEachEngine('Metrics', (engine) => {
+  test('count requests by route and status, signals by outcome, batches, memory, and what is waiting', async () => {
+    const database = await engine.create()
+    const service = await startServe({ DATABASE_URL: database.url, METRICS_PORT: '0' }, ['--port', '0', '--json'])
+    const sample = sampleOf(service)
+    for (let i = 0; i < 3; i++) assert.equal((await sample.signal()).status, 201)
+    assert.equal((await sample.signal('{"value":"maybe"}')).status, 422)
+    assert.equal((await sample.history()).status, 200)
+    await fetch(`${service.address}/api/v1/no"where\\${'x'.repeat(50)}`)
+    await fetch(`${service.address}/healthz`)
+    const metrics = await metricsOf(service)
+
+    const route = '/api/v1/prompts/:prompt_id/signals'
+    const requests = 'promptledger_http_requests_total'
+    assert.equal(read(metrics, requests, { route, method: 'POST', status: '201' }), 3)
+    assert.equal(read(metrics, requests, { route, method: 'POST', status: '422' }), 1)
+    assert.equal(read(metrics, requests, { route: '/healthz', status: '200' }), 1)
+    assert.equal(read(metrics, requests, { route: 'none', status: '401' }), 1)
+    assert.equal(read(metrics, 'promptledger_http_request_duration_seconds_count', { route, method: 'POST' }), 4)
+    assert.equal(read(metrics, 'promptledger_signals_total', { outcome: 'recorded' }), 3)
+    assert.equal(read(metrics, 'promptledger_signal_batch_size_sum'), 3)
+    assert.equal(read(metrics, 'promptledger_signal_batch_duration_seconds_count'), 3)
+    assert.equal(read(metrics, 'promptledger_memory_lookups_total', { kind: 'keys', result: 'hit' }), 4)
+    assert.equal(read(metrics, 'promptledger_http_requests_under_way', { kind: 'write' }), 0)
+    assert.equal(read(metrics, 'promptledger_deliveries_pending'), 0)
+    const name = engine.name === 'SQLite' ? 'sqlite' : 'postgres'
+    assert.equal(read(metrics, 'promptledger_build_info', { engine: name }), 1)
+    const idle = read(metrics, 'promptledger_database_connections', { state: 'idle' })
+    assert.equal(idle !== undefined, engine.name === 'PostgreSQL')
+    assert.ok((read(metrics, 'process_resident_memory_bytes') ?? 0) > 10_000_000)
+
+    assert.equal(await service.stop(), 0)
+    await database.remove()
+  })
+
+  test('count signals over the limit of the month', async () => {
+    const database = await engine.create()
+    const service = await startServe({ DATABASE_URL: database.url, METRICS_PORT: '0' }, ['--port', '0', '--json'])
+    const sample = sampleOf(service)
+    const statuses = await Promise.all(Array.from({ length: 1_010 }, async () => (await sample.signal()).status))
+    assert.equal(statuses.filter((status) => status === 429).length, 10)
+    const metrics = await metricsOf(service)
+    assert.equal(read(metrics, 'promptledger_signals_total', { outcome: 'over_limit' }), 10)
+    assert.equal(read(metrics, 'promptledger_signals_total', { outcome: 'recorded' }), 1_000)
+    await service.stop()
+    await database.remove()
+  })
+})
+
+describe('Metrics', () => {
+  const sqlite = engines[0] as Engine
+
+  test('are served nowhere by default, and never where the service is', async () => {
+    const database = await sqlite.create()
+    const service = await startServe({ DATABASE_URL: database.url }, ['--port', '0', '--json'])
+    assert.equal(JSON.parse(service.output().stdout).metrics, undefined)
+    assert.equal((await fetch(`${service.address}/metrics`)).status, 404)
+    await service.stop()
+    await database.remove()
+  })
+
+  test('are those of the page, the dashboard and the alerts: each is there, and none is left out', async () => {
+    const database = await sqlite.create()
+    const service = await startServe({ DATABASE_URL: database.url, METRICS_PORT: '0' }, ['--port', '0', '--json'])
+    const { types } = await metricsOf(service)
+    await service.stop()
+    await database.remove()
+    const told = new Set(types.keys())
+    for (const file of ['metrics.md', 'grafana.json', 'alerts.yml']) {
+      const text = readFileSync(new URL(`../../../docs/operations/${file}`, import.meta.url), 'utf8')
+      const named = new Set(
+        [...text.matchAll(/\b(promptledger_\w+|process_\w+_(?:seconds|bytes|total))\b/g)].map(([, name = '']) =>
+          told.has(name) ? name : name.replace(/_(bucket|sum|count)$/, ''),
+        ),
+      )
+      for (const name of named) assert.ok(told.has(name), `${file} names ${name}, which is not told`)
+      // Not everything is worth an alert.
+      if (file !== 'alerts.yml') assert.deepEqual(told.difference(named), new Set(), `left out of ${file}`)
+    }
+  })
+
+  test('name what they measure and in which unit, as is the custom', async () => {
+    const database = await sqlite.create()
+    const service = await startServe({ DATABASE_URL: database.url, METRICS_PORT: '0' }, ['--port', '0', '--json'])
+    const { types } = await metricsOf(service)
+    for (const [name, type] of types) {
+      assert.match(name, /^(promptledger|process)_[a-z_]+$/)
+      assert.equal(name.endsWith('_total'), type === 'counter', name)
+      assert.doesNotMatch(name, /milliseconds|_ms|kilobytes|megabytes/)
+    }
+    await service.stop()
+    await database.remove()
+  })
+
+  test('are written so that no label can break out of its quotes', () => {
+    const value = 'a "quoted" \\ back\nnew line'
+    const text = format([
+      { name: 'x_total', type: 'counter', help: 'h\\\n', samples: [{ labels: { value }, value: 1 }] },
+    ])
+    assert.deepEqual(parse(text).samples, [{ name: 'x_total', labels: { value }, value: 1 }])
+  })
+
+  test('count a value in every bucket that it fits into', () => {
+    const { observe, samples } = histogram([1, 2])
+    for (const value of [0.5, 1, 1.5, 7]) observe(value)
+    assert.deepEqual(
+      samples().map(({ suffix, labels, value }) => [suffix, labels?.le, value]),
+      [
+        ['_bucket', '1', 2],
+        ['_bucket', '2', 3],
+        ['_bucket', '+Inf', 4],
+        ['_sum', undefined, 10],
+        ['_count', undefined, 4],
+      ],
+    )
+  })
+})

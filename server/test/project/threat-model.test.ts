@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+
+const root = new URL('../../../', import.meta.url)
+const held = /^`((?:server|client|console|examples)\/test\/[\w-]+\.test\.ts)` `([^`]+)`$/
+
+/** What is wrong with what the last cell of a row says: that it names tests, each in a file that has it. */
+function problemsIn(cell: string): string[] {
+  return cell.split('<br>').flatMap((part) => {
+    const [, file = '', name = ''] = held.exec(part.trim()) ?? []
+    if (file === '') return [`${part}: not a file and the name of a test`]
+    const url = new URL(file, root)
+    if (!existsSync(url)) return [`${file}: there is no such file`]
+    return hasTest(readFileSync(url, 'utf8'), name) ? [] : [`${file}: there is no test '${name}'`]
+  })
+}
+
+/** Whether a test is called exactly that, as it stands in the source. */
+function hasTest(source: string, name: string): boolean {
+  return new RegExp(`\\btest\\(\\s*(['"\`])${RegExp.escape(name)}\\1,`).test(source)
+}
+
+/** The rows of all tables whose last column says what holds the answer. */
+function rows(document: string): string[][] {
+  const lines = document.split('\n').map((line) => (line.startsWith('|') ? line.slice(1, -1).split(' | ') : []))
+  let holding = false
+  return lines.filter((cells) => {
+    if (cells.length === 0) holding = false
+    if (cells.at(-1)?.trim() === 'held by') holding = true
+    return holding && !/^-+$|^ ?threat$/.test(cells[0]?.split('|')[0] ?? '')
+  })
+}
+
+describe('The threat model', () => {
+  const document = readFileSync(new URL('docs/threat-model.md', root), 'utf8')
+
+  test('names for each threat an answer and the tests that hold it, all of which exist', () => {
+    const found = rows(document)
+    assert.ok(found.length > 50, `${found.length} threats`)
+    for (const [threat, answer, cell = '', ...more] of found) {
+      assert.ok(threat?.trim() && answer?.trim() && cell.trim() && more.length === 0, String(threat))
+      assert.deepEqual(problemsIn(cell), [], String(threat))
+    }
+    const named = document.match(/`[\w/-]+\.test\.ts` `/g)?.length
+    const checked = found.reduce((sum, cells) => sum + (cells[2] as string).split('<br>').length, 0)
+    assert.equal(checked, named, 'a test is named outside of the tables')
+  })
+
+  test('is not believed where the name of a test or a file is wrong', () => {
+    const [file, name] = [
+      'server/test/project/threat-model.test.ts',
+      'is not believed where the name of a test or a file is wrong',
+    ]
+    assert.deepEqual(problemsIn(`\`${file}\` \`${name}\``), [])
+    const wrong = [
+      `\`${file}\` \`${name}er\``,
+      `\`${file}\` \`${name.slice(1)}\``,
+      `\`${file}\` \`${name.slice(0, -1)}\``,
+      `\`server/test/no-such.test.ts\` \`${name}\``,
+      `\`server/src/main.ts\` \`${name}\``,
+      `\`${file}\``,
+      '',
+    ]
+    for (const cell of wrong) assert.equal(problemsIn(cell).length, 1, cell)
+  })
+})

@@ -1,0 +1,144 @@
+import { after } from 'node:test'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import { newApiKey, newSecret } from '../server/src/domain/access/api-key.ts'
+import { operator } from '../server/src/domain/access/audit.ts'
+import type { Delivery } from '../server/src/domain/repositories/delivery.ts'
+import { type Document, type Media, type Operation, type Response, resolve } from '../server/src/http/docs/document.ts'
+import { GitRepository } from './git-repository.ts'
+import { deliveries } from './payloads.ts'
+import { connected } from './scenario.ts'
+import type { Tenant, TestService } from './service.ts'
+
+/** An operation of the document, where it stands. */
+export interface Documented {
+  name: string
+  path: string
+  method: string
+  operation: Operation
+  success: { status: number; response: Response }
+  refusals: { status: number; response: Response; example: ErrorBody; isShared: boolean }[]
+}
+
+export interface ErrorBody {
+  error: { code: string; message: string }
+}
+
+export function operationsOf(document: Document): Documented[] {
+  return Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => {
+      const responses = Object.entries(operation.responses).map(([status, given]) => {
+        const response = resolve<Response>(document, given)
+        const example = exampleOf(response.content) as ErrorBody
+        return { status: Number(status), response, example, isShared: '$ref' in given }
+      })
+      return {
+        name: `${method.toUpperCase()} ${path}`,
+        path,
+        method,
+        operation,
+        success: responses.find(({ status }) => status < 400) as Documented['success'],
+        refusals: responses.filter(({ status }) => status >= 400),
+      }
+    }),
+  )
+}
+
+export function exampleOf(content: Record<string, Media> | undefined): unknown {
+  return Object.values(content ?? {})[0]?.examples?.example_1?.value
+}
+
+/** What checks values against a schema in the document, by the way that leads there. */
+export function schemasOf(document: Document): (...steps: string[]) => ValidateFunction {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(document, 'openapi')
+  return (...steps) => {
+    const pointer = steps.map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1')))
+    return ajv.compile({ $ref: `openapi#/${pointer.join('/')}` })
+  }
+}
+
+/** A request that follows the documentation, and what it needs to be there. */
+export interface Prepared {
+  tenant: Tenant
+  parameters: Record<string, string | number>
+  query: Record<string, string>
+  headers: Record<string, string>
+  body: unknown
+  /** The headers with which a forge sends these bytes, where the operation is for one. */
+  sign: (bytes: Buffer) => Record<string, string>
+}
+
+/** Makes something new for each name that the path has, so that no example depends on another. */
+export async function prepare(service: TestService, { path, operation }: Documented): Promise<Prepared> {
+  const ofRepository = /\{(repository|hook)_id\}/.test(path) ? await connected(service) : null
+  const tenant = ofRepository?.tenant ?? (await service.tenant('free', 'admin'))
+  const { store, now } = service
+  const entry = await tenant.record({ createdAt: Date.parse('2026-11-14T16:05:00.000Z') })
+  const signal = await tenant.signal({ value: 'positive', metadata: { session: 'b7d1' } })
+  const { organisation } = tenant
+  const terms = {
+    organisationId: organisation.id,
+    name: 'old',
+    role: 'ingest',
+    createdAt: now,
+    expiresAt: null,
+  } as const
+  const key = await store.keys.create(newApiKey(newSecret(), terms), operator)
+  const body = exampleOf(operation.requestBody?.content)
+  const parameters: Prepared['parameters'] = {
+    prompt_id: tenant.prompt.publicId,
+    entry_id: entry.id,
+    signal_id: signal.json().data.id,
+    key_id: key.id,
+  }
+  let sign: Prepared['sign'] = () => ({})
+  if (ofRepository !== null) {
+    const { repository, forge, secret } = ofRepository
+    await ofRepository.deliver(forge.ping())
+    const [delivery] = (await store.deliveries.list(repository, 1)) as [Delivery]
+    Object.assign(parameters, { repository_id: repository.id, delivery_id: delivery.id, hook_id: repository.hookId })
+    if (path.startsWith('/webhooks/')) sign = (bytes) => deliveries('github', secret).signed('ping', bytes).headers
+  }
+  const given = (place: string) =>
+    (operation.parameters ?? [])
+      .filter((parameter) => parameter.in === place && parameter.schema.examples !== undefined)
+      .map(({ name, schema }) => [name, String(schema.examples?.[0])])
+  return {
+    tenant,
+    parameters,
+    query: Object.fromEntries(given('query')),
+    headers: {
+      ...tenant.headers,
+      ...Object.fromEntries(given('header')),
+      ...sign(Buffer.from(JSON.stringify(body) ?? '')),
+    },
+    body: operation.operationId === 'connectRepository' ? withinReach(body as object) : body,
+    sign,
+  }
+}
+
+/** The same body with a repository on this machine: tests reach no forge. */
+function withinReach(body: object): object {
+  const git = new GitRepository()
+  git.commit('Start', { 'prompts/support.md': 'Be kind.\n' })
+  git.push()
+  after(() => git.remove())
+  return { ...body, url: git.remote }
+}
+
+export function send(
+  service: TestService,
+  { path, method }: Documented,
+  { parameters, query, headers, body }: Omit<Prepared, 'tenant' | 'sign'>,
+): Promise<LightMyRequestResponse> {
+  const url = path.replaceAll(/\{(\w+)\}/g, (_, name) => String(parameters[name]))
+  return service.app.inject({
+    method: method.toUpperCase() as NonNullable<InjectOptions['method']>,
+    url,
+    query,
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined
+      ? {}
+      : { payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
+  })
+}

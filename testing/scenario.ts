@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { after } from 'node:test'
+import { operator } from '../server/src/domain/access/audit.ts'
+import type { ForgeName, Repository } from '../server/src/domain/repositories/repository.ts'
+import { connectRepository } from '../server/src/follow/connect.ts'
+import { workOn, workUnder } from '../server/src/follow/worker.ts'
+import { GitRepository } from './git-repository.ts'
+import { type Deliveries, type Delivery, deliveries } from './payloads.ts'
+import type { Tenant, TestService } from './service.ts'
+
+export interface Entry {
+  id: number
+  action: string
+  user: { name: string; email: string }
+  commit_sha: string
+  pr_number: number | null
+  pr_url: string | null
+  branch_name: string
+  created_at: string
+}
+
+const second = 1_000
+
+/** A repository that the service follows, with a forge before it that tests play. */
+export class Scenario {
+  readonly service: TestService
+  readonly tenant: Tenant
+  readonly git: GitRepository
+  readonly forge: Deliveries
+  readonly forgeName: ForgeName
+  readonly secret: string
+  repository: Repository
+
+  constructor(
+    service: TestService,
+    tenant: Tenant,
+    git: GitRepository,
+    forgeName: ForgeName,
+    repository: Repository,
+    secret: string,
+  ) {
+    this.service = service
+    this.tenant = tenant
+    this.git = git
+    this.forgeName = forgeName
+    this.repository = repository
+    this.secret = secret
+    this.forge = deliveries(forgeName, secret)
+  }
+
+  /** Hands a delivery to the service, as the forge would, and gives the status. */
+  async send(delivery: Delivery): Promise<number> {
+    const response = await this.service.app.inject({
+      method: 'POST',
+      url: `/webhooks/${this.repository.hookId}`,
+      headers: { 'content-type': 'application/json', ...delivery.headers },
+      payload: delivery.body,
+    })
+    return response.statusCode
+  }
+
+  /** Sends and has it worked on. */
+  async deliver(...sent: Delivery[]): Promise<void> {
+    for (const delivery of sent) assert.equal(await this.send(delivery), 202)
+    await this.work()
+  }
+
+  /** What the worker does when there is something to do. */
+  async work(): Promise<void> {
+    await workOn(this.service.follow, this.repository.id)
+    this.repository = (await this.service.store.repositories.find(this.repository.id)) as Repository
+  }
+
+  /** Time passes, and the worker does what was waiting for it. */
+  async after(seconds: number): Promise<void> {
+    this.service.now += seconds * second
+    await this.work()
+  }
+
+  /** Pushes the branch and has the forge tell of it. */
+  async push(branch = 'main', facts: { pusher?: string } = {}): Promise<void> {
+    const before = this.#remoteHead(branch)
+    this.git.push(`${branch}:${branch}`)
+    await this.deliver(this.pushed(branch, before, facts))
+  }
+
+  /** The delivery for a push of what is there by now. */
+  pushed(branch: string, before: string | null, facts: { pusher?: string } = {}): Delivery {
+    const range = before === null ? [branch] : [branch, `^${before}`]
+    const shas = this.git
+      .git('rev-list', '--reverse', ...range)
+      .split('\n')
+      .filter(Boolean)
+    return this.forge.push({
+      branch,
+      before,
+      after: this.git.head(branch),
+      commits: shas.map((sha) => ({ sha })),
+      ...facts,
+    })
+  }
+
+  #remoteHead(branch: string): string | null {
+    return this.git.inRemote('for-each-ref', '--format=%(objectname)', `refs/heads/${branch}`) || null
+  }
+
+  /** The public ID of the prompt whose file is at the path. */
+  async promptId(path: string): Promise<string> {
+    const prompts = await this.service.store.facts.prompts(this.repository)
+    const found = prompts.find((prompt) => prompt.path === path)
+    assert.ok(found, `there is no prompt for ${path}`)
+    return found.publicId
+  }
+
+  async paths(): Promise<(string | null)[]> {
+    return (await this.service.store.facts.prompts(this.repository)).map(({ path }) => path)
+  }
+
+  /** The history of the prompt at the path as the service tells it, oldest first. */
+  async history(path = 'prompts/p.md'): Promise<Entry[]> {
+    return this.historyOf(await this.promptId(path))
+  }
+
+  async historyOf(promptId: string): Promise<Entry[]> {
+    const { data } = await this.get(`/prompts/${promptId}/history?limit=100`)
+    return (data as Entry[]).reverse()
+  }
+
+  async get(path: string): Promise<{ data: unknown }> {
+    const response = await this.service.app.inject({ url: `/api/v1${path}`, headers: this.tenant.headers })
+    assert.equal(response.statusCode, 200, response.body)
+    return response.json()
+  }
+
+  /** Action and commit of each entry, in words: `deployed 1a2b3c4`. */
+  async story(path = 'prompts/p.md'): Promise<string[]> {
+    return (await this.history(path)).map(({ action, commit_sha, pr_number }) =>
+      [action, commit_sha.slice(0, 7), ...(pr_number === null ? [] : [`#${pr_number}`])].join(' '),
+    )
+  }
+
+  async deliveryStates(): Promise<string[]> {
+    const found = await this.service.store.deliveries.list(this.repository, 100)
+    return found.map(({ state }) => state)
+  }
+}
+
+export interface ScenarioOptions {
+  forge?: ForgeName
+  pattern?: string
+  similarity?: number
+  /** What the repository holds when it is connected; one commit with prompts/p.md and prompts/q.md, where nothing is said. */
+  prepare?: (git: GitRepository) => void
+  gitOptions?: { branch?: string; format?: string }
+}
+
+/** A new organisation that has just connected a new repository. */
+export async function connected(service: TestService, options: ScenarioOptions = {}): Promise<Scenario> {
+  const { forge = 'github', pattern = 'prompts/**', similarity = 100, prepare = twoPrompts } = options
+  const git = new GitRepository(options.gitOptions)
+  after(() => git.remove())
+  prepare(git)
+  const tenant = await service.tenant('free', 'admin')
+  const { lease, secret } = await connectRepository(
+    service.follow,
+    {
+      organisationId: tenant.organisation.id,
+      forge,
+      url: git.remote,
+      path: pattern,
+      similarity,
+      token: null,
+      secret: null,
+    },
+    operator,
+  )
+  await workUnder(service.follow, lease)
+  const repository = (await service.store.repositories.find(lease.repository.id)) as Repository
+  return new Scenario(service, tenant, git, forge, repository, secret)
+}
+
+function twoPrompts(git: GitRepository): void {
+  git.commit('Start', { 'prompts/p.md': 'Be kind.\n', 'prompts/q.md': 'Be brief.\n', 'README.md': 'x\n' })
+  git.push()
+}
+
+/** The same 7 digits that `story` shows. */
+export function short(commit: string): string {
+  return commit.slice(0, 7)
+}

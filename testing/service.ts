@@ -1,0 +1,220 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before } from 'node:test'
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+import pino from 'pino'
+import { newApiKey, newSecret, type Role } from '../server/src/domain/access/api-key.ts'
+import { operator } from '../server/src/domain/access/audit.ts'
+import { newOrganisation, type Organisation } from '../server/src/domain/access/organisation.ts'
+import type { Plan } from '../server/src/domain/access/plan.ts'
+import { type HistoryEntry, newHistoryEntry } from '../server/src/domain/history/entry.ts'
+import { newPrompt, type Prompt } from '../server/src/domain/prompt.ts'
+import { newVault } from '../server/src/domain/repositories/vault.ts'
+import type { Store } from '../server/src/domain/store.ts'
+import type { Follow } from '../server/src/follow/follow.ts'
+import { type Following, startFollowing } from '../server/src/follow/following.ts'
+import { buildApp } from '../server/src/http/app.ts'
+import { type KeyUses, keyUses } from '../server/src/http/key-uses.ts'
+import { openStore } from '../server/src/store/open.ts'
+import type { Engine, TestDatabase } from './engines.ts'
+
+/** The real service on a database of its own, with a clock that tests can set. */
+export class TestService {
+  now = Date.parse('2026-11-15T12:00:00.000Z')
+  url = ''
+  /** What secrets are stored with. */
+  secretKey = randomBytes(32)
+  /** Nothing is there, unless a test puts something. */
+  consoleFolder = new URL('no-console/', import.meta.url)
+  store!: Store
+  app!: FastifyInstance
+  uses!: KeyUses
+  follow!: Follow
+  following!: Following
+  readonly log: string[] = []
+  #database!: TestDatabase
+  #dataDir = ''
+
+  async open(engine: Engine): Promise<void> {
+    this.#database = await engine.create()
+    this.url = this.#database.url
+    this.store = await openTestStore(this.url, () => this.now)
+    this.uses = keyUses(this.store.keys)
+    const log = pino({ level: 'debug' }, { write: (line: string) => this.log.push(line) })
+    this.#dataDir = await mkdtemp(join(tmpdir(), 'promptledger-data-'))
+    this.follow = {
+      store: this.store,
+      vault: newVault(this.secretKey),
+      clock: () => this.now,
+      log,
+      dataDir: this.#dataDir,
+      allowLocal: true,
+      allowRedirects: false,
+      sizeLimit: 100_000_000,
+    }
+    // Tests say themselves when repositories are worked on.
+    const idle = { wake() {}, stop: async () => {} }
+    this.following = startFollowing(this.follow, () => 'https://ledger.example', idle)
+    this.app = buildApp({
+      store: this.store,
+      uses: this.uses,
+      following: this.following,
+      consoleFolder: this.consoleFolder,
+      clock: () => this.now,
+      log,
+    })
+    await this.app.ready()
+  }
+
+  async close(): Promise<void> {
+    await this.app.close()
+    await this.following.stop()
+    await this.store.close()
+    await this.#database.remove()
+    await rm(this.#dataDir, { recursive: true, force: true })
+  }
+
+  organisation(plan: Plan = 'free'): Promise<Organisation> {
+    return this.store.organisations.create(newOrganisation('Acme', plan, this.now))
+  }
+
+  async key(organisation: Organisation, role: Role = 'standard', expiresAt: number | null = null): Promise<string> {
+    const secret = newSecret()
+    const key = { organisationId: organisation.id, name: 'test', role, createdAt: this.now, expiresAt }
+    await this.store.keys.create(newApiKey(secret, key), operator)
+    return secret
+  }
+
+  prompt(organisation: Organisation): Promise<Prompt> {
+    return this.store.prompts.create(newPrompt(organisation.id, 'prompts/a.md', this.now), operator)
+  }
+
+  /** An organisation with a key and a prompt, and what a client does with them. */
+  async tenant(plan: Plan = 'free', role: Role = 'standard'): Promise<Tenant> {
+    const organisation = await this.organisation(plan)
+    const key = await this.key(organisation, role)
+    return new Tenant(this, organisation, key, await this.prompt(organisation))
+  }
+}
+
+export class Tenant {
+  readonly service: TestService
+  readonly organisation: Organisation
+  readonly key: string
+  readonly prompt: Prompt
+
+  constructor(service: TestService, organisation: Organisation, key: string, prompt: Prompt) {
+    this.service = service
+    this.organisation = organisation
+    this.key = key
+    this.prompt = prompt
+  }
+
+  get headers(): Record<string, string> {
+    return { authorization: `Bearer ${this.key}` }
+  }
+
+  get path(): string {
+    return `/api/v1/prompts/${this.prompt.publicId}`
+  }
+
+  history(query = ''): Promise<LightMyRequestResponse> {
+    return this.service.app.inject({ url: `${this.path}/history${query}`, headers: this.headers })
+  }
+
+  /** Sends the body as it is; an object as JSON. */
+  signal(body: string | Buffer | object, headers: Record<string, string> = {}): Promise<LightMyRequestResponse> {
+    const payload = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+    return this.service.app.inject({
+      method: 'POST',
+      url: `${this.path}/signals`,
+      headers: { ...this.headers, 'content-type': 'application/json', ...headers },
+      payload,
+    })
+  }
+
+  /** Stores signals of this month past every limit. */
+  async fill(count: number): Promise<void> {
+    const signal = {
+      organisationId: this.organisation.id,
+      promptId: this.prompt.id,
+      value: 'positive' as const,
+      metadata: null,
+      createdAt: this.service.now,
+    }
+    async function* portions() {
+      for (let left = count; left > 0; left -= 10_000) yield Array(Math.min(left, 10_000)).fill(signal)
+    }
+    await this.service.store.signals.import(portions())
+  }
+
+  record(entry: Partial<Omit<HistoryEntry, 'id'>> = {}): Promise<HistoryEntry> {
+    return this.service.store.history.record(this.prompt, newHistoryEntry({ ...deployed(this.service.now), ...entry }))
+  }
+
+  /** What the counters of all months say together. */
+  async used(): Promise<number> {
+    const rows = await usageOf(this.service.url, this.organisation.id)
+    return rows.reduce((sum, { used }) => sum + used, 0)
+  }
+}
+
+export function deployed(createdAt: number): Omit<HistoryEntry, 'id'> {
+  return {
+    action: 'deployed',
+    user: { name: 'Ada Lovelace', email: 'ada@example.com' },
+    commitSha: 'a1'.repeat(20),
+    prNumber: null,
+    prUrl: null,
+    branchName: 'main',
+    createdAt,
+  }
+}
+
+export function openTestStore(url: string, clock: () => number = Date.now): Promise<Store> {
+  return openStore({ url, poolSize: 10, clock, onLostConnection: () => {} })
+}
+
+/** Opens a service for the tests of the surrounding suite. */
+export function useService(engine: Engine): TestService {
+  const service = new TestService()
+  before(() => service.open(engine))
+  after(() => service.close())
+  return service
+}
+
+export interface UsageRow {
+  month: number
+  used: number
+}
+
+/** Looks into the database behind the service's back. */
+export async function queryRows(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  if (url.startsWith('sqlite:')) {
+    const { DatabaseSync } = await import('node:sqlite')
+    const database = new DatabaseSync(url.slice('sqlite:'.length))
+    try {
+      return database.prepare(sql).all()
+    } finally {
+      database.close()
+    }
+  }
+  const { default: pg } = await import('pg')
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+export async function usageOf(url: string, organisationId: number): Promise<UsageRow[]> {
+  const rows = await queryRows(
+    url,
+    `select month, used from signal_usage where organisation_id = ${organisationId} order by month`,
+  )
+  return rows.map(({ month, used }) => ({ month: Number(month), used: Number(used) }))
+}

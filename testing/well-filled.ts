@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { operator } from '../server/src/domain/access/audit.ts'
+import { archiveTables } from '../server/src/store/sql/archive-tables.ts'
+import { bob } from './git-repository.ts'
+import { connected, type Scenario } from './scenario.ts'
+import { queryRows, type Tenant, type TestService } from './service.ts'
+
+export interface WellFilled {
+  /** Follows a repository, on the Free plan, two signals below its limit. */
+  scenario: Scenario
+  tenant: Tenant
+  /** Another organisation. */
+  other: Tenant
+}
+
+/** Odd, but stored as it is. */
+export const oddMetadata =
+  '{"big":12345678901234567890, "é\\u0000\\ud83d":"\\n\\\\\\"{}[],", "😀":"Grüße\u2028‮", "__proto__": null}'
+export const idempotencyKey = 'vote-81f3~!'
+
+/** A database that has something in every column of every table, made by what makes it in earnest as far as that goes. */
+export async function fillWell(service: TestService): Promise<WellFilled> {
+  const other = await service.tenant('business', 'admin')
+  await other.signal({ value: 'negative' })
+  const scenario = await connected(service)
+  const { tenant } = scenario
+  await service.store.organisations.setPlan(tenant.organisation.id, 'team', service.now, operator)
+  await service.store.organisations.setPlan(tenant.organisation.id, 'free', service.now, operator)
+  await changeHistory(scenario)
+  await useKeys(tenant)
+  await vote(tenant)
+  await other.record({
+    action: 'pr_merged',
+    user: { name: 'Zoë 😀', email: 'zoe@example.com' },
+    prNumber: 3,
+    prUrl: 'https://example.com/3',
+  })
+  const { store } = service
+  await store.repositories.rotateSecret(
+    scenario.repository,
+    { sealed: service.follow.vault.seal(scenario.secret), oldUntil: service.now + 1_000 },
+    service.now,
+    operator,
+  )
+  const gone = await connected(service)
+  await store.repositories.disconnect(gone.repository, service.now, operator)
+  await store.prompts.delete(gone.tenant.prompt, service.now, operator)
+  // What would take long to come about.
+  const { url } = service
+  const token = service.follow.vault.seal('token')
+  const { id } = scenario.repository
+  const updates = [
+    `repositories set sealed_token = '${token}', last_error = 'odd', web_url = 'x', incomplete = 1 where id = ${id}`,
+    `repositories set lease_owner = 'a', lease_until = 5 where id = ${gone.repository.id}`,
+    `deliveries set error = 'it failed', attempts = 3 where repository_id = ${id}`,
+    `edits set old_path = 'o', side_author_name = 's', side_author_email = 'e', held_until = 7, orphaned_at = 8, mark = 9,
+       pull = 10, actor = 'a' where repository_id = ${gone.repository.id}`,
+    `history_entries set old_path = 'o', orphaned_at = 8, actor = 'a' where repository_id = ${gone.repository.id}`,
+  ]
+  for (const update of updates) await queryRows(url, `update ${update}`)
+  await store.signals.removeSome(Date.parse('2026-02-01T00:00:00Z'))
+  await assertNothingEmpty(url)
+  return { scenario, tenant, other }
+}
+
+async function changeHistory(s: Scenario): Promise<void> {
+  s.git.commit('Be kinder\n\nGrüße 😀', { 'prompts/p.md': 'Be very kind.\n' })
+  await s.push()
+  s.git.switchTo('pull-7', 'main')
+  s.git.commit('Change 7', { 'prompts/p.md': 'Be very very kind.\n' }, { author: bob })
+  const head = s.git.head()
+  s.git.push('pull-7:refs/pull/7/head')
+  s.git.switchTo('main')
+  await s.deliver(s.forge.pull({ action: 'opened', number: 7, head, openedAt: '2026-11-02T10:00:00Z' }))
+}
+
+async function useKeys(tenant: Tenant): Promise<void> {
+  const { service } = tenant
+  const send = (method: 'POST' | 'DELETE', path: string, payload?: object) =>
+    service.app.inject({ method, url: `/api/v1${path}`, headers: tenant.headers, ...(payload && { payload }) })
+  const { id } = (await send('POST', '/keys', { name: 'Schlüssel', role: 'ingest', expires_in: 3_600 })).json().data
+  const rotated = (await send('POST', `/keys/${id}/rotate`, {})).json().data
+  await send('DELETE', `/keys/${rotated.id}`)
+  await service.uses.flush()
+}
+
+/** Also takes signals back and erases some: the last ids and the sums know more than the rows. */
+async function vote(tenant: Tenant): Promise<void> {
+  const { service } = tenant
+  const then = {
+    organisationId: tenant.organisation.id,
+    promptId: tenant.prompt.id,
+    metadata: null,
+    value: 'positive',
+  } as const
+  const old = ['2026-01-31T23:00:00Z', '2026-09-01T00:00:00Z'].map((time) => ({ ...then, createdAt: Date.parse(time) }))
+  await service.store.signals.import(inOne(old))
+  await tenant.fill(993)
+  await tenant.signal(`{"value":"negative","metadata":${oddMetadata}}`)
+  await tenant.signal({ value: 'positive' }, { 'idempotency-key': idempotencyKey })
+  await tenant.signal({ value: 'positive', metadata: { user: 'u-1' } })
+  const { id } = (await tenant.signal({ value: 'negative' }, { 'idempotency-key': 'taken-back' })).json().data
+  await service.app.inject({ method: 'DELETE', url: `${tenant.path}/signals/${id}`, headers: tenant.headers })
+  await service.app.inject({
+    method: 'POST',
+    url: '/api/v1/signals/erase',
+    headers: tenant.headers,
+    payload: { metadata: { user: 'u-1' } },
+  })
+}
+
+async function* inOne<T>(items: T[]): AsyncGenerator<T[]> {
+  yield items
+}
+
+/** Every table that is archived, row for row, in one order and with texts for numbers, whatever the engine. */
+export async function everything(url: string): Promise<Record<string, (string | null)[][]>> {
+  const tables = archiveTables.map(async ({ name, columns }) => {
+    const rows = await queryRows(url, `select ${Object.keys(columns).join(', ')} from ${name}`)
+    const values = rows.map((row) => Object.values(row).map((value) => (value === null ? null : String(value))))
+    return [name, values.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))] as const
+  })
+  const retention = await queryRows(url, 'select kept_since from signal_retention')
+  return {
+    ...Object.fromEntries(await Promise.all(tables)),
+    signal_retention: retention.map(({ kept_since }) => [String(kept_since)]),
+  }
+}
+
+async function assertNothingEmpty(url: string): Promise<void> {
+  const found = await everything(url)
+  for (const { name, columns } of archiveTables) {
+    for (const [i, column] of Object.keys(columns).entries()) {
+      assert.ok(
+        found[name]?.some((row) => row[i] !== null),
+        `${name}.${column} has no value: it would not be seen if it got lost`,
+      )
+    }
+  }
+}
