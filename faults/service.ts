@@ -10,7 +10,7 @@ import { newPrompt } from '../server/src/domain/prompt.ts'
 import { newVault } from '../server/src/domain/repositories/vault.ts'
 import type { Store } from '../server/src/domain/store.ts'
 import type { Clock } from '../server/src/domain/time.ts'
-import { startFollowing } from '../server/src/follow/following.ts'
+import { startRepositoryService } from '../server/src/follow/repository-service.ts'
 import { buildApp } from '../server/src/http/app.ts'
 import { keyUses } from '../server/src/http/key-uses.ts'
 import { openStore } from '../server/src/store/open.ts'
@@ -43,9 +43,9 @@ export async function startService({ url, folder }: Pick<Trial, 'url' | 'folder'
     sizeLimit: 0,
   }
   // There are no repositories to work on.
-  const following = startFollowing(follow, () => 'http://127.0.0.1', { wake() {}, stop: async () => {} })
+  const following = startRepositoryService(follow, () => 'http://127.0.0.1', { wake() {}, stop: async () => {} })
   const consoleFolder = new URL('no-console/', import.meta.url)
-  const app: FastifyInstance = buildApp({ store, uses, following, consoleFolder, clock, log })
+  const app: FastifyInstance = buildApp({ store, keyUses: uses, repositories: following, consoleFolder, clock, log })
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
 
   async function end(): Promise<void> {

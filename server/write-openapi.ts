@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import pino from 'pino'
 import { newVault } from './src/domain/repositories/vault.ts'
-import { startFollowing } from './src/follow/following.ts'
+import { startRepositoryService } from './src/follow/repository-service.ts'
 import { buildApp } from './src/http/app.ts'
 import { keyUses } from './src/http/key-uses.ts'
 import { openStore } from './src/store/open.ts'
@@ -12,7 +12,7 @@ import { openStore } from './src/store/open.ts'
 const clock = Date.now
 const log = pino({ level: 'silent' })
 const store = await openStore({ url: 'sqlite::memory:', poolSize: 1, clock, onLostConnection: () => {} })
-const following = startFollowing(
+const following = startRepositoryService(
   {
     store,
     vault: newVault(randomBytes(32)),
@@ -27,7 +27,7 @@ const following = startFollowing(
   { wake() {}, stop: async () => {} },
 )
 const consoleFolder = new URL('../console/dist/', import.meta.url)
-const app = buildApp({ store, uses: keyUses(store.keys), following, consoleFolder, clock, log })
+const app = buildApp({ store, keyUses: keyUses(store.keys), repositories: following, consoleFolder, clock, log })
 const { body } = await app.inject('/openapi.json')
 await app.close()
 await store.close()

@@ -3,7 +3,7 @@ import { after } from 'node:test'
 import { operator } from '../server/src/domain/access/audit.ts'
 import type { ForgeName, Repository } from '../server/src/domain/repositories/repository.ts'
 import { connectRepository } from '../server/src/follow/connect.ts'
-import { workOn, workUnder } from '../server/src/follow/worker.ts'
+import { syncOnce, syncWithLease } from '../server/src/follow/worker.ts'
 import { GitRepository } from './git-repository.ts'
 import { type Deliveries, type Delivery, deliveries } from './payloads.ts'
 import type { Tenant, TestService } from './service.ts'
@@ -67,7 +67,7 @@ export class Scenario {
 
   /** What the worker does when there is something to do. */
   async work(): Promise<void> {
-    await workOn(this.service.follow, this.repository.id)
+    await syncOnce(this.service.follow, this.repository.id)
     this.repository = (await this.service.store.repositories.find(this.repository.id)) as Repository
   }
 
@@ -174,7 +174,7 @@ export async function connected(service: TestService, options: ScenarioOptions =
     },
     operator,
   )
-  await workUnder(service.follow, lease)
+  await syncWithLease(service.follow, lease)
   const repository = (await service.store.repositories.find(lease.repository.id)) as Repository
   return new Scenario(service, tenant, git, forge, repository, secret)
 }

@@ -13,8 +13,8 @@ import { type HistoryEntry, newHistoryEntry } from '../server/src/domain/history
 import { newPrompt, type Prompt } from '../server/src/domain/prompt.ts'
 import { newVault } from '../server/src/domain/repositories/vault.ts'
 import type { Store } from '../server/src/domain/store.ts'
-import type { Follow } from '../server/src/follow/follow.ts'
-import { type Following, startFollowing } from '../server/src/follow/following.ts'
+import { type RepositoryService, startRepositoryService } from '../server/src/follow/repository-service.ts'
+import type { SyncContext } from '../server/src/follow/sync-context.ts'
 import { buildApp } from '../server/src/http/app.ts'
 import { type KeyUses, keyUses } from '../server/src/http/key-uses.ts'
 import { openStore } from '../server/src/store/open.ts'
@@ -31,8 +31,8 @@ export class TestService {
   store!: Store
   app!: FastifyInstance
   uses!: KeyUses
-  follow!: Follow
-  following!: Following
+  follow!: SyncContext
+  following!: RepositoryService
   readonly log: string[] = []
   #database!: TestDatabase
   #dataDir = ''
@@ -56,11 +56,11 @@ export class TestService {
     }
     // Tests say themselves when repositories are worked on.
     const idle = { wake() {}, stop: async () => {} }
-    this.following = startFollowing(this.follow, () => 'https://ledger.example', idle)
+    this.following = startRepositoryService(this.follow, () => 'https://ledger.example', idle)
     this.app = buildApp({
       store: this.store,
-      uses: this.uses,
-      following: this.following,
+      keyUses: this.uses,
+      repositories: this.following,
       consoleFolder: this.consoleFolder,
       clock: () => this.now,
       log,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, describe, test } from 'node:test'
-import { workOn } from '../../server/src/follow/worker.ts'
+import { syncOnce } from '../../server/src/follow/worker.ts'
 import { type Engine, engines } from '../../testing/engines.ts'
 import { GitRepository } from '../../testing/git-repository.ts'
 import { deliveries } from '../../testing/payloads.ts'
@@ -171,7 +171,7 @@ describe('The client', () => {
     const { headers, body } = deliveries('github', webhook_secret).ping()
     const url = new URL(connected.webhook_url).pathname
     await service.app.inject({ method: 'POST', url, headers, payload: body })
-    await workOn(service.follow, connected.id)
+    await syncOnce(service.follow, connected.id)
     const [delivery] = (await ledger.repositories.deliveries(connected.id)).data
     assert.deepEqual([delivery?.event, delivery?.state], ['ping', 'ignored'])
     const again = await ledger.repositories.redeliver(connected.id, delivery?.id ?? 0)

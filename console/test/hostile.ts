@@ -8,7 +8,7 @@ import { newOrganisation } from '../../server/src/domain/access/organisation.ts'
 import { newHistoryEntry } from '../../server/src/domain/history/entry.ts'
 import { newPrompt, type Prompt } from '../../server/src/domain/prompt.ts'
 import { connectRepository } from '../../server/src/follow/connect.ts'
-import { workOn, workUnder } from '../../server/src/follow/worker.ts'
+import { syncOnce, syncWithLease } from '../../server/src/follow/worker.ts'
 import { GitRepository } from '../../testing/git-repository.ts'
 import { deliveries } from '../../testing/payloads.ts'
 import { inPortions } from '../../testing/recording.ts'
@@ -60,7 +60,7 @@ export async function hostileOrganisation(service: TestService): Promise<{ key: 
   const terms = { forge: 'github', path: 'prompts/**', similarity: 100, token: null, secret: null } as const
   const connection = { organisationId: organisation.id, url, ...terms }
   const { lease, secret } = await connectRepository(service.follow, connection, operator)
-  await workUnder(service.follow, lease)
+  await syncWithLease(service.follow, lease)
   const [followed] = (await store.facts.prompts(lease.repository)) as [Prompt]
 
   const told = await store.prompts.create(newPrompt(organisation.id, nasty, now), operator)
@@ -84,7 +84,7 @@ export async function hostileOrganisation(service: TestService): Promise<{ key: 
   assert.equal(statusCode, 202)
   git.remove()
   await store.repositories.wake(lease.repository, now)
-  await assert.rejects(workOn(service.follow, lease.repository.id))
+  await assert.rejects(syncOnce(service.follow, lease.repository.id))
 
   const [strange, noId] = [image, '"><b>'].map(encodeURIComponent)
   return {

@@ -5,7 +5,7 @@ import type { Download, Locator, Page } from 'playwright-core'
 import { operator } from '../../server/src/domain/access/audit.ts'
 import type { NewSignal } from '../../server/src/domain/signals/signal.ts'
 import { connectRepository } from '../../server/src/follow/connect.ts'
-import { workOn, workUnder } from '../../server/src/follow/worker.ts'
+import { syncOnce, syncWithLease } from '../../server/src/follow/worker.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { GitRepository } from '../../testing/git-repository.ts'
 import { type Delivery, deliveries } from '../../testing/payloads.ts'
@@ -286,7 +286,7 @@ inBrowser('The other pages', (surroundings) => {
     const [repository] = await service.store.repositories.list(organisation.id)
     const work = async () => {
       service.now += 1_000
-      await workOn(service.follow, repository?.id as number)
+      await syncOnce(service.follow, repository?.id as number)
     }
     git.commit('More', { 'prompts/c.md': 'C\n' })
     git.push()
@@ -334,12 +334,12 @@ inBrowser('The other pages', (surroundings) => {
     const row = rowOf(page, git.remote)
     await row.getByText('Connecting').waitFor()
     await row.getByText('0 prompts, 0 entries').waitFor()
-    await workUnder(service.follow, lease)
+    await syncWithLease(service.follow, lease)
     await row.getByText('Following').waitFor()
     await row.getByText('1 prompt, 1 entry').waitFor()
     git.remove()
     await service.store.repositories.wake(lease.repository, service.now)
-    await assert.rejects(workOn(service.follow, lease.repository.id))
+    await assert.rejects(syncOnce(service.follow, lease.repository.id))
     await page.reload()
     await row.getByText('Failing').waitFor()
     await page.getByRole('link', { name: git.remote }).click()

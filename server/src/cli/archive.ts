@@ -13,7 +13,7 @@ import { integerArgument } from './arguments.ts'
 import { organisationOrFail } from './lookup.ts'
 import { print, table } from './output.ts'
 import { progressBar, showProgress } from './progress.ts'
-import { secretFrom, withStore } from './session.ts'
+import { secretFrom, withStore } from './with-store.ts'
 
 export function archiveCommands(program: Command): void {
   program

@@ -6,7 +6,7 @@ import { toAuditEntryBody } from '../http/audit/body.ts'
 import { integerArgument } from './arguments.ts'
 import { organisationOrFail } from './lookup.ts'
 import { print, table } from './output.ts'
-import { withStore } from './session.ts'
+import { withStore } from './with-store.ts'
 
 interface AuditOptions {
   org: number

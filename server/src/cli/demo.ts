@@ -6,7 +6,7 @@ import { makeShop, type Shop, type ShopPrompt } from '../demo/shop.ts'
 import { isoTime } from '../domain/time.ts'
 import { newLog } from '../service/log.ts'
 import { serve } from '../service/serve.ts'
-import { openFollow } from '../service/sync-context.ts'
+import { openSyncContext } from '../service/sync-context.ts'
 import { openStore } from '../store/open.ts'
 
 export interface Demo extends Shop {
@@ -46,7 +46,7 @@ async function fill(config: Config): Promise<Shop> {
     onLostConnection: () => {},
   })
   try {
-    const follow = await openFollow(config, store, newLog(config.logLevel))
+    const follow = await openSyncContext(config, store, newLog(config.logLevel))
     return await makeShop({ ...follow, allowLocal: true }, Date.now())
   } finally {
     await store.close()

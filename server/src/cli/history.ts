@@ -5,7 +5,7 @@ import { toHistoryEntryBody } from '../http/history/body.ts'
 import { integerArgument } from './arguments.ts'
 import { promptOrFail } from './lookup.ts'
 import { print } from './output.ts'
-import { withStore } from './session.ts'
+import { withStore } from './with-store.ts'
 
 interface RecordOptions {
   action: Action

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { DomainError } from '../domain/errors.ts'
 import { importOrganisationCommand } from './archive.ts'
-import { readLines } from './lines.ts'
 import { promptOrFail } from './lookup.ts'
 import { print } from './output.ts'
 import { showProgress } from './progress.ts'
-import { withStore } from './session.ts'
+import { readLines } from './read-lines.ts'
+import { withStore } from './with-store.ts'
 
 export function importCommands(program: Command): void {
   const imports = program.command('import').description('read many at once, all or none')
@@ -17,7 +17,7 @@ export function importCommands(program: Command): void {
     .action((publicId: string, _options: object, command: Command) =>
       withStore(async (store) => {
         const prompt = await promptOrFail(store, publicId)
-        const { parseEntry } = await import('./imported.ts')
+        const { parseEntry } = await import('./import-lines.ts')
         const { imported, alreadyThere } = await store.history.import(prompt, portions(parseEntry))
         const text = `Imported ${imported} entries into ${publicId}; ${alreadyThere} were there already`
         print(command, { imported, already_there: alreadyThere }, text)
@@ -31,7 +31,7 @@ export function importCommands(program: Command): void {
     .action((publicId: string, _options: object, command: Command) =>
       withStore(async (store) => {
         const prompt = await promptOrFail(store, publicId)
-        const { parseSignal } = await import('./imported.ts')
+        const { parseSignal } = await import('./import-lines.ts')
         const { imported } = await store.signals.import(portions((text) => parseSignal(text, prompt)))
         print(command, { imported }, `Imported ${imported} signals into ${publicId}`)
       }),

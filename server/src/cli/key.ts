@@ -6,7 +6,7 @@ import { toIssuedKeyBody, toKeyBody } from '../http/keys/body.ts'
 import { durationArgument, integerArgument, lifetimeArgument } from './arguments.ts'
 import { keyOrFail, organisationOrFail } from './lookup.ts'
 import { print, table } from './output.ts'
-import { withStore } from './session.ts'
+import { withStore } from './with-store.ts'
 
 interface CreateOptions {
   org: number

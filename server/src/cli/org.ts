@@ -6,7 +6,7 @@ import { isoTime } from '../domain/time.ts'
 import { integerArgument } from './arguments.ts'
 import { organisationOrFail } from './lookup.ts'
 import { print, table } from './output.ts'
-import { withStore } from './session.ts'
+import { withStore } from './with-store.ts'
 
 export function orgCommands(program: Command): void {
   const org = program.command('org').description('organisations and their plans')

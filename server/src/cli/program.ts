@@ -10,7 +10,7 @@ import { orgCommands } from './org.ts'
 import { print } from './output.ts'
 import { promptCommands } from './prompt.ts'
 import { repoCommands } from './repo.ts'
-import { withStore } from './session.ts'
+import { withStore } from './with-store.ts'
 
 /** Runs the command that the arguments name and gives the exit status: 0, 1 where it failed, 2 where it was called wrongly. */
 export async function run(argv: string[]): Promise<number> {

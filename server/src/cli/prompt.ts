@@ -5,7 +5,7 @@ import { isoTime } from '../domain/time.ts'
 import { integerArgument } from './arguments.ts'
 import { organisationOrFail, promptOrFail } from './lookup.ts'
 import { print, table } from './output.ts'
-import { withStore } from './session.ts'
+import { withStore } from './with-store.ts'
 
 export function promptCommands(program: Command): void {
   const prompt = program.command('prompt').description('prompts of an organisation')

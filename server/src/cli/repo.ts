@@ -13,13 +13,13 @@ import {
 } from '../domain/repositories/repository.ts'
 import type { Store } from '../domain/store.ts'
 import { isoTime } from '../domain/time.ts'
-import type { Follow } from '../follow/follow.ts'
+import type { SyncContext } from '../follow/sync-context.ts'
 import { toDeliveryBody, toRepositoryBody, webhookUrl } from '../http/repositories/body.ts'
 import { durationArgument, integerArgument } from './arguments.ts'
 import { deliveryOrFail, organisationOrFail, repositoryOrFail } from './lookup.ts'
 import { print, table } from './output.ts'
 import { progressBar, showProgress } from './progress.ts'
-import { secretFrom, withStore } from './session.ts'
+import { secretFrom, withStore } from './with-store.ts'
 
 interface ConnectOptions {
   org: number
@@ -164,7 +164,7 @@ export function repoCommands(program: Command): void {
 
 async function connect(store: Store, config: Config, options: ConnectOptions, command: Command): Promise<void> {
   await organisationOrFail(store, options.org)
-  const [{ connectRepository }, { workUnder }, { forgeOf }, { countMainline }] = await Promise.all([
+  const [{ connectRepository }, { syncWithLease: workUnder }, { forgeOf }, { countMainline }] = await Promise.all([
     import('../follow/connect.ts'),
     import('../follow/worker.ts'),
     import('../forges/index.ts'),
@@ -227,8 +227,8 @@ ${steps.map((step, i) => `  ${i + 1}. ${step}`).join('\n')}`
   print(command, json, text)
 }
 
-async function commandFollow(config: Config, store: Store): Promise<Follow> {
-  const [{ openFollow }, { newLog }] = await Promise.all([
+async function commandFollow(config: Config, store: Store): Promise<SyncContext> {
+  const [{ openSyncContext: openFollow }, { newLog }] = await Promise.all([
     import('../service/sync-context.ts'),
     import('../service/log.ts'),
   ])
@@ -238,8 +238,8 @@ async function commandFollow(config: Config, store: Store): Promise<Follow> {
 const patience = 60_000
 
 /** Syncs here, or waits for the service where that is at it. */
-async function syncNow(follow: Follow, id: number): Promise<void> {
-  const { workOn } = await import('../follow/worker.ts')
+async function syncNow(follow: SyncContext, id: number): Promise<void> {
+  const { syncOnce: workOn } = await import('../follow/worker.ts')
   const deadline = Date.now() + patience
   for (;;) {
     const synced = await workOn(follow, id)

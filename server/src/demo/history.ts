@@ -3,16 +3,16 @@ import { operator } from '../domain/access/audit.ts'
 import type { Prompt } from '../domain/prompt.ts'
 import type { Instant } from '../domain/time.ts'
 import { connectRepository } from '../follow/connect.ts'
-import type { Follow } from '../follow/follow.ts'
 import type { Synced } from '../follow/sync.ts'
-import { workOn, workUnder } from '../follow/worker.ts'
+import type { SyncContext } from '../follow/sync-context.ts'
+import { syncOnce, syncWithLease } from '../follow/worker.ts'
 import type { DemoPrompt } from './change.ts'
 import { deliveryOf } from './deliveries.ts'
 import { makeRepository } from './repository.ts'
 
 /** Makes the repository, connects it as anybody would, and has its history read. Gives its prompts. */
 export async function makeHistory(
-  follow: Follow,
+  follow: SyncContext,
   organisationId: number,
   prompts: DemoPrompt[],
   now: Instant,
@@ -32,7 +32,7 @@ export async function makeHistory(
   const { repository } = lease
   // One by one: those that arrive together are stored in no particular order.
   for (const step of pullSteps) await follow.store.deliveries.receive(repository, deliveryOf(step))
-  let synced: Synced | null = await workUnder(follow, lease)
-  while (synced?.more) synced = await workOn(follow, repository.id)
+  let synced: Synced | null = await syncWithLease(follow, lease)
+  while (synced?.more) synced = await syncOnce(follow, repository.id)
   return follow.store.facts.prompts(repository)
 }

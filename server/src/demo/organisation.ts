@@ -1,4 +1,4 @@
-import { issueKey, type KeyTerms } from '../domain/access/api-key.ts'
+import { issueKey, type KeyDetails } from '../domain/access/api-key.ts'
 import { operator } from '../domain/access/audit.ts'
 import { newOrganisation, type Organisation } from '../domain/access/organisation.ts'
 import type { Store } from '../domain/store.ts'
@@ -12,7 +12,7 @@ export async function makeOrganisation(
 ): Promise<{ organisation: Organisation; secret: string }> {
   const begun = now - 53 * week
   const organisation = await organisations.create(newOrganisation('Acme', 'team', begun))
-  const issue = (terms: Omit<KeyTerms, 'organisationId'>) =>
+  const issue = (terms: Omit<KeyDetails, 'organisationId'>) =>
     issueKey(keys, { organisationId: organisation.id, ...terms }, operator)
 
   const app = await issue({ name: 'Production app', role: 'ingest', createdAt: begun, expiresAt: null })

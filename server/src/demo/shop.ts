@@ -3,7 +3,7 @@ import type { Prompt } from '../domain/prompt.ts'
 import type { NewSignal } from '../domain/signals/signal.ts'
 import type { Store } from '../domain/store.ts'
 import type { Instant } from '../domain/time.ts'
-import type { Follow } from '../follow/follow.ts'
+import type { SyncContext } from '../follow/sync-context.ts'
 import type { DemoPrompt } from './change.ts'
 import { makeHistory } from './history.ts'
 import { makeOrganisation } from './organisation.ts'
@@ -30,7 +30,7 @@ export interface ShopPrompt {
 
 const demoPrompts = [supportReply, summariseTicket, productSearch]
 
-export async function makeShop(follow: Follow, now: Instant): Promise<Shop> {
+export async function makeShop(follow: SyncContext, now: Instant): Promise<Shop> {
   const { store } = follow
   const { organisation, secret } = await makeOrganisation(store, now)
   const prompts = await makeHistory(follow, organisation.id, demoPrompts, now)

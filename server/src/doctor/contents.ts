@@ -5,8 +5,8 @@ import { newVault } from '../domain/repositories/vault.ts'
 import { type Instant, isoTime } from '../domain/time.ts'
 import { readKey } from '../service/secret-key.ts'
 import { readMigrations } from '../store/migrations.ts'
+import type { Reading } from './database.ts'
 import { type Finding, ok, warning, wrong } from './finding.ts'
-import type { Reading } from './reading.ts'
 
 const second = 1_000
 const minute = 60 * second

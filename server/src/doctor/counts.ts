@@ -1,7 +1,7 @@
 import { hour, type Instant, isoTime } from '../domain/time.ts'
 import type { Row } from '../store/sql/database.ts'
+import type { Reading } from './database.ts'
 import { type Finding, ok, warning, wrong } from './finding.ts'
-import type { Reading } from './reading.ts'
 
 const documents = 'docs/operations/doctor.md'
 // So many are named.

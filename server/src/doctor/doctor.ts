@@ -2,9 +2,9 @@ import { type Config, readConfig } from '../config.ts'
 import type { Clock } from '../domain/time.ts'
 import { clock, schema, secretKey } from './contents.ts'
 import { belonging, history, hours, usage } from './counts.ts'
+import type { Reading } from './database.ts'
 import { type Finding, looked, ok, reasonOf, warning, wrong } from './finding.ts'
 import { dataFolder, installedGit } from './machine.ts'
-import type { Reading } from './reading.ts'
 
 /** Looks at everything that could be wrong, and changes nothing. */
 export async function doctor(env: NodeJS.ProcessEnv, now: Clock = Date.now): Promise<Finding[]> {

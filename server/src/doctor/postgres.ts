@@ -3,8 +3,8 @@ import { type Instant, monthStart, nextMonthStart } from '../domain/time.ts'
 import { getTypeParser, oldestServer } from '../store/postgres/database.ts'
 import { partitionOf } from '../store/postgres/months.ts'
 import type { Row } from '../store/sql/database.ts'
+import type { Reading } from './database.ts'
 import { type Finding, looked, ok, reasonOf, warning, wrong } from './finding.ts'
-import type { Reading } from './reading.ts'
 
 const documents = 'docs/operations/postgres.md'
 

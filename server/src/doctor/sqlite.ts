@@ -3,9 +3,9 @@ import { access } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Row } from '../store/sql/database.ts'
+import type { Reading } from './database.ts'
 import { type Finding, looked, ok, reasonOf, warning, wrong } from './finding.ts'
 import { roomIn, sizeText } from './machine.ts'
-import type { Reading } from './reading.ts'
 
 // Sixteen times what is written back by itself.
 const muchLog = 256 * 1024 * 1024

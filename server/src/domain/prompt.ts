@@ -1,7 +1,7 @@
 import type { Actor } from './access/audit.ts'
 import type { PageRequest } from './page.ts'
 import { randomBase62 } from './random.ts'
-import { lineOfText } from './text.ts'
+import { validLine } from './text.ts'
 import type { Instant } from './time.ts'
 
 export interface Prompt {
@@ -59,7 +59,7 @@ export function newPrompt(organisationId: number, name: string, now: Instant): N
 }
 
 export function promptName(text: string): string {
-  return lineOfText('name', text, 1_000)
+  return validLine('name', text, 1_000)
 }
 
 /** What finds prompts by a part of their name or path, in whatever case and form of Unicode either is written. */

@@ -11,21 +11,21 @@ import type { RepositoryStore } from './repositories/repository.ts'
 import type { SignalStore } from './signals/signal.ts'
 
 /** Calls that wait for the database, to be answered together. */
-export interface Line {
+export interface QueueStats {
   waiting(): number
   /** Milliseconds for which somebody has been waiting here and nobody was answered. */
-  silentFor(): number
+  stalledForMs(): number
 }
 
-export interface Lines {
+export interface Queues {
   /** Where every request begins: `refresh`. */
-  lookUps: Line
-  signals: Line
+  refresh: QueueStats
+  signals: QueueStats
 }
 
-export interface StoreFigures {
+export interface StoreStats {
   /** How often something was found in memory, by what it is. */
-  memory: Record<'keys' | 'sessions' | 'prompts' | 'pages', { hits: number; misses: number }>
+  caches: Record<'keys' | 'sessions' | 'prompts' | 'pages', { hits: number; misses: number }>
   /** To the database, where there is more than one. */
   connections: { total: number; idle: number; waiting: number } | null
 }
@@ -54,8 +54,8 @@ export interface Store {
    * prompt) calls this first.
    */
   refresh(): Promise<void>
-  lines: Lines
-  figures(): StoreFigures
+  queues: Queues
+  stats(): StoreStats
   /** Rejects unless the database accepts a write now. */
   checkWritable(): Promise<void>
   /** Commits what is under way, then lets go of the database. */

@@ -13,7 +13,7 @@ import {
 import { forgeOf } from '../forges/index.ts'
 import { readRemoteHead } from '../git/remote.ts'
 import { GitError } from '../git/run.ts'
-import { type Follow, remoteOf } from './follow.ts'
+import { remoteOf, type SyncContext } from './sync-context.ts'
 import { leaseUntil } from './worker.ts'
 
 export interface Connection {
@@ -35,7 +35,7 @@ export interface Connected {
 }
 
 /** Begins to follow a repository, once git has been able to read it. */
-export async function connectRepository(follow: Follow, connection: Connection, by: Actor): Promise<Connected> {
+export async function connectRepository(follow: SyncContext, connection: Connection, by: Actor): Promise<Connected> {
   const { store, vault, clock } = follow
   const url = repositoryUrl(connection.url, follow.allowLocal)
   const path = pathPattern(connection.path)
@@ -67,7 +67,7 @@ export async function connectRepository(follow: Follow, connection: Connection, 
   return { lease: { repository, owner }, defaultBranch: branch, secret }
 }
 
-async function readHead(follow: Follow, repository: Pick<Repository, 'url' | 'forge' | 'sealedToken'>) {
+async function readHead(follow: SyncContext, repository: Pick<Repository, 'url' | 'forge' | 'sealedToken'>) {
   try {
     return await readRemoteHead(remoteOf(follow, repository))
   } catch (error) {
@@ -88,7 +88,7 @@ function reason({ message, stderr }: GitError): string {
 
 /** Puts a new secret in the place of the old one, which counts on for a while. */
 export async function rotateSecret(
-  { store, vault, clock }: Follow,
+  { store, vault, clock }: SyncContext,
   repository: Repository,
   overlap: number,
   by: Actor,

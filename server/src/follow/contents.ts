@@ -3,7 +3,7 @@ import { forgeOf } from '../forges/index.ts'
 import { readPatch, readText } from '../git/contents.ts'
 import { ensureMirror, fetchBranch, fetchCommit, type Mirror, mirrorExists } from '../git/mirror.ts'
 import { GitError } from '../git/run.ts'
-import { type Follow, mirrorOf } from './follow.ts'
+import { mirrorOf, type SyncContext } from './sync-context.ts'
 
 /** The prompt's text before and after a change, null where git does not have it, or no longer. */
 export interface Contents {
@@ -14,7 +14,7 @@ export interface Contents {
 
 const nothing: Contents = { before: null, after: null, patch: null }
 
-export async function readContents(follow: Follow, entry: EntryDetails): Promise<Contents> {
+export async function readContents(follow: SyncContext, entry: EntryDetails): Promise<Contents> {
   const mirror = await mirrorWith(follow, entry)
   if (mirror === null) return nothing
   const { beforeBlob, afterBlob } = entry
@@ -32,7 +32,7 @@ async function textOf({ path }: Mirror, blob: string | null): Promise<string | n
 const making = new Map<string, Promise<void>>()
 
 /** The mirror that holds the entry's contents. It is only a copy: where this process has none yet, it is made. */
-async function mirrorWith(follow: Follow, entry: EntryDetails): Promise<Mirror | null> {
+async function mirrorWith(follow: SyncContext, entry: EntryDetails): Promise<Mirror | null> {
   if (entry.repositoryId === null || entry.path === null) return null
   const repository = await follow.store.repositories.find(entry.repositoryId)
   if (repository?.defaultBranch == null || repository.tip === null) return null

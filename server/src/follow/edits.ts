@@ -1,5 +1,5 @@
 import type { Edit } from '../domain/history/edit.ts'
-import { asLineOfText } from '../domain/text.ts'
+import { sanitisedLine } from '../domain/text.ts'
 import type { Commit, FileChange, Person } from '../git/log.ts'
 
 /** The paths of prompts while one commit after the other is looked at. */
@@ -51,7 +51,7 @@ export function replayPaths(edits: Pick<Edit, 'promptId' | 'path' | 'oldPath'>[]
 const longestPath = 2_000
 
 /** The commit without files that went before we knew of them, or that no prompt can be. */
-export function withoutStrangers(commit: Commit, paths: Paths): Commit {
+export function dropUnknownFiles(commit: Commit, paths: Paths): Commit {
   const files = commit.files.filter(
     (file) =>
       (file.newBlob !== null || promptOf(file, paths) !== undefined) && Buffer.byteLength(file.path) <= longestPath,
@@ -106,7 +106,7 @@ function onePerPrompt(edits: Edit[]): Edit[] {
 }
 
 export function person({ name, email }: Person): Person {
-  const line = { name: asLineOfText(name, 1_000, ''), email: asLineOfText(email, 1_000, '') }
+  const line = { name: sanitisedLine(name, 1_000, ''), email: sanitisedLine(email, 1_000, '') }
   return { name: line.name || line.email || 'unknown', email: line.email || 'unknown' }
 }
 

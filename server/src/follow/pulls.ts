@@ -13,7 +13,7 @@ import { readPullHead } from '../git/pull-head.ts'
 import { pullReportsOf, pushesTo } from './arrivals.ts'
 import { type Paths, person } from './edits.ts'
 import { findLanding } from './landing.ts'
-import type { Work } from './work.ts'
+import type { SyncRun } from './sync-run.ts'
 
 /** The pull requests that a sync has to do with. */
 export interface Pulls {
@@ -24,7 +24,7 @@ export interface Pulls {
 }
 
 /** Takes in what deliveries tell about pull requests, and looks in git for what they change and where they landed. */
-export async function learnPulls(work: Work): Promise<Pulls> {
+export async function learnPulls(work: SyncRun): Promise<Pulls> {
   const { repository } = work.lease
   const { facts } = work.follow.store
   const numbers = new Set(work.arrivals.flatMap((arrival) => pullReportsOf(arrival).map(({ number }) => number)))
@@ -44,10 +44,10 @@ export async function learnPulls(work: Work): Promise<Pulls> {
       const landed = await withLanding(work, read)
       if (learned || landed.landing !== pull.landing) touched.add(number)
       all.set(number, landed)
-      if (isMissing(landed)) complain(work, number, `the merge of pull request ${number} is not in git`, true)
+      if (isMissing(landed)) markForRetry(work, number, `the merge of pull request ${number} is not in git`, true)
     } catch (error) {
       // Whatever is wrong with it is no reason to hold up the others; it is tried again with its deliveries.
-      complain(work, number, (error as Error).message, false)
+      markForRetry(work, number, (error as Error).message, false)
       all.delete(number)
     }
   }
@@ -57,7 +57,7 @@ export async function learnPulls(work: Work): Promise<Pulls> {
 }
 
 /** Reads the newest commits that deliveries told of. */
-async function withHeads(work: Work, pull: Pull): Promise<Pull> {
+async function withHeads(work: SyncRun, pull: Pull): Promise<Pull> {
   const told = new Set(
     work.arrivals.flatMap(pullReportsOf).flatMap(({ number, event }) => (number === pull.number ? [event.head] : [])),
   )
@@ -69,7 +69,7 @@ async function withHeads(work: Work, pull: Pull): Promise<Pull> {
     if (sha !== null) {
       heads.push(await readHead(work, sha, event))
     } else if (event === pull.events.at(-1)) {
-      complain(work, pull.number, `commit ${event.head} of pull request ${pull.number} is not in git`, true)
+      markForRetry(work, pull.number, `commit ${event.head} of pull request ${pull.number} is not in git`, true)
     }
   }
   return { ...pull, heads: newestTraces(pull.events, heads) }
@@ -90,7 +90,7 @@ function newestTraces(events: PullEvent[], heads: PullHead[]): PullHead[] {
   return heads.map((head) => (kept.includes(head) ? head : { ...head, traces: [] }))
 }
 
-async function readHead(work: Work, sha: string, { commitCount }: PullEvent): Promise<PullHead> {
+async function readHead(work: SyncRun, sha: string, { commitCount }: PullEvent): Promise<PullHead> {
   const push = pushesTo(work.branch, work.arrivals).find(({ after }) => after === sha)
   const { files, commits } = await readPullHead(
     work.mirror.path,
@@ -104,7 +104,7 @@ async function readHead(work: Work, sha: string, { commitCount }: PullEvent): Pr
   }
 }
 
-async function withLanding(work: Work, pull: Pull): Promise<Pull> {
+async function withLanding(work: SyncRun, pull: Pull): Promise<Pull> {
   const found = await findLanding(work.mirror.path, work.tip, pull, work.options)
   return found === null ? pull : { ...pull, ...found }
 }
@@ -113,7 +113,7 @@ async function withLanding(work: Work, pull: Pull): Promise<Pull> {
  * Where one pull request was built on another and both were rebased, the commits of the first look like commits of the
  * second. What one landed as is its own, and so is what came before that.
  */
-async function settleClaims({ follow, lease }: Work, { all, touched }: Pulls): Promise<void> {
+async function settleClaims({ follow, lease }: SyncRun, { all, touched }: Pulls): Promise<void> {
   const { facts } = follow.store
   const claimed = [...touched].flatMap((number) => all.get(number)?.landed ?? [])
   const owners = (await facts.edits(lease.repository, { commits: claimed })).flatMap(({ pull }) => pull ?? [])
@@ -132,7 +132,7 @@ async function settleClaims({ follow, lease }: Work, { all, touched }: Pulls): P
 }
 
 /** Has the deliveries that told of the pull request tried again. */
-function complain({ arrivals }: Work, number: number, problem: string, missing: boolean): void {
+function markForRetry({ arrivals }: SyncRun, number: number, problem: string, missing: boolean): void {
   for (const arrival of arrivals) {
     if (!pullReportsOf(arrival).some((report) => report.number === number)) continue
     arrival.problem = problem
@@ -141,7 +141,7 @@ function complain({ arrivals }: Work, number: number, problem: string, missing: 
 }
 
 /** Says which prompts the files of pull requests are, as far as they have landed by now. Gives those of which that is news. */
-export async function withPrompts(work: Work, pulls: Pull[], paths: Paths): Promise<Map<number, Pull>> {
+export async function withPrompts(work: SyncRun, pulls: Pull[], paths: Paths): Promise<Map<number, Pull>> {
   const unknown = pulls.flatMap(filesOf).filter(({ promptId }) => promptId === null)
   const gone = new Set(unknown.map(startingPath).filter((path) => paths.promptAt(path) === undefined))
   const former = await work.follow.store.facts.formerPaths(work.lease.repository, [...gone])

@@ -2,7 +2,7 @@ import { isAncestor } from '../git/log.ts'
 import { readMainline } from '../git/mainline.ts'
 import { keep, reachable, resolve } from '../git/mirror.ts'
 import { type Paths, replayPaths, trackPaths } from './edits.ts'
-import { changesTo, type Work } from './work.ts'
+import { changesTo, type SyncRun } from './sync-run.ts'
 
 export interface Start {
   /** The commit that the walk goes on from, null for the beginning. */
@@ -11,7 +11,7 @@ export interface Start {
 }
 
 /** Where to go on reading. Where the default branch was rewritten, what it lost is marked so, and reading goes on where they parted. */
-export async function startOfWalk(work: Work): Promise<Start> {
+export async function startOfWalk(work: SyncRun): Promise<Start> {
   const { repository } = work.lease
   const { facts } = work.follow.store
   const known = repository.tip === null ? null : await resolve(work.mirror.path, repository.tip)
@@ -19,10 +19,10 @@ export async function startOfWalk(work: Work): Promise<Start> {
     return { from: repository.tip, paths: trackPaths(await facts.paths(repository)) }
   }
   if (known !== null) await keep(work.mirror.path, known)
-  return leaveBehind(work)
+  return orphanLostEdits(work)
 }
 
-async function leaveBehind(work: Work): Promise<Start> {
+async function orphanLostEdits(work: SyncRun): Promise<Start> {
   const { follow, lease } = work
   const { facts } = follow.store
   const stays = await reachable(work.mirror.path, work.tip)
@@ -42,7 +42,7 @@ async function leaveBehind(work: Work): Promise<Start> {
 }
 
 /** Where the files that are prompts now were first, in a history that has nothing in common with the one that was read. */
-async function firstPaths(work: Work, before: Map<string, number>): Promise<Map<string, number>> {
+async function firstPaths(work: SyncRun, before: Map<string, number>): Promise<Map<string, number>> {
   const first = new Map<string, string>()
   for await (const { files } of readMainline(
     work.mirror.path,

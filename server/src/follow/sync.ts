@@ -6,11 +6,11 @@ import { removeMirror, tidy } from '../git/mirror.ts'
 import { GitError } from '../git/run.ts'
 import { type Arrival, concerns, outcomeOf, pushesTo, readArrivals } from './arrivals.ts'
 import { fetchDefaultBranch } from './fetch.ts'
-import { type Follow, mirrorOf } from './follow.ts'
 import { learnPulls, type Pulls, withPrompts } from './pulls.ts'
 import { startOfWalk } from './rewrite.ts'
+import { mirrorOf, type SyncContext } from './sync-context.ts'
+import { changesTo, logOptions, type OnCommits, type SyncRun } from './sync-run.ts'
 import { type Walked, walk } from './walk.ts'
-import { changesTo, logOptions, type OnCommits, type Work } from './work.ts'
 
 const hour = 3_600_000
 const batch = 100
@@ -26,7 +26,7 @@ export interface Synced {
  * One piece of work on a repository: fetch, take in what deliveries told about pull requests, read what is new on the default
  * branch, derive the entries of whatever was touched. The same for a delivery, for the first time and for the hourly look.
  */
-export async function sync(follow: Follow, lease: Lease, onCommits: OnCommits = () => {}): Promise<Synced> {
+export async function sync(follow: SyncContext, lease: Lease, onCommits: OnCommits = () => {}): Promise<Synced> {
   const { store, clock } = follow
   const { repository } = lease
   const look = isDue(repository, clock())
@@ -48,7 +48,7 @@ export async function sync(follow: Follow, lease: Lease, onCommits: OnCommits = 
 }
 
 async function syncArrivals(
-  follow: Follow,
+  follow: SyncContext,
   lease: Lease,
   arrivals: Arrival[],
   look: boolean,
@@ -65,7 +65,7 @@ async function syncArrivals(
     await store.facts.apply(lease, { defaultBranch: branch, deliveries })
     return
   }
-  const work: Work = { follow, lease, mirror, branch, tip, arrivals, options: logOptions(repository), now }
+  const work: SyncRun = { follow, lease, mirror, branch, tip, arrivals, options: logOptions(repository), now }
   const start = await startOfWalk(work)
   const pulls = await learnPulls(work)
   const walked = await walk(work, start, pulls, onCommits)
@@ -76,7 +76,7 @@ async function syncArrivals(
 }
 
 /** Stores what is known of the pull requests, what follows from that, and that the deliveries are done with. */
-async function finish(work: Work, { all, touched }: Pulls, { paths, added }: Walked): Promise<void> {
+async function finish(work: SyncRun, { all, touched }: Pulls, { paths, added }: Walked): Promise<void> {
   const { follow, lease, arrivals, now } = work
   const { facts } = follow.store
   // A pull request that added a file may be over by the time that its prompt comes to be.
@@ -101,7 +101,7 @@ async function finish(work: Work, { all, touched }: Pulls, { paths, added }: Wal
 }
 
 /** The edits of which something else is known now: which pull request brought them, who pushed them, that the wait is over. */
-async function touchedEdits(work: Work, pulls: Pull[]): Promise<Edit[]> {
+async function touchedEdits(work: SyncRun, pulls: Pull[]): Promise<Edit[]> {
   const { follow, lease, arrivals, now } = work
   const pushers = new Map(pushesTo(work.branch, arrivals).map(({ after, pusher }) => [after as string, pusher]))
   const pullOf = new Map(pulls.flatMap(({ number, landed }) => landed.map((sha) => [sha, number])))
@@ -124,7 +124,7 @@ async function touchedEdits(work: Work, pulls: Pull[]): Promise<Edit[]> {
   })
 }
 
-async function noteFailure(follow: Follow, lease: Lease, arrivals: Arrival[], error: Error): Promise<void> {
+async function noteFailure(follow: SyncContext, lease: Lease, arrivals: Arrival[], error: Error): Promise<void> {
   const now = follow.clock()
   for (const arrival of arrivals) if (arrival.report !== null) arrival.problem = error.message
   if (isDamaged(error)) await removeMirror(mirrorOf(follow, lease.repository).path)

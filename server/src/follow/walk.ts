@@ -1,7 +1,7 @@
 import type { Edit } from '../domain/history/edit.ts'
 import { type Pull, stateOf } from '../domain/history/pull.ts'
 import { newPrompt } from '../domain/prompt.ts'
-import { asLineOfText } from '../domain/text.ts'
+import { sanitisedLine } from '../domain/text.ts'
 import type { Instant } from '../domain/time.ts'
 import { forgeOf } from '../forges/index.ts'
 import type { Commit } from '../git/log.ts'
@@ -10,10 +10,10 @@ import { mainlineShas, readBoundary } from '../git/mirror.ts'
 import { sideAuthors } from '../git/pull-head.ts'
 import { listRemoteRefs } from '../git/remote.ts'
 import { pushesTo } from './arrivals.ts'
-import { editsOf, newPaths, type Paths, person, withoutStrangers } from './edits.ts'
+import { dropUnknownFiles, editsOf, newPaths, type Paths, person } from './edits.ts'
 import type { Pulls } from './pulls.ts'
 import type { Start } from './rewrite.ts'
-import { changesTo, type OnCommits, type Work } from './work.ts'
+import { changesTo, type OnCommits, type SyncRun } from './sync-run.ts'
 
 // Commits, and edits: a commit can change thousands of files.
 const portionSize = 500
@@ -30,7 +30,7 @@ export interface Walked {
  * Reads the default branch from where we left off to its newest commit and records what it finds, portion by portion: each
  * is stored with how far it goes, so that whoever is interrupted goes on from there.
  */
-export async function walk(work: Work, start: Start, pulls: Pulls, onCommits: OnCommits): Promise<Walked> {
+export async function walk(work: SyncRun, start: Start, pulls: Pulls, onCommits: OnCommits): Promise<Walked> {
   const { follow, lease, mirror, branch, tip } = work
   const { facts } = follow.store
   const { paths } = start
@@ -76,7 +76,7 @@ export async function walk(work: Work, start: Start, pulls: Pulls, onCommits: On
   }
 
   for await (const read of readMainline(mirror.path, { from: start.from, to: tip, branch }, work.options)) {
-    const commit = withoutStrangers(read, paths)
+    const commit = dropUnknownFiles(read, paths)
     const news = newPaths(commit, paths)
     if (news.length > 0) {
       // A path that a prompt has just left must be free in the store too.
@@ -123,7 +123,7 @@ function withKnown(edit: Edit, known: Edit[]): Edit {
 }
 
 /** Whether a pull request may be about to claim the commit. */
-function mayBeMerge(commit: Commit, edits: Edit[], { lease }: Work, { all }: Pulls): boolean {
+function mayBeMerge(commit: Commit, edits: Edit[], { lease }: SyncRun, { all }: Pulls): boolean {
   const open = [...all.values()].filter((pull) => stateOf(pull) === 'open')
   const mark = edits[0]?.mark ?? null
   if (mark !== null) return open.some(({ number }) => number === mark)
@@ -135,7 +135,7 @@ function touches({ heads }: Pull, promptId: number): boolean {
   return heads.some(({ files }) => files.some((file) => file.promptId === promptId))
 }
 
-async function addPrompts({ follow, lease, now }: Work, paths: string[]): Promise<Map<string, number>> {
+async function addPrompts({ follow, lease, now }: SyncRun, paths: string[]): Promise<Map<string, number>> {
   const prompts = paths.map((path) => {
     const { publicId, name, createdAt } = newPrompt(lease.repository.organisationId, nameOf(path), now)
     return { publicId, name, createdAt, path }
@@ -144,11 +144,11 @@ async function addPrompts({ follow, lease, now }: Work, paths: string[]): Promis
 }
 
 function nameOf(path: string): string {
-  return asLineOfText(path, 1_000, 'unnamed')
+  return sanitisedLine(path, 1_000, 'unnamed')
 }
 
 /** Tells whether the forge has a pull request of this number; many numbers that people write are something else. */
-function pullNumbers({ lease, mirror }: Work, { all }: Pulls): (number: number) => Promise<boolean> {
+function pullNumbers({ lease, mirror }: SyncRun, { all }: Pulls): (number: number) => Promise<boolean> {
   const forge = forgeOf(lease.repository.forge)
   let refs: Promise<Set<string>> | null = null
   return async (number) => {
@@ -160,7 +160,7 @@ function pullNumbers({ lease, mirror }: Work, { all }: Pulls): (number: number) 
 }
 
 /** Who pushed which commit, and when we were told. */
-async function pushers(work: Work, from: string | null): Promise<Map<string, { name: string | null; at: Instant }>> {
+async function pushers(work: SyncRun, from: string | null): Promise<Map<string, { name: string | null; at: Instant }>> {
   const pushes = pushesTo(work.branch, work.arrivals)
   const found = new Map<string, { name: string | null; at: Instant }>()
   if (pushes.length === 0) return found

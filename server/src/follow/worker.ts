@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Lease, newLeaseOwner } from '../domain/repositories/repository.ts'
-import type { Follow } from './follow.ts'
 import { type Synced, sync } from './sync.ts'
-import type { OnCommits } from './work.ts'
+import type { SyncContext } from './sync-context.ts'
+import type { OnCommits } from './sync-run.ts'
 
 export interface Worker {
   /** Works on the repository now rather than at the next look. */
@@ -22,7 +22,7 @@ const pauseWhileConnecting = 60_000
 const patience = 5_000
 
 /** Works on repositories that have something to do, each by one process at a time. */
-export function startWorker(follow: Follow): Worker {
+export function startWorker(follow: SyncContext): Worker {
   const { store, clock, log } = follow
   const running = new Map<number, Promise<void>>()
   const again = new Set<number>()
@@ -36,7 +36,7 @@ export function startWorker(follow: Follow): Worker {
       again.add(id)
       return
     }
-    const run = workOn(follow, id)
+    const run = syncOnce(follow, id)
       .then(
         (done) => {
           if (done !== null && (done.more || done.dueAt <= clock())) again.add(id)
@@ -91,15 +91,15 @@ export function startWorker(follow: Follow): Worker {
  * Syncs the repository once; null where another process is at it. Rejects where
  * it failed, which is also noted with the repository.
  */
-export async function workOn(follow: Follow, id: number, onCommits?: OnCommits): Promise<Synced | null> {
+export async function syncOnce(follow: SyncContext, id: number, onCommits?: OnCommits): Promise<Synced | null> {
   const { store, clock } = follow
   const now = clock()
   const lease = await store.repositories.lease(id, newLeaseOwner(), now, now + leaseFor)
-  return lease === null ? null : workUnder(follow, lease, onCommits)
+  return lease === null ? null : syncWithLease(follow, lease, onCommits)
 }
 
 /** The same for whoever holds the lease already. */
-export async function workUnder(follow: Follow, lease: Lease, onCommits?: OnCommits): Promise<Synced> {
+export async function syncWithLease(follow: SyncContext, lease: Lease, onCommits?: OnCommits): Promise<Synced> {
   const { store, clock } = follow
   const renewing = setInterval(() => {
     // A lease that is lost is noticed when something is to be stored.

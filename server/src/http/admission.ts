@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { invalid } from '../domain/errors.ts'
-import type { Lines } from '../domain/store.ts'
+import type { Queues } from '../domain/store.ts'
 import { bodyLimit } from './body.ts'
 import { overloaded } from './errors.ts'
 
@@ -19,8 +19,8 @@ declare module 'fastify' {
 export interface Admission {
   /** Applies it to the routes of `app`. */
   guard(app: FastifyInstance): void
-  underWay(): { reads: number; writes: number; bodyBytes: number }
-  refused(): Record<Reason, number>
+  inFlight(): { reads: number; writes: number; bodyBytes: number }
+  rejected(): Record<Reason, number>
 }
 
 type Reason = 'reads' | 'writes' | 'bodies' | 'silence'
@@ -35,7 +35,7 @@ const longestSilence = 5_000
 const restFor = 500
 const tellEvery = 10_000
 
-export function newAdmission({ lookUps, signals }: Lines, log: Logger): Admission {
+export function createAdmission({ refresh: lookUps, signals }: Queues, log: Logger): Admission {
   const refused: Record<Reason, number> = { reads: 0, writes: 0, bodies: 0, silence: 0 }
   let reads = 0
   let writes = 0
@@ -44,13 +44,13 @@ export function newAdmission({ lookUps, signals }: Lines, log: Logger): Admissio
   let toldAt = Number.NEGATIVE_INFINITY
 
   function reasonAgainst(request: FastifyRequest, reading: boolean, length: number): Reason | null {
-    if (lookUps.silentFor() > longestSilence) return 'silence'
+    if (lookUps.stalledForMs() > longestSilence) return 'silence'
     if (reading) {
       if (reads < mostReads) return null
       request.onlyAdmins = true
       return reads < mostReads + readsForAdmins ? null : 'reads'
     }
-    if (signals.silentFor() > longestSilence) return 'silence'
+    if (signals.stalledForMs() > longestSilence) return 'silence'
     if (writes >= mostWrites) return 'writes'
     return bodyBytes + length > mostBodyBytes ? 'bodies' : null
   }
@@ -104,8 +104,8 @@ export function newAdmission({ lookUps, signals }: Lines, log: Logger): Admissio
         done(null, payload)
       })
     },
-    underWay: () => ({ reads, writes, bodyBytes }),
-    refused: () => refused,
+    inFlight: () => ({ reads, writes, bodyBytes }),
+    rejected: () => refused,
   }
 }
 

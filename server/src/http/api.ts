@@ -38,7 +38,7 @@ const slowBody = 500
 
 /** Everything under /api/v1. The checks come in one order on every route: key, role, path and prompt, body. */
 export function api(context: Context) {
-  const { store, uses, following, clock } = context
+  const { store, keyUses: uses, repositories: following, clock } = context
 
   return async (app: FastifyInstance) => {
     app.decorateRequest('access')

@@ -1,12 +1,12 @@
 import Fastify, { type FastifyInstance, type onSendHookHandler, type RouteOptions } from 'fastify'
 import type { Logger } from 'pino'
 import { notFound } from '../domain/errors.ts'
-import { type Admission, newAdmission } from './admission.ts'
+import { type Admission, createAdmission } from './admission.ts'
 import { api } from './api.ts'
 import { bodyLimit } from './body.ts'
 import { brokenRequestHandler } from './broken-requests.ts'
 import { consoleRoutes } from './console/routes.ts'
-import type { Context, RequestWatch } from './context.ts'
+import type { Context, RequestObserver } from './context.ts'
 import { referenceRoutes } from './docs/routes.ts'
 import { errorHandler } from './errors.ts'
 import { healthRoutes } from './health/routes.ts'
@@ -27,7 +27,7 @@ const seconds = 1_000
 
 /** Builds the service; listening is left to the caller. */
 export function buildApp(context: Context): FastifyInstance {
-  const { store, log, clock, watch } = context
+  const { store, log, clock, observer: watch } = context
   const requestId = requestIds()
   const app = Fastify({
     // We log by ourselves: Fastify's logger would make an object for each request even where nothing is logged.
@@ -73,7 +73,7 @@ export function buildApp(context: Context): FastifyInstance {
   })
 
   app.register(healthRoutes(context))
-  const admission = newAdmission(store.lines, log)
+  const admission = createAdmission(store.queues, log)
   app.decorate('admission', admission)
   // All but health, which is told whatever else is going on.
   app.register(async (guarded) => {
@@ -86,7 +86,7 @@ export function buildApp(context: Context): FastifyInstance {
   return app
 }
 
-function watchRequests(app: FastifyInstance, watch: RequestWatch): void {
+function watchRequests(app: FastifyInstance, watch: RequestObserver): void {
   const tell = (route: number): onSendHookHandler => {
     return (request, reply, payload, done) => {
       watch.answered(route, reply.statusCode, performance.now() - request.arrivedAt)

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { type Access, hashSecret, isSecret, opens } from '../domain/access/api-key.ts'
+import { type Access, hashSecret, isActive, isSecret } from '../domain/access/api-key.ts'
 import { hashToken } from '../domain/access/session.ts'
 import { DomainError, unauthorized } from '../domain/errors.ts'
 import type { Store } from '../domain/store.ts'
@@ -21,7 +21,7 @@ export function secretIn(authorization = ''): string {
 export async function authenticate(store: Store, secret: string, now: Instant): Promise<Access> {
   if (!isSecret(secret)) throw unauthorized()
   const access = await store.keys.findAccess(hashSecret(secret))
-  if (access === null || !opens(access, now)) throw unauthorized()
+  if (access === null || !isActive(access, now)) throw unauthorized()
   return access
 }
 
@@ -37,7 +37,7 @@ export async function authenticateSession(
 ): Promise<Access> {
   const token = tokenIn(headers.cookie)
   const access = token === null ? null : await store.sessions.findAccess(hashToken(token))
-  if (access === null || !opens(access, now)) throw unauthorized()
+  if (access === null || !isActive(access, now)) throw unauthorized()
   if (method !== 'GET' && method !== 'HEAD' && !isSameOrigin(headers, publicUrl)) {
     throw new DomainError('forbidden', otherOrigin)
   }

@@ -1,23 +1,23 @@
 import type { Logger } from 'pino'
 import type { Store } from '../domain/store.ts'
 import type { Clock } from '../domain/time.ts'
-import type { Following } from '../follow/following.ts'
+import type { RepositoryService } from '../follow/repository-service.ts'
 import type { KeyUses } from './key-uses.ts'
 
 /** What the routes work with. */
 export interface Context {
   store: Store
-  uses: KeyUses
-  following: Following
+  keyUses: KeyUses
+  repositories: RepositoryService
   /** Where the built console lies. There may be nothing. */
   consoleFolder: URL
   clock: Clock
   log: Logger
-  watch?: RequestWatch
+  observer?: RequestObserver
 }
 
 /** Told of every answer. */
-export interface RequestWatch {
+export interface RequestObserver {
   /** A number for the route, to be told with each of its answers. */
   route(method: string, pattern: string): number
   answered(route: number, status: number, milliseconds: number): void

@@ -7,8 +7,8 @@ export interface Sources {
   version: string
   engine: string
   admission: {
-    underWay(): { reads: number; writes: number; bodyBytes: number }
-    refused(): Record<string, number>
+    inFlight(): { reads: number; writes: number; bodyBytes: number }
+    rejected(): Record<string, number>
   }
   connections(): number
   gitRuns: { started: number; failed: number }
@@ -17,9 +17,9 @@ export interface Sources {
 const patience = 1_000
 
 export async function figures({ store, version, engine, admission, connections, gitRuns }: Sources): Promise<Family[]> {
-  const { reads, writes, bodyBytes } = admission.underWay()
-  const { memory, connections: pool } = store.figures()
-  const lines = { look_ups: store.lines.lookUps, signals: store.lines.signals }
+  const { reads, writes, bodyBytes } = admission.inFlight()
+  const { caches: memory, connections: pool } = store.stats()
+  const lines = { look_ups: store.queues.refresh, signals: store.queues.signals }
   return [
     gauge('promptledger_build_info', 'What is running.', [
       { labels: { version, node: process.versions.node, engine }, value: 1 },
@@ -35,7 +35,7 @@ export async function figures({ store, version, engine, admission, connections, 
     counter(
       'promptledger_http_requests_refused_total',
       'Requests refused because of overload, by what there was too much of.',
-      [...by('reason', admission.refused())],
+      [...by('reason', admission.rejected())],
     ),
     gauge(
       'promptledger_waiting',
@@ -45,7 +45,10 @@ export async function figures({ store, version, engine, admission, connections, 
     gauge(
       'promptledger_database_silence_seconds',
       'For how long somebody has been waiting without any answer of the database.',
-      Object.entries(lines).map(([line, { silentFor }]) => ({ labels: { line }, value: silentFor() / 1_000 })),
+      Object.entries(lines).map(([line, { stalledForMs: silentFor }]) => ({
+        labels: { line },
+        value: silentFor() / 1_000,
+      })),
     ),
     counter(
       'promptledger_memory_lookups_total',

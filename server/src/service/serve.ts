@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
-import { startFollowing } from '../follow/following.ts'
+import { startRepositoryService } from '../follow/repository-service.ts'
 import { buildApp } from '../http/app.ts'
 import { keyUses } from '../http/key-uses.ts'
 import { openStore } from '../store/open.ts'
@@ -11,7 +11,7 @@ import { addressOf, listen } from './listen.ts'
 import { newLog } from './log.ts'
 import { type ServedMetrics, serveMetrics } from './metrics.ts'
 import { startRetention } from './retention.ts'
-import { openFollow } from './sync-context.ts'
+import { openSyncContext } from './sync-context.ts'
 
 const consoleFolder = new URL('../../../console/dist/', import.meta.url)
 
@@ -40,7 +40,7 @@ export async function serve(config: Config): Promise<Served> {
     ...(metrics && { onBatch: metrics.signals.batch }),
   })
   const uses = keyUses(store.keys)
-  const follow = await openFollow(config, metrics?.following.watched(store) ?? store, log).catch(async (error) => {
+  const follow = await openSyncContext(config, metrics?.following.watched(store) ?? store, log).catch(async (error) => {
     await store.close()
     throw error
   })
@@ -50,15 +50,15 @@ export async function serve(config: Config): Promise<Served> {
     address ??= addressOf(app.server)
     return address
   }
-  const following = startFollowing(follow, () => config.publicUrl ?? ownAddress())
+  const following = startRepositoryService(follow, () => config.publicUrl ?? ownAddress())
   const app: FastifyInstance = buildApp({
     store,
-    uses,
-    following,
+    keyUses: uses,
+    repositories: following,
     consoleFolder,
     clock: Date.now,
     log,
-    ...(metrics && { watch: metrics.requests }),
+    ...(metrics && { observer: metrics.requests }),
   })
   let first: FirstRun | null
   let served: ServedMetrics | null = null

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Store } from '../domain/store.ts'
-import type { Follow } from '../follow/follow.ts'
+import type { SyncContext } from '../follow/sync-context.ts'
 import { openVault } from './secret-key.ts'
 
 const megabyte = 1024 * 1024
 
 /** What following repositories needs, from the settings. */
-export async function openFollow(config: Config, store: Store, log: Logger): Promise<Follow> {
+export async function openSyncContext(config: Config, store: Store, log: Logger): Promise<SyncContext> {
   return {
     store,
     vault: await openVault(config),

@@ -1,19 +1,19 @@
 import type { Access } from '../domain/access/api-key.ts'
 import type { HistoryPage } from '../domain/history/history.ts'
 import type { Prompt } from '../domain/prompt.ts'
-import type { Store, StoreFigures } from '../domain/store.ts'
+import type { Store, StoreStats } from '../domain/store.ts'
 
 /** Keeps what was found, up to a number of things, until it is told to forget. */
-export interface Memory {
-  access: Kept<Access>
-  sessions: Kept<Access>
-  prompts: Kept<Prompt>
-  pages: Kept<HistoryPage>
-  forget(): void
-  figures(): StoreFigures['memory']
+export interface Caches {
+  access: Cache<Access>
+  sessions: Cache<Access>
+  prompts: Cache<Prompt>
+  pages: Cache<HistoryPage>
+  clear(): void
+  stats(): StoreStats['caches']
 }
 
-class Kept<Value> {
+class Cache<Value> {
   readonly #most: number
   hits = 0
   misses = 0
@@ -55,31 +55,31 @@ class Kept<Value> {
     return found
   }
 
-  forget(): void {
+  clear(): void {
     this.#values = new Map()
     this.#finding = new Map()
   }
 }
 
-export function newMemory(): Memory {
-  const access = new Kept<Access>(10_000)
-  const sessions = new Kept<Access>(10_000)
-  const prompts = new Kept<Prompt>(10_000)
-  const pages = new Kept<HistoryPage>(200)
+export function createCaches(): Caches {
+  const access = new Cache<Access>(10_000)
+  const sessions = new Cache<Access>(10_000)
+  const prompts = new Cache<Prompt>(10_000)
+  const pages = new Cache<HistoryPage>(200)
   return {
     access,
     sessions,
     prompts,
     pages,
-    figures: () => ({ keys: access, sessions, prompts, pages }),
-    forget() {
-      for (const kept of [access, sessions, prompts, pages]) kept.forget()
+    stats: () => ({ keys: access, sessions, prompts, pages }),
+    clear() {
+      for (const kept of [access, sessions, prompts, pages]) kept.clear()
     },
   }
 }
 
 /** The same store, answering from memory what requests ask for over and over. */
-export function remembering(store: Store, memory: Memory): Store {
+export function withCache(store: Store, memory: Caches): Store {
   return {
     ...store,
     keys: {

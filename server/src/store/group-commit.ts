@@ -1,17 +1,17 @@
-import type { Line } from '../domain/store.ts'
+import type { QueueStats } from '../domain/store.ts'
 
-export interface Groups<Item, Result> extends Line {
+export interface GroupCommit<Item, Result> extends QueueStats {
   /** Resolves with the item's own result once its group's act is done. */
-  join(item: Item): Promise<Result>
+  submit(item: Item): Promise<Result>
   /** Resolves once nothing is under way. */
   idle(): Promise<void>
 }
 
-export type OnAct<Result> = (results: Result[], milliseconds: number) => void
+export type OnBatch<Result> = (results: Result[], milliseconds: number) => void
 
-export interface GroupOptions<Result> {
-  share?: (waiting: number) => number
-  onAct?: OnAct<Result> | undefined
+export interface GroupCommitOptions<Result> {
+  batchSize?: (waiting: number) => number
+  onBatch?: OnBatch<Result> | undefined
 }
 
 // More at once would save little more, and keep everybody else waiting for a turn of the event loop.
@@ -24,10 +24,10 @@ const largest = 256
  * `share` says how many of those waiting go at once. An act that keeps this process busy takes all of them; one that is
  * done elsewhere takes a part, so that there is something to do here meanwhile. `onAct` is told of each act.
  */
-export function inGroups<Item, Result>(
+export function groupCommit<Item, Result>(
   act: (items: Item[]) => Promise<Result[]>,
-  { share = (waiting) => waiting, onAct }: GroupOptions<Result> = {},
-): Groups<Item, Result> {
+  { batchSize: share = (waiting) => waiting, onBatch: onAct }: GroupCommitOptions<Result> = {},
+): GroupCommit<Item, Result> {
   interface Call {
     item: Item
     resolve: (result: Result) => void
@@ -71,14 +71,14 @@ export function inGroups<Item, Result>(
   }
 
   return {
-    join(item) {
+    submit(item) {
       return new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject })
         running ??= run()
       })
     },
     waiting: () => waiting.length,
-    silentFor: () => (running === null || unansweredSince === null ? 0 : performance.now() - unansweredSince),
+    stalledForMs: () => (running === null || unansweredSince === null ? 0 : performance.now() - unansweredSince),
     async idle() {
       await running
     },

@@ -8,9 +8,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { promptledger } from '../../../testing/command.ts'
 import { type Engine, engines, onEachEngine, type TestDatabase } from '../../../testing/engines.ts'
+import { everything, fillWell, idempotencyKey, type WellFilled } from '../../../testing/filled-database.ts'
 import { inPortions } from '../../../testing/recording.ts'
 import { openTestStore, queryRows, type Tenant, TestService } from '../../../testing/service.ts'
-import { everything, fillWell, idempotencyKey, type WellFilled } from '../../../testing/well-filled.ts'
 import { type Archive, checkArchiveFile, readArchiveRows } from '../../src/archive/file.ts'
 import { newOrganisation } from '../../src/domain/access/organisation.ts'
 import { numberedTables } from '../../src/domain/archive/archive.ts'
@@ -346,7 +346,7 @@ onEachEngine('An imported organisation', (engine) => {
       ...webhook(delivery),
     })
     assert.equal(answer.statusCode, 202)
-    const { workOn } = await import('../../src/follow/worker.ts')
+    const { syncOnce: workOn } = await import('../../src/follow/worker.ts')
     await workOn(guest.follow, repository.id)
     const newest = (await ask(guest, `/prompts/${promptId}/history`)).data[0]
     assert.partialDeepStrictEqual(newest, { action: 'pr_merged', pr_number: 7, commit_sha: merge })

@@ -31,11 +31,11 @@ import { doctor } from '../../src/doctor/doctor.ts'
 import type { Finding } from '../../src/doctor/finding.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { newVault } from '../../src/domain/repositories/vault.ts'
-import { eraseSignals, soughtMetadata } from '../../src/domain/signals/erasure.ts'
+import { eraseSignals, metadataQuery } from '../../src/domain/signals/erasure.ts'
 import { removeOldSignals } from '../../src/domain/signals/retention.ts'
 import { hourStart, monthStart, nextMonthStart } from '../../src/domain/time.ts'
 import { connectRepository } from '../../src/follow/connect.ts'
-import { workUnder } from '../../src/follow/worker.ts'
+import { syncWithLease } from '../../src/follow/worker.ts'
 import { partitionOf } from '../../src/store/postgres/months.ts'
 
 const day = 86_400_000
@@ -89,7 +89,7 @@ async function usedDatabase(engine: Engine, git: GitRepository): Promise<Used> {
   await store.signals.import(inPortions(old))
   const { id: keyId } = (await store.keys.list(tenant.organisation.id))[0] as { id: number }
   const access = { organisationId: tenant.organisation.id, keyId }
-  assert.equal(await eraseSignals(store.signals, access, soughtMetadata('{"user":"u-1"}'), service.now), 1)
+  assert.equal(await eraseSignals(store.signals, access, metadataQuery('{"user":"u-1"}'), service.now), 1)
   await removeOldSignals(store.signals, 60, service.now)
   // Not in the order of time, which renumbers them.
   for (const age of [3, 1, 2])
@@ -107,7 +107,7 @@ async function usedDatabase(engine: Engine, git: GitRepository): Promise<Used> {
     { ...connection, organisationId: other.organisation.id },
     operator,
   )
-  await workUnder(service.follow, lease)
+  await syncWithLease(service.follow, lease)
   await store.prompts.delete(other.prompt, service.now, operator)
   return {
     engine,

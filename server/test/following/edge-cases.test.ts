@@ -7,7 +7,7 @@ import { onEachEngine } from '../../../testing/engines.ts'
 import { bob, web } from '../../../testing/git-repository.ts'
 import { connected, type Scenario, short } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
-import { mirrorOf } from '../../src/follow/follow.ts'
+import { mirrorOf } from '../../src/follow/sync-context.ts'
 import { readLog } from '../../src/git/log.ts'
 
 const p = 'prompts/p.md'

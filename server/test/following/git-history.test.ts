@@ -9,7 +9,7 @@ import { connected, short } from '../../../testing/scenario.ts'
 import { queryRows, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { connectRepository } from '../../src/follow/connect.ts'
-import { workUnder } from '../../src/follow/worker.ts'
+import { syncWithLease } from '../../src/follow/worker.ts'
 
 const p = 'prompts/p.md'
 const q = 'prompts/q.md'
@@ -315,7 +315,7 @@ onEachEngine('Git: history', (engine) => {
       },
       operator,
     )
-    await workUnder(service.follow, lease)
+    await syncWithLease(service.follow, lease)
     assert.equal(lease.repository.id, s.repository.id)
     assert.deepEqual([await s.promptId(p), await s.history()], before)
     assert.deepEqual((await s.history())[0]?.user, ada)

@@ -24,7 +24,7 @@ import { operator } from '../../src/domain/access/audit.ts'
 import { repositoryUrl } from '../../src/domain/repositories/repository.ts'
 import { newVault } from '../../src/domain/repositories/vault.ts'
 import { connectRepository } from '../../src/follow/connect.ts'
-import { workUnder } from '../../src/follow/worker.ts'
+import { syncWithLease } from '../../src/follow/worker.ts'
 import { ensureMirror, fetchBranch, type Mirror } from '../../src/git/mirror.ts'
 import { type Remote, readRemoteHead, remoteEnvironment } from '../../src/git/remote.ts'
 import { git } from '../../src/git/run.ts'
@@ -528,7 +528,7 @@ onEachEngine('git', (engine) => {
     await withEnvironment({ PATH }, async () => {
       await assert.rejects(connect('https://127.0.0.1:1/r.git'), { message: /^url cannot be read/ })
       assert.ok(readFileSync(join(folder, 'env'), 'utf8').includes(basic), 'git has to do without the token')
-      await workUnder(service.follow, (await connect(remote)).lease)
+      await syncWithLease(service.follow, (await connect(remote)).lease)
     })
     const log = readFileSync(join(folder, 'log'), 'utf8')
     for (const command of ['ls-remote', 'init', 'fetch', 'log']) assert.match(log, new RegExp(` ${command} `))

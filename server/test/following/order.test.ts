@@ -9,7 +9,7 @@ import { type TestService, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import type { Repository } from '../../src/domain/repositories/repository.ts'
 import { connectRepository } from '../../src/follow/connect.ts'
-import { workUnder } from '../../src/follow/worker.ts'
+import { syncWithLease } from '../../src/follow/worker.ts'
 
 type Event = (forge: Deliveries) => Delivery
 
@@ -166,7 +166,7 @@ async function connectedLate(service: TestService, git: GitRepository): Promise<
     },
     operator,
   )
-  await workUnder(service.follow, lease)
+  await syncWithLease(service.follow, lease)
   const repository = (await service.store.repositories.find(lease.repository.id)) as Repository
   return new Scenario(service, tenant, git, 'github', repository, secret)
 }

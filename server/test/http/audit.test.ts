@@ -7,7 +7,7 @@ import { connected } from '../../../testing/scenario.ts'
 import { queryRows, type Tenant, useService } from '../../../testing/service.ts'
 import { type Access, hashSecret } from '../../src/domain/access/api-key.ts'
 import { type AuditAction, auditActions, operator } from '../../src/domain/access/audit.ts'
-import { beginSession } from '../../src/domain/access/session.ts'
+import { startSession } from '../../src/domain/access/session.ts'
 import type { AuditEntryBody } from '../../src/http/audit/schema.ts'
 import type { Document } from '../../src/http/docs/document.ts'
 import { cookieName } from '../../src/http/sessions/cookie.ts'
@@ -235,7 +235,7 @@ onEachEngine('The audit', (engine) => {
   test('names the key of the session that was used', async () => {
     const tenant = await service.tenant('free', 'admin')
     const access = (await service.store.keys.findAccess(hashSecret(tenant.key))) as Access
-    const { token } = await beginSession(service.store.sessions, access, service.now)
+    const { token } = await startSession(service.store.sessions, access, service.now)
     const created = await service.app.inject({
       method: 'POST',
       url: '/api/v1/prompts',

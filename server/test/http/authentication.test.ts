@@ -207,8 +207,8 @@ onEachEngine('Authentication', (engine) => {
     }
     const app = buildApp({
       store: { ...store, prompts: { ...store.prompts, find } },
-      uses,
-      following: service.following,
+      keyUses: uses,
+      repositories: service.following,
       consoleFolder: service.consoleFolder,
       clock: () => service.now,
       log: pino({ level: 'silent' }),

@@ -8,7 +8,7 @@ import { bob } from '../../../testing/git-repository.ts'
 import { connected, type Entry, type Scenario } from '../../../testing/scenario.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
-import { mirrorOf } from '../../src/follow/follow.ts'
+import { mirrorOf } from '../../src/follow/sync-context.ts'
 import { git } from '../../src/git/run.ts'
 import { entryDetailsSchema, liveSchema, recordedEntrySchema } from '../../src/http/history/entry-schema.ts'
 

@@ -6,7 +6,7 @@ import { inPortions, signalOf } from '../../../testing/recording.ts'
 import { queryRows, type Tenant, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { newPrompt, type Prompt } from '../../src/domain/prompt.ts'
-import { soughtMetadata } from '../../src/domain/signals/erasure.ts'
+import { metadataQuery } from '../../src/domain/signals/erasure.ts'
 import { canonicalJson } from '../../src/domain/signals/json-text.ts'
 import type { NewSignal, SignalValue } from '../../src/domain/signals/signal.ts'
 
@@ -78,7 +78,7 @@ describe('Metadata that is sought', () => {
       for (const other of texts) {
         const same = canonicalJson(one.text) === canonicalJson(other.text)
         assert.equal(same, one.i === other.i, `${one.text} ${other.text}`)
-        const found = soughtMetadata(`{"a":${one.text}}`).fits(`{"b":1,"a":${other.text}}`)
+        const found = metadataQuery(`{"a":${one.text}}`).matches(`{"b":1,"a":${other.text}}`)
         assert.equal(found, one.i === other.i, `${one.text} ${other.text}`)
       }
     }
@@ -93,10 +93,10 @@ describe('Metadata that is sought', () => {
       '{"n":1}',
       '{"n":2,"user":"u-1"}',
     ]) {
-      assert.ok(soughtMetadata(text).fits(metadata), text)
+      assert.ok(metadataQuery(text).matches(metadata), text)
     }
     for (const text of ['{"user":"u-2"}', '{"id":"u-2"}', '{"n":1,"user":"u-4"}']) {
-      assert.ok(!soughtMetadata(text).fits(metadata), text)
+      assert.ok(!metadataQuery(text).matches(metadata), text)
     }
   })
 
@@ -107,7 +107,7 @@ describe('Metadata that is sought', () => {
         fc.array(member, { maxLength: 3 }),
         (sought, more) => {
           const metadata = textOf([...more, ...sought])
-          const { needle, fits } = soughtMetadata(textOf(sought))
+          const { prefilter: needle, matches: fits } = metadataQuery(textOf(sought))
           assert.ok(fits(metadata))
           assert.ok(metadata.includes(needle) || metadata.includes('\\'), `${needle} ${metadata}`)
         },
@@ -278,7 +278,7 @@ onEachEngine('Erasing signals', (engine) => {
     const signals = Array.from({ length: 2_500 }, () => made(tenant.prompt, '{"user":"u-1"}'))
     await service.store.signals.import(inPortions(signals))
     const begun = await service.store.signals.beginErasure(tenant.organisation.id, operator, service.now)
-    const sought = soughtMetadata('{"user":"u-1"}')
+    const sought = metadataQuery('{"user":"u-1"}')
     let erasure = begun
     while (erasure.erased === 0) erasure = await service.store.signals.eraseNext(erasure, sought)
     const first = erasure.erased

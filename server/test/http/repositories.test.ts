@@ -8,7 +8,7 @@ import { onEachEngine } from '../../../testing/engines.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { deliveries } from '../../../testing/payloads.ts'
 import { queryRows, type Tenant, useService } from '../../../testing/service.ts'
-import { workOn } from '../../src/follow/worker.ts'
+import { syncOnce } from '../../src/follow/worker.ts'
 import {
   connectedSchema,
   deliveryPageSchema,
@@ -141,7 +141,7 @@ onEachEngine('Repositories over HTTP', (engine) => {
     git.commit('Start', { 'prompts/p.md': 'Be kind.\n' })
     git.push()
     await ask(tenant, 'POST', `/${connected.id}/sync`)
-    await workOn(service.follow, connected.id)
+    await syncOnce(service.follow, connected.id)
     const { data } = (await ask(tenant, 'GET', `/${connected.id}`)).json()
     assert.deepEqual([data.default_branch, data.state], ['main', 'following'])
   })
@@ -179,7 +179,7 @@ onEachEngine('Repositories over HTTP', (engine) => {
     git.push()
     const asked = await ask(tenant, 'POST', `/${id}/sync`)
     assert.deepEqual(sizeOf(asked.json().data), [2, 3])
-    await workOn(service.follow, id)
+    await syncOnce(service.follow, id)
     assert.deepEqual(await one(), [3, 5])
     const deleted = await service.app.inject({
       method: 'DELETE',
@@ -197,7 +197,7 @@ onEachEngine('Repositories over HTTP', (engine) => {
     const push = deliveries('github', connected.webhook_secret).push({ before: null, after: git.head() })
     assert.equal(await deliver(connected, push), 202)
     git.remove()
-    await assert.rejects(workOn(service.follow, connected.id))
+    await assert.rejects(syncOnce(service.follow, connected.id))
     const response = await ask(tenant, 'GET', `/${connected.id}`)
     assert.equal(response.statusCode, 200)
     assertFits(oneRepositorySchema, response)
@@ -246,7 +246,7 @@ onEachEngine('Repositories over HTTP', (engine) => {
     const statesOf = (response: LightMyRequestResponse) =>
       response.json().data.map(({ event, state }: { event: string; state: string }) => `${event} ${state}`)
     assert.deepEqual(statesOf(pending), ['ping pending', 'push pending', 'ping pending'])
-    await workOn(service.follow, connected.id)
+    await syncOnce(service.follow, connected.id)
     const worked = await ask(tenant, 'GET', path)
     assert.deepEqual(statesOf(worked), ['ping ignored', 'push done', 'ping ignored'])
     const now = new Date(service.now).toISOString()
@@ -265,7 +265,7 @@ onEachEngine('Repositories over HTTP', (engine) => {
     assertFits(oneDeliverySchema, again)
     assert.partialDeepStrictEqual(again.json().data, { id, state: 'pending', attempts: 0, finished_at: null })
     assert.ok((await service.store.repositories.due(service.now)).includes(connected.id))
-    await workOn(service.follow, connected.id)
+    await syncOnce(service.follow, connected.id)
     assert.deepEqual(statesOf(await ask(tenant, 'GET', path)), ['ping ignored', 'push done', 'ping ignored'])
   })
 
@@ -386,7 +386,7 @@ onEachEngine('Repositories over HTTP', (engine) => {
     }
     assert.equal((await ask(tenant, 'DELETE', `/${connected.id}`)).statusCode, 204)
     assert.ok(!(await service.store.repositories.due(service.now + 365 * day)).includes(connected.id))
-    assert.equal(await workOn(service.follow, connected.id), null)
+    assert.equal(await syncOnce(service.follow, connected.id), null)
   })
 
   test('connecting again brings back the same prompts and entries, with what happened meanwhile', async () => {
@@ -415,13 +415,13 @@ onEachEngine('Repositories over HTTP', (engine) => {
     assert.equal(await deliver(connected, ping(connected)), 202)
     assert.equal(await deliver(connected, ping(rotated.json().data)), 202)
     assert.equal(await deliver(connected, deliveries('github', 'wrong').ping()), 401)
-    await workOn(service.follow, connected.id)
+    await syncOnce(service.follow, connected.id)
     const answers = await Promise.all(
       ['', `/${connected.id}`, `/${connected.id}/deliveries`].map((path) => ask(tenant, 'GET', path)),
     )
     git.remove()
     answers.push(await ask(tenant, 'POST', `/${connected.id}/sync`))
-    await assert.rejects(workOn(service.follow, connected.id))
+    await assert.rejects(syncOnce(service.follow, connected.id))
     answers.push(await ask(tenant, 'GET', `/${connected.id}`))
 
     const places = {

@@ -10,7 +10,7 @@ import { type Delivery, deliveries } from '../../../testing/payloads.ts'
 import { connected, type Scenario } from '../../../testing/scenario.ts'
 import { queryRows, TestService, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
-import { startWorker, workOn } from '../../src/follow/worker.ts'
+import { startWorker, syncOnce } from '../../src/follow/worker.ts'
 
 const second = 1_000
 const day = 24 * 3_600_000
@@ -271,7 +271,7 @@ onEachEngine('Working on deliveries', (engine) => {
     assert.equal(await scenario.send(push), 202)
     for (const [i, seconds] of [2, 10, 60, 300].entries()) {
       assert.ok(await isDue(scenario))
-      await assert.rejects(workOn(service.follow, scenario.repository.id))
+      await assert.rejects(syncOnce(service.follow, scenario.repository.id))
       const [delivery] = await deliveriesOf(scenario)
       assert.partialDeepStrictEqual(delivery, { state: 'pending', attempts: i + 1 })
       assert.match(delivery?.error as string, /does not appear to be a git repository/)
@@ -295,7 +295,7 @@ onEachEngine('Working on deliveries', (engine) => {
     const tryToTheEnd = async () => {
       const start = service.now
       for (;;) {
-        await assert.rejects(workOn(service.follow, scenario.repository.id))
+        await assert.rejects(syncOnce(service.follow, scenario.repository.id))
         const [delivery] = await deliveriesOf(scenario)
         if (delivery?.state === 'failed') return service.now - start
         service.now = Date.parse(delivery?.next_attempt_at as string)
@@ -310,7 +310,7 @@ onEachEngine('Working on deliveries', (engine) => {
 
     assert.equal(await scenario.send(push), 202)
     assert.partialDeepStrictEqual(await deliveriesOf(scenario), [{ id: failed?.id, state: 'pending', attempts: 0 }])
-    await assert.rejects(workOn(service.follow, scenario.repository.id))
+    await assert.rejects(syncOnce(service.follow, scenario.repository.id))
     assert.partialDeepStrictEqual(await deliveriesOf(scenario), [{ id: failed?.id, state: 'pending', attempts: 1 }])
 
     putBack()

@@ -17,8 +17,8 @@ import { operator } from '../../src/domain/access/audit.ts'
 import { newOrganisation } from '../../src/domain/access/organisation.ts'
 import { newVault } from '../../src/domain/repositories/vault.ts'
 import { connectRepository } from '../../src/follow/connect.ts'
-import type { Follow } from '../../src/follow/follow.ts'
-import { workUnder } from '../../src/follow/worker.ts'
+import type { SyncContext } from '../../src/follow/sync-context.ts'
+import { syncWithLease } from '../../src/follow/worker.ts'
 
 // How often the service is killed. In full, fifty times while 500 deliveries come in, it takes minutes:
 // PROMPTLEDGER_CRASHES=50 npx node --test --test-global-setup=testing/postgres.ts server/test/process/crash.test.ts
@@ -94,7 +94,7 @@ interface Sending {
 /** Connects copies of the repositories; gives all deliveries, 500, with those of the repositories mixed. */
 async function connectAll(url: string, folder: string, key: Buffer): Promise<Sending[]> {
   const store = await openTestStore(url)
-  const follow: Follow = {
+  const follow: SyncContext = {
     store,
     vault: newVault(key),
     clock: Date.now,
@@ -112,7 +112,7 @@ async function connectAll(url: string, folder: string, key: Buffer): Promise<Sen
       cpSync(git.remote, remote, { recursive: true })
       const facts = { forge: 'github', path: 'prompts/**', similarity: 100, token: null, secret: null } as const
       const { lease, secret } = await connectRepository(follow, { organisationId, url: remote, ...facts }, operator)
-      await workUnder(follow, lease)
+      await syncWithLease(follow, lease)
       const forge = deliveries('github', secret)
       const path = `/webhooks/${lease.repository.hookId}`
       return happenings.map(({ refs, tell }) => ({ remote, refs, path, delivery: tell(forge) }))

@@ -24,7 +24,7 @@ describe('While signals wait for a database that another process holds', () => {
     const release = await holdSqlite(service.url)
     await service.app.listen({ port: 0, host: '127.0.0.1' })
     const waiting = Array.from({ length: mostWrites }, () => tenant.signal({ value: 'positive' }))
-    await until(() => service.app.admission.underWay().writes === mostWrites)
+    await until(() => service.app.admission.inFlight().writes === mostWrites)
 
     const head = await answerTo(
       service,
@@ -37,7 +37,7 @@ describe('While signals wait for a database that another process holds', () => {
     assert.match(head, /\{"error":\{"code":"internal_error","message":"[^"]+"\}\}$/)
     assert.equal((await tenant.history()).statusCode, 200)
     assert.equal((await service.app.inject('/healthz')).statusCode, 200)
-    assert.equal(service.app.admission.refused().writes, 1)
+    assert.equal(service.app.admission.rejected().writes, 1)
     assert.equal(service.log.filter((line) => line.includes('overload')).length, 1)
     assert.equal(service.log.filter((line) => line.includes('request failed')).length, 0)
 
@@ -45,14 +45,14 @@ describe('While signals wait for a database that another process holds', () => {
     for (const { statusCode } of await Promise.all(waiting)) assert.equal(statusCode, 201)
     assert.equal(await tenant.used(), mostWrites)
     assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 201)
-    assert.deepEqual(service.app.admission.underWay(), { reads: 0, writes: 0, bodyBytes: 0 })
+    assert.deepEqual(service.app.admission.inFlight(), { reads: 0, writes: 0, bodyBytes: 0 })
   })
 
   test('whoever was refused and asks again at once is not listened to for a while', async () => {
     const tenant = await service.tenant('team')
     const release = await holdSqlite(service.url)
     const waiting = Array.from({ length: mostWrites }, () => tenant.signal({ value: 'positive' }))
-    await until(() => service.app.admission.underWay().writes === mostWrites)
+    await until(() => service.app.admission.inFlight().writes === mostWrites)
     const socket = connect((service.app.server.address() as AddressInfo).port, '127.0.0.1')
     const body = '{"value":"positive"}'
     const request =
@@ -96,8 +96,8 @@ describe('While signals wait for a database that another process holds', () => {
     }
     await pause(50)
     release()
-    await until(() => service.app.admission.underWay().writes === 0)
-    assert.deepEqual(service.app.admission.underWay(), { reads: 0, writes: 0, bodyBytes: 0 })
+    await until(() => service.app.admission.inFlight().writes === 0)
+    assert.deepEqual(service.app.admission.inFlight(), { reads: 0, writes: 0, bodyBytes: 0 })
   })
 
   test('bodies are taken on only as long as there is memory for them', async () => {
@@ -106,10 +106,10 @@ describe('While signals wait for a database that another process holds', () => {
     const metadata = { text: 'x'.repeat(16_000), more: null }
     const ignored = 'y'.repeat(47_000)
     const answers = Array.from({ length: 900 }, () => tenant.signal({ value: 'positive', metadata, ignored }))
-    await until(() => service.app.admission.underWay().bodyBytes > 47 * 1024 * 1024)
+    await until(() => service.app.admission.inFlight().bodyBytes > 47 * 1024 * 1024)
     await pause(50)
-    assert.ok(service.app.admission.underWay().bodyBytes <= 48 * 1024 * 1024)
-    assert.ok(service.app.admission.refused().bodies > 0)
+    assert.ok(service.app.admission.inFlight().bodyBytes <= 48 * 1024 * 1024)
+    assert.ok(service.app.admission.rejected().bodies > 0)
     release()
     const statuses = (await Promise.all(answers)).map(({ statusCode }) => statusCode)
     assert.equal(statuses.filter((status) => status === 201).length, await tenant.used())
@@ -118,7 +118,7 @@ describe('While signals wait for a database that another process holds', () => {
     const head = `POST ${tenant.path}/signals HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n`
     assert.match(await answerTo(service, `${head}\r\n{`), /^HTTP\/1\.1 401 /)
     assert.match(await answerTo(service, `${head}Authorization: Bearer ${tenant.key}\r\n\r\n{`), /^HTTP\/1\.1 422 /)
-    assert.deepEqual(service.app.admission.underWay(), { reads: 0, writes: 0, bodyBytes: 0 })
+    assert.deepEqual(service.app.admission.inFlight(), { reads: 0, writes: 0, bodyBytes: 0 })
   })
 })
 
@@ -139,7 +139,7 @@ describe('While nothing can be looked up', () => {
       headers: { authorization: `Bearer ${admin}` },
     })
     const rest = Array.from({ length: 200 }, () => tenant.history())
-    await until(() => service.app.admission.underWay().reads === mostReads + 200)
+    await until(() => service.app.admission.inFlight().reads === mostReads + 200)
     assert.equal((await service.app.inject('/healthz')).statusCode, 200)
     await client.query('rollback')
     await client.end()
@@ -147,7 +147,7 @@ describe('While nothing can be looked up', () => {
     const statuses = (await Promise.all([...reads, ...rest])).map(({ statusCode }) => statusCode)
     assert.equal(statuses.filter((status) => status === 200).length, mostReads)
     assert.equal(statuses.filter((status) => status === 500).length, 300)
-    assert.deepEqual(service.app.admission.underWay(), { reads: 0, writes: 0, bodyBytes: 0 })
+    assert.deepEqual(service.app.admission.inFlight(), { reads: 0, writes: 0, bodyBytes: 0 })
   })
 })
 

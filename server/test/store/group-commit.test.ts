@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { inGroups } from '../../src/store/group-commit.ts'
+import { groupCommit } from '../../src/store/group-commit.ts'
 
 describe('Groups', () => {
   test('answer each call with its own result, in few acts, in order of arrival', async () => {
     const groups: number[][] = []
-    const { join, idle } = inGroups(async (items: number[]) => {
+    const { submit: join, idle } = groupCommit(async (items: number[]) => {
       groups.push(items)
       await new Promise((resolve) => setTimeout(resolve, 5))
       return items.map((item) => item * 2)
@@ -24,7 +24,7 @@ describe('Groups', () => {
   })
 
   test('fail only the calls of the act that failed', async () => {
-    const { join } = inGroups(async (items: string[]) => {
+    const { submit: join } = groupCommit(async (items: string[]) => {
       if (items.includes('bad')) throw new Error('bad group')
       return items
     })
@@ -34,12 +34,12 @@ describe('Groups', () => {
 
   test('take no more than their share at once', async () => {
     const sizes: number[] = []
-    const { join } = inGroups(
+    const { submit: join } = groupCommit(
       async (items: number[]) => {
         sizes.push(items.length)
         return items
       },
-      { share: (waiting) => Math.ceil(waiting / 2) },
+      { batchSize: (waiting) => Math.ceil(waiting / 2) },
     )
     await Promise.all(Array.from({ length: 8 }, (_, i) => join(i)))
     assert.deepEqual(sizes, [4, 2, 1, 1])

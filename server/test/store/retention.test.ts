@@ -6,7 +6,7 @@ import { startServe } from '../../../testing/command.ts'
 import { type Engine, engines, onEachEngine } from '../../../testing/engines.ts'
 import { inPortions, signalOf } from '../../../testing/recording.ts'
 import { openTestStore, queryRows, type Tenant, TestService, useService } from '../../../testing/service.ts'
-import { eraseSignals, soughtMetadata } from '../../src/domain/signals/erasure.ts'
+import { eraseSignals, metadataQuery } from '../../src/domain/signals/erasure.ts'
 import { removeOldSignals } from '../../src/domain/signals/retention.ts'
 import type { NewSignal, SignalFilter, SignalValue, StoredSignal } from '../../src/domain/signals/signal.ts'
 import { hourStart, monthStart } from '../../src/domain/time.ts'
@@ -180,7 +180,7 @@ onEachEngine('Retention', (engine) => {
         { start: horizon - hour, positive: 2, negative: 0 },
       ])
       const access = { organisationId: tenant.organisation.id, keyId: 1 }
-      assert.equal(await eraseSignals(service.store.signals, access, soughtMetadata('{"user":"u-1"}'), now), 1)
+      assert.equal(await eraseSignals(service.store.signals, access, metadataQuery('{"user":"u-1"}'), now), 1)
     }))
 
   test('counts each signal once around a change from before: those of its hour to the change', () =>

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { DomainError } from '../errors.ts'
 import { base62, randomBase62 } from '../random.ts'
-import { lineOfText } from '../text.ts'
+import { validLine } from '../text.ts'
 import { type Instant, yearTenThousand } from '../time.ts'
 import type { Actor } from './audit.ts'
 import type { Plan } from './plan.ts'
@@ -66,7 +66,7 @@ export interface KeyStore {
 }
 
 /** What somebody says about a key that is to be made. */
-export type KeyTerms = Omit<NewApiKey, 'hash' | 'hint'>
+export type KeyDetails = Omit<NewApiKey, 'hash' | 'hint'>
 
 /** A key that was just made, with its secret, which nobody can tell later. */
 export interface IssuedKey {
@@ -93,11 +93,11 @@ export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex')
 }
 
-export function newApiKey(secret: string, key: KeyTerms): NewApiKey {
-  return { ...key, name: lineOfText('name', key.name, 200), hash: hashSecret(secret), hint: secret.slice(-4) }
+export function newApiKey(secret: string, key: KeyDetails): NewApiKey {
+  return { ...key, name: validLine('name', key.name, 200), hash: hashSecret(secret), hint: secret.slice(-4) }
 }
 
-export async function issueKey(keys: KeyStore, terms: KeyTerms, by: Actor): Promise<IssuedKey> {
+export async function issueKey(keys: KeyStore, terms: KeyDetails, by: Actor): Promise<IssuedKey> {
   const secret = newSecret()
   return { key: await keys.create(newApiKey(secret, terms), by), secret }
 }
@@ -114,12 +114,12 @@ export async function rotateKey(
   return { key: await keys.rotate(old.id, newApiKey(secret, successor(old, now)), now + overlap, by), secret }
 }
 
-export function noLongerWorks(keyId: number): DomainError {
+export function inactiveKey(keyId: number): DomainError {
   return new DomainError('conflict', `Key ${keyId} is revoked or has expired: create a new one`)
 }
 
 /** The same key again: a new one lives as long as the old one was meant to. */
-function successor({ organisationId, name, role, createdAt, expiresAt }: ApiKey, now: Instant): KeyTerms {
+function successor({ organisationId, name, role, createdAt, expiresAt }: ApiKey, now: Instant): KeyDetails {
   const life = expiresAt === null ? null : expiresAt - createdAt
   return {
     organisationId,
@@ -130,7 +130,7 @@ function successor({ organisationId, name, role, createdAt, expiresAt }: ApiKey,
   }
 }
 
-export function opens(access: Access, now: Instant): boolean {
+export function isActive(access: Access, now: Instant): boolean {
   return access.revokedAt === null && (access.expiresAt === null || now < access.expiresAt)
 }
 

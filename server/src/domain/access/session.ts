@@ -21,7 +21,7 @@ export interface SessionStore {
 }
 
 /** A session that has just begun, with its token, which nobody can tell later. */
-export interface Begun {
+export interface StartedSession {
   token: string
   expiresAt: Instant
 }
@@ -36,11 +36,11 @@ export function hashToken(token: string): string {
 }
 
 /** Begins a session for the key that opens this. */
-export async function beginSession(
+export async function startSession(
   sessions: SessionStore,
   { keyId, organisationId, expiresAt: keyExpiresAt }: Access,
   now: Instant,
-): Promise<Begun> {
+): Promise<StartedSession> {
   const token = randomBase62(tokenLength)
   const expiresAt = Math.min(now + longest, keyExpiresAt ?? Number.POSITIVE_INFINITY)
   await sessions.create({ tokenHash: hashToken(token), organisationId, keyId, createdAt: now, expiresAt })

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { invalid } from '../errors.ts'
-import { lineOfText } from '../text.ts'
+import { validLine } from '../text.ts'
 import type { Instant } from '../time.ts'
 
 export const actions = ['deployed', 'pr_opened', 'pr_merged', 'pr_closed'] as const
@@ -38,9 +38,9 @@ const fullSha = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
 /** The entry as told by a person or another system, once it is known to make sense. */
 export function newHistoryEntry(told: Omit<HistoryEntry, 'id'>): NewHistoryEntry {
-  lineOfText('user.name', told.user.name, 1_000)
-  lineOfText('user.email', told.user.email, 1_000)
-  lineOfText('branch_name', told.branchName, 1_000)
+  validLine('user.name', told.user.name, 1_000)
+  validLine('user.email', told.user.email, 1_000)
+  validLine('branch_name', told.branchName, 1_000)
   const commitSha = told.commitSha.toLowerCase()
   if (!fullSha.test(commitSha)) {
     throw invalid('commit_sha must be the full commit hash, 40 or 64 hexadecimal digits')
@@ -60,7 +60,7 @@ function checkPullRequest({ action, prNumber, prUrl }: Omit<HistoryEntry, 'id'>)
   if (!Number.isSafeInteger(prNumber) || prNumber < 1) throw invalid('pr_number must be a positive integer')
   if (prUrl === null) throw invalid(`pr_url must be given for ${action}`)
   if (!isWebAddress(prUrl)) throw invalid('pr_url must be an http or https address')
-  lineOfText('pr_url', prUrl, 2_000)
+  validLine('pr_url', prUrl, 2_000)
 }
 
 function isWebAddress(text: string): boolean {

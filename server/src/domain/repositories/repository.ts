@@ -1,7 +1,7 @@
 import type { Actor } from '../access/audit.ts'
 import { DomainError, invalid } from '../errors.ts'
 import { randomBase62 } from '../random.ts'
-import { lineOfText } from '../text.ts'
+import { validLine } from '../text.ts'
 import type { Instant } from '../time.ts'
 
 export const forgeNames = ['github', 'gitlab', 'gitea', 'forgejo', 'bitbucket'] as const
@@ -67,11 +67,11 @@ const minute = 60_000
 const hour = 60 * minute
 
 /** How far ahead such a time may lie. One that lies further was set before the clock went back, and has come. */
-export const farthest = { lease: minute, look: 2 * hour, attempt: 24 * hour }
+export const maxFuture = { lease: minute, look: 2 * hour, attempt: 24 * hour }
 
 /** Whether there is something to do by now. */
 export function isDue({ dueAt }: Pick<Repository, 'dueAt'>, now: Instant): boolean {
-  return dueAt <= now || dueAt > now + farthest.look
+  return dueAt <= now || dueAt > now + maxFuture.look
 }
 
 /** The right to work on a repository: whoever holds it is the only one, until it runs out. */
@@ -118,7 +118,7 @@ const branchlessSsh = /^\w[\w.-]*@\w[\w.-]*:[^-:\s][^:\s]*$/
 
 /** An address that git may be given; `allowLocal` lets folders of this machine pass. */
 export function repositoryUrl(text: string, allowLocal: boolean): string {
-  lineOfText('url', text, 2_000)
+  validLine('url', text, 2_000)
   if (branchlessSsh.test(text)) return text
   if (isLocal(text)) {
     if (allowLocal) return text
@@ -154,7 +154,7 @@ export function webUrlOf({ webUrl, url }: Pick<Repository, 'webUrl' | 'url'>): s
 
 /** Which files are prompts: a path from the top of the repository, in which `*` and `**` stand for anything. */
 export function pathPattern(text: string): string {
-  lineOfText('path', text, 1_000)
+  validLine('path', text, 1_000)
   if (text.startsWith('/') || text.split('/').includes('..')) {
     throw invalid('path must be a path from the top of the repository, such as prompts/**/*.md')
   }

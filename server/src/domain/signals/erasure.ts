@@ -5,10 +5,10 @@ import type { Instant } from '../time.ts'
 import { canonicalJson, memberText, memberTexts } from './json-text.ts'
 
 /** What the metadata of signals must have to be erased. */
-export interface Sought {
+export interface MetadataQuery {
   /** Part of every text that fits, unless that has a backslash. Lets the database pass over most. */
-  needle: string
-  fits(metadata: string): boolean
+  prefilter: string
+  matches(metadata: string): boolean
 }
 
 /** An erasing under way, which goes through all signals of an organisation in the order of their keys. */
@@ -28,11 +28,11 @@ export interface ErasureStore {
    * Looks at the next few signals and takes those that fit out of every figure but the month's usage. What idempotency keys
    * know stays, so that a request that is repeated does not bring its signal back.
    */
-  eraseNext(erasure: Erasure, sought: Sought): Promise<Erasure>
+  eraseNext(erasure: Erasure, sought: MetadataQuery): Promise<Erasure>
 }
 
 /** What is sought by the text of a JSON object: metadata that have each of its members, with an equal value. */
-export function soughtMetadata(text: string): Sought {
+export function metadataQuery(text: string): MetadataQuery {
   const object: object = JSON.parse(text)
   const members = Object.entries(object).map(([name, value]: [string, unknown]) => ({
     name,
@@ -41,8 +41,8 @@ export function soughtMetadata(text: string): Sought {
   }))
   if (members.length === 0) throw invalid('metadata must have at least one member')
   return {
-    needle: needleOf(members),
-    fits(metadata) {
+    prefilter: prefilterOf(members),
+    matches(metadata) {
       const found: Record<string, unknown> = JSON.parse(metadata)
       return members.every(({ name, value, canonical }) => {
         if (!Object.hasOwn(found, name)) return false
@@ -58,7 +58,7 @@ export function soughtMetadata(text: string): Sought {
  * The longest text among the values, in quotes, or where there is none, the longest name, which many more have. Metadata
  * without a backslash writes it as it is; one that needs a backslash is in none of those.
  */
-function needleOf(members: { name: string; value: unknown }[]): string {
+function prefilterOf(members: { name: string; value: unknown }[]): string {
   const texts = members.map(({ value }) => value).filter((value) => typeof value === 'string')
   const strings = texts.length > 0 ? texts : members.map(({ name }) => name)
   const [longest = ''] = strings.map((text) => JSON.stringify(text)).sort((a, b) => b.length - a.length)
@@ -74,7 +74,7 @@ function pause(): Promise<void> {
 export async function eraseSignals(
   signals: ErasureStore,
   access: Pick<Access, 'organisationId' | 'keyId'>,
-  sought: Sought,
+  sought: MetadataQuery,
   now: Instant,
 ): Promise<number> {
   let erasure = await signals.beginErasure(access.organisationId, access, now)

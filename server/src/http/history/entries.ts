@@ -25,7 +25,7 @@ const errors = {
 const tags = ['History']
 
 /** Single entries of a prompt's history: recording one, reading all about one, and which was live at a time. */
-export function entryRoutes({ store, clock, following }: Context) {
+export function entryRoutes({ store, clock, repositories: following }: Context) {
   return async (app: FastifyInstance) => {
     app.post(
       '/prompts/:prompt_id/history',

@@ -33,7 +33,7 @@ const mostDeliveries = 1_000
 const nothing = { prompts: 0, entries: 0 }
 
 /** Repositories that the organisation follows. */
-export function repositoryRoutes({ store, clock, following }: Context) {
+export function repositoryRoutes({ store, clock, repositories: following }: Context) {
   /** The repository that the path names, if it is the organisation's own. */
   async function named(request: FastifyRequest): Promise<Repository> {
     const { repository_id: id } = request.params as { repository_id: string }

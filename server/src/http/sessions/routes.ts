@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Access, ApiKey } from '../../domain/access/api-key.ts'
 import type { Organisation } from '../../domain/access/organisation.ts'
-import { beginSession, hashToken } from '../../domain/access/session.ts'
+import { hashToken, startSession } from '../../domain/access/session.ts'
 import { unauthorized } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
 import { isoTime } from '../../domain/time.ts'
@@ -20,7 +20,7 @@ function setsCookie(description: string) {
 }
 
 /** Signing in with a key, and what becomes of it. */
-export function sessionRoutes({ store, following, clock }: Context) {
+export function sessionRoutes({ store, repositories: following, clock }: Context) {
   return async (app: FastifyInstance) => {
     app.post(
       '/session',
@@ -49,7 +49,7 @@ export function sessionRoutes({ store, following, clock }: Context) {
         // A session would otherwise prolong itself.
         if (headers.authorization === undefined) throw unauthorized()
         const now = clock()
-        const { token, expiresAt } = await beginSession(store.sessions, access, now)
+        const { token, expiresAt } = await startSession(store.sessions, access, now)
         return reply
           .status(201)
           .header('Cache-Control', 'no-store')

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { eraseSignals, soughtMetadata } from '../../domain/signals/erasure.ts'
+import { eraseSignals, metadataQuery } from '../../domain/signals/erasure.ts'
 import { memberText } from '../../domain/signals/json-text.ts'
 import { checkMetadata } from '../../domain/signals/signal.ts'
 import type { Context } from '../context.ts'
@@ -29,7 +29,7 @@ export function erasureRoutes({ store, clock }: Context) {
   return async (app: FastifyInstance) => {
     app.post('/signals/erase', { schema, config: { roles: ['admin'] } }, async ({ access, bodyText }) => {
       // As it was sent: integers past 2^53 are other people's ids once they are rounded.
-      const sought = soughtMetadata(checkMetadata(memberText(bodyText, 'metadata') as string))
+      const sought = metadataQuery(checkMetadata(memberText(bodyText, 'metadata') as string))
       return { data: { erased: await eraseSignals(store.signals, access, sought, clock()) } }
     })
   }

@@ -64,7 +64,7 @@ const schema = {
 }
 
 /** Where forges send their deliveries: verified, stored and answered at once; the work is done later. */
-export function webhookRoutes({ store, clock, following }: Context) {
+export function webhookRoutes({ store, clock, repositories: following }: Context) {
   return async (app: FastifyInstance) => {
     app.decorateRequest('repository')
     app.removeAllContentTypeParsers()

@@ -1,8 +1,8 @@
 import type { RecordOutcome } from '../../domain/signals/signal.ts'
 import type { Store } from '../../domain/store.ts'
 import { type Clock, monthStart } from '../../domain/time.ts'
-import { newMemory, remembering } from '../cache.ts'
-import { inGroups, type OnAct } from '../group-commit.ts'
+import { createCaches, withCache } from '../cache.ts'
+import { groupCommit, type OnBatch } from '../group-commit.ts'
 import { sqlArchive } from '../sql/archive.ts'
 import { sqlAudit } from '../sql/audit.ts'
 import { statement } from '../sql/database.ts'
@@ -53,10 +53,10 @@ export async function openPostgresStore(
   poolSize: number,
   clock: Clock,
   onLostConnection: (error: Error) => void,
-  onBatch?: OnAct<RecordOutcome>,
+  onBatch?: OnBatch<RecordOutcome>,
 ): Promise<Store> {
-  const memory = newMemory()
-  const database = await openPostgres(url, poolSize, memory.forget, onLostConnection)
+  const memory = createCaches()
+  const database = await openPostgres(url, poolSize, memory.clear, onLostConnection)
   const makeMonths = monthPartitions(database)
   const prepareMonths = onceEach(makeMonths)
   const schemaVersion = await migrate(database, clock).catch(async (error) => {
@@ -66,15 +66,15 @@ export async function openPostgresStore(
   // So that a month's first signal does not have to wait for its partition.
   await prepareMonths([monthStart(clock())])
 
-  const signals = inGroups(recordBatch(database, prepareMonths), { share: half, onAct: onBatch })
+  const signals = groupCommit(recordBatch(database, prepareMonths), { batchSize: half, onBatch: onBatch })
 
   let seen: unknown
   let lookedAt = Number.NEGATIVE_INFINITY
-  const freshness = inGroups<void, void>(async (waiting) => {
+  const freshness = groupCommit<void, void>(async (waiting) => {
     const now = performance.now()
     if (now - lookedAt >= freshFor) {
       const [row] = await soon(database.rows('select changes from change_counter'))
-      if (row?.changes !== seen) memory.forget()
+      if (row?.changes !== seen) memory.clear()
       seen = row?.changes
       lookedAt = now
     }
@@ -99,7 +99,7 @@ export async function openPostgresStore(
     history: sqlHistory(database),
     signals: {
       ...sqlSignals(database),
-      record: signals.join,
+      record: signals.submit,
       import: sqlSignalImport(database, makeMonths),
       retract: sqlRetract(database),
       ...sqlErasure(database, postgresWalk(database)),
@@ -109,11 +109,11 @@ export async function openPostgresStore(
     deliveries: sqlDeliveries(database),
     facts: sqlFacts(database),
     audit: sqlAudit(database),
-    archive: sqlArchive(database, postgresArchive(database, makeMonths, memory.forget)),
+    archive: sqlArchive(database, postgresArchive(database, makeMonths, memory.clear)),
     schemaVersion,
-    refresh: freshness.join,
-    lines: { lookUps: freshness, signals },
-    figures: () => ({ memory: memory.figures(), connections: database.connections() }),
+    refresh: freshness.submit,
+    queues: { refresh: freshness, signals },
+    stats: () => ({ caches: memory.stats(), connections: database.connections() }),
     async checkWritable() {
       await soon(database.write([statement('update readiness set checked_at = ?', [clock()])]))
     },
@@ -122,5 +122,5 @@ export async function openPostgresStore(
       await database.close()
     },
   }
-  return remembering(store, memory)
+  return withCache(store, memory)
 }

@@ -65,6 +65,6 @@ export function only(rows: Row[] | undefined): Row {
 }
 
 /** That a time has come. The parameters are now, and the farthest that such a time may lie ahead. */
-export function hasCome(column: string): string {
+export function isDueSql(column: string): string {
   return `(${column} <= ? or ${column} > ?)`
 }

@@ -5,16 +5,16 @@ import type {
   DeliveryStore,
   NewDelivery,
 } from '../../domain/repositories/delivery.ts'
-import { farthest, type Repository } from '../../domain/repositories/repository.ts'
-import { inGroups } from '../group-commit.ts'
-import { type Database, firstOrNull, hasCome, only, type Row, type Statement, statement } from './database.ts'
+import { maxFuture, type Repository } from '../../domain/repositories/repository.ts'
+import { groupCommit } from '../group-commit.ts'
+import { type Database, firstOrNull, isDueSql, only, type Row, type Statement, statement } from './database.ts'
 
 const columns = `id, organisation_id, repository_id, delivery_id, event, state, attempts, error, received_at, next_attempt_at,
   finished_at`
 
 export function sqlDeliveries(database: Database): DeliveryStore {
   // Many at once cost one flush to the disk, as with signals.
-  const received = inGroups<Received, void>(async (group) => {
+  const received = groupCommit<Received, void>(async (group) => {
     // In one order, or two processes could each wait for a row that the other has inserted.
     const ordered = group.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
     await database.write(ordered.map(insertDelivery))
@@ -22,15 +22,15 @@ export function sqlDeliveries(database: Database): DeliveryStore {
   })
 
   return {
-    receive: (repository, delivery) => received.join({ repository, delivery }),
+    receive: (repository, delivery) => received.submit({ repository, delivery }),
 
     async pending({ organisationId, id }, now, limit) {
       const sizes = await database.rows(
         `select id, length(body) as size from deliveries
          where organisation_id = ? and repository_id = ? and state = 'pending'
-           and (attempts = 0 or ${hasCome('next_attempt_at')})
+           and (attempts = 0 or ${isDueSql('next_attempt_at')})
          order by id limit ?`,
-        [organisationId, id, now, now + farthest.attempt, limit],
+        [organisationId, id, now, now + maxFuture.attempt, limit],
       )
       const ids = fitting(sizes as { id: number; size: number }[])
       const sql = `select ${columns}, body from deliveries

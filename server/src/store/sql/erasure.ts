@@ -43,7 +43,7 @@ export function sqlErasure(database: Database, walk: SignalWalk): ErasureStore {
       return { organisationId, auditId, last: { promptId: 0, createdAt: 0, id: 0 }, erased: 0, done: false }
     },
 
-    async eraseNext(erasure, { needle, fits }) {
+    async eraseNext(erasure, { prefilter: needle, matches: fits }) {
       const { candidates, last } = await walk.next(erasure, `%${needle.replaceAll(/[!%_]/g, '!$&')}%`)
       const found = candidates.filter(({ metadata }) => fits(metadata as string))
       const removed = found.length === 0 ? 0 : await remove(erasure, found)

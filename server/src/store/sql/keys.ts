@@ -1,9 +1,9 @@
 import {
   type Access,
   type ApiKey,
+  inactiveKey,
   type KeyStore,
   type NewApiKey,
-  noLongerWorks,
   type Role,
 } from '../../domain/access/api-key.ts'
 import type { Plan } from '../../domain/access/plan.ts'
@@ -57,7 +57,7 @@ export function sqlKeys(database: Database): KeyStore {
            where id = ? and revoked_at is null and (expires_at is null or expires_at > ?) returning id`,
           [oldExpiresAt, oldExpiresAt, id, replacement.createdAt],
         ),
-        orElse: () => noLongerWorks(id),
+        orElse: () => inactiveKey(id),
       }
       const rotated = (row: Row) => {
         const { organisationId, id: newKeyId, name, createdAt: at } = toApiKey(row)

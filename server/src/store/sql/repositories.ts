@@ -1,13 +1,13 @@
 import {
   type ForgeName,
-  farthest,
   type Lease,
+  maxFuture,
   type Repository,
   type RepositoryStore,
 } from '../../domain/repositories/repository.ts'
 import { isoTime } from '../../domain/time.ts'
 import { auditEntry } from './audit.ts'
-import { type Database, firstOrNull, hasCome, only, type Row, type Statement, statement } from './database.ts'
+import { type Database, firstOrNull, isDueSql, only, type Row, type Statement, statement } from './database.ts'
 
 const columns = `id, organisation_id, forge, url, path, similarity, hook_id, sealed_token, sealed_secret, sealed_old_secret,
   old_secret_until, default_branch, tip, web_url, incomplete, last_sync_at, last_error, due_at, wakes,
@@ -102,11 +102,11 @@ export function sqlRepositories(database: Database): RepositoryStore {
     async due(now) {
       const rows = await database.rows(
         `select r.id from repositories r
-         where ${hasCome('r.lease_until')} and r.disconnected_at is null and (${hasCome('r.due_at')} or exists (
+         where ${isDueSql('r.lease_until')} and r.disconnected_at is null and (${isDueSql('r.due_at')} or exists (
            select 1 from deliveries d where d.organisation_id = r.organisation_id and d.repository_id = r.id
-             and d.state = 'pending' and (d.attempts = 0 or ${hasCome('d.next_attempt_at')})))
+             and d.state = 'pending' and (d.attempts = 0 or ${isDueSql('d.next_attempt_at')})))
          order by r.due_at limit 100`,
-        [now, now + farthest.lease, now, now + farthest.look, now, now + farthest.attempt],
+        [now, now + maxFuture.lease, now, now + maxFuture.look, now, now + maxFuture.attempt],
       )
       return rows.map(({ id }) => id as number)
     },
@@ -115,8 +115,8 @@ export function sqlRepositories(database: Database): RepositoryStore {
       const [rows = []] = await database.write([
         statement(
           `update repositories set lease_owner = ?, lease_until = ?
-           where id = ? and ${hasCome('lease_until')} and disconnected_at is null returning ${columns}`,
-          [owner, until, id, now, now + farthest.lease],
+           where id = ? and ${isDueSql('lease_until')} and disconnected_at is null returning ${columns}`,
+          [owner, until, id, now, now + maxFuture.lease],
         ),
       ])
       return firstOrNull(rows, (row) => ({ repository: toRepository(row), owner }))

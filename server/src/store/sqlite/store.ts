@@ -1,8 +1,8 @@
 import type { RecordOutcome } from '../../domain/signals/signal.ts'
 import type { Store } from '../../domain/store.ts'
 import type { Clock } from '../../domain/time.ts'
-import { newMemory, remembering } from '../cache.ts'
-import { inGroups, type OnAct } from '../group-commit.ts'
+import { createCaches, withCache } from '../cache.ts'
+import { groupCommit, type OnBatch } from '../group-commit.ts'
 import { sqlArchive } from '../sql/archive.ts'
 import { sqlAudit } from '../sql/audit.ts'
 import { sqlDeliveries } from '../sql/deliveries.ts'
@@ -27,22 +27,22 @@ import { recordBatch } from './signal-batch.ts'
 // Milliseconds. Whoever asks whether we are ready does not wait as long as a signal does.
 const patienceOfCheck = 2_000
 
-export async function openSqliteStore(path: string, clock: Clock, onBatch?: OnAct<RecordOutcome>): Promise<Store> {
-  const memory = newMemory()
-  const database = openSqlite(path, memory.forget)
+export async function openSqliteStore(path: string, clock: Clock, onBatch?: OnBatch<RecordOutcome>): Promise<Store> {
+  const memory = createCaches()
+  const database = openSqlite(path, memory.clear)
   const schemaVersion = await migrate(database, clock).catch((error) => {
     database.close()
     throw error
   })
 
-  const signals = inGroups(recordBatch(database), { onAct: onBatch })
+  const signals = groupCommit(recordBatch(database), { onBatch: onBatch })
 
   // data_version moves when another connection has written to the file.
   const dataVersion = database.prepare('pragma data_version')
   let seen = dataVersion.get()?.data_version
-  const freshness = inGroups<void, void>(async (waiting) => {
+  const freshness = groupCommit<void, void>(async (waiting) => {
     const version = dataVersion.get()?.data_version
-    if (version !== seen) memory.forget()
+    if (version !== seen) memory.clear()
     seen = version
     return waiting
   })
@@ -61,7 +61,7 @@ export async function openSqliteStore(path: string, clock: Clock, onBatch?: OnAc
     history: sqlHistory(database),
     signals: {
       ...sqlSignals(database),
-      record: signals.join,
+      record: signals.submit,
       import: sqlSignalImport(database, async () => {}),
       retract: sqlRetract(database),
       ...sqlErasure(database, sqliteWalk(database)),
@@ -73,9 +73,9 @@ export async function openSqliteStore(path: string, clock: Clock, onBatch?: OnAc
     audit: sqlAudit(database),
     archive: sqlArchive(database, sqliteArchive(path)),
     schemaVersion,
-    refresh: freshness.join,
-    lines: { lookUps: freshness, signals },
-    figures: () => ({ memory: memory.figures(), connections: null }),
+    refresh: freshness.submit,
+    queues: { refresh: freshness, signals },
+    stats: () => ({ caches: memory.stats(), connections: null }),
     async checkWritable() {
       const check = database.prepare('update readiness set checked_at = ?')
       await database.transaction(() => check.run(clock()), patienceOfCheck)
@@ -85,5 +85,5 @@ export async function openSqliteStore(path: string, clock: Clock, onBatch?: OnAc
       database.close()
     },
   }
-  return remembering(store, memory)
+  return withCache(store, memory)
 }

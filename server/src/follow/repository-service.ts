@@ -6,11 +6,11 @@ import type { Vault } from '../domain/repositories/vault.ts'
 import { forgeOf } from '../forges/index.ts'
 import { type Connection, connectRepository, rotateSecret } from './connect.ts'
 import { type Contents, readContents } from './contents.ts'
-import type { Follow } from './follow.ts'
-import { startWorker, type Worker, workUnder } from './worker.ts'
+import type { SyncContext } from './sync-context.ts'
+import { startWorker, syncWithLease, type Worker } from './worker.ts'
 
 /** What the service does with repositories. */
-export interface Following {
+export interface RepositoryService {
   vault: Vault
   /** Where forges and people reach the service. */
   publicUrl(): string
@@ -25,11 +25,11 @@ export interface Following {
 
 const wait = 5_000
 
-export function startFollowing(
-  follow: Follow,
+export function startRepositoryService(
+  follow: SyncContext,
   publicUrl: () => string,
   worker: Worker = startWorker(follow),
-): Following {
+): RepositoryService {
   const { store, clock, vault, log } = follow
   return {
     vault,
@@ -37,7 +37,7 @@ export function startFollowing(
     async connect(connection, by) {
       const { lease, secret } = await connectRepository(follow, connection, by)
       const { id } = lease.repository
-      const first = workUnder(follow, lease).catch((error) =>
+      const first = syncWithLease(follow, lease).catch((error) =>
         log.warn({ err: error, repository: id }, 'could not sync a repository'),
       )
       await Promise.race([first, pause(wait, undefined, { ref: false })])

@@ -10,7 +10,7 @@ import type { Mirror } from '../git/mirror.ts'
 import type { Remote } from '../git/remote.ts'
 
 /** What following repositories works with. */
-export interface Follow {
+export interface SyncContext {
   store: Store
   vault: Vault
   clock: Clock
@@ -25,14 +25,14 @@ export interface Follow {
 
 /** Where the repository is fetched from. */
 export function remoteOf(
-  { vault, allowRedirects }: Follow,
+  { vault, allowRedirects }: SyncContext,
   { url, forge, sealedToken }: Pick<Repository, 'url' | 'forge' | 'sealedToken'>,
 ): Remote {
   const credentials = sealedToken === null ? null : { user: forgeOf(forge).tokenUser, token: vault.open(sealedToken) }
   return { url, credentials, allowLocal: isLocal(url), allowRedirects }
 }
 
-export function mirrorOf(follow: Follow, repository: Repository): Mirror {
+export function mirrorOf(follow: SyncContext, repository: Repository): Mirror {
   // The address is part of the name: in a folder that outlived its database, the same number may mean another repository.
   const name = `${repository.id}-${hash('sha256', repository.url).slice(0, 12)}.git`
   return {

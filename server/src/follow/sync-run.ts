@@ -8,14 +8,14 @@ import { forgeOf } from '../forges/index.ts'
 import type { LogOptions } from '../git/log.ts'
 import type { Mirror } from '../git/mirror.ts'
 import type { Arrival } from './arrivals.ts'
-import type { Follow } from './follow.ts'
+import type { SyncContext } from './sync-context.ts'
 
 /** Told how many commits were recorded so far. */
 export type OnCommits = (count: number) => void | Promise<void>
 
 /** What the parts of one sync share. */
-export interface Work {
-  follow: Follow
+export interface SyncRun {
+  follow: SyncContext
   lease: Lease
   mirror: Mirror
   /** The default branch and its newest commit. */
@@ -34,7 +34,7 @@ export function logOptions({ path, similarity }: Repository): LogOptions {
  * What has to change in the history now that these edits and pull requests are as given. What else is known of the same
  * commits and pull requests comes from the store.
  */
-export async function changesTo(work: Work, edits: Edit[], pulls: Pull[]): Promise<EntryChanges> {
+export async function changesTo(work: SyncRun, edits: Edit[], pulls: Pull[]): Promise<EntryChanges> {
   const { facts } = work.follow.store
   const { repository } = work.lease
   const known = new Map(pulls.map((pull) => [pull.number, pull]))
