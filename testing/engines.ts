@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe } from 'node:test'
+import { after, describe } from 'node:test'
 import pg from 'pg'
 
 /** A new, empty database. */
@@ -16,33 +16,55 @@ export interface Engine {
   create(): Promise<TestDatabase>
 }
 
-const sqlite: Engine = {
+// A test that fails half-way must not leave its databases behind, so each file removes all that it created.
+const created = new Set<TestDatabase>()
+after(async () => {
+  for (const database of created) await database.remove()
+})
+
+function tracked(url: string, drop: () => Promise<void>): TestDatabase {
+  const database = {
+    url,
+    async remove() {
+      if (created.delete(database)) await drop()
+    },
+  }
+  created.add(database)
+  return database
+}
+
+export const sqlite: Engine = {
   name: 'SQLite',
   async create() {
     const folder = await mkdtemp(join(tmpdir(), 'promptledger-test-'))
-    return {
-      url: `sqlite:${join(folder, 'test.db')}`,
-      remove: () => rm(folder, { recursive: true, force: true }),
-    }
+    return tracked(`sqlite:${join(folder, 'test.db')}`, () => rm(folder, { recursive: true, force: true }))
   },
 }
 
-const postgres: Engine = {
+export const postgres: Engine = {
   name: 'PostgreSQL',
   async create() {
     const name = `test_${randomUUID().replaceAll('-', '')}`
     await administer(`create database ${name}`)
     const url = new URL(serverUrl())
     url.pathname = `/${name}`
-    return { url: url.href, remove: () => administer(`drop database ${name} with (force)`) }
+    return tracked(url.href, () => administer(`drop database ${name} with (force)`))
   },
 }
 
-export const engines = [sqlite, postgres]
+/** `npm run test:fast` sets this: SQLite only, no server to start. */
+const sqliteOnly = process.env.TEST_ENGINES === 'sqlite'
+
+export const engines = sqliteOnly ? [sqlite] : [sqlite, postgres]
 
 /** Every guarantee holds on both engines. */
 export function onEachEngine(subject: string, tests: (engine: Engine) => void): void {
   for (const engine of engines) describe(`${subject}, on ${engine.name}`, () => tests(engine))
+}
+
+/** For what only PostgreSQL can do, or get wrong. */
+export function onPostgres(subject: string, tests: () => void): void {
+  describe(`${subject}, on PostgreSQL`, { skip: sqliteOnly && 'the fast tier has no PostgreSQL' }, tests)
 }
 
 export function serverUrl(): string {
