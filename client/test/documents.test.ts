@@ -5,11 +5,10 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { type Engine, engines } from '../../testing/engines.ts'
+import { sqlite } from '../../testing/engines.ts'
 import { useLiveService } from './ledger.ts'
 
 const run = promisify(execFile)
-const [sqlite] = engines as [Engine, Engine]
 const documents = ['../../docs/client.md', '../README.md']
 
 describe('The snippets of', () => {

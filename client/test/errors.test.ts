@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { inspect } from 'node:util'
-import { type Engine, engines } from '../../testing/engines.ts'
+import { sqlite } from '../../testing/engines.ts'
 import {
   ConflictError,
   ConnectionError,
@@ -26,7 +26,7 @@ async function failureOf(call: PromiseLike<unknown>): Promise<PromptledgerError>
 }
 
 describe('A failure', () => {
-  const service = useLiveService(engines[0] as Engine)
+  const service = useLiveService(sqlite)
   const { proxy } = service
 
   test('has a class of its own for each code, with the status and the id of the request', async () => {
@@ -137,7 +137,7 @@ describe('A failure', () => {
 })
 
 describe('A client', () => {
-  const service = useLiveService(engines[0] as Engine)
+  const service = useLiveService(sqlite)
   const { proxy } = service
 
   test('shows its key to nobody who prints it or its errors', async () => {

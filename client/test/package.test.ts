@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { build } from 'rolldown'
-import { type Engine, engines } from '../../testing/engines.ts'
+import { sqlite } from '../../testing/engines.ts'
 import { useLiveService } from './ledger.ts'
 
 const run = promisify(execFile)
@@ -28,7 +28,7 @@ function isInstalled(tool: string): boolean {
 
 /** The package as it would be published, installed into an empty project. */
 describe('The package', () => {
-  const service = useLiveService(engines[0] as Engine)
+  const service = useLiveService(sqlite)
   let folder = ''
   let project = ''
   let installed = ''

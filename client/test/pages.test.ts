@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type Engine, engines } from '../../testing/engines.ts'
+import { sqlite } from '../../testing/engines.ts'
 import type { Tenant } from '../../testing/service.ts'
 import { NotFoundError } from '../src/index.ts'
 import { useLiveService } from './ledger.ts'
 
 describe('Pages', () => {
-  const service = useLiveService(engines[0] as Engine)
+  const service = useLiveService(sqlite)
   const { proxy } = service
 
   async function tenantWith(entries: number): Promise<Tenant> {

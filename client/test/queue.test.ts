@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Engine, engines } from '../../testing/engines.ts'
+import { sqlite } from '../../testing/engines.ts'
 import type { Fate } from '../../testing/http-proxy.ts'
 import type { Tenant } from '../../testing/service.ts'
 import { ConnectionError, NotFoundError, PromptledgerError, type QueuedSignal, TimeoutError } from '../src/index.ts'
 import { useLiveService } from './ledger.ts'
 
 describe('A queue', () => {
-  const service = useLiveService(engines[0] as Engine)
+  const service = useLiveService(sqlite)
   const { proxy } = service
 
   /** Collects what was lost. */

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, describe, test } from 'node:test'
 import { syncOnce } from '../../server/src/follow/worker.ts'
-import { type Engine, engines } from '../../testing/engines.ts'
+import { sqlite } from '../../testing/engines.ts'
 import { GitRepository } from '../../testing/git-repository.ts'
 import { deliveries } from '../../testing/payloads.ts'
 import { NotFoundError, Promptledger, UnauthorizedError } from '../src/index.ts'
 import { useLiveService } from './ledger.ts'
 
 describe('The client', () => {
-  const service = useLiveService(engines[0] as Engine)
+  const service = useLiveService(sqlite)
   const { proxy } = service
   const called = new Set<string>()
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Engine, engines, onEachEngine } from '../../testing/engines.ts'
+import { onEachEngine, sqlite } from '../../testing/engines.ts'
 import type { Fate } from '../../testing/http-proxy.ts'
 import { ConnectionError, NotFoundError, PromptledgerError } from '../src/index.ts'
 import { useLiveService } from './ledger.ts'
@@ -66,7 +66,7 @@ onEachEngine('Retries', (engine) => {
 })
 
 describe('Retrying', () => {
-  const service = useLiveService(engines[0] as Engine)
+  const service = useLiveService(sqlite)
   const { proxy } = service
   const busy: Fate = { do: 'answer', status: 503, body: 'busy' }
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type Engine, engines, onEachEngine } from '../../testing/engines.ts'
+import { onEachEngine, sqlite } from '../../testing/engines.ts'
 import type { Tenant } from '../../testing/service.ts'
 import type { QueuedSignal, QueueOptions } from '../src/index.ts'
 import { fileSpool } from '../src/spool.ts'
@@ -170,7 +170,7 @@ onEachEngine('A spool', (engine) => {
 })
 
 describe('The file of a spool', () => {
-  const service = useLiveService(engines[0] as Engine)
+  const service = useLiveService(sqlite)
   const signalOf = (number: number): QueuedSignal => ({
     key: `key-${number}`,
     promptId: 'pmt_x',

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Engine, engines } from '../../testing/engines.ts'
+import { sqlite } from '../../testing/engines.ts'
 import { PromptledgerError, TimeoutError } from '../src/index.ts'
 import { useLiveService } from './ledger.ts'
 
 describe('Time', () => {
-  const service = useLiveService(engines[0] as Engine)
+  const service = useLiveService(sqlite)
   const { proxy } = service
 
   test('is up for an attempt that gets no answer; then comes the next', async () => {
@@ -49,7 +49,7 @@ describe('Time', () => {
 })
 
 describe('A caller who wants to stop', () => {
-  const service = useLiveService(engines[0] as Engine)
+  const service = useLiveService(sqlite)
   const { proxy } = service
   const reason = new Error('the user went away')
 

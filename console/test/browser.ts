@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
-import { type Engine, engines } from '../../testing/engines.ts'
+import { sqlite } from '../../testing/engines.ts'
 import { TestService } from '../../testing/service.ts'
 import { builtConsole } from './built.ts'
 import { findChromium, launch } from './chromium.ts'
@@ -39,7 +39,7 @@ export class Surroundings {
     this.service.consoleFolder = await builtConsole()
     this.service.now = Date.now()
     // What the engines do alike is the server's business.
-    await this.service.open(engines[0] as Engine)
+    await this.service.open(sqlite)
     await this.service.app.listen({ host: '127.0.0.1', port: 0 })
     this.address = `http://127.0.0.1:${(this.service.app.server.address() as AddressInfo).port}`
     this.browser = await launch(chromium)

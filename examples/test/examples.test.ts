@@ -9,12 +9,11 @@ import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { useLiveService } from '../../client/test/ledger.ts'
-import { type Engine, engines } from '../../testing/engines.ts'
+import { sqlite } from '../../testing/engines.ts'
 import type { Tenant } from '../../testing/service.ts'
 import { makeSnippets } from '../write-snippets.ts'
 
 const run = promisify(execFile)
-const [sqlite] = engines as [Engine, Engine]
 // In a checkout the client is used from its source.
 const condition = '--conditions=promptledger:source'
 

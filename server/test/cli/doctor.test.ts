@@ -22,7 +22,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { promptledger, startServe } from '../../../testing/command.ts'
-import { type Engine, engines, onEachEngine, type TestDatabase } from '../../../testing/engines.ts'
+import { type Engine, onEachEngine, postgres, sqlite, type TestDatabase } from '../../../testing/engines.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { type PostgresServer, startPostgres } from '../../../testing/postgres.ts'
 import { inPortions } from '../../../testing/recording.ts'
@@ -39,7 +39,6 @@ import { syncWithLease } from '../../src/follow/worker.ts'
 import { partitionOf } from '../../src/store/postgres/months.ts'
 
 const day = 86_400_000
-const [sqlite, postgres] = engines as [Engine, Engine]
 
 // The server that the other tests share keeps nothing safe, for speed, which is one of the things that are looked for.
 let server: PostgresServer

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Finished, promptledger, type RunningService, startServe } from '../../../testing/command.ts'
-import { type Engine, engines, onEachEngine, type TestDatabase } from '../../../testing/engines.ts'
+import { type Engine, onEachEngine, postgres, sqlite, type TestDatabase } from '../../../testing/engines.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { deliveries } from '../../../testing/payloads.ts'
 import { queryRows } from '../../../testing/service.ts'
@@ -50,8 +50,6 @@ function parsed<T>({ code, stdout, stderr }: Finished): T {
   assert.equal(stderr, '')
   return JSON.parse(stdout)
 }
-
-const [sqlite, postgres] = engines as [Engine, Engine]
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 5_000

@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { LightMyRequestResponse } from 'fastify'
-import { type Engine, engines } from '../../../testing/engines.ts'
+import { sqlite } from '../../../testing/engines.ts'
 import { TestService } from '../../../testing/service.ts'
 import { acceptedEncoding } from '../../src/http/console/accepted-encoding.ts'
 
@@ -63,7 +63,7 @@ describe('The console', () => {
     for (const [name, text] of Object.entries(contents)) await writeFile(join(folder, name), text)
     await symlink(join(folder, 'secret.txt'), join(dist, 'assets', 'link.txt'))
     service.consoleFolder = pathToFileURL(`${dist}/`)
-    await service.open(engines[0] as Engine)
+    await service.open(sqlite)
     await service.app.listen({ port: 0, host: '127.0.0.1' })
     port = (service.app.server.address() as AddressInfo).port
   })
@@ -251,7 +251,7 @@ describe('A console that is not built', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'promptledger-console-'))
     service.consoleFolder = pathToFileURL(`${folder}/dist/`)
-    await service.open(engines[0] as Engine)
+    await service.open(sqlite)
   })
   after(async () => {
     await service.close()

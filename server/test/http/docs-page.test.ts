@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, test } from 'node:test'
 import type { RouteOptions } from 'fastify'
-import { type Engine, engines } from '../../../testing/engines.ts'
+import { sqlite } from '../../../testing/engines.ts'
 import { operationsOf } from '../../../testing/operations.ts'
 import { useService } from '../../../testing/service.ts'
 import { describeRoutes } from '../../src/http/docs/openapi.ts'
@@ -26,7 +26,7 @@ function markup(page: string): { tags: string[]; attributes: string[]; addresses
 }
 
 describe('The reference', () => {
-  const service = useService(engines[0] as Engine)
+  const service = useService(sqlite)
   const read = () => service.app.inject('/docs')
 
   test('is a page that a browser may show and nothing more', async () => {

@@ -5,7 +5,7 @@ import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { type Engine, engines, onEachEngine } from '../../../testing/engines.ts'
+import { onEachEngine, sqlite } from '../../../testing/engines.ts'
 import {
   type Documented,
   type ErrorBody,
@@ -19,7 +19,7 @@ import {
 import { type TestService, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { files, pages } from '../../src/http/console/routes.ts'
-import type { Document } from '../../src/http/docs/document.ts'
+import type { Document } from '../../src/http/docs/openapi-document.ts'
 
 const root = new URL('../../../', import.meta.url)
 
@@ -53,7 +53,7 @@ function routesOf({ app }: TestService): string[] {
 }
 
 describe('The OpenAPI document', () => {
-  const service = useService(engines[0] as Engine)
+  const service = useService(sqlite)
   let document: Document
   let operations: Documented[]
   before(async () => {

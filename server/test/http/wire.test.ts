@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { engines } from '../../../testing/engines.ts'
+import { sqlite } from '../../../testing/engines.ts'
 import { type Tenant, TestService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 
@@ -31,7 +31,7 @@ describe('On the wire', () => {
   let port = 0
   let tenant: Tenant
   before(async () => {
-    await service.open(engines[0] as (typeof engines)[0])
+    await service.open(sqlite)
     await service.app.listen({ port: 0, host: '127.0.0.1' })
     port = (service.app.server.address() as AddressInfo).port
     tenant = await service.tenant()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { promptledgerJson, sampleOf, startServe } from '../../../testing/command.ts'
-import { engines, onEachEngine } from '../../../testing/engines.ts'
+import { onEachEngine, postgres, sqlite } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/service.ts'
 
 onEachEngine('When the database fails', (engine) => {
@@ -36,7 +36,6 @@ onEachEngine('When the database fails', (engine) => {
 })
 
 test('While another process holds the SQLite file, signals wait, reads and health are answered', async () => {
-  const sqlite = engines[0] as (typeof engines)[0]
   const database = await sqlite.create()
   const service = await startServe({ DATABASE_URL: database.url })
   const sample = sampleOf(service)
@@ -84,7 +83,6 @@ test('Without its PostgreSQL the service is alive, not ready, and ready again wh
 })
 
 test('Connections that PostgreSQL ends in the middle of work cost answers, not signals and not the process', async () => {
-  const postgres = engines[1] as (typeof engines)[0]
   const database = await postgres.create()
   const service = await startServe({ DATABASE_URL: database.url })
   const sample = sampleOf(service)

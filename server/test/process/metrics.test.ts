@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { type RunningService, sampleOf, startServe } from '../../../testing/command.ts'
-import { type Engine, engines, onEachEngine } from '../../../testing/engines.ts'
+import { onEachEngine, sqlite } from '../../../testing/engines.ts'
 import { histogram } from '../../src/metrics/histogram.ts'
 import { format } from '../../src/metrics/text.ts'
 
@@ -107,8 +107,6 @@ onEachEngine('Metrics', (engine) => {
 })
 
 describe('Metrics', () => {
-  const sqlite = engines[0] as Engine
-
   test('are served nowhere by default, and never where the service is', async () => {
     const database = await sqlite.create()
     const service = await startServe({ DATABASE_URL: database.url }, ['--port', '0', '--json'])

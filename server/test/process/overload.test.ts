@@ -5,12 +5,11 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { sampleOf, startServe } from '../../../testing/command.ts'
-import { type Engine, engines, serverUrl } from '../../../testing/engines.ts'
+import { postgres, serverUrl, sqlite } from '../../../testing/engines.ts'
 import { TestService } from '../../../testing/service.ts'
 import { startSilentProxy } from '../../../testing/silent-proxy.ts'
 import { endSilent } from '../../src/store/postgres/silence.ts'
 
-const [sqlite, postgres] = engines as [Engine, Engine]
 const mostWrites = 2_000
 const mostReads = 2_000
 

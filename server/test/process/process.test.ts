@@ -10,11 +10,10 @@ import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { promptledger, promptledgerJson, sampleOf, startServe } from '../../../testing/command.ts'
-import { type Engine, engines, onEachEngine } from '../../../testing/engines.ts'
+import { onEachEngine, sqlite } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/service.ts'
 
 const shell = promisify(execFile)
-const sqlite = engines[0] as Engine
 
 onEachEngine('The process', (engine) => {
   test('prints a key and two curl lines that work on the first start, and only the address on the second', async () => {
@@ -235,7 +234,7 @@ describe('The process', () => {
   })
 
   test('started by npm start ends when npm is told to', async () => {
-    const database = await (engines[0] as (typeof engines)[0]).create()
+    const database = await sqlite.create()
     const root = fileURLToPath(new URL('../../..', import.meta.url))
     const env = { PATH: process.env.PATH, HOME: process.env.HOME, DATABASE_URL: database.url, PORT: '0' }
     const npm = spawn('npm', ['start'], { cwd: root, env, stdio: ['ignore', 'pipe', 'ignore'] })
@@ -303,7 +302,7 @@ describe('The process', () => {
   })
 
   test('stops within ten seconds although its database is held by another process', async () => {
-    const database = await (engines[0] as (typeof engines)[0]).create()
+    const database = await sqlite.create()
     const service = await startServe({ DATABASE_URL: database.url })
     const sample = sampleOf(service)
     const holder = new DatabaseSync(database.url.slice('sqlite:'.length))
@@ -327,7 +326,7 @@ describe('The process', () => {
   })
 
   test('writes no key, no metadata and no body into the log, at any level', async () => {
-    const database = await (engines[0] as (typeof engines)[0]).create()
+    const database = await sqlite.create()
     const service = await startServe({ DATABASE_URL: database.url, LOG_LEVEL: 'trace' })
     const sample = sampleOf(service)
     await sample.signal('{"value":"positive","metadata":{"a":"SENSITIVE"}}')

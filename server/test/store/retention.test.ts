@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import pg from 'pg'
 import { startServe } from '../../../testing/command.ts'
-import { type Engine, engines, onEachEngine } from '../../../testing/engines.ts'
+import { type Engine, onEachEngine, postgres } from '../../../testing/engines.ts'
 import { inPortions, signalOf } from '../../../testing/recording.ts'
 import { openTestStore, queryRows, type Tenant, TestService, useService } from '../../../testing/service.ts'
 import { eraseSignals, metadataQuery } from '../../src/domain/signals/erasure.ts'
@@ -244,7 +244,7 @@ onEachEngine('Retention', (engine) => {
 })
 
 describe('Retention, on PostgreSQL alone,', () => {
-  const service = useService(engines[1] as Engine)
+  const service = useService(postgres)
 
   test('holds nobody up while somebody reads a month that is to go, and finishes when they are done', async () => {
     const tenant = await service.tenant()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import pg from 'pg'
-import { type Engine, engines, onEachEngine } from '../../../testing/engines.ts'
+import { onEachEngine, postgres } from '../../../testing/engines.ts'
 import { inPortions, signalOf } from '../../../testing/recording.ts'
 import { openTestStore, queryRows, usageOf, useService } from '../../../testing/service.ts'
 import { postgresArchive } from '../../src/store/postgres/archive.ts'
@@ -164,7 +164,7 @@ onEachEngine('The store keeps signals and', (engine) => {
 })
 
 describe('The store keeps signals and, on PostgreSQL alone,', () => {
-  const service = useService(engines[1] as Engine)
+  const service = useService(postgres)
 
   test('makes room for a new month although somebody is reading signals', async () => {
     const tenant = await service.tenant()

@@ -4,10 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { LightMyRequestResponse } from 'fastify'
 import pg from 'pg'
 import { type BreakingProxy, startBreakingProxy } from '../../../testing/breaking-proxy.ts'
-import { type Engine, engines, type TestDatabase } from '../../../testing/engines.ts'
+import { postgres, type TestDatabase } from '../../../testing/engines.ts'
 import { queryRows, type Tenant, TestService } from '../../../testing/service.ts'
 
-const postgres = engines[1] as Engine
 const mark = 'the one that breaks it'
 
 describe('Signals on a connection that breaks', () => {
