@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check'
-import type { Document } from '../server/src/http/docs/document.ts'
+import type { Document } from '../server/src/http/docs/openapi-document.ts'
 import { residentMemory, serve, stop } from '../testing/processes.ts'
 import type { Fault } from './fault.ts'
 import { type Hostile, hostileOnes, slowOnes, stalledOnes } from './input/hostile.ts'

@@ -4,7 +4,13 @@ import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { newApiKey, newSecret } from '../server/src/domain/access/api-key.ts'
 import { operator } from '../server/src/domain/access/audit.ts'
 import type { Delivery } from '../server/src/domain/repositories/delivery.ts'
-import { type Document, type Media, type Operation, type Response, resolve } from '../server/src/http/docs/document.ts'
+import {
+  type Document,
+  type Media,
+  type Operation,
+  type Response,
+  resolve,
+} from '../server/src/http/docs/openapi-document.ts'
 import { GitRepository } from './git-repository.ts'
 import { deliveries } from './payloads.ts'
 import { connected } from './scenario.ts'

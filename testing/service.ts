@@ -16,7 +16,7 @@ import type { Store } from '../server/src/domain/store.ts'
 import { type RepositoryService, startRepositoryService } from '../server/src/follow/repository-service.ts'
 import type { SyncContext } from '../server/src/follow/sync-context.ts'
 import { buildApp } from '../server/src/http/app.ts'
-import { type KeyUses, keyUses } from '../server/src/http/key-uses.ts'
+import { type KeyUses, keyUses } from '../server/src/http/keys/last-used.ts'
 import { openStore } from '../server/src/store/open.ts'
 import type { Engine, TestDatabase } from './engines.ts'
 

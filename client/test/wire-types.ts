@@ -5,11 +5,12 @@ import type { auditPageSchema, auditQuerySchema } from '../../server/src/http/au
 import type { errorBodySchema } from '../../server/src/http/error-schema.ts'
 import type {
   entryDetailsSchema,
+  historyPageSchema,
   liveQuerySchema,
   liveSchema,
+  newHistoryEntrySchema,
   recordedEntrySchema,
-} from '../../server/src/http/history/entry-schema.ts'
-import type { historyPageSchema, newHistoryEntrySchema } from '../../server/src/http/history/schema.ts'
+} from '../../server/src/http/history/schema.ts'
 import type { impactSchema, timelineQuerySchema, timelineSchema } from '../../server/src/http/impact/schema.ts'
 import type { issuedKeySchema, keyPageSchema, newKeySchema, rotationSchema } from '../../server/src/http/keys/schema.ts'
 import type { pageQuerySchema } from '../../server/src/http/page-schema.ts'
@@ -29,8 +30,9 @@ import type {
   rotatedSecretSchema,
 } from '../../server/src/http/repositories/schema.ts'
 import type { sessionSchema } from '../../server/src/http/sessions/schema.ts'
-import type { erasedSchema, erasureSchema } from '../../server/src/http/signals/erasure-schema.ts'
 import type {
+  erasedSchema,
+  erasureSchema,
   exportQuerySchema,
   newSignalSchema,
   signalPageSchema,

@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check'
-import type { Document, Schema } from '../../server/src/http/docs/document.ts'
+import type { Document, Schema } from '../../server/src/http/docs/openapi-document.ts'
 import { changes, percent, segments } from './changes.ts'
 import type { Documented } from './shapes.ts'
 import { valuesOf } from './values.ts'

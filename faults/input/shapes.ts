@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { type Document, type Operation, type Response, resolve } from '../../server/src/http/docs/document.ts'
+import { type Document, type Operation, type Response, resolve } from '../../server/src/http/docs/openapi-document.ts'
 import type { Answer } from './wire.ts'
 
 /** An operation of the document, where it stands. */

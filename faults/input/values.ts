@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check'
-import { type Document, resolve, type Schema } from '../../server/src/http/docs/document.ts'
+import { type Document, resolve, type Schema } from '../../server/src/http/docs/openapi-document.ts'
 
 const times = fc
   .date({ min: new Date('2024-01-01T00:00:00.000Z'), max: new Date('2030-01-01T00:00:00.000Z'), noInvalidDate: true })

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Store } from '../domain/store.ts'
 import type { Clock } from '../domain/time.ts'
 import type { RepositoryService } from '../follow/repository-service.ts'
-import type { KeyUses } from './key-uses.ts'
+import type { KeyUses } from './keys/last-used.ts'
 
 /** What the routes work with. */
 export interface Context {

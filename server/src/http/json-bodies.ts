@@ -1,6 +1,17 @@
+import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
-import { bodyLimit, parseBody } from './body.ts'
+import { invalid } from '../domain/errors.ts'
 import { validator } from './validate.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body as it was sent, once it is known to be the JSON text of an object. */
+    bodyText: string
+  }
+}
+
+// Metadata of 16 KiB fits several times over; whatever else comes along is ignored, but not without end.
+export const bodyLimit = 64 * 1024
 
 /** Lets the routes of `app` take JSON bodies, and nothing else. */
 export function takeJsonBodies(app: FastifyInstance): void {
@@ -31,4 +42,30 @@ export function takeJsonBodies(app: FastifyInstance): void {
 function mayBeMissing(body: unknown): boolean {
   const { type } = (body ?? { type: 'null' }) as { type?: string | string[] }
   return [type].flat().includes('null')
+}
+
+/** Parses a JSON body. Fastify's own parser refuses keys such as `__proto__`, which are welcome here. */
+export function parseBody(bytes: Buffer): { text: string; value: object } {
+  if (bytes.length === 0) throw invalid('The body is empty: send a JSON object')
+  if (!isUtf8(bytes)) throw invalid('The body is not valid UTF-8')
+  const text = bytes.toString()
+  return { text, value: parseObject('The body', text) }
+}
+
+export function parseObject(subject: string, text: string): object {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw invalid(`${subject} is not valid JSON: ${withoutExcerpt(error as SyntaxError)}`)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid(`${subject} must be a JSON object`)
+  }
+  return value
+}
+
+// V8 quotes the text around the mistake; the position says enough without repeating what was sent.
+function withoutExcerpt({ message }: SyntaxError): string {
+  return /^[^,"]*/.exec(message)?.[0].trim() + (/ in JSON at position \d+/.exec(message)?.[0] ?? '')
 }

@@ -1,16 +1,10 @@
 import { type PageRequest, pageRequest, pagination } from '../domain/page.ts'
-
-type Query = Record<string, string | string[] | undefined>
+import { lastOf, type Query } from './parameters.ts'
 
 /** The page that the query asks for. */
 export function askedPage(query: unknown): PageRequest {
   const { page, limit } = query as Query
   return pageRequest(lastOf(page), lastOf(limit))
-}
-
-/** A parameter's value; of several, the last. */
-export function lastOf(values: string | string[] | undefined): string | undefined {
-  return Array.isArray(values) ? values.at(-1) : values
 }
 
 export function renderPage(data: unknown[], asked: PageRequest, totalCount: number): string {

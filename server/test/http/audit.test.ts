@@ -9,7 +9,7 @@ import { type Access, hashSecret } from '../../src/domain/access/api-key.ts'
 import { type AuditAction, auditActions, operator } from '../../src/domain/access/audit.ts'
 import { startSession } from '../../src/domain/access/session.ts'
 import type { AuditEntryBody } from '../../src/http/audit/schema.ts'
-import type { Document } from '../../src/http/docs/document.ts'
+import type { Document } from '../../src/http/docs/openapi-document.ts'
 import { cookieName } from '../../src/http/sessions/cookie.ts'
 
 /** What each operation that changes something is recorded as. */

@@ -6,7 +6,7 @@ import { useService } from '../../../testing/service.ts'
 import { hashSecret, newApiKey, newSecret } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { buildApp } from '../../src/http/app.ts'
-import { keyUses } from '../../src/http/key-uses.ts'
+import { keyUses } from '../../src/http/keys/last-used.ts'
 
 const unauthorized = {
   error: { code: 'unauthorized', message: 'Send a valid API key in the header "Authorization: Bearer <API_KEY>".' },

@@ -10,7 +10,7 @@ import { type Tenant, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { mirrorOf } from '../../src/follow/sync-context.ts'
 import { git } from '../../src/git/run.ts'
-import { entryDetailsSchema, liveSchema, recordedEntrySchema } from '../../src/http/history/entry-schema.ts'
+import { entryDetailsSchema, liveSchema, recordedEntrySchema } from '../../src/http/history/schema.ts'
 
 const ajv = new Ajv({ allowUnionTypes: true, validateFormats: false })
 

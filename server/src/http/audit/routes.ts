@@ -3,7 +3,7 @@ import { type AuditFilter, auditActions } from '../../domain/access/audit.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema } from '../error-schema.ts'
 import { askedPage, renderPage } from '../page-body.ts'
-import { checkSpan, type Query, timeParameter, wordParameter } from '../query.ts'
+import { checkSpan, type Query, timeParameter, wordParameter } from '../parameters.ts'
 import { toAuditEntryBody } from './body.ts'
 import { auditPageSchema, auditQuerySchema } from './schema.ts'
 

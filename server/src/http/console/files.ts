@@ -4,7 +4,7 @@ import { extname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { once } from '../once.ts'
+import { once } from '../lazy.ts'
 import type { Encoding } from './accepted-encoding.ts'
 
 /** A file of the console. Nothing of it is read before it is asked for; then it is kept. */

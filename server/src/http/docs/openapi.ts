@@ -1,9 +1,9 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifySchema, RouteOptions } from 'fastify'
 import { version } from '../../version.ts'
-import type { Document, Media, Operation, Parameter, Reference, Response, Schema } from './document.ts'
-import { type Refusal, refusals } from './refusals.ts'
-import { introduction, securitySchemes, tags } from './texts.ts'
+import { introduction, securitySchemes, tags } from './descriptions.ts'
+import { type Refusal, refusals } from './error-responses.ts'
+import type { Document, Media, Operation, Parameter, Reference, Response, Schema } from './openapi-document.ts'
 
 declare module 'fastify' {
   /** What a route says about itself, beside its shapes. */

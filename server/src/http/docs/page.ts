@@ -1,3 +1,4 @@
+import { Html, html } from './html.ts'
 import {
   type Document,
   type Header,
@@ -8,8 +9,7 @@ import {
   type Response,
   resolve,
   type Schema,
-} from './document.ts'
-import { Html, html } from './html.ts'
+} from './openapi-document.ts'
 
 interface Place {
   path: string

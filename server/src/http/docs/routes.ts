@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { malformedSchema } from '../error-schema.ts'
-import { once } from '../once.ts'
-import type { Document } from './document.ts'
+import { once } from '../lazy.ts'
+import type { Document } from './openapi-document.ts'
 
 const service = { tags: ['Service'] }
 

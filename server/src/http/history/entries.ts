@@ -3,18 +3,18 @@ import { notFound } from '../../domain/errors.ts'
 import { parseTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema } from '../error-schema.ts'
-import { lastOf } from '../page-body.ts'
-import { pathId } from '../path-id.ts'
-import { promptParamsSchema } from '../prompts/schema.ts'
+import { lastOf, pathId } from '../parameters.ts'
+import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { parseHistoryEntry, toHistoryEntryBody } from './body.ts'
 import {
   entryDetailsSchema,
   entryParamsSchema,
   liveQuerySchema,
   liveSchema,
+  type NewHistoryEntryBody,
+  newHistoryEntrySchema,
   recordedEntrySchema,
-} from './entry-schema.ts'
-import { type NewHistoryEntryBody, newHistoryEntrySchema } from './schema.ts'
+} from './schema.ts'
 
 const errors = {
   401: errorBodySchema,

@@ -3,7 +3,7 @@ import { actions } from '../../domain/history/entry.ts'
 import { verdicts } from '../../domain/impact/verdict.ts'
 import { historyEntryExample, historyEntrySchema } from '../history/schema.ts'
 import { pageQuerySchema, paginationExample, paginationSchema } from '../page-schema.ts'
-import { tally } from './tally-schema.ts'
+import { tally } from '../signals/tally-schema.ts'
 
 const ratedTally = {
   type: 'object',

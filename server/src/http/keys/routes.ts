@@ -7,7 +7,7 @@ import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema, noBodySchema } from '../error-schema.ts'
 import { askedPage, renderPage } from '../page-body.ts'
 import { pageQuerySchema } from '../page-schema.ts'
-import { pathId } from '../path-id.ts'
+import { pathId } from '../parameters.ts'
 import { toIssuedKeyBody, toKeyBody } from './body.ts'
 import {
   issuedKeySchema,

@@ -6,15 +6,15 @@ import { type Instant, isoTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema, noBodySchema } from '../error-schema.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
-import { askedPage, lastOf, renderPage } from '../page-body.ts'
-import { type Query, wordParameter } from '../query.ts'
+import { askedPage, renderPage } from '../page-body.ts'
+import { lastOf, type Query, wordParameter } from '../parameters.ts'
+import { promptParamsSchema } from './id-schema.ts'
 import {
   onePromptSchema,
   type PromptBody,
   type PromptNameBody,
   promptNameSchema,
   promptPageSchema,
-  promptParamsSchema,
   promptQuerySchema,
   promptSortWords,
 } from './schema.ts'

@@ -2,22 +2,9 @@ import type { FromSchema } from 'json-schema-to-ts'
 import { verdicts } from '../../domain/impact/verdict.ts'
 import { promptSorts } from '../../domain/prompt.ts'
 import { historyEntryExample, historyEntrySchema } from '../history/schema.ts'
-import { intervalTally, tally } from '../impact/tally-schema.ts'
 import { pageQuerySchema, paginationExample, paginationSchema } from '../page-schema.ts'
-
-export const promptIdExample = 'pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA'
-
-export const promptId = {
-  type: 'string',
-  description: "The prompt's public ID (prefix pmt_)",
-  examples: [promptIdExample],
-} as const
-
-export const promptParamsSchema = {
-  type: 'object',
-  required: ['prompt_id'],
-  properties: { prompt_id: promptId },
-} as const
+import { intervalTally, tally } from '../signals/tally-schema.ts'
+import { promptIdExample } from './id-schema.ts'
 
 /** Each of them, and with `-` before it, downwards. */
 export const promptSortWords = promptSorts.flatMap((sort) => [sort, `-${sort}` as const])

@@ -2,7 +2,7 @@ import type { FromSchema } from 'json-schema-to-ts'
 import { deliveryStates } from '../../domain/repositories/delivery.ts'
 import { forgeNames, repositoryStates } from '../../domain/repositories/repository.ts'
 import { paginationExample, paginationSchema } from '../page-schema.ts'
-import { promptIdExample } from '../prompts/schema.ts'
+import { promptIdExample } from '../prompts/id-schema.ts'
 
 const textOrNull = { type: ['string', 'null'] } as const
 const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const

@@ -1,9 +1,9 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { intervals } from '../../domain/signals/interval.ts'
 import { signalValues } from '../../domain/signals/signal.ts'
-import { intervalTally, tally } from '../impact/tally-schema.ts'
 import { pageQuerySchema, paginationExample, paginationSchema } from '../page-schema.ts'
-import { promptId } from '../prompts/schema.ts'
+import { promptId } from '../prompts/id-schema.ts'
+import { intervalTally, tally } from './tally-schema.ts'
 
 export const exportFormats = ['ndjson', 'csv'] as const
 
@@ -177,6 +177,32 @@ export const summarySchema = {
       total: { positive: 31, negative: 4 },
     },
   ],
+} as const
+
+export const erasureSchema = {
+  title: 'Erasure',
+  type: 'object',
+  required: ['metadata'],
+  properties: {
+    metadata: { type: 'object', description: 'What the metadata of signals must have: one member or several' },
+  },
+  examples: [{ metadata: { user: 'u-123' } }],
+} as const
+
+export const erasedSchema = {
+  type: 'object',
+  required: ['data'],
+  properties: {
+    data: {
+      type: 'object',
+      required: ['erased'],
+      properties: { erased: { type: 'integer', description: 'How many signals' } },
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+  description: 'They are gone',
+  examples: [{ data: { erased: 42 } }],
 } as const
 
 export type NewSignalBody = FromSchema<typeof newSignalSchema>

@@ -1,5 +1,5 @@
 import { cookieName } from '../sessions/cookie.ts'
-import type { Document } from './document.ts'
+import type { Document } from './openapi-document.ts'
 
 export const introduction = `
 Every request under \`/api/v1\` carries an API key in the header \`Authorization: Bearer <API_KEY>\`. A key opens one

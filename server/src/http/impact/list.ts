@@ -5,7 +5,7 @@ import { errorBodySchema } from '../error-schema.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
 import { askedPage, renderPage } from '../page-body.ts'
 import { pageQuerySchema } from '../page-schema.ts'
-import { promptParamsSchema } from '../prompts/schema.ts'
+import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { toEffectBody } from './body.ts'
 import { impactSchema } from './schema.ts'
 

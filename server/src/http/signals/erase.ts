@@ -4,7 +4,7 @@ import { memberText } from '../../domain/signals/json-text.ts'
 import { checkMetadata } from '../../domain/signals/signal.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema } from '../error-schema.ts'
-import { erasedSchema, erasureSchema } from './erasure-schema.ts'
+import { erasedSchema, erasureSchema } from './schema.ts'
 
 const schema = {
   operationId: 'eraseSignals',

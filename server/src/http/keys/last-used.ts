@@ -1,5 +1,5 @@
-import type { KeyStore } from '../domain/access/api-key.ts'
-import type { Instant } from '../domain/time.ts'
+import type { KeyStore } from '../../domain/access/api-key.ts'
+import type { Instant } from '../../domain/time.ts'
 
 export interface KeyUses {
   note(keyId: number, at: Instant): void

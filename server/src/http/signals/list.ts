@@ -8,9 +8,8 @@ import { type Instant, isoTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema, noBodySchema } from '../error-schema.ts'
 import { askedPage, renderPageOf } from '../page-body.ts'
-import { pathId } from '../path-id.ts'
-import { promptParamsSchema } from '../prompts/schema.ts'
-import { checkSpan, type Query, timeParameter, wordParameter } from '../query.ts'
+import { checkSpan, pathId, type Query, timeParameter, wordParameter } from '../parameters.ts'
+import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { csvLine } from './csv.ts'
 import {
   exportFormats,

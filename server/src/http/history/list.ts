@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { errorBodySchema } from '../error-schema.ts'
 import { askedPage, renderPage } from '../page-body.ts'
 import { pageQuerySchema } from '../page-schema.ts'
-import { promptParamsSchema } from '../prompts/schema.ts'
+import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { toHistoryEntryBody } from './body.ts'
 import { historyPageSchema } from './schema.ts'
 

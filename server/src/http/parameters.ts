@@ -1,8 +1,18 @@
-import { invalid } from '../domain/errors.ts'
+import { invalid, notFound } from '../domain/errors.ts'
 import { type Instant, parseTime } from '../domain/time.ts'
-import { lastOf } from './page-body.ts'
 
 export type Query = Record<string, string | string[] | undefined>
+
+/** A parameter's value; of several, the last. */
+export function lastOf(values: string | string[] | undefined): string | undefined {
+  return Array.isArray(values) ? values.at(-1) : values
+}
+
+/** A number in a path; anything else names nothing. */
+export function pathId(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw notFound()
+  return Number(text)
+}
 
 /** A time in the query, null where there is none. */
 export function timeParameter(query: Query, name: string): Instant | null {

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import pino from 'pino'
-import { newVault } from './src/domain/repositories/vault.ts'
-import { startRepositoryService } from './src/follow/repository-service.ts'
-import { buildApp } from './src/http/app.ts'
-import { keyUses } from './src/http/key-uses.ts'
-import { openStore } from './src/store/open.ts'
+import { newVault } from '../server/src/domain/repositories/vault.ts'
+import { startRepositoryService } from '../server/src/follow/repository-service.ts'
+import { buildApp } from '../server/src/http/app.ts'
+import { keyUses } from '../server/src/http/keys/last-used.ts'
+import { openStore } from '../server/src/store/open.ts'
 
 // Writes docs/openapi.json: what a service with an empty database, of which nothing stays, says about itself.
 const clock = Date.now

@@ -1,7 +1,7 @@
 import { DomainError, forbidden, invalid, notFound, unauthorized } from '../../domain/errors.ts'
 import { errorBodySchema, rateLimitedBodySchema } from '../error-schema.ts'
 import { errorBody, failure } from '../errors.ts'
-import type { Header, Schema } from './document.ts'
+import type { Header, Schema } from './openapi-document.ts'
 
 /** What a status means wherever it is answered. */
 export interface Refusal {

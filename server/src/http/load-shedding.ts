@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { invalid } from '../domain/errors.ts'
 import type { Queues } from '../domain/store.ts'
-import { bodyLimit } from './body.ts'
 import { overloaded } from './errors.ts'
+import { bodyLimit } from './json-bodies.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

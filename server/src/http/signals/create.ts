@@ -6,7 +6,7 @@ import { type Instant, isoTime, nextMonthStart } from '../../domain/time.ts'
 import { otherOrigin } from '../auth.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema, rateLimitedBodySchema } from '../error-schema.ts'
-import { promptParamsSchema } from '../prompts/schema.ts'
+import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { type NewSignalBody, newSignalSchema, signalHeadersSchema, signalSchema } from './schema.ts'
 
 const allowance = {
