@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { test } from 'node:test'
-import { Ajv } from 'ajv'
-import type { LightMyRequestResponse } from 'fastify'
+import { assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { bob } from '../../../testing/git-repository.ts'
 import { connected, type Entry, type Scenario } from '../../../testing/scenario.ts'
@@ -12,12 +11,6 @@ import { mirrorOf } from '../../src/follow/sync-context.ts'
 import { git } from '../../src/git/run.ts'
 import { entryDetailsSchema, liveSchema, recordedEntrySchema } from '../../src/http/history/schema.ts'
 
-const ajv = new Ajv({ allowUnionTypes: true, validateFormats: false })
-
-function assertFits(schema: object, response: LightMyRequestResponse): void {
-  const fits = ajv.compile(schema)
-  assert.ok(fits(response.json()), JSON.stringify(fits.errors))
-}
 
 const deployed = {
   action: 'deployed',
@@ -72,7 +65,7 @@ onEachEngine('POST history', (engine) => {
       const response = await record(tenant, told)
       assert.equal(response.statusCode, 201)
       assert.equal(response.headers['content-type'], 'application/json; charset=utf-8')
-      assertFits(recordedEntrySchema, response)
+      assertMatchesSchema(recordedEntrySchema, response)
       const { ignored: _, ...facts } = { ignored: 0, ...told, commit_sha: told.commit_sha.toLowerCase() }
       const { data } = response.json()
       assert.deepEqual(data, { id: data.id, ...facts })
@@ -219,7 +212,7 @@ onEachEngine('GET an entry', (engine) => {
       url: `/api/v1/prompts/${id}/history/${entries[1]?.id}`,
       headers: { authorization: `Bearer ${await service.key(scenario.tenant.organisation, 'standard')}` },
     })
-    assertFits(entryDetailsSchema, response)
+    assertMatchesSchema(entryDetailsSchema, response)
   })
 
   test('tells of a pull request its title, who opened it and what it changes', async () => {
@@ -262,7 +255,7 @@ onEachEngine('GET an entry', (engine) => {
     const tenant = await service.tenant()
     const { id } = await tenant.record()
     const response = await service.app.inject({ url: `${tenant.path}/history/${id}`, headers: tenant.headers })
-    assertFits(entryDetailsSchema, response)
+    assertMatchesSchema(entryDetailsSchema, response)
     const [eight] = (await tenant.history()).json().data
     const none = { message: null, actor: null, path: null, before: null, after: null, patch: null }
     assert.deepEqual(response.json().data, { ...eight, ...none })
@@ -274,7 +267,7 @@ onEachEngine('GET an entry', (engine) => {
     const [entry] = await scenario.history()
     const whole = await details(scenario, id, entry)
     assert.equal(whole.after, 'Be kind.\n')
-    const { path } = mirrorOf(service.follow, scenario.repository)
+    const { path } = mirrorOf(service.syncContext, scenario.repository)
     rmSync(path, { recursive: true })
     // Several who ask at once share one mirror.
     const again = await Promise.all(Array.from({ length: 4 }, () => details(scenario, id, entry)))
@@ -289,7 +282,7 @@ onEachEngine('GET an entry', (engine) => {
     const id = await scenario.promptId('prompts/p.md')
     const [entry] = await scenario.history()
     const { patch } = await details(scenario, id, entry)
-    await git(['prune', '--expire=now'], { mirror: mirrorOf(service.follow, scenario.repository).path })
+    await git(['prune', '--expire=now'], { mirror: mirrorOf(service.syncContext, scenario.repository).path })
     assert.equal((await details(scenario, id, entry)).patch, patch)
     assert.notEqual(patch, null)
   })
@@ -300,7 +293,7 @@ onEachEngine('GET an entry', (engine) => {
     const [entry] = await scenario.history()
     await service.store.repositories.disconnect(scenario.repository, service.now, operator)
     assert.equal((await details(scenario, id, entry)).after, 'Be kind.\n')
-    rmSync(mirrorOf(service.follow, scenario.repository).path, { recursive: true })
+    rmSync(mirrorOf(service.syncContext, scenario.repository).path, { recursive: true })
     assert.equal((await details(scenario, id, entry)).after, null)
   })
 
@@ -380,7 +373,7 @@ onEachEngine('GET live', (engine) => {
       assert.deepEqual(await liveAt(scenario, id, at), { entry: entries[i], path, content }, at)
     }
     const now = await ask(scenario, id, '')
-    assertFits(liveSchema, now)
+    assertMatchesSchema(liveSchema, now)
     assert.deepEqual(now.json().data, await liveAt(scenario, id, new Date(service.now).toISOString()))
     const twice = await ask(scenario, id, '?at=2026-11-01T00:00:00Z&at=2026-11-02T10:00:00Z')
     assert.equal(twice.json().data.content, 'two\n')

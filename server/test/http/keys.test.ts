@@ -1,24 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Ajv } from 'ajv'
-import type { LightMyRequestResponse } from 'fastify'
+import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { queryRows, type Tenant, useService } from '../../../testing/service.ts'
 import { issuedKeySchema, keyPageSchema } from '../../src/http/keys/schema.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
-const ajv = new Ajv({ allowUnionTypes: true, validateFormats: false })
-
-function assertFits(schema: object, response: LightMyRequestResponse): void {
-  const fits = ajv.compile(schema)
-  assert.ok(fits(response.json()), JSON.stringify(fits.errors))
-}
-
-function assertRefused(response: LightMyRequestResponse, status: number, code: string, message = /./): void {
-  assert.deepEqual([response.statusCode, response.json().error?.code], [status, code], response.body)
-  assert.match(response.json().error.message, message)
-}
 
 onEachEngine('Keys over HTTP', (engine) => {
   const service = useService(engine)
@@ -55,7 +43,7 @@ onEachEngine('Keys over HTTP', (engine) => {
     })
     assert.equal(response.statusCode, 201)
     assert.equal(response.headers['content-type'], 'application/json; charset=utf-8')
-    assertFits(issuedKeySchema, response)
+    assertMatchesSchema(issuedKeySchema, response)
     const { id, key, ...rest } = response.json().data
     assert.deepEqual(rest, {
       organisation_id: tenant.organisation.id,
@@ -98,10 +86,10 @@ onEachEngine('Keys over HTTP', (engine) => {
     const tenant = await admin()
     const created = [await create(tenant, { name: 'a' }), await create(tenant, { name: 'b', role: 'ingest' })]
     await ask(tenant.key, 'DELETE', `/${created[0]?.id}`)
-    await service.uses.flush()
+    await service.lastUsed.flush()
     const response = await ask(tenant.key, 'GET', '')
     assert.equal(response.headers['content-type'], 'application/json; charset=utf-8')
-    assertFits(keyPageSchema, response)
+    assertMatchesSchema(keyPageSchema, response)
     const { data, pagination } = response.json()
     assert.deepEqual(pagination, { current_page: 1, total_pages: 1, total_count: 3, per_page: 25 })
     const now = '2026-11-15T12:00:00.000Z'
@@ -145,7 +133,7 @@ onEachEngine('Keys over HTTP', (engine) => {
     const tenant = await admin()
     const { id } = (await ask(tenant.key, 'GET', '')).json().data[0]
     assert.equal((await ask(tenant.key, 'DELETE', `/${id}`)).statusCode, 204)
-    assertRefused(await ask(tenant.key, 'GET', ''), 401, 'unauthorized')
+    assertError(await ask(tenant.key, 'GET', ''), 401, 'unauthorized')
   })
 
   test('a rotated key has a successor like itself, and works on until the overlap ends', async () => {
@@ -157,7 +145,7 @@ onEachEngine('Keys over HTTP', (engine) => {
       service.now = now + 10 * day
       const response = await ask(tenant.key, 'POST', `/${old.id}/rotate`, { overlap_hours: 2 })
       assert.equal(response.statusCode, 201)
-      assertFits(issuedKeySchema, response)
+      assertMatchesSchema(issuedKeySchema, response)
       const { id, key, ...rest } = response.json().data
       assert.deepEqual(rest, {
         organisation_id: tenant.organisation.id,
@@ -207,7 +195,7 @@ onEachEngine('Keys over HTTP', (engine) => {
       service.now = now + hour
       for (const { id } of [revoked, expired]) {
         const response = await ask(tenant.key, 'POST', `/${id}/rotate`)
-        assertRefused(response, 409, 'conflict', new RegExp(`^Key ${id} is revoked or has expired: create a new one`))
+        assertError(response, 409, 'conflict', new RegExp(`^Key ${id} is revoked or has expired: create a new one`))
       }
     } finally {
       service.now = now
@@ -255,7 +243,7 @@ onEachEngine('Keys over HTTP', (engine) => {
       [`/${id}/rotate`, '[]', /^The body must be a JSON object/],
     ]
     for (const [path, body, message] of wrong) {
-      assertRefused(await ask(tenant.key, 'POST', path, body), 422, 'validation_error', message)
+      assertError(await ask(tenant.key, 'POST', path, body), 422, 'validation_error', message)
     }
     assert.equal((await ask(tenant.key, 'GET', '')).json().pagination.total_count, 2)
     assert.equal((await service.store.keys.find(id))?.expiresAt, null)
@@ -265,9 +253,9 @@ onEachEngine('Keys over HTTP', (engine) => {
     const [tenant, other] = [await admin(), await admin()]
     const { id, key } = await create(other)
     for (const path of [`/${id}`, '/999999999', '/0', '/nonsense', '/1e3', '/99999999999999999999', '/%00']) {
-      assertRefused(await ask(tenant.key, 'DELETE', path), 404, 'not_found')
+      assertError(await ask(tenant.key, 'DELETE', path), 404, 'not_found')
       for (const body of [{}, { overlap_hours: -1 }, '{']) {
-        assertRefused(await ask(tenant.key, 'POST', `${path}/rotate`, body), 404, 'not_found')
+        assertError(await ask(tenant.key, 'POST', `${path}/rotate`, body), 404, 'not_found')
       }
     }
     assert.equal(await statusFor(other, key), 200)
@@ -287,9 +275,9 @@ onEachEngine('Keys over HTTP', (engine) => {
     for (const [method, path] of everything) {
       for (const role of ['ingest', 'standard'] as const) {
         const response = await ask(await service.key(tenant.organisation, role), method, path, '{}')
-        assertRefused(response, 403, 'forbidden')
+        assertError(response, 403, 'forbidden')
       }
-      assertRefused(await ask('', method, path, '{}'), 401, 'unauthorized')
+      assertError(await ask('', method, path, '{}'), 401, 'unauthorized')
     }
     assert.equal(await service.store.keys.find(id).then((key) => key?.revokedAt), null)
   })

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Ajv } from 'ajv'
-import type { LightMyRequestResponse } from 'fastify'
+import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { inPortions, signalOf } from '../../../testing/recording.ts'
 import { connected, type Entry } from '../../../testing/scenario.ts'
@@ -27,17 +26,6 @@ interface PromptBody {
 const day = 24 * 3_600_000
 const pull = { prNumber: 7, prUrl: 'https://example.com/7' }
 const unknown = `pmt_${'0'.repeat(24)}`
-const ajv = new Ajv({ allowUnionTypes: true, validateFormats: false })
-
-function assertFits(schema: object, response: LightMyRequestResponse): void {
-  const fits = ajv.compile(schema)
-  assert.ok(fits(response.json()), JSON.stringify(fits.errors))
-}
-
-function assertRefused(response: LightMyRequestResponse, status: number, code: string, message = /./): void {
-  assert.deepEqual([response.statusCode, response.json().error?.code], [status, code], response.body)
-  assert.match(response.json().error.message, message)
-}
 
 onEachEngine('Prompts over HTTP', (engine) => {
   const service = useService(engine)
@@ -61,7 +49,7 @@ onEachEngine('Prompts over HTTP', (engine) => {
   async function list(tenant: Tenant, query = ''): Promise<PromptBody[]> {
     const response = await ask(tenant, 'GET', query)
     assert.equal(response.statusCode, 200, response.body)
-    assertFits(promptPageSchema, response)
+    assertMatchesSchema(promptPageSchema, response)
     return response.json().data
   }
 
@@ -84,7 +72,7 @@ onEachEngine('Prompts over HTTP', (engine) => {
     const response = await ask(tenant, 'POST', '', { name: 'Greeting', ignored: 1 })
     assert.equal(response.statusCode, 201)
     assert.equal(response.headers['content-type'], 'application/json; charset=utf-8')
-    assertFits(onePromptSchema, response)
+    assertMatchesSchema(onePromptSchema, response)
     const { data } = response.json()
     assert.match(data.id, /^pmt_[0-9A-Za-z]{24}$/)
     const { days, ...sums } = data.signals
@@ -103,7 +91,7 @@ onEachEngine('Prompts over HTTP', (engine) => {
     assert.equal(days.length, 30)
     assert.deepEqual(await list(tenant), [data])
     const one = await ask(tenant, 'GET', `/${data.id}`)
-    assertFits(onePromptSchema, one)
+    assertMatchesSchema(onePromptSchema, one)
     assert.deepEqual(one.json(), { data })
     assert.equal((await ask(tenant, 'GET', `/${data.id}/history`)).statusCode, 200)
     assert.equal((await ask(tenant, 'POST', `/${data.id}/signals`, { value: 'positive' })).statusCode, 201)
@@ -356,7 +344,7 @@ onEachEngine('Prompts over HTTP', (engine) => {
     assert.equal(await sorted('-positive_share'), 'abcd')
     assert.equal(await sorted('-signals&limit=2&page=2'), 'ad')
     assert.equal(await sorted('-signals&q=A'), 'a')
-    assertRefused(await ask(tenant, 'GET', '?sort=size'), 422, 'validation_error', /^sort must be one of name, -name/)
+    assertError(await ask(tenant, 'GET', '?sort=size'), 422, 'validation_error', /^sort must be one of name, -name/)
   })
 
   test('a renamed prompt has its new name at once, keeps the rest, and another process sees it after refresh', async () => {
@@ -371,7 +359,7 @@ onEachEngine('Prompts over HTTP', (engine) => {
       assert.equal((await seenByOther())?.name, 'prompts/a.md')
       const response = await ask(tenant, 'PATCH', `/${id}`, { name: 'New' })
       assert.equal(response.statusCode, 200)
-      assertFits(onePromptSchema, response)
+      assertMatchesSchema(onePromptSchema, response)
       assert.deepEqual(response.json().data, { ...before, name: 'New' })
       assert.deepEqual((await ask(tenant, 'GET', `/${id}`)).json(), response.json())
       assert.deepEqual(await list(tenant), [response.json().data])
@@ -396,11 +384,11 @@ onEachEngine('Prompts over HTTP', (engine) => {
       assert.ok(await other.prompts.find(tenant.organisation.id, id))
       const response = await ask(tenant, 'DELETE', `/${id}`)
       assert.deepEqual([response.statusCode, response.body], [204, ''])
-      assertRefused(await ask(tenant, 'GET', `/${id}`), 404, 'not_found')
-      assertRefused(await ask(tenant, 'PATCH', `/${id}`, { name: 'x' }), 404, 'not_found')
-      assertRefused(await ask(tenant, 'DELETE', `/${id}`), 404, 'not_found')
-      assertRefused(await tenant.history(), 404, 'not_found')
-      assertRefused(await tenant.signal({ value: 'positive' }), 404, 'not_found')
+      assertError(await ask(tenant, 'GET', `/${id}`), 404, 'not_found')
+      assertError(await ask(tenant, 'PATCH', `/${id}`, { name: 'x' }), 404, 'not_found')
+      assertError(await ask(tenant, 'DELETE', `/${id}`), 404, 'not_found')
+      assertError(await tenant.history(), 404, 'not_found')
+      assertError(await tenant.signal({ value: 'positive' }), 404, 'not_found')
       assert.deepEqual(await list(tenant), [kept])
       assert.deepEqual(await list(tenant, '?q=prompts'), [])
       assert.equal(await tenant.used(), 1)
@@ -438,8 +426,8 @@ onEachEngine('Prompts over HTTP', (engine) => {
       ['', /^The body is empty/],
     ]
     for (const [body, message] of wrong) {
-      assertRefused(await ask(tenant, 'POST', '', body), 422, 'validation_error', message)
-      assertRefused(await ask(tenant, 'PATCH', `/${tenant.prompt.publicId}`, body), 422, 'validation_error', message)
+      assertError(await ask(tenant, 'POST', '', body), 422, 'validation_error', message)
+      assertError(await ask(tenant, 'PATCH', `/${tenant.prompt.publicId}`, body), 422, 'validation_error', message)
     }
     assert.deepEqual(await list(tenant), before)
   })
@@ -451,7 +439,7 @@ onEachEngine('Prompts over HTTP', (engine) => {
     for (const id of [other.prompt.publicId, unknown, 'pmt_', 'nonsense', '%00', 'x'.repeat(5_000)]) {
       for (const method of ['GET', 'PATCH', 'DELETE'] as const) {
         const response = await ask(tenant, method, `/${id}`, method === 'PATCH' ? { name: 'Mine' } : undefined)
-        assertRefused(response, 404, 'not_found')
+        assertError(response, 404, 'not_found')
         answers.add(response.body)
       }
     }
@@ -478,9 +466,9 @@ onEachEngine('Prompts over HTTP', (engine) => {
         const headers = { authorization: `Bearer ${await service.key(tenant.organisation, role)}` }
         const response = await ask({ headers }, method, path, body)
         if (allowed.includes(role)) assert.ok(response.statusCode < 300, `${role} ${method}: ${response.body}`)
-        else assertRefused(response, 403, 'forbidden')
+        else assertError(response, 403, 'forbidden')
       }
-      assertRefused(await ask({ headers: {} }, method, path, body), 401, 'unauthorized')
+      assertError(await ask({ headers: {} }, method, path, body), 401, 'unauthorized')
     }
   })
 })

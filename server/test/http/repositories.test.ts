@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { Ajv } from 'ajv'
 import type { LightMyRequestResponse } from 'fastify'
+import { assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { deliveries } from '../../../testing/payloads.ts'
@@ -30,12 +30,6 @@ type Method = 'GET' | 'POST' | 'DELETE'
 
 const token = 'ghp_SECRETTOKEN0123456789'
 const day = 24 * 3_600_000
-const ajv = new Ajv({ allowUnionTypes: true, validateFormats: false })
-
-function assertFits(schema: object, response: LightMyRequestResponse): void {
-  const fits = ajv.compile(schema)
-  assert.ok(fits(response.json()), JSON.stringify(fits.errors))
-}
 
 /** Two prompts, one of which was changed once more: three entries. */
 function remote(): GitRepository {
@@ -98,7 +92,7 @@ onEachEngine('Repositories over HTTP', (engine) => {
     const response = await ask(tenant, 'POST', '', body)
     assert.equal(response.statusCode, 201)
     assert.equal(response.headers['content-type'], 'application/json; charset=utf-8')
-    assertFits(connectedSchema, response)
+    assertMatchesSchema(connectedSchema, response)
     const { id, webhook_url, webhook_secret, set_up, prompts, ...rest } = response.json().data
     assert.deepEqual(rest, {
       forge: 'github',
@@ -141,7 +135,7 @@ onEachEngine('Repositories over HTTP', (engine) => {
     git.commit('Start', { 'prompts/p.md': 'Be kind.\n' })
     git.push()
     await ask(tenant, 'POST', `/${connected.id}/sync`)
-    await syncOnce(service.follow, connected.id)
+    await syncOnce(service.syncContext, connected.id)
     const { data } = (await ask(tenant, 'GET', `/${connected.id}`)).json()
     assert.deepEqual([data.default_branch, data.state], ['main', 'following'])
   })
@@ -153,7 +147,7 @@ onEachEngine('Repositories over HTTP', (engine) => {
     await connect(other, git)
     const all = await ask(tenant, 'GET', '')
     assert.equal(all.statusCode, 200)
-    assertFits(repositoryPageSchema, all)
+    assertMatchesSchema(repositoryPageSchema, all)
     const idsOf = (response: LightMyRequestResponse) => response.json().data.map(({ id }: { id: number }) => id)
     assert.deepEqual(idsOf(all), ids)
     assert.deepEqual(all.json().pagination, { current_page: 1, total_pages: 1, total_count: 3, per_page: 25 })
@@ -179,7 +173,7 @@ onEachEngine('Repositories over HTTP', (engine) => {
     git.push()
     const asked = await ask(tenant, 'POST', `/${id}/sync`)
     assert.deepEqual(sizeOf(asked.json().data), [2, 3])
-    await syncOnce(service.follow, id)
+    await syncOnce(service.syncContext, id)
     assert.deepEqual(await one(), [3, 5])
     const deleted = await service.app.inject({
       method: 'DELETE',
@@ -197,10 +191,10 @@ onEachEngine('Repositories over HTTP', (engine) => {
     const push = deliveries('github', connected.webhook_secret).push({ before: null, after: git.head() })
     assert.equal(await deliver(connected, push), 202)
     git.remove()
-    await assert.rejects(syncOnce(service.follow, connected.id))
+    await assert.rejects(syncOnce(service.syncContext, connected.id))
     const response = await ask(tenant, 'GET', `/${connected.id}`)
     assert.equal(response.statusCode, 200)
-    assertFits(oneRepositorySchema, response)
+    assertMatchesSchema(oneRepositorySchema, response)
     const { state, last_delivery_at, last_sync_at, last_error } = response.json().data
     assert.equal(state, 'failing')
     assert.equal(Date.parse(last_delivery_at), service.now)
@@ -214,7 +208,7 @@ onEachEngine('Repositories over HTTP', (engine) => {
     assert.ok(!(await service.store.repositories.due(service.now)).includes(id))
     const response = await ask(tenant, 'POST', `/${id}/sync`)
     assert.equal(response.statusCode, 202)
-    assertFits(oneRepositorySchema, response)
+    assertMatchesSchema(oneRepositorySchema, response)
     assert.equal(response.json().data.id, id)
     assert.ok((await service.store.repositories.due(service.now)).includes(id))
   })
@@ -224,7 +218,7 @@ onEachEngine('Repositories over HTTP', (engine) => {
     const connected = await connect(tenant, git)
     const response = await ask(tenant, 'POST', `/${connected.id}/rotate-secret`)
     assert.equal(response.statusCode, 200)
-    assertFits(rotatedSecretSchema, response)
+    assertMatchesSchema(rotatedSecretSchema, response)
     const { webhook_url, webhook_secret, old_secret_until } = response.json().data
     assert.equal(webhook_url, connected.webhook_url)
     assert.notEqual(webhook_secret, connected.webhook_secret)
@@ -242,11 +236,11 @@ onEachEngine('Repositories over HTTP', (engine) => {
     }
     const pending = await ask(tenant, 'GET', path)
     assert.equal(pending.statusCode, 200)
-    assertFits(deliveryPageSchema, pending)
+    assertMatchesSchema(deliveryPageSchema, pending)
     const statesOf = (response: LightMyRequestResponse) =>
       response.json().data.map(({ event, state }: { event: string; state: string }) => `${event} ${state}`)
     assert.deepEqual(statesOf(pending), ['ping pending', 'push pending', 'ping pending'])
-    await syncOnce(service.follow, connected.id)
+    await syncOnce(service.syncContext, connected.id)
     const worked = await ask(tenant, 'GET', path)
     assert.deepEqual(statesOf(worked), ['ping ignored', 'push done', 'ping ignored'])
     const now = new Date(service.now).toISOString()
@@ -262,10 +256,10 @@ onEachEngine('Repositories over HTTP', (engine) => {
     service.now += 1_000
     const again = await ask(tenant, 'POST', `${path}/${id}/redeliver`)
     assert.equal(again.statusCode, 202)
-    assertFits(oneDeliverySchema, again)
+    assertMatchesSchema(oneDeliverySchema, again)
     assert.partialDeepStrictEqual(again.json().data, { id, state: 'pending', attempts: 0, finished_at: null })
     assert.ok((await service.store.repositories.due(service.now)).includes(connected.id))
-    await syncOnce(service.follow, connected.id)
+    await syncOnce(service.syncContext, connected.id)
     assert.deepEqual(statesOf(await ask(tenant, 'GET', path)), ['ping ignored', 'push done', 'ping ignored'])
   })
 
@@ -358,9 +352,9 @@ onEachEngine('Repositories over HTTP', (engine) => {
 
   test('a folder of this machine is refused where the settings do not allow it', async () => {
     const tenant = await admin()
-    service.follow.allowLocal = false
+    service.syncContext.allowLocal = false
     after(() => {
-      service.follow.allowLocal = true
+      service.syncContext.allowLocal = true
     })
     for (const url of [git.remote, `file://${git.remote}`, `./${git.remote}`, '~/r.git']) {
       const response = await ask(tenant, 'POST', '', { forge: 'github', url, path: 'prompts/**' })
@@ -386,7 +380,7 @@ onEachEngine('Repositories over HTTP', (engine) => {
     }
     assert.equal((await ask(tenant, 'DELETE', `/${connected.id}`)).statusCode, 204)
     assert.ok(!(await service.store.repositories.due(service.now + 365 * day)).includes(connected.id))
-    assert.equal(await syncOnce(service.follow, connected.id), null)
+    assert.equal(await syncOnce(service.syncContext, connected.id), null)
   })
 
   test('connecting again brings back the same prompts and entries, with what happened meanwhile', async () => {
@@ -415,20 +409,20 @@ onEachEngine('Repositories over HTTP', (engine) => {
     assert.equal(await deliver(connected, ping(connected)), 202)
     assert.equal(await deliver(connected, ping(rotated.json().data)), 202)
     assert.equal(await deliver(connected, deliveries('github', 'wrong').ping()), 401)
-    await syncOnce(service.follow, connected.id)
+    await syncOnce(service.syncContext, connected.id)
     const answers = await Promise.all(
       ['', `/${connected.id}`, `/${connected.id}/deliveries`].map((path) => ask(tenant, 'GET', path)),
     )
     git.remove()
     answers.push(await ask(tenant, 'POST', `/${connected.id}/sync`))
-    await assert.rejects(syncOnce(service.follow, connected.id))
+    await assert.rejects(syncOnce(service.syncContext, connected.id))
     answers.push(await ask(tenant, 'GET', `/${connected.id}`))
 
     const places = {
       answers: answers.map(({ body }) => body).join('\n'),
       log: service.log.join('\n'),
       database: await everyColumn(service.url),
-      files: await everyFile(service.follow.dataDir),
+      files: await everyFile(service.syncContext.dataDir),
     }
     for (const [place, text] of Object.entries(places)) {
       assert.notEqual(text, '', place)

@@ -1,25 +1,20 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Ajv } from 'ajv'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { promptledgerJson, startServe } from '../../../testing/command.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { openTestStore, queryRows, type Tenant, useService } from '../../../testing/service.ts'
-import { hashSecret, newSecret } from '../../src/domain/access/api-key.ts'
+import { generateSecret, hashSecret } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { hashToken } from '../../src/domain/access/session.ts'
 import { isSameOrigin } from '../../src/http/same-origin.ts'
-import { sessionCookie, tokenIn } from '../../src/http/sessions/cookie.ts'
+import { sessionCookie, sessionTokenIn } from '../../src/http/sessions/cookie.ts'
 import { sessionSchema } from '../../src/http/sessions/schema.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
 const fromOurPage = { 'sec-fetch-site': 'same-origin' }
-
-function assertRefused(response: LightMyRequestResponse, status: number, code: string): void {
-  assert.equal(response.statusCode, status, response.body)
-  assert.equal(response.json().error.code, code)
-}
 
 /** The cookie of an answer as a browser would send it back. */
 function cookieOf(response: LightMyRequestResponse): string {
@@ -93,7 +88,7 @@ onEachEngine('A session', (engine) => {
     const again = await ask(cookieOf(response), '/api/v1/session')
     assert.equal(again.statusCode, 200)
     assert.deepEqual(again.json(), response.json())
-    assert.ok(new Ajv({ validateFormats: false, allowUnionTypes: true }).validate(sessionSchema, again.json()))
+    assertMatchesSchema(sessionSchema, again)
   })
 
   test('has a token of its own each time, whatever cookie somebody has put there before', async () => {
@@ -111,8 +106,8 @@ onEachEngine('A session', (engine) => {
     const [tenant, other] = [await service.tenant('free', 'standard'), await service.tenant('free', 'standard')]
     const cookie = await signIn(tenant.key)
     assert.equal((await ask(cookie, `${tenant.path}/history`)).statusCode, 200)
-    assertRefused(await ask(cookie, `${other.path}/history`), 404, 'not_found')
-    assertRefused(await ask(cookie, '/api/v1/keys'), 403, 'forbidden')
+    assertError(await ask(cookie, `${other.path}/history`), 404, 'not_found')
+    assertError(await ask(cookie, '/api/v1/keys'), 403, 'forbidden')
     const signal: InjectOptions = {
       method: 'POST',
       url: `${tenant.path}/signals`,
@@ -125,7 +120,7 @@ onEachEngine('A session', (engine) => {
   test('counts as a use of its key', async () => {
     const tenant = await service.tenant()
     const assertUsedNow = async () => {
-      await service.uses.flush()
+      await service.lastUsed.flush()
       assert.equal((await service.store.keys.find(await keyIdOf(tenant.key)))?.lastUsedAt, service.now)
     }
     const cookie = await signIn(tenant.key)
@@ -141,15 +136,15 @@ onEachEngine('A session', (engine) => {
     const revoked = await service.key(organisation)
     await service.store.keys.revoke(await keyIdOf(revoked), service.now, operator)
     const expired = await service.key(organisation, 'admin', service.now)
-    const wrong = ['', 'nonsense', `Bearer ${key}`, key.slice(0, -1), newSecret(), revoked, expired]
+    const wrong = ['', 'nonsense', `Bearer ${key}`, key.slice(0, -1), generateSecret(), revoked, expired]
     for (const key of wrong) {
       const response = await signInWith(key)
-      assertRefused(response, 401, 'unauthorized')
+      assertError(response, 401, 'unauthorized')
       assert.equal(response.headers['set-cookie'], undefined)
     }
-    assertRefused(await signInWith(await service.key(organisation, 'ingest')), 403, 'forbidden')
+    assertError(await signInWith(await service.key(organisation, 'ingest')), 403, 'forbidden')
     const told = { url: '/api/v1/session', headers: { 'content-type': 'application/json' }, payload: { key } }
-    assertRefused(await service.app.inject({ method: 'POST', ...told }), 401, 'unauthorized')
+    assertError(await service.app.inject({ method: 'POST', ...told }), 401, 'unauthorized')
     const [row] = await queryRows(
       service.url,
       `select count(*) as n from sessions where organisation_id = ${organisation.id}`,
@@ -173,7 +168,7 @@ onEachEngine('A session', (engine) => {
     const cookie = await signIn(tenant.key)
     assert.equal(await statusOf(cookie), 200)
     await service.store.keys.revoke(await keyIdOf(tenant.key), service.now, operator)
-    assertRefused(await ask(cookie, '/api/v1/session'), 401, 'unauthorized')
+    assertError(await ask(cookie, '/api/v1/session'), 401, 'unauthorized')
   })
 
   test('ends when its key is rotated out, with the overlap', async () => {
@@ -217,11 +212,11 @@ onEachEngine('A session', (engine) => {
     }
     const first = await signIn(await service.key(organisation, 'standard', service.now + hour))
     const second = await signIn(key)
-    const hashes = [first, second].map((cookie) => hashToken(tokenIn(cookie) as string))
+    const hashes = [first, second].map((cookie) => hashToken(sessionTokenIn(cookie) as string))
     assert.deepEqual((await stored()).sort(), hashes.toSorted())
     await at(service.now + hour, async () => {
       const third = await signIn(key)
-      assert.deepEqual((await stored()).sort(), [hashes[1], hashToken(tokenIn(third) as string)].sort())
+      assert.deepEqual((await stored()).sort(), [hashes[1], hashToken(sessionTokenIn(third) as string)].sort())
     })
   })
 
@@ -229,8 +224,8 @@ onEachEngine('A session', (engine) => {
     const tenant = await service.tenant()
     const cookie = await signIn(tenant.key)
     await statusOf(cookie)
-    await signInWith(newSecret())
-    const token = tokenIn(cookie) as string
+    await signInWith(generateSecret())
+    const token = sessionTokenIn(cookie) as string
     const rows = JSON.stringify(
       await queryRows(service.url, `select * from sessions where organisation_id = ${tenant.organisation.id}`),
     )
@@ -245,7 +240,7 @@ onEachEngine('A session', (engine) => {
   test('is seen, and its end is seen, by every process on the same database', async () => {
     const tenant = await service.tenant()
     const [mine, theirs] = [await signIn(tenant.key), await signIn(tenant.key)]
-    const hashes = [mine, theirs].map((cookie) => hashToken(tokenIn(cookie) as string)) as [string, string]
+    const hashes = [mine, theirs].map((cookie) => hashToken(sessionTokenIn(cookie) as string)) as [string, string]
     const other = await openTestStore(service.url, () => service.now)
     try {
       for (const hash of hashes) assert.notEqual(await other.sessions.findAccess(hash), null)
@@ -259,7 +254,7 @@ onEachEngine('A session', (engine) => {
       // The key is revoked there, seen here.
       await other.keys.revoke(await keyIdOf(tenant.key), service.now, operator)
       await seen()
-      assertRefused(await signInWith(tenant.key), 401, 'unauthorized')
+      assertError(await signInWith(tenant.key), 401, 'unauthorized')
       assert.equal(await statusOf(theirs), 401)
     } finally {
       await other.close()
@@ -330,7 +325,7 @@ onEachEngine('A session', (engine) => {
         for (const attempt of attempts) {
           const type = attempt.payload === undefined ? {} : { 'content-type': 'application/json' }
           const response = await ask(cookie, { ...attempt, headers: { ...headers, ...type } })
-          assertRefused(response, 403, 'forbidden')
+          assertError(response, 403, 'forbidden')
           assert.match(response.json().error.message, /only from pages of this very service \(same origin\)/)
         }
       }
@@ -373,7 +368,7 @@ onEachEngine('A session', (engine) => {
     test('a session does not prolong itself', async () => {
       const cookie = await signIn((await service.tenant()).key)
       const again = await ask(cookie, { method: 'POST', url: '/api/v1/session', headers: fromOurPage })
-      assertRefused(again, 401, 'unauthorized')
+      assertError(again, 401, 'unauthorized')
     })
 
     test('a key in the header works from everywhere, as before', async () => {
@@ -392,8 +387,8 @@ onEachEngine('A session', (engine) => {
     assert.equal(answer.json().data.organisation.id, other.organisation.id)
     assert.equal(answer.json().data.expires_at, null)
     assert.equal(answer.headers['cache-control'], undefined)
-    for (const authorization of ['', 'Bearer', `Bearer ${newSecret()}`]) {
-      assertRefused(await ask(cookie, { url, headers: { authorization } }), 401, 'unauthorized')
+    for (const authorization of ['', 'Bearer', `Bearer ${generateSecret()}`]) {
+      assertError(await ask(cookie, { url, headers: { authorization } }), 401, 'unauthorized')
     }
   })
 
@@ -406,7 +401,7 @@ onEachEngine('A session', (engine) => {
       'promptledger_session=',
       `promptledger_session=${'0'.repeat(43)}`,
       `promptledger_session=${key}`,
-      `promptledger_session="${tokenIn(cookie)}"`,
+      `promptledger_session="${sessionTokenIn(cookie)}"`,
       cookie.slice(0, -1),
       `${cookie}x`,
       `x${cookie}`,
@@ -415,12 +410,12 @@ onEachEngine('A session', (engine) => {
     ]
     for (const cookie of wrong) {
       const response = await ask(cookie, '/api/v1/session')
-      assertRefused(response, 401, 'unauthorized')
+      assertError(response, 401, 'unauthorized')
       assert.equal(response.headers['www-authenticate'], 'Bearer')
     }
     // A token is no key either.
-    const authorization = `Bearer ${tokenIn(cookie)}`
-    assertRefused(await ask('', { url: '/api/v1/session', headers: { authorization } }), 401, 'unauthorized')
+    const authorization = `Bearer ${sessionTokenIn(cookie)}`
+    assertError(await ask('', { url: '/api/v1/session', headers: { authorization } }), 401, 'unauthorized')
     for (const among of [`a=b; ${cookie}`, `${cookie};c=d`, `promptledger=1; ${cookie}; e`]) {
       assert.equal(await statusOf(among), 200, among)
     }

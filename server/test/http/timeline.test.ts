@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Ajv } from 'ajv'
+import { assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { inPortions, signalOf } from '../../../testing/recording.ts'
 import { connected, type Entry } from '../../../testing/scenario.ts'
@@ -19,7 +19,6 @@ interface Item {
 
 const hour = 3_600_000
 const pull = { prNumber: 7, prUrl: 'https://example.com/7' }
-const fits = new Ajv({ allowUnionTypes: true, validateFormats: false }).compile(timelineSchema)
 
 onEachEngine('The timeline', (engine) => {
   const service = useService(engine)
@@ -31,7 +30,7 @@ onEachEngine('The timeline', (engine) => {
   async function timeline(tenant: Tenant, query = '', path = tenant.path): Promise<Item[]> {
     const response = await ask(tenant, `${path}/timeline${query}`)
     assert.equal(response.statusCode, 200, response.body)
-    assert.ok(fits(response.json()), JSON.stringify(fits.errors))
+    assertMatchesSchema(timelineSchema, response)
     return response.json().data
   }
 

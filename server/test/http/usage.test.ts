@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Ajv } from 'ajv'
+import { assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { inPortions, signalOf } from '../../../testing/recording.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { usageSchema } from '../../src/http/usage/schema.ts'
-
-const ajv = new Ajv({ allowUnionTypes: true, validateFormats: false })
 
 onEachEngine('GET usage', (engine) => {
   const service = useService(engine)
@@ -17,8 +15,7 @@ onEachEngine('GET usage', (engine) => {
   async function usage(tenant: Tenant) {
     const response = await ask(tenant.headers)
     assert.equal(response.statusCode, 200, response.body)
-    const fits = ajv.compile(usageSchema)
-    assert.ok(fits(response.json()), JSON.stringify(fits.errors))
+    assertMatchesSchema(usageSchema, response)
     return response.json().data
   }
 
