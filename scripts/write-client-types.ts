@@ -1,0 +1,173 @@
+// Writes client/src/generated/types.ts from docs/openapi.json: `npm run client-types`, after `npm run openapi`.
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/** JSON Schema, as far as the document uses it. */
+interface Schema {
+  $ref?: string
+  description?: string
+  type?: string | string[]
+  format?: string
+  enum?: unknown[]
+  default?: unknown
+  required?: string[]
+  properties?: Record<string, Schema>
+  items?: Schema
+  maxItems?: number
+  anyOf?: Schema[]
+}
+
+interface Operation {
+  operationId: string
+  parameters?: { name: string; in: string; description: string; schema: Schema }[]
+  requestBody?: { content: Record<string, { schema: Schema }> }
+  responses: Record<string, { content?: Record<string, { schema: Schema }> }>
+}
+
+/** Types for shapes without a title of their own, by where the document has them. */
+const untitled = {
+  Action: 'HistoryEntry.action',
+  AuditAction: 'AuditEntry.action',
+  AuditQuery: 'listAudit query',
+  ChangeImpact: 'listImpact response.data[]',
+  ConnectedRepository: 'connectRepository response.data',
+  DeliveryState: 'Delivery.state',
+  Effect: 'TimelineEntry.impact',
+  Erased: 'eraseSignals response.data',
+  ExportFormat: 'exportSignals query.format',
+  ExportQuery: 'exportSignals query',
+  Forge: 'Repository.forge',
+  Interval: 'summariseSignals response.interval',
+  IntervalTally: 'summariseSignals response.data[]',
+  Live: 'getLive response.data',
+  LiveQuery: 'getLive query',
+  PageQuery: 'listHistory query',
+  Plan: 'getUsage response.data.plan',
+  PromptName: 'createPrompt body',
+  PromptQuery: 'listPrompts query',
+  PromptSort: 'listPrompts query.sort',
+  RatedTally: 'listImpact response.data[].before',
+  RecordedSignal: 'createSignal response.data',
+  RepositoryState: 'Repository.state',
+  Role: 'Key.role',
+  RotatedSecret: 'rotateRepositorySecret response.data',
+  Rotation: 'rotateKey body',
+  SessionInfo: 'Session',
+  SignalQuery: 'listSignals query',
+  SignalValue: 'Signal.value',
+  Summary: 'summariseSignals response',
+  SummaryQuery: 'summariseSignals query',
+  Tally: 'summariseSignals response.total',
+  TimelineQuery: 'listTimeline query',
+  UsageReport: 'getUsage response.data',
+  Verdict: 'listImpact response.data[].verdict',
+  WireErrorCode: 'Error.error.code',
+}
+
+interface Style {
+  /** Declared types by their structure, to refer to instead of repeating them. */
+  names?: Map<string, string>
+  /** Queries also accept undefined, and Date objects for times. */
+  isQuery?: boolean
+}
+
+const root = new URL('../', import.meta.url)
+const target = 'client/src/generated/types.ts'
+const { paths, components } = JSON.parse(readFileSync(new URL('docs/openapi.json', root), 'utf8'))
+const operations = Object.values<Record<string, Operation>>(paths).flatMap((path) => Object.values(path))
+const schemas: Record<string, Schema> = components.schemas
+
+/** The text of the generated file. */
+export function generateTypes(): string {
+  // Error bodies become the classes of errors.ts.
+  const { Error: _, RateLimited, Session, ...titled } = schemas
+  const derived = Object.entries(untitled).map(([name, place]): [string, Schema] => {
+    // The description of a property is about that property, not about every use of its type.
+    const { description, default: _, ...schema } = resolve(find(place))
+    return [name, schema]
+  })
+  const shapes = [...Object.entries(titled), ...derived].sort(([one], [other]) => (one < other ? -1 : 1))
+  const names = new Map(shapes.map(([name, schema]) => [typeOf(schema, {}), name]))
+  const declarations = shapes.map(([name, schema]) => {
+    const keyword = schema.properties === undefined ? `type ${name} =` : `interface ${name}`
+    return `${docOf(schema)}export ${keyword} ${typeOf(schema, { names, isQuery: name.endsWith('Query') })}\n`
+  })
+  const header = '// Generated from docs/openapi.json by `npm run client-types`. Do not edit.'
+  const input = [header, "import type { Time } from '../time.ts'\n", ...declarations].join('\n')
+  const biome = fileURLToPath(new URL('node_modules/.bin/biome', root))
+  return execFileSync(biome, ['format', `--stdin-file-path=${target}`], { cwd: root, input, encoding: 'utf8' })
+}
+
+/** The schema at a place such as `listImpact response.data[].verdict`. */
+function find(place: string): Schema {
+  const [start = '', ...steps] = place.replaceAll('[]', '.[]').split('.')
+  const [name = '', part] = start.split(' ')
+  let schema = part === undefined ? schemas[name] : partOf(name, part)
+  for (const step of steps) schema = step === '[]' ? schema?.items : schema?.properties?.[step]
+  if (schema === undefined) throw new Error(`docs/openapi.json has no ${place}: update scripts/write-client-types.ts`)
+  return schema
+}
+
+function partOf(operationId: string, part: string): Schema | undefined {
+  const operation = operations.find((operation) => operation.operationId === operationId)
+  if (part === 'body') return operation?.requestBody?.content['application/json']?.schema
+  // Statuses are in ascending order, so the first is the success.
+  if (part === 'response') return Object.values(operation?.responses ?? {})[0]?.content?.['application/json']?.schema
+  const parameters = operation?.parameters?.filter((parameter) => parameter.in === 'query') ?? []
+  const properties = parameters.map(({ name, description, schema }) => [name, { description, ...schema }])
+  return { properties: Object.fromEntries(properties) }
+}
+
+/** Follows references and drops null, so that a shape has the same structure wherever it occurs. */
+function resolve({ $ref, anyOf, ...schema }: Schema): Schema {
+  if ($ref !== undefined) return resolve(schemas[$ref.split('/').at(-1) ?? ''] ?? {})
+  const [alternative, ...others] = anyOf?.filter(({ type }) => type !== 'null') ?? []
+  if (others.length > 0) throw new Error('scripts/write-client-types.ts handles anyOf only for a schema or null')
+  if (alternative !== undefined) return { ...resolve(alternative), ...schema }
+  return { ...schema, ...(schema.enum && { enum: schema.enum.filter((value) => value !== null) }) }
+}
+
+function isNullable({ type, anyOf = [] }: Schema): boolean {
+  return [type].flat().includes('null') || anyOf.some(isNullable)
+}
+
+function typeOf(
+  { type: types, format, enum: values, properties, required, items, ...schema }: Schema,
+  style: Style,
+): string {
+  const [type] = [types].flat().filter((type) => type !== 'null')
+  if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(' | ')
+  if (properties !== undefined) {
+    const members = Object.entries(properties).map(([name, property]) => {
+      const isOptional = !required?.includes(name)
+      const suffix = isOptional && style.isQuery ? ' | undefined' : ''
+      return `${docOf(property)}${name}${isOptional ? '?' : ''}: ${referenceTo(property, style)}${suffix}\n`
+    })
+    return `{\n${members.join('')}}`
+  }
+  if (type === 'array') {
+    const item = referenceTo(items ?? {}, style)
+    return schema.maxItems === undefined ? `${item}[]` : `[${Array(schema.maxItems).fill(item).join(', ')}]`
+  }
+  if (type === 'object') return 'Record<string, unknown>'
+  if (type === 'integer' || type === 'number') return 'number'
+  if (type === 'string') return style.isQuery && format === 'date-time' ? 'Time' : 'string'
+  if (type === 'boolean') return 'boolean'
+  throw new Error(`scripts/write-client-types.ts does not handle the type ${type}`)
+}
+
+function referenceTo(schema: Schema, style: Style): string {
+  const resolved = resolve(schema)
+  const type = style.names?.get(typeOf(resolved, {})) ?? typeOf(resolved, style)
+  return isNullable(schema) ? `${type} | null` : type
+}
+
+function docOf({ description, default: value }: Schema): string {
+  const sentence = description?.replace(/[^.]$/, '$&.')
+  const fallback = value === undefined || value === '' ? undefined : `Defaults to \`${value}\`.`
+  const text = [sentence, fallback].filter(Boolean).join(' ')
+  return text === '' ? '' : `/** ${text.replaceAll('*/', '*\\/')} */\n`
+}
+
+if (import.meta.main) writeFileSync(new URL(target, root), generateTypes())
