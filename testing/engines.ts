@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe } from 'node:test'
+import { describe, type TestOptions } from 'node:test'
 import pg from 'pg'
+import { onTestEnd } from './cleanup.ts'
 
 /** A new, empty database. */
 export interface TestDatabase {
@@ -13,34 +14,18 @@ export interface TestDatabase {
 
 export interface Engine {
   name: 'SQLite' | 'PostgreSQL'
+  /** Creates a database that is dropped with the test or suite that created it. */
   create(): Promise<TestDatabase>
-}
-
-// A test that fails half-way must not leave its databases behind, so each file removes all that it created.
-const created = new Set<TestDatabase>()
-// Outside the test runner (bench, faults) `after` would start a test report of its own.
-if (process.env.NODE_TEST_CONTEXT !== undefined) {
-  after(async () => {
-    for (const database of created) await database.remove()
-  })
-}
-
-function tracked(url: string, drop: () => Promise<void>): TestDatabase {
-  const database = {
-    url,
-    async remove() {
-      if (created.delete(database)) await drop()
-    },
-  }
-  created.add(database)
-  return database
 }
 
 export const sqlite: Engine = {
   name: 'SQLite',
   async create() {
     const folder = await mkdtemp(join(tmpdir(), 'promptledger-test-'))
-    return tracked(`sqlite:${join(folder, 'test.db')}`, () => rm(folder, { recursive: true, force: true }))
+    return untilTestEnd({
+      url: `sqlite:${join(folder, 'test.db')}`,
+      remove: () => rm(folder, { recursive: true, force: true, maxRetries: 3 }),
+    })
   },
 }
 
@@ -51,25 +36,34 @@ export const postgres: Engine = {
     await administer(`create database ${name}`)
     const url = new URL(serverUrl())
     url.pathname = `/${name}`
-    return tracked(url.href, () => administer(`drop database ${name} with (force)`))
+    return untilTestEnd({
+      url: url.href,
+      remove: () => administer(`drop database if exists ${name} with (force)`),
+    })
   },
 }
 
-/** `npm run test:fast` sets this: SQLite only, no server to start. */
+function untilTestEnd(database: TestDatabase): TestDatabase {
+  onTestEnd(database.remove)
+  return database
+}
+
+/** `npm run test:fast` sets this to run without a PostgreSQL server. */
 const sqliteOnly = process.env.TEST_ENGINES === 'sqlite'
 
 export const engines = sqliteOnly ? [sqlite] : [sqlite, postgres]
 
-/** Every guarantee holds on both engines. */
-export function onEachEngine(subject: string, tests: (engine: Engine) => void): void {
-  for (const engine of engines) describe(`${subject}, on ${engine.name}`, () => tests(engine))
+/** Declares a suite once for each engine: every guarantee holds on both. */
+export function onEachEngine(subject: string, tests: (engine: Engine) => void, options: TestOptions = {}): void {
+  for (const engine of engines) describe(`${subject}, on ${engine.name}`, options, () => tests(engine))
 }
 
-/** For what only PostgreSQL can do, or get wrong. */
+/** Declares a suite about behaviour that only PostgreSQL has. */
 export function onPostgres(subject: string, tests: () => void): void {
   describe(`${subject}, on PostgreSQL`, { skip: sqliteOnly && 'the fast tier has no PostgreSQL' }, tests)
 }
 
+/** The PostgreSQL server that test databases are created on. */
 export function serverUrl(): string {
   const url = process.env.TEST_DATABASE_URL
   if (url === undefined) throw new Error('TEST_DATABASE_URL is not set: run the tests with npm test')
@@ -79,6 +73,9 @@ export function serverUrl(): string {
 async function administer(sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl() })
   await client.connect()
-  await client.query(sql)
-  await client.end()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
 }

@@ -9,23 +9,23 @@ import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
 import { type BusyRepository, busyRepository, type Happening } from '../../../testing/busy-forge.ts'
-import { type RunningService, startServe } from '../../../testing/command.ts'
 import { type Engine, onEachEngine } from '../../../testing/engines.ts'
 import { type Delivery, deliveries } from '../../../testing/payloads.ts'
+import { type RunningProcess, startServe } from '../../../testing/processes.ts'
 import { openTestStore, queryRows } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { newOrganisation } from '../../src/domain/access/organisation.ts'
-import { newVault } from '../../src/domain/repositories/vault.ts'
+import { createVault } from '../../src/domain/repositories/vault.ts'
 import { connectRepository } from '../../src/follow/connect.ts'
 import type { SyncContext } from '../../src/follow/sync-context.ts'
 import { syncWithLease } from '../../src/follow/worker.ts'
 
-// How often the service is killed. In full, fifty times while 500 deliveries come in, it takes minutes:
+// How often the service is killed. The full run kills it 50 times while 500 deliveries arrive, which takes minutes:
 // PROMPTLEDGER_CRASHES=50 npx node --test --test-global-setup=testing/postgres.ts server/test/process/crash.test.ts
 const crashes = Number(process.env.PROMPTLEDGER_CRASHES ?? 5)
-const longest = 120_000
-// Many, because one whose worker was killed rests until the lease has run out.
-const count = crashes < 50 ? 5 : 25
+const allDoneTimeoutMs = 120_000
+// Several repositories, because one whose worker was killed rests until its lease expires.
+const repositoryCount = crashes < 50 ? 5 : 25
 
 const kinds: BusyRepository[] = []
 before(() => {
@@ -35,19 +35,19 @@ after(() => {
   for (const { git } of kinds) git.remove()
 })
 
-onEachEngine('Deliveries', (engine) => {
-  test('that come in while the service is killed again and again leave the entries of an undisturbed run', async () => {
+onEachEngine('A killed service', (engine) => {
+  test('deliveries received between repeated kills produce the same history as an undisturbed run', async () => {
     const [undisturbed, disturbed] = await Promise.all([outcome(engine, 0), outcome(engine, crashes)])
     assert.equal(new Set(undisturbed.entries.map(({ action }) => action)).size, 4)
     assert.deepEqual(disturbed.entries, undisturbed.entries)
     for (const { states, numbering } of [undisturbed, disturbed]) {
-      assert.deepEqual(states, { done: count * 18, ignored: count * 2 })
+      assert.deepEqual(states, { done: repositoryCount * 18, ignored: repositoryCount * 2 })
       assert.deepEqual(numbering, [])
     }
   })
 })
 
-/** Has everything happen to copies of the repositories, to a service that is killed so often, and looks what became of it. */
+/** Replays all events on copies of the repositories against a service that is killed `crashes` times, and returns the result. */
 async function outcome(engine: Engine, crashes: number) {
   const database = await engine.create()
   const folder = await mkdtemp(join(tmpdir(), 'promptledger-crash-'))
@@ -55,7 +55,7 @@ async function outcome(engine: Engine, crashes: number) {
   const sendings = await connectAll(database.url, folder, key)
   const settings = {
     DATABASE_URL: database.url,
-    // Not where they were connected: the mirrors have to be made anew, and some are interrupted at that.
+    // A new folder, so that mirrors are cloned again and some kills hit a clone.
     DATA_DIR: join(folder, 'data'),
     PROMPTLEDGER_SECRET_KEY: key.toString('hex'),
     LOG_LEVEL: 'silent',
@@ -64,10 +64,10 @@ async function outcome(engine: Engine, crashes: number) {
   for (let crash = 0; crash < crashes; crash++) {
     const service = await startServe(settings)
     const sent = waiting.splice(0, Math.ceil(sendings.length / (crashes + 1)))
-    const unanswered = deliver(service, sent)
+    const unacknowledged = deliver(service, sent)
     await pause(50 + ((crash * 317) % 1_300))
     await crashWith(service, crash % 2 === 1)
-    waiting = [...(await unanswered), ...waiting]
+    waiting = [...(await unacknowledged), ...waiting]
   }
   const service = await startServe(settings)
   assert.deepEqual(await deliver(service, waiting), [])
@@ -83,7 +83,7 @@ async function outcome(engine: Engine, crashes: number) {
   return found
 }
 
-/** A delivery on its way, with what has happened before it is sent. */
+/** A delivery to send, and the refs as they are on the remote at that moment. */
 interface Sending {
   remote: string
   refs: Happening['refs']
@@ -91,12 +91,12 @@ interface Sending {
   delivery: Delivery
 }
 
-/** Connects copies of the repositories; gives all deliveries, 500, with those of the repositories mixed. */
+/** Connects copies of the repositories and returns all deliveries, interleaved across repositories. */
 async function connectAll(url: string, folder: string, key: Buffer): Promise<Sending[]> {
   const store = await openTestStore(url)
   const follow: SyncContext = {
     store,
-    vault: newVault(key),
+    vault: createVault(key),
     clock: Date.now,
     log: pino({ level: 'silent' }),
     dataDir: join(folder, 'connecting'),
@@ -106,7 +106,7 @@ async function connectAll(url: string, folder: string, key: Buffer): Promise<Sen
   }
   const { id: organisationId } = await store.organisations.create(newOrganisation('Acme', 'free', Date.now()))
   const sendings = await Promise.all(
-    Array.from({ length: count }, async (_, i) => {
+    Array.from({ length: repositoryCount }, async (_, i) => {
       const { git, happenings } = kinds[i % kinds.length] as BusyRepository
       const remote = join(folder, `${i}.git`)
       cpSync(git.remote, remote, { recursive: true })
@@ -122,9 +122,9 @@ async function connectAll(url: string, folder: string, key: Buffer): Promise<Sen
   return Array.from({ length: 20 }, (_, i) => sendings.map((ofOne) => ofOne[i] as Sending)).flat()
 }
 
-/** Sends one after the other and gives those that got no answer, to be sent again as they are. */
-async function deliver({ address }: RunningService, sendings: Sending[]): Promise<Sending[]> {
-  const unanswered: Sending[] = []
+/** Sends one delivery after another and returns those without a response, to be sent again unchanged. */
+async function deliver({ address }: RunningProcess, sendings: Sending[]): Promise<Sending[]> {
+  const unacknowledged: Sending[] = []
   for (const sending of sendings) {
     const { remote, refs, path, delivery } = sending
     for (const [ref, commit] of refs) pointTo(join(remote, ref), commit)
@@ -133,21 +133,21 @@ async function deliver({ address }: RunningService, sendings: Sending[]): Promis
       (response) => response.status,
       () => null,
     )
-    if (status === null) unanswered.push(sending)
+    if (status === null) unacknowledged.push(sending)
     else assert.equal(status, 202)
   }
-  return unanswered
+  return unacknowledged
 }
 
-/** What a push does to a ref, without a process for each. */
+/** Updates a ref as a push does, without starting a git process for each. */
 function pointTo(ref: string, commit: string): void {
   mkdirSync(dirname(ref), { recursive: true })
   writeFileSync(`${ref}.new`, `${commit}\n`)
   renameSync(`${ref}.new`, ref)
 }
 
-/** Kills the service as it is; where the whole machine went down, the gits at work go with it and leave their locks behind. */
-async function crashWith(service: RunningService, gits: boolean): Promise<void> {
+/** Kills the service. With `gits`, its git processes die too and leave their locks behind, as when the machine goes down. */
+async function crashWith(service: RunningProcess, gits: boolean): Promise<void> {
   const parent = String(service.process.pid)
   const processes = gits ? execFileSync('ps', ['-A', '-o', 'pid=,ppid=,comm=']).toString().split('\n') : []
   const children = processes.map((line) => line.trim().split(/\s+/)).filter(([, ppid]) => ppid === parent)
@@ -156,13 +156,13 @@ async function crashWith(service: RunningService, gits: boolean): Promise<void> 
     try {
       process.kill(-Number(pid), 'SIGKILL')
     } catch {
-      // It was done before.
+      // The process had already exited.
     }
   }
 }
 
 async function allDone(url: string): Promise<void> {
-  const deadline = Date.now() + longest
+  const deadline = Date.now() + allDoneTimeoutMs
   const left = `select (select count(*) from deliveries where state = 'pending') as pending,
     (select count(*) from edits where held_until is not null) as held`
   for (;;) {
@@ -179,7 +179,7 @@ function problems(url: string): Promise<Record<string, unknown>[]> {
   return queryRows(url, sql)
 }
 
-/** All entries, in the order of the history, by their file. */
+/** All entries in history order, by file. */
 async function entriesOf(url: string) {
   const rows = await queryRows(
     url,
@@ -196,7 +196,7 @@ async function statesOf(url: string): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ state, count }) => [String(state), Number(count)]))
 }
 
-/** Prompts whose entries are not numbered from 1 to their count by time. */
+/** Prompts whose entries are not numbered 1 to n in order of time. */
 const wrongNumbers = `select p.path, p.history_count, h.position, h.place from prompts p
   left join (
     select id, prompt_id, position, row_number() over (partition by prompt_id order by created_at, id) as place,

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { promptledgerJson, sampleOf, startServe } from '../../../testing/command.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { runCliJson } from '../../../testing/cli.ts'
 import { onEachEngine, postgres, sqlite } from '../../../testing/engines.ts'
+import { sampleClient, startServe } from '../../../testing/processes.ts'
 import { queryRows } from '../../../testing/service.ts'
 
 onEachEngine('When the database fails', (engine) => {
-  test('answers 500 internal_error without a word of the cause, logs the cause, and recovers by itself', async () => {
+  test('requests get 500 internal_error without the cause, the log has the cause, and the service recovers', async () => {
     const database = await engine.create()
     const service = await startServe({ DATABASE_URL: database.url })
-    const sample = sampleOf(service)
+    const sample = sampleClient(service)
     const signal = () => sample.signal('{"value":"positive","metadata":{"a":"SENSITIVE"}}')
     assert.equal((await signal()).status, 201)
     await queryRows(database.url, 'alter table signal_hours rename to elsewhere')
@@ -31,16 +34,15 @@ onEachEngine('When the database fails', (engine) => {
     const [stored] = await queryRows(database.url, 'select count(*) as n from signals')
     const [usage] = await queryRows(database.url, 'select used from signal_usage')
     assert.deepEqual([Number(stored?.n), Number(usage?.used)], [2, 2])
-    await database.remove()
   })
 })
 
-test('While another process holds the SQLite file, signals wait, reads and health are answered', async () => {
+test('while another process locks the SQLite file, signals wait while reads and health checks are served', async (t) => {
   const database = await sqlite.create()
   const service = await startServe({ DATABASE_URL: database.url })
-  const sample = sampleOf(service)
-  const { DatabaseSync } = await import('node:sqlite')
+  const sample = sampleClient(service)
   const holder = new DatabaseSync(database.url.slice('sqlite:'.length))
+  t.after(() => holder.close())
   holder.exec('begin immediate')
   let settled = false
   const waiting = sample.signal().finally(() => {
@@ -56,17 +58,15 @@ test('While another process holds the SQLite file, signals wait, reads and healt
   assert.equal((await fetch(`${service.address}/readyz`)).status, 503)
   assert.ok(performance.now() - start < 6_000)
   holder.exec('rollback')
-  holder.close()
   assert.equal((await waiting).status, 201)
   await service.stop()
-  await database.remove()
 })
 
-test('Without its PostgreSQL the service is alive, not ready, and ready again when it is back', async () => {
+test('without its PostgreSQL the service is alive but not ready, and it is ready again once PostgreSQL is back', async () => {
   const { startPostgres } = await import('../../../testing/postgres.ts')
   const postgres = await startPostgres()
   const service = await startServe({ DATABASE_URL: postgres.url })
-  const sample = sampleOf(service)
+  const sample = sampleClient(service)
   assert.equal((await sample.history()).status, 200)
   await postgres.pause()
   assert.equal((await fetch(`${service.address}/healthz`)).status, 200)
@@ -77,15 +77,15 @@ test('Without its PostgreSQL the service is alive, not ready, and ready again wh
   await postgres.resume()
   assert.equal((await fetch(`${service.address}/readyz`)).status, 200)
   assert.equal((await sample.history()).status, 200)
-  assert.deepEqual(((await promptledgerJson(postgres.url, ['org', 'list'])) as object[]).length, 1)
+  assert.deepEqual(((await runCliJson(postgres.url, ['org', 'list'])) as object[]).length, 1)
   await service.stop()
   await postgres.stop()
 })
 
-test('Connections that PostgreSQL ends in the middle of work cost answers, not signals and not the process', async () => {
+test('connections that PostgreSQL terminates cost responses, but no acknowledged signal and not the process', async () => {
   const database = await postgres.create()
   const service = await startServe({ DATABASE_URL: database.url })
-  const sample = sampleOf(service)
+  const sample = sampleClient(service)
   let cutting = true
   let [stored, failed] = [0, 0]
   const send = async () => {
@@ -103,7 +103,8 @@ test('Connections that PostgreSQL ends in the middle of work cost answers, not s
       database.url,
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'promptledger' and datname = current_database()",
     )
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    // Spread the cuts over time, so that they hit connections in every state.
+    await delay(20)
   }
   cutting = false
   await senders
@@ -113,7 +114,6 @@ test('Connections that PostgreSQL ends in the middle of work cost answers, not s
   const [row] = await queryRows(database.url, 'select count(*) as n from signals')
   const [usage] = await queryRows(database.url, 'select used from signal_usage')
   assert.ok(stored > 0 && failed > 0, `${stored} stored, ${failed} failed`)
-  assert.ok(Number(row?.n) >= stored, `${row?.n} stored, ${stored} answered`)
+  assert.ok(Number(row?.n) >= stored, `${row?.n} stored, ${stored} acknowledged`)
   assert.equal(Number(usage?.used), Number(row?.n))
-  await database.remove()
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { type RunningService, sampleOf, startServe } from '../../../testing/command.ts'
 import { onEachEngine, sqlite } from '../../../testing/engines.ts'
+import { type RunningProcess, sampleClient, startServe } from '../../../testing/processes.ts'
 import { histogram } from '../../src/metrics/histogram.ts'
 import { format } from '../../src/metrics/text.ts'
 
@@ -15,7 +15,7 @@ const label = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\[\\"n])*)"/g
 const line =
   /^([a-zA-Z_:][\w:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\[\\"n])*",?)*)\})? (\+Inf|-Inf|NaN|-?\d[\d.e+-]*)$/
 
-/** Reads the text format, as strictly as Prometheus does: names, labels, one block a family, announced before its samples. */
+/** Parses the text format as strictly as Prometheus does: names, labels, and one block per family with HELP and TYPE first. */
 function parse(text: string): Parsed {
   assert.ok(text.endsWith('\n'))
   const types = new Map<string, string>()
@@ -24,7 +24,7 @@ function parse(text: string): Parsed {
   for (const row of text.trimEnd().split('\n')) {
     const [, kind, name = '', rest = ''] = /^# (HELP|TYPE) ([a-zA-Z_:][\w:]*) (.*)$/.exec(row) ?? []
     if (kind === 'HELP') {
-      assert.ok(!types.has(name), `${name} comes twice`)
+      assert.ok(!types.has(name), `${name} is declared twice`)
       family = name
     } else if (kind === 'TYPE') {
       assert.equal(name, family)
@@ -44,7 +44,7 @@ function unescaped(text: string): string {
   return text.replaceAll(/\\(.)/g, (_, character) => (character === 'n' ? '\n' : character))
 }
 
-async function metricsOf(service: RunningService): Promise<Parsed> {
+async function metricsOf(service: RunningProcess): Promise<Parsed> {
   const { metrics } = JSON.parse(service.output().stdout)
   const response = await fetch(metrics)
   assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
@@ -58,10 +58,10 @@ function read({ samples }: Parsed, name: string, labels: Record<string, string> 
 }
 
 onEachEngine('Metrics', (engine) => {
-  test('count requests by route and status, signals by outcome, batches, memory, and what is waiting', async () => {
+  test('requests are counted by route and status, signals by outcome, and batches, caches and queues are reported', async () => {
     const database = await engine.create()
     const service = await startServe({ DATABASE_URL: database.url, METRICS_PORT: '0' }, ['--port', '0', '--json'])
-    const sample = sampleOf(service)
+    const sample = sampleClient(service)
     for (let i = 0; i < 3; i++) assert.equal((await sample.signal()).status, 201)
     assert.equal((await sample.signal('{"value":"maybe"}')).status, 422)
     assert.equal((await sample.history()).status, 200)
@@ -89,54 +89,50 @@ onEachEngine('Metrics', (engine) => {
     assert.ok((read(metrics, 'process_resident_memory_bytes') ?? 0) > 10_000_000)
 
     assert.equal(await service.stop(), 0)
-    await database.remove()
   })
 
-  test('count signals over the limit of the month', async () => {
+  test('signals over the monthly limit are counted apart from recorded ones', async () => {
     const database = await engine.create()
     const service = await startServe({ DATABASE_URL: database.url, METRICS_PORT: '0' }, ['--port', '0', '--json'])
-    const sample = sampleOf(service)
+    const sample = sampleClient(service)
     const statuses = await Promise.all(Array.from({ length: 1_010 }, async () => (await sample.signal()).status))
     assert.equal(statuses.filter((status) => status === 429).length, 10)
     const metrics = await metricsOf(service)
     assert.equal(read(metrics, 'promptledger_signals_total', { outcome: 'over_limit' }), 10)
     assert.equal(read(metrics, 'promptledger_signals_total', { outcome: 'recorded' }), 1_000)
     await service.stop()
-    await database.remove()
   })
 })
 
 describe('Metrics', () => {
-  test('are served nowhere by default, and never where the service is', async () => {
+  test('metrics are off by default and never served on the port of the API', async () => {
     const database = await sqlite.create()
     const service = await startServe({ DATABASE_URL: database.url }, ['--port', '0', '--json'])
     assert.equal(JSON.parse(service.output().stdout).metrics, undefined)
     assert.equal((await fetch(`${service.address}/metrics`)).status, 404)
     await service.stop()
-    await database.remove()
   })
 
-  test('are those of the page, the dashboard and the alerts: each is there, and none is left out', async () => {
+  test('the metrics page, the dashboard and the alerts name exactly the metrics that exist', async () => {
     const database = await sqlite.create()
     const service = await startServe({ DATABASE_URL: database.url, METRICS_PORT: '0' }, ['--port', '0', '--json'])
     const { types } = await metricsOf(service)
     await service.stop()
-    await database.remove()
-    const told = new Set(types.keys())
+    const existing = new Set(types.keys())
     for (const file of ['metrics.md', 'grafana.json', 'alerts.yml']) {
       const text = readFileSync(new URL(`../../../docs/operations/${file}`, import.meta.url), 'utf8')
       const named = new Set(
         [...text.matchAll(/\b(promptledger_\w+|process_\w+_(?:seconds|bytes|total))\b/g)].map(([, name = '']) =>
-          told.has(name) ? name : name.replace(/_(bucket|sum|count)$/, ''),
+          existing.has(name) ? name : name.replace(/_(bucket|sum|count)$/, ''),
         ),
       )
-      for (const name of named) assert.ok(told.has(name), `${file} names ${name}, which is not told`)
+      for (const name of named) assert.ok(existing.has(name), `${file} names ${name}, which does not exist`)
       // Not everything is worth an alert.
-      if (file !== 'alerts.yml') assert.deepEqual(told.difference(named), new Set(), `left out of ${file}`)
+      if (file !== 'alerts.yml') assert.deepEqual(existing.difference(named), new Set(), `missing in ${file}`)
     }
   })
 
-  test('name what they measure and in which unit, as is the custom', async () => {
+  test('metric names follow the Prometheus conventions for units and counters', async () => {
     const database = await sqlite.create()
     const service = await startServe({ DATABASE_URL: database.url, METRICS_PORT: '0' }, ['--port', '0', '--json'])
     const { types } = await metricsOf(service)
@@ -146,10 +142,9 @@ describe('Metrics', () => {
       assert.doesNotMatch(name, /milliseconds|_ms|kilobytes|megabytes/)
     }
     await service.stop()
-    await database.remove()
   })
 
-  test('are written so that no label can break out of its quotes', () => {
+  test('label values are escaped, so none can break out of its quotes', () => {
     const value = 'a "quoted" \\ back\nnew line'
     const text = format([
       { name: 'x_total', type: 'counter', help: 'h\\\n', samples: [{ labels: { value }, value: 1 }] },
@@ -157,7 +152,7 @@ describe('Metrics', () => {
     assert.deepEqual(parse(text).samples, [{ name: 'x_total', labels: { value }, value: 1 }])
   })
 
-  test('count a value in every bucket that it fits into', () => {
+  test('a histogram counts a value in every bucket with a bound at or above it', () => {
     const { observe, samples } = histogram([1, 2])
     for (const value of [0.5, 1, 1.5, 7]) observe(value)
     assert.deepEqual(
