@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import pino from 'pino'
-import { newVault } from '../server/src/domain/repositories/vault.ts'
+import { createVault } from '../server/src/domain/repositories/vault.ts'
 import { startRepositoryService } from '../server/src/follow/repository-service.ts'
 import { buildApp } from '../server/src/http/app.ts'
-import { keyUses } from '../server/src/http/keys/last-used.ts'
+import { createLastUsedTracker } from '../server/src/http/keys/last-used.ts'
 import { openStore } from '../server/src/store/open.ts'
 
 // Writes docs/openapi.json: what a service with an empty database, of which nothing stays, says about itself.
@@ -15,7 +15,7 @@ const store = await openStore({ url: 'sqlite::memory:', poolSize: 1, clock, onLo
 const following = startRepositoryService(
   {
     store,
-    vault: newVault(randomBytes(32)),
+    vault: createVault(randomBytes(32)),
     clock,
     log,
     dataDir: tmpdir(),
@@ -27,7 +27,7 @@ const following = startRepositoryService(
   { wake() {}, stop: async () => {} },
 )
 const consoleFolder = new URL('../console/dist/', import.meta.url)
-const app = buildApp({ store, keyUses: keyUses(store.keys), repositories: following, consoleFolder, clock, log })
+const app = buildApp({ store, lastUsed: createLastUsedTracker(store.keys), repositories: following, consoleFolder, clock, log })
 const { body } = await app.inject('/openapi.json')
 await app.close()
 await store.close()

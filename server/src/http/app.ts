@@ -1,58 +1,57 @@
 import Fastify, { type FastifyInstance, type onSendHookHandler, type RouteOptions } from 'fastify'
 import type { Logger } from 'pino'
-import { notFound } from '../domain/errors.ts'
 import { api } from './api.ts'
 import { consoleRoutes } from './console/routes.ts'
 import type { Context, RequestObserver } from './context.ts'
-import { referenceRoutes } from './docs/routes.ts'
-import { errorHandler } from './errors.ts'
+import { docsRoutes } from './docs/routes.ts'
+import { errorHandler, notFound } from './errors.ts'
 import { healthRoutes } from './health/routes.ts'
 import { bodyLimit } from './json-bodies.ts'
-import { type Admission, createAdmission } from './load-shedding.ts'
-import { brokenRequestHandler } from './malformed-requests.ts'
-import { requestIds } from './request-id.ts'
+import { createLoadShedder, type LoadShedder } from './load-shedding.ts'
+import { malformedRequestHandler } from './malformed-requests.ts'
+import { createRequestIds } from './request-id.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    admission: Admission
+    loadShedder: LoadShedder
   }
   interface FastifyRequest {
-    /** When its headers were there, by the clock that never jumps. */
+    /** When the headers arrived, on the monotonic clock. */
     arrivedAt: number
   }
 }
 
-const seconds = 1_000
+const secondMs = 1_000
 
-/** Builds the service; listening is left to the caller. */
+/** Builds the service. The caller decides where it listens. */
 export function buildApp(context: Context): FastifyInstance {
-  const { store, log, clock, observer: watch } = context
-  const requestId = requestIds()
+  const { store, log, clock, observer } = context
+  const requestId = createRequestIds()
   const app = Fastify({
-    // We log by ourselves: Fastify's logger would make an object for each request even where nothing is logged.
+    // Fastify's logger would create a child logger per request, even where nothing is logged.
     logger: false,
     genReqId: requestId,
-    // A slow or silent client gives its connection back.
-    requestTimeout: 30 * seconds,
-    keepAliveTimeout: 72 * seconds,
-    http: { headersTimeout: 15 * seconds, connectionsCheckingInterval: 5 * seconds, requireHostHeader: false },
-    // While we close, requests that arrive on open connections are still answered, with `Connection: close`.
+    // Slow and idle clients must not hold connections forever.
+    requestTimeout: 30 * secondMs,
+    keepAliveTimeout: 72 * secondMs,
+    http: { headersTimeout: 15 * secondMs, connectionsCheckingInterval: 5 * secondMs, requireHostHeader: false },
+    // During shutdown, requests on open connections still get their response, with `Connection: close`.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
     bodyLimit,
-    rewriteUrl: ({ url = '/' }) => readableUrl(url),
-    // Ids of any length take the same way to the same 404.
+    rewriteUrl: ({ url = '/' }) => escapeInvalidPercent(url),
+    // Ids of any length must reach the handler and get the same 404.
     routerOptions: { maxParamLength: 16_384 },
-    clientErrorHandler: brokenRequestHandler(() => requestId({ headers: {} })),
+    clientErrorHandler: malformedRequestHandler(() => requestId({ headers: {} })),
   })
-  // Otherwise node answers an unknown `Expect` header by itself, with a status we do not have.
+  // Otherwise Node responds to an unknown `Expect` header itself, with 417, which the API does not define.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
 
-  // Answers are written by their routes; the schemas of answers describe them, for the documentation and the tests.
+  // Routes serialise their own responses; response schemas only feed the documentation and the tests.
   app.setSerializerCompiler(() => JSON.stringify)
-  // The same goes for requests, apart from bodies under /api/v1.
+  // Request schemas are documentation too, except for bodies under /api/v1.
   app.setValidatorCompiler(() => () => true)
   app.setErrorHandler(errorHandler(log, clock))
   app.setNotFoundHandler(() => {
@@ -65,7 +64,7 @@ export function buildApp(context: Context): FastifyInstance {
     done()
   })
   if (log.isLevelEnabled('debug')) logRequests(app, log)
-  if (watch !== undefined) watchRequests(app, watch)
+  if (observer !== undefined) observeRequests(app, observer)
 
   const routes: RouteOptions[] = []
   app.addHook('onRoute', (route) => {
@@ -73,12 +72,12 @@ export function buildApp(context: Context): FastifyInstance {
   })
 
   app.register(healthRoutes(context))
-  const admission = createAdmission(store.queues, log)
-  app.decorate('admission', admission)
-  // All but health, which is told whatever else is going on.
+  const loadShedder = createLoadShedder(store.queues, log)
+  app.decorate('loadShedder', loadShedder)
+  // Health checks stay outside: they must respond under overload too.
   app.register(async (guarded) => {
-    admission.guard(guarded)
-    guarded.register(referenceRoutes(routes))
+    loadShedder.guard(guarded)
+    guarded.register(docsRoutes(routes))
     guarded.register(webhookRoutes(context))
     guarded.register(consoleRoutes(context))
     guarded.register(api(context), { prefix: '/api/v1' })
@@ -86,26 +85,26 @@ export function buildApp(context: Context): FastifyInstance {
   return app
 }
 
-function watchRequests(app: FastifyInstance, watch: RequestObserver): void {
-  const tell = (route: number): onSendHookHandler => {
+function observeRequests(app: FastifyInstance, observer: RequestObserver): void {
+  const report = (route: number): onSendHookHandler => {
     return (request, reply, payload, done) => {
-      watch.answered(route, reply.statusCode, performance.now() - request.arrivedAt)
+      observer.responded(route, reply.statusCode, performance.now() - request.arrivedAt)
       done(null, payload)
     }
   }
-  // To each route by itself, since asking a request for its route costs more than all the counting.
+  // One hook per route: looking up a request's route at runtime costs more than all the counting.
   app.addHook('onRoute', (route) => {
-    const number = watch.route([route.method].flat()[0] as string, route.url)
-    route.onSend = [route.onSend ?? [], tell(number)].flat()
+    const handle = observer.route([route.method].flat()[0] as string, route.url)
+    route.onSend = [route.onSend ?? [], report(handle)].flat()
   })
-  const tellOfNone = tell(watch.route('ANY', 'none'))
+  const reportUnmatched = report(observer.route('ANY', 'none'))
   app.addHook('onSend', function (request, reply, payload, done) {
-    if (request.is404) tellOfNone.call(this, request, reply, payload, done)
+    if (request.is404) reportUnmatched.call(this, request, reply, payload, done)
     else done(null, payload)
   })
 }
 
-/** The route, not the address, and no header: nothing that could hold a key or what somebody wrote. */
+/** Logs the route pattern rather than the URL, and no headers, so that keys and user input stay out of the log. */
 function logRequests(app: FastifyInstance, log: Logger): void {
   app.addHook('onResponse', (request, reply, done) => {
     const { method, id: requestId, routeOptions } = request
@@ -115,8 +114,8 @@ function logRequests(app: FastifyInstance, log: Logger): void {
   })
 }
 
-/** A path with broken percent signs names nothing, which is for the router to find out: it refuses them with a status of its own. */
-function readableUrl(url: string): string {
+/** Escapes a path that cannot be percent-decoded, so that it gets a 404: the router would respond 400, which the API does not define. */
+function escapeInvalidPercent(url: string): string {
   if (!url.includes('%')) return url
   const end = url.indexOf('?')
   const path = end === -1 ? url : url.slice(0, end)

@@ -2,23 +2,23 @@ import type { Logger } from 'pino'
 import type { Store } from '../domain/store.ts'
 import type { Clock } from '../domain/time.ts'
 import type { RepositoryService } from '../follow/repository-service.ts'
-import type { KeyUses } from './keys/last-used.ts'
+import type { LastUsedTracker } from './keys/last-used.ts'
 
-/** What the routes work with. */
+/** Dependencies of the routes. */
 export interface Context {
   store: Store
-  keyUses: KeyUses
+  lastUsed: LastUsedTracker
   repositories: RepositoryService
-  /** Where the built console lies. There may be nothing. */
+  /** The folder of the built console. It may not exist. */
   consoleFolder: URL
   clock: Clock
   log: Logger
   observer?: RequestObserver
 }
 
-/** Told of every answer. */
+/** Receives the duration and status of every response. */
 export interface RequestObserver {
-  /** A number for the route, to be told with each of its answers. */
+  /** Registers a route and returns its handle for `responded`. */
   route(method: string, pattern: string): number
-  answered(route: number, status: number, milliseconds: number): void
+  responded(route: number, status: number, milliseconds: number): void
 }

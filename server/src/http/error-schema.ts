@@ -34,13 +34,21 @@ export const rateLimitedBodySchema = {
   },
 } as const
 
-/** The error body with a message that the operation in question gives. */
+/** The error body with an example message specific to one operation. */
 export function errorSchema(code: ErrorCode, message: string) {
   return { ...errorBodySchema, examples: [{ error: { code, message } }] }
 }
 
-/** What every operation answers to a request that is no proper HTTP. */
-export const malformedSchema = errorSchema('validation_error', 'The headers are too large')
+/** The response of every operation to a request that is not valid HTTP. */
+export const malformedRequestSchema = errorSchema('validation_error', 'The headers are too large')
 
-/** What an operation without a body answers to one that is no JSON: bodies are read before anybody sees that nothing was asked for. */
-export const noBodySchema = errorSchema('validation_error', 'The header Content-Type must be application/json')
+/** The response of an operation without a body to a body that is not JSON: bodies are parsed before it is known that none is needed. */
+export const unexpectedBodySchema = errorSchema('validation_error', 'The header Content-Type must be application/json')
+
+/** The response to a query parameter that is not a time. */
+export function invalidTimeSchema(parameter: string) {
+  return errorSchema(
+    'validation_error',
+    `${parameter} must be an ISO 8601 time with a time zone, such as 2026-11-15T09:30:00.000Z`,
+  )
+}

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import { DomainError, type ErrorCode, invalid } from '../domain/errors.ts'
-import type { Clock } from '../domain/time.ts'
+import { DomainError, type ErrorCode, InvalidFieldError, invalid, MonthlyLimitError } from '../domain/errors.ts'
+import { type Clock, isoTime } from '../domain/time.ts'
 
 const statusOf: Record<ErrorCode, number> = {
   unauthorized: 401,
@@ -13,29 +13,65 @@ const statusOf: Record<ErrorCode, number> = {
   internal_error: 500,
 }
 
-/** One for all: where too much is going on, not even an error is made for each. */
-export const overloaded = new DomainError('internal_error', 'Too much is going on at once. Try again in a few seconds.')
+/** A single instance, so that rejecting a request under overload does not even allocate an error. */
+export const overloaded = new DomainError('internal_error', 'The service is overloaded. Retry in a few seconds.')
 
-export function errorBody({ code, message, details }: DomainError): string {
-  return JSON.stringify({ error: { code, message, ...details } })
+export function unauthorized(): DomainError {
+  return new DomainError(
+    'unauthorized',
+    'The API key is missing or not valid. Send one in the header "Authorization: Bearer <API_KEY>".',
+  )
 }
 
-/** Turns whatever was thrown into the error body of the interface. What the caller did not cause is logged, not told. */
+export function forbidden(role: string): DomainError {
+  return new DomainError('forbidden', `Keys with the role ${role} are not allowed to do this.`)
+}
+
+export function notFound(): DomainError {
+  return new DomainError(
+    'not_found',
+    'Not found. Check the URL and the HTTP method; a key can only access its own organisation.',
+  )
+}
+
+export function internalError(): DomainError {
+  return new DomainError('internal_error', 'Internal error. Retry later.')
+}
+
+export function errorBody(error: DomainError): string {
+  const details =
+    error instanceof MonthlyLimitError
+      ? { limit: error.limit, used: error.used, resets_at: isoTime(error.resetsAt) }
+      : undefined
+  return JSON.stringify({ error: { code: error.code, message: errorMessage(error), ...details } })
+}
+
+/** The message with the name that the API knows the invalid field by, such as `commit_sha`. */
+export function errorMessage(error: DomainError): string {
+  return error instanceof InvalidFieldError ? `${wireName(error.field)} ${error.problem}` : error.message
+}
+
+function wireName(field: string): string {
+  if (field === 'idempotencyKey') return 'The header Idempotency-Key'
+  return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/** Turns anything thrown into an error response. Internal causes are logged and never sent to the client. */
 export function errorHandler(log: Logger, clock: Clock) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const error = asDomainError(thrown)
     if (error === overloaded) reply.header('Retry-After', 2)
     else if (error.code === 'internal_error') log.error({ requestId: request.id, err: thrown }, 'request failed')
     if (error.code === 'unauthorized') reply.header('WWW-Authenticate', 'Bearer')
-    if (error.code === 'rate_limited') {
-      const seconds = Math.ceil((Date.parse(String(error.details.resets_at)) - clock()) / 1_000)
+    if (error instanceof MonthlyLimitError) {
+      const seconds = Math.ceil((error.resetsAt - clock()) / 1_000)
       reply.header('Retry-After', Math.max(seconds, 1))
     }
     return reply.status(statusOf[error.code]).type('application/json; charset=utf-8').send(errorBody(error))
   }
 }
 
-const refusals: Record<string, string> = {
+const frameworkMessages: Record<string, string> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'The body is too large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The header Content-Type must be application/json',
 }
@@ -43,11 +79,7 @@ const refusals: Record<string, string> = {
 function asDomainError(thrown: unknown): DomainError {
   if (thrown instanceof DomainError) return thrown
   const { statusCode, code } = thrown as FastifyError
-  // What the framework refuses by itself is about the request; the interface knows one code for that.
-  if (statusCode !== undefined && statusCode < 500) return invalid(refusals[code] ?? (thrown as Error).message)
-  return failure()
-}
-
-export function failure(): DomainError {
-  return new DomainError('internal_error', 'Something went wrong on our side. Try again later.')
+  // A request that Fastify itself rejects is invalid input; the API has one code for that.
+  if (statusCode !== undefined && statusCode < 500) return invalid(frameworkMessages[code] ?? (thrown as Error).message)
+  return internalError()
 }

@@ -1,26 +1,26 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
 import { invalid } from '../domain/errors.ts'
-import { validator } from './validate.ts'
+import { fastifyValidator } from './validate.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body as it was sent, once it is known to be the JSON text of an object. */
+    /** The body exactly as sent. Set once it is known to be a JSON object. */
     bodyText: string
   }
 }
 
-// Metadata of 16 KiB fits several times over; whatever else comes along is ignored, but not without end.
+// Leaves room for 16 KiB of metadata several times over; unknown fields are ignored, but they must be bounded too.
 export const bodyLimit = 64 * 1024
 
-/** Lets the routes of `app` take JSON bodies, and nothing else. */
-export function takeJsonBodies(app: FastifyInstance): void {
+/** Makes the routes of `app` accept JSON bodies and nothing else. */
+export function acceptJsonBodies(app: FastifyInstance): void {
   app.decorateRequest('bodyText', '')
 
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer', bodyLimit }, (request, bytes, done) => {
-    // Clients that always send the header send it with nothing too, which is right where nothing is asked for.
-    if (bytes.length === 0 && mayBeMissing(request.routeOptions.schema?.body)) {
+    // Some clients always send the header, also on requests that need no body.
+    if (bytes.length === 0 && isOptional(request.routeOptions.schema?.body)) {
       done(null, undefined)
       return
     }
@@ -33,19 +33,21 @@ export function takeJsonBodies(app: FastifyInstance): void {
     }
   })
 
-  // Bodies are checked against their schema. Paths and queries are only described by theirs: a path that fits nothing is
-  // not found, and a page that makes no sense falls back to the default.
-  app.setValidatorCompiler(({ schema, httpPart }) => (httpPart === 'body' ? validator(schema as object) : () => true))
+  // Only bodies are validated. Path and query schemas are documentation: a malformed id is a 404, and an invalid
+  // page falls back to the default.
+  app.setValidatorCompiler(({ schema, httpPart }) =>
+    httpPart === 'body' ? fastifyValidator(schema as object) : () => true,
+  )
 }
 
-/** Whether a request is fine without a body: the validator sees null in its place. */
-function mayBeMissing(body: unknown): boolean {
+/** Whether the body may be left out: its schema accepts null, which is what Fastify then validates. */
+function isOptional(body: unknown): boolean {
   const { type } = (body ?? { type: 'null' }) as { type?: string | string[] }
   return [type].flat().includes('null')
 }
 
-/** Parses a JSON body. Fastify's own parser refuses keys such as `__proto__`, which are welcome here. */
-export function parseBody(bytes: Buffer): { text: string; value: object } {
+/** Parses a JSON body. Fastify's own parser rejects keys such as `__proto__`, which are valid in metadata. */
+function parseBody(bytes: Buffer): { text: string; value: object } {
   if (bytes.length === 0) throw invalid('The body is empty: send a JSON object')
   if (!isUtf8(bytes)) throw invalid('The body is not valid UTF-8')
   const text = bytes.toString()
@@ -65,7 +67,7 @@ export function parseObject(subject: string, text: string): object {
   return value
 }
 
-// V8 quotes the text around the mistake; the position says enough without repeating what was sent.
+// V8 quotes the text around the error. The position is enough, and the response must not echo the body.
 function withoutExcerpt({ message }: SyntaxError): string {
   return /^[^,"]*/.exec(message)?.[0].trim() + (/ in JSON at position \d+/.exec(message)?.[0] ?? '')
 }

@@ -1,11 +1,11 @@
-/** Makes something when it is first asked for, and keeps it. What failed is tried again with the next call. */
-export function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined
+/** Runs `create` on the first call and reuses the result. A failure is not cached: the next call runs it again. */
+export function lazy<T>(create: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined
   return () => {
-    made ??= make().catch((error) => {
-      made = undefined
+    result ??= create().catch((error) => {
+      result = undefined
       throw error
     })
-    return made
+    return result
   }
 }

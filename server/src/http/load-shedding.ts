@@ -8,127 +8,128 @@ import { bodyLimit } from './json-bodies.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Bytes of body that were reckoned with when the request was taken on; -1 while it is not under way. */
-    reckoned: number
-    /** It was taken on in the hope that it is an administrator's. */
-    onlyAdmins: boolean
+    /** Body bytes counted for this request while it is in flight, otherwise -1. */
+    bodyBytesInFlight: number
+    /** Admitted on a slot reserved for admins: to be rejected unless the key turns out to be one. */
+    adminsOnly: boolean
   }
 }
 
-/** Which requests are taken on. Others are refused at once, before they cost more: their body is not read, nothing is looked up. */
-export interface Admission {
-  /** Applies it to the routes of `app`. */
+/** Rejects requests under overload before they cost anything: no body is read, no key is looked up. */
+export interface LoadShedder {
+  /** Applies the limits to the routes of `app`. */
   guard(app: FastifyInstance): void
   inFlight(): { reads: number; writes: number; bodyBytes: number }
   rejected(): Record<Reason, number>
 }
 
-type Reason = 'reads' | 'writes' | 'bodies' | 'silence'
+type Reason = 'reads' | 'writes' | 'bodies' | 'stalled'
 
-// Several thousand are answered in a second, so that the last of these waits for a fraction of one.
-const mostWrites = 2_000
-const mostReads = 2_000
-const readsForAdmins = 200
-const mostBodyBytes = 48 * 1024 * 1024
-// Milliseconds. Where the database has answered nobody for so long, whoever comes now would wait in vain.
-const longestSilence = 5_000
-const restFor = 500
-const tellEvery = 10_000
+// The service handles several thousand requests per second, so the last one in the queue waits a fraction of a second.
+const maxWrites = 2_000
+const maxReads = 2_000
+const adminReads = 200
+const maxBodyBytes = 48 * 1024 * 1024
+// If the database has not answered for this long, a new request would only time out in the queue.
+const stallTimeoutMs = 5_000
+const pauseAfterRejectionMs = 500
+const logEveryMs = 10_000
 
-export function createAdmission({ refresh: lookUps, signals }: Queues, log: Logger): Admission {
-  const refused: Record<Reason, number> = { reads: 0, writes: 0, bodies: 0, silence: 0 }
+export function createLoadShedder({ refresh, signals }: Queues, log: Logger): LoadShedder {
+  const rejected: Record<Reason, number> = { reads: 0, writes: 0, bodies: 0, stalled: 0 }
   let reads = 0
   let writes = 0
   let bodyBytes = 0
-  let untold = 0
-  let toldAt = Number.NEGATIVE_INFINITY
+  let suppressed = 0
+  let lastLoggedAt = Number.NEGATIVE_INFINITY
 
-  function reasonAgainst(request: FastifyRequest, reading: boolean, length: number): Reason | null {
-    if (lookUps.stalledForMs() > longestSilence) return 'silence'
-    if (reading) {
-      if (reads < mostReads) return null
-      request.onlyAdmins = true
-      return reads < mostReads + readsForAdmins ? null : 'reads'
+  function rejectionReason(request: FastifyRequest, isRead: boolean, length: number): Reason | null {
+    if (refresh.stalledForMs() > stallTimeoutMs) return 'stalled'
+    if (isRead) {
+      if (reads < maxReads) return null
+      request.adminsOnly = true
+      return reads < maxReads + adminReads ? null : 'reads'
     }
-    if (signals.stalledForMs() > longestSilence) return 'silence'
-    if (writes >= mostWrites) return 'writes'
-    return bodyBytes + length > mostBodyBytes ? 'bodies' : null
+    if (signals.stalledForMs() > stallTimeoutMs) return 'stalled'
+    if (writes >= maxWrites) return 'writes'
+    return bodyBytes + length > maxBodyBytes ? 'bodies' : null
   }
 
-  function note(reason: Reason): void {
-    refused[reason]++
-    untold++
+  /** Counts every rejection but logs at most one line per interval, so that an overload does not flood the log. */
+  function countRejection(reason: Reason): void {
+    rejected[reason]++
+    suppressed++
     const now = performance.now()
-    if (now - toldAt < tellEvery) return
-    log.warn({ refused: untold, reason, reads, writes, bodyBytes }, 'overload: requests were refused')
-    untold = 0
-    toldAt = now
+    if (now - lastLoggedAt < logEveryMs) return
+    log.warn({ rejected: suppressed, reason, reads, writes, bodyBytes }, 'overloaded: rejecting requests')
+    suppressed = 0
+    lastLoggedAt = now
   }
 
   return {
     guard(app) {
-      app.decorateRequest('reckoned', -1)
-      app.decorateRequest('onlyAdmins', false)
+      app.decorateRequest('bodyBytesInFlight', -1)
+      app.decorateRequest('adminsOnly', false)
 
       app.addHook('onRequest', (request, reply, done) => {
-        const reading = isReading(request)
+        const isRead = isReadRequest(request)
         const length = bodyLength(request)
-        const reason = reasonAgainst(request, reading, length)
+        const reason = rejectionReason(request, isRead, length)
         if (reason !== null) {
-          note(reason)
-          rest(request, reply)
+          countRejection(reason)
+          pauseConnection(request, reply)
           done(overloaded)
           return
         }
-        if (reading) reads++
+        if (isRead) reads++
         else writes++
         bodyBytes += length
-        request.reckoned = length
+        request.bodyBytesInFlight = length
         done()
       })
 
-      // The body of a request that was cut off while its key was looked up never ends, and nobody would notice.
+      // If the client disconnected during the key lookup, the body stream never ends and the request would hang.
       app.addHook('preParsing', (request, _reply, body, done) => {
-        if (request.raw.destroyed) done(invalid('The request was cut off'))
+        if (request.raw.destroyed) done(invalid('The connection closed before the body arrived'))
         else done(null, body)
       })
 
-      // Every request gets here, also that of a client who has left; the events of node's response do not tell of all.
+      // onSend runs for every request, also after a disconnect. Node's response events do not.
       app.addHook('onSend', (request, _reply, payload, done) => {
-        if (request.reckoned >= 0) {
-          if (isReading(request)) reads--
+        if (request.bodyBytesInFlight >= 0) {
+          if (isReadRequest(request)) reads--
           else writes--
-          bodyBytes -= request.reckoned
-          request.reckoned = -1
+          bodyBytes -= request.bodyBytesInFlight
+          request.bodyBytesInFlight = -1
         }
         done(null, payload)
       })
     },
     inFlight: () => ({ reads, writes, bodyBytes }),
-    rejected: () => refused,
+    rejected: () => rejected,
   }
 }
 
 /**
- * Leaves the connection unread for a while after the refusal. To refuse costs as much as to answer, nearly all of it for the
- * HTTP around it: whoever asks again at once would take the time of those who are being answered.
+ * Stops reading from the connection for a while after a rejection. A rejection costs about as much as a response, nearly
+ * all of it HTTP handling, so a client that retries at once would take that time from the requests in flight.
  */
-function rest({ raw: request }: FastifyRequest, { raw: response }: FastifyReply): void {
+function pauseConnection({ raw: request }: FastifyRequest, { raw: response }: FastifyReply): void {
   const { socket } = request
-  // What is injected comes over no connection.
+  // Injected requests have no real socket.
   if (!(socket instanceof Socket)) return
-  let open = 2
+  let unfinished = 2
   const pause = () => {
-    if (--open > 0) return
+    if (--unfinished > 0) return
     socket.pause()
-    setTimeout(() => socket.resume(), restFor).unref()
+    setTimeout(() => socket.resume(), pauseAfterRejectionMs).unref()
   }
-  // Until both are over, node itself goes on reading.
+  // Until both have finished, Node itself keeps reading from the socket.
   request.once('end', pause).resume()
   response.once('finish', pause)
 }
 
-function isReading({ method }: FastifyRequest): boolean {
+function isReadRequest({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
@@ -136,6 +137,6 @@ function bodyLength(request: FastifyRequest): number {
   const { 'content-length': announced, 'transfer-encoding': encoding } = request.headers
   if (announced === undefined) return encoding === undefined ? 0 : request.routeOptions.bodyLimit
   const length = Number(announced)
-  // What is too large for its route is going to be refused for that, unread.
+  // A body over the limit of its route is rejected unread, so it takes no memory.
   return length > bodyLimit && length > request.routeOptions.bodyLimit ? 0 : length
 }

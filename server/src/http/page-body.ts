@@ -1,20 +1,20 @@
 import { type PageRequest, pageRequest, pagination } from '../domain/page.ts'
-import { lastOf, type Query } from './parameters.ts'
+import { lastValue, type Query } from './parameters.ts'
 
 /** The page that the query asks for. */
-export function askedPage(query: unknown): PageRequest {
+export function requestedPage(query: unknown): PageRequest {
   const { page, limit } = query as Query
-  return pageRequest(lastOf(page), lastOf(limit))
+  return pageRequest(lastValue(page), lastValue(limit))
 }
 
-export function renderPage(data: unknown[], asked: PageRequest, totalCount: number): string {
-  return renderPageOf(JSON.stringify(data), asked, totalCount)
+export function renderPage(data: unknown[], request: PageRequest, totalCount: number): string {
+  return renderPageJson(JSON.stringify(data), request, totalCount)
 }
 
-/** The same for data that are JSON text already. */
-export function renderPageOf(data: string, asked: PageRequest, totalCount: number): string {
-  const { currentPage, totalPages, perPage } = pagination(asked, totalCount)
-  // Written by hand because a page number may have more digits than a number can hold.
+/** Like `renderPage`, for data that is already JSON text. */
+export function renderPageJson(data: string, request: PageRequest, totalCount: number): string {
+  const { currentPage, totalPages, perPage } = pagination(request, totalCount)
+  // Built by hand because `current_page` echoes the request and can have more digits than a number can hold.
   return (
     `{"data":${data},"pagination":{"current_page":${currentPage},` +
     `"total_pages":${totalPages},"total_count":${totalCount},"per_page":${perPage}}}`

@@ -19,7 +19,7 @@ export const paginationSchema = {
   additionalProperties: false,
 } as const
 
-/** Of a list that fits on one page. */
+/** The pagination of a list that fits on one page. */
 export function paginationExample(totalCount: number) {
   return { current_page: 1, total_pages: 1, total_count: totalCount, per_page: 25 }
 }

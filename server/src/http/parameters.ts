@@ -1,39 +1,43 @@
-import { invalid, notFound } from '../domain/errors.ts'
+import { invalid } from '../domain/errors.ts'
 import { type Instant, parseTime } from '../domain/time.ts'
+import { notFound } from './errors.ts'
 
 export type Query = Record<string, string | string[] | undefined>
 
-/** A parameter's value; of several, the last. */
-export function lastOf(values: string | string[] | undefined): string | undefined {
+/** The value of a query parameter. If it is repeated, the last one counts. */
+export function lastValue(values: string | string[] | undefined): string | undefined {
   return Array.isArray(values) ? values.at(-1) : values
 }
 
-/** A number in a path; anything else names nothing. */
-export function pathId(text: string): number {
+/** A numeric id from the path. Anything else is a 404, like an unknown id. */
+export function idParameter(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw notFound()
   return Number(text)
 }
 
-/** A time in the query, null where there is none. */
+/** A time from the query, or null if absent. */
 export function timeParameter(query: Query, name: string): Instant | null {
-  const text = lastOf(query[name])
+  const text = lastValue(query[name])
   return text === undefined ? null : parseTime(name, text)
 }
 
-/** One of some words in the query, null where there is none. */
-export function wordParameter<const Word extends string>(
+/** One of `values` from the query, or null if absent. */
+export function enumParameter<const Value extends string>(
   query: Query,
   name: string,
-  words: readonly Word[],
-): Word | null {
-  const text = lastOf(query[name])
+  values: readonly Value[],
+): Value | null {
+  const text = lastValue(query[name])
   if (text === undefined) return null
-  const word = words.find((word) => word === text)
-  if (word === undefined) throw invalid(`${name} must be one of ${words.join(', ')}`)
-  return word
+  const value = values.find((value) => value === text)
+  if (value === undefined) throw invalid(`${name} must be one of ${values.join(', ')}`)
+  return value
 }
 
-/** Refuses a span that ends before it begins. */
-export function checkSpan([fromName, from]: [string, Instant | null], [toName, to]: [string, Instant | null]): void {
+/** Rejects a range that is empty or ends before it starts. */
+export function checkTimeRange(
+  [fromName, from]: [string, Instant | null],
+  [toName, to]: [string, Instant | null],
+): void {
   if (from !== null && to !== null && to <= from) throw invalid(`${toName} must be later than ${fromName}`)
 }

@@ -2,21 +2,23 @@ import { Ajv, type ErrorObject } from 'ajv'
 import type { FromSchema, JSONSchema } from 'json-schema-to-ts'
 import { invalid } from '../domain/errors.ts'
 
-// Nothing is coerced, filled in or dropped: what arrives is taken as it is or refused.
+// No coercion, no defaults, no removal: a value is accepted as sent or rejected.
 const ajv = new Ajv({ allowUnionTypes: true, validateFormats: false })
 
-/** Gives the value back, typed, once it fits the schema; otherwise says what is wrong and where. */
-export function checker<const Schema extends JSONSchema>(schema: Schema): (value: unknown) => FromSchema<Schema> {
-  const fits = ajv.compile(schema as object)
+/** A function that returns the value, typed, if it matches the schema, and otherwise says what is wrong and where. */
+export function createSchemaChecker<const Schema extends JSONSchema>(
+  schema: Schema,
+): (value: unknown) => FromSchema<Schema> {
+  const matches = ajv.compile(schema as object)
   return (value) => {
-    if (!fits(value)) throw invalid(describe(fits.errors?.[0]))
+    if (!matches(value)) throw invalid(describe(matches.errors?.[0]))
     return value as FromSchema<Schema>
   }
 }
 
-/** The same in the form that Fastify wants it. */
-export function validator(schema: JSONSchema): (value: unknown) => { value: unknown } | { error: Error } {
-  const check = checker(schema)
+/** The same check in the form that Fastify expects. */
+export function fastifyValidator(schema: JSONSchema): (value: unknown) => { value: unknown } | { error: Error } {
+  const check = createSchemaChecker(schema)
   return (value) => {
     try {
       return { value: check(value) }
@@ -31,7 +33,7 @@ function describe(problem: ErrorObject | undefined): string {
   const { keyword, params, message } = problem
   const field = problem.instancePath.slice(1).replaceAll('/', '.')
   if (keyword === 'required') {
-    return `${field === '' ? params.missingProperty : `${field}.${params.missingProperty}`} must be given`
+    return `${field === '' ? params.missingProperty : `${field}.${params.missingProperty}`} is required`
   }
   const subject = field === '' ? 'The body' : field
   if (keyword === 'enum') {

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { type AuditFilter, auditActions } from '../../domain/access/audit.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema } from '../error-schema.ts'
-import { askedPage, renderPage } from '../page-body.ts'
-import { checkSpan, type Query, timeParameter, wordParameter } from '../parameters.ts'
+import { renderPage, requestedPage } from '../page-body.ts'
+import { checkTimeRange, enumParameter, type Query, timeParameter } from '../parameters.ts'
 import { toAuditEntryBody } from './body.ts'
 import { auditPageSchema, auditQuerySchema } from './schema.ts'
 
@@ -22,7 +22,7 @@ const schema = {
     403: errorBodySchema,
     422: errorSchema(
       'validation_error',
-      'since must be an ISO 8601 time with a zone, such as 2026-11-15T09:30:00.000Z',
+      'since must be an ISO 8601 time with a time zone, such as 2026-11-15T09:30:00.000Z',
     ),
     500: errorBodySchema,
   },
@@ -31,7 +31,7 @@ const schema = {
 export function auditRoutes({ store }: Context) {
   return async (app: FastifyInstance) => {
     app.get('/audit', { schema, config: { roles: ['admin'] } }, async (request, reply) => {
-      const asked = askedPage(request.query)
+      const asked = requestedPage(request.query)
       const filter = filterOf(request.query as Query)
       const { entries, totalCount } = await store.audit.page(request.access.organisationId, filter, asked)
       const page = renderPage(entries.map(toAuditEntryBody), asked, totalCount)
@@ -42,6 +42,6 @@ export function auditRoutes({ store }: Context) {
 
 function filterOf(query: Query): AuditFilter {
   const [since, until] = [timeParameter(query, 'since'), timeParameter(query, 'until')]
-  checkSpan(['since', since], ['until', until])
-  return { action: wordParameter(query, 'action', auditActions), since, until }
+  checkTimeRange(['since', since], ['until', until])
+  return { action: enumParameter(query, 'action', auditActions), since, until }
 }

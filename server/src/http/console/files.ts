@@ -4,7 +4,7 @@ import { extname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { once } from '../lazy.ts'
+import { lazy } from '../lazy.ts'
 import type { Encoding } from './accepted-encoding.ts'
 
 /** A file of the console. Nothing of it is read before it is asked for; then it is kept. */
@@ -35,7 +35,7 @@ const compressed = ['.ico', '.png', '.woff2']
 const brotliQuality = 9
 
 /** Finds files of a folder by name, as in `assets/index-1a2b3c.js`. */
-export function consoleFiles(folder: URL): (name: string) => Promise<ConsoleFile | null> {
+export function createFileLookup(folder: URL): (name: string) => Promise<ConsoleFile | null> {
   let files: Map<string, ConsoleFile> | null = null
   return async (name) => {
     files ??= await list(fileURLToPath(folder))
@@ -56,16 +56,16 @@ async function list(folder: string): Promise<Map<string, ConsoleFile> | null> {
 
 function fileAt(path: string): ConsoleFile {
   const extension = extname(path)
-  const plain = once(() => readFile(path))
+  const plain = lazy(() => readFile(path))
   const encoded = {
-    br: once(async () => promisify(brotliCompress)(await plain(), brotliOptions)),
-    gzip: once(async () => promisify(gzip)(await plain(), { level: constants.Z_BEST_COMPRESSION })),
+    br: lazy(async () => promisify(brotliCompress)(await plain(), brotliOptions)),
+    gzip: lazy(async () => promisify(gzip)(await plain(), { level: constants.Z_BEST_COMPRESSION })),
   }
   return {
     type: types[extension] ?? 'application/octet-stream',
     compressible: extension in types && !compressed.includes(extension),
     // Weak: the same for each encoding.
-    etag: once(
+    etag: lazy(
       async () =>
         `W/"${createHash('sha256')
           .update(await plain())

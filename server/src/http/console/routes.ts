@@ -1,14 +1,23 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { notFound } from '../../domain/errors.ts'
 import type { Context } from '../context.ts'
+import { notFound } from '../errors.ts'
 import { acceptedEncoding } from './accepted-encoding.ts'
-import { type ConsoleFile, consoleFiles } from './files.ts'
+import { type ConsoleFile, createFileLookup } from './files.ts'
 
 /** Where the console shows a page; which one, it finds out by itself. */
-export const pages = ['/', '/sign-in', '/prompts', '/prompts/*', '/usage', '/keys', '/repositories', '/repositories/*']
+export const pagePaths = [
+  '/',
+  '/sign-in',
+  '/prompts',
+  '/prompts/*',
+  '/usage',
+  '/keys',
+  '/repositories',
+  '/repositories/*',
+]
 
 /** What its pages are made of: names with a hash under /assets, an icon and the like beside index.html. */
-export const files = ['/assets/*', '/:file']
+export const filePaths = ['/assets/*', '/:file']
 
 const method = ['GET', 'HEAD']
 // The console is not the interface.
@@ -45,7 +54,7 @@ const notBuilt = `<!doctype html>
 
 /** The web console: files that a browser makes everything else of, by way of the interface. */
 export function consoleRoutes({ consoleFolder }: Context) {
-  const find = consoleFiles(consoleFolder)
+  const find = createFileLookup(consoleFolder)
 
   return async (app: FastifyInstance) => {
     app.addHook('onRequest', (_request, reply, done) => {
@@ -53,7 +62,7 @@ export function consoleRoutes({ consoleFolder }: Context) {
       done()
     })
 
-    for (const url of pages) {
+    for (const url of pagePaths) {
       app.route({
         method,
         url,
@@ -66,7 +75,7 @@ export function consoleRoutes({ consoleFolder }: Context) {
       })
     }
 
-    for (const url of files) {
+    for (const url of filePaths) {
       app.route({
         method,
         url,

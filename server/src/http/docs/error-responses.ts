@@ -1,10 +1,10 @@
-import { DomainError, forbidden, invalid, notFound, unauthorized } from '../../domain/errors.ts'
+import { DomainError, invalid, MonthlyLimitError } from '../../domain/errors.ts'
 import { errorBodySchema, rateLimitedBodySchema } from '../error-schema.ts'
-import { errorBody, failure } from '../errors.ts'
+import { errorBody, forbidden, internalError, notFound, unauthorized } from '../errors.ts'
 import type { Header, Schema } from './openapi-document.ts'
 
 /** What a status means wherever it is answered. */
-export interface Refusal {
+export interface ErrorResponse {
   name: string
   description: string
   schema: Schema
@@ -12,7 +12,7 @@ export interface Refusal {
   example: unknown
 }
 
-export const refusals: Record<string, Refusal> = {
+export const errorResponses: Record<string, ErrorResponse> = {
   401: {
     name: 'Unauthorized',
     description: 'The key or session is missing, malformed, unknown, revoked, ended or expired: one answer for all.',
@@ -53,19 +53,13 @@ export const refusals: Record<string, Refusal> = {
     headers: {
       'Retry-After': { description: 'Seconds until the counter resets', schema: { type: 'integer' } },
     },
-    example: bodyOf(
-      new DomainError(
-        'rate_limited',
-        "The plan's limit of 1000 signals a month is reached. The counter resets with the next month, UTC.",
-        { limit: 1_000, used: 1_000, resets_at: '2026-12-01T00:00:00.000Z' },
-      ),
-    ),
+    example: bodyOf(new MonthlyLimitError(1_000, 1_000, Date.UTC(2026, 11))),
   },
   500: {
     name: 'InternalError',
     description: 'Our failure. Nothing was stored; the log has the cause under the request id.',
     schema: errorBodySchema,
-    example: bodyOf(failure()),
+    example: bodyOf(internalError()),
   },
 }
 

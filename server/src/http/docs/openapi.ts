@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { FastifySchema, RouteOptions } from 'fastify'
 import { version } from '../../version.ts'
 import { introduction, securitySchemes, tags } from './descriptions.ts'
-import { type Refusal, refusals } from './error-responses.ts'
+import { type ErrorResponse, errorResponses } from './error-responses.ts'
 import type { Document, Media, Operation, Parameter, Reference, Response, Schema } from './openapi-document.ts'
 
 declare module 'fastify' {
@@ -128,7 +128,7 @@ function parametersOf({ params, querystring, headers }: FastifySchema): Paramete
 }
 
 function responseOf(status: string, answer: Answer, shared: Shared): Response | Reference {
-  const refusal: Refusal | undefined = refusals[status]
+  const refusal: ErrorResponse | undefined = errorResponses[status]
   if (refusal !== undefined && answer === refusal.schema) {
     const { name, schema, example } = refusal
     shared.responses[name] ??= responseOf(status, { ...schema, examples: [example] }, shared) as Response

@@ -24,7 +24,7 @@ interface ErrorBody {
 const none = html``
 
 /** The reference for people: one page that needs nothing but itself. */
-export function renderPage(document: Document, style: string): string {
+export function renderDocsPage(document: Document, style: string): string {
   const places = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]): Place => ({ path, method, operation })),
   )

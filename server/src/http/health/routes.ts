@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { DomainError } from '../../domain/errors.ts'
 import type { Context } from '../context.ts'
-import { errorSchema, malformedSchema } from '../error-schema.ts'
+import { errorSchema, malformedRequestSchema } from '../error-schema.ts'
 import { errorBody } from '../errors.ts'
 
 const tags = ['Service']
@@ -21,14 +21,18 @@ const livesSchema = {
   operationId: 'getHealth',
   summary: 'Whether the process lives',
   tags,
-  response: { 200: statusSchema('ok'), 422: malformedSchema },
+  response: { 200: statusSchema('ok'), 422: malformedRequestSchema },
 }
 
 const readySchema = {
   operationId: 'getReadiness',
   summary: 'Whether the database accepts a write',
   tags,
-  response: { 200: statusSchema('ready'), 422: malformedSchema, 503: errorSchema('internal_error', notWritable) },
+  response: {
+    200: statusSchema('ready'),
+    422: malformedRequestSchema,
+    503: errorSchema('internal_error', notWritable),
+  },
 }
 
 /** For whoever watches the process: no key needed, nothing told. */

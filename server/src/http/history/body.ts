@@ -15,7 +15,7 @@ export function toHistoryEntryBody(entry: HistoryEntry): HistoryEntryBody {
   }
 }
 
-/** The entry that somebody tells, once it is known to make sense. */
+/** Parses and validates an entry from a request or an import file. */
 export function parseHistoryEntry(body: NewHistoryEntryBody): NewHistoryEntry {
   return newHistoryEntry({
     action: body.action,

@@ -1,31 +1,23 @@
 import type { FastifyInstance } from 'fastify'
-import { notFound } from '../../domain/errors.ts'
-import { parseTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema } from '../error-schema.ts'
-import { lastOf, pathId } from '../parameters.ts'
+import { notFound } from '../errors.ts'
+import { idParameter } from '../parameters.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { parseHistoryEntry, toHistoryEntryBody } from './body.ts'
 import {
   entryDetailsSchema,
   entryParamsSchema,
-  liveQuerySchema,
-  liveSchema,
   type NewHistoryEntryBody,
   newHistoryEntrySchema,
   recordedEntrySchema,
 } from './schema.ts'
 
-const errors = {
-  401: errorBodySchema,
-  403: errorBodySchema,
-  404: errorBodySchema,
-  500: errorBodySchema,
-}
+const errors = { 401: errorBodySchema, 403: errorBodySchema, 404: errorBodySchema, 500: errorBodySchema }
 const tags = ['History']
 
-/** Single entries of a prompt's history: recording one, reading all about one, and which was live at a time. */
-export function entryRoutes({ store, clock, repositories: following }: Context) {
+/** Record one history entry, or get one with its texts. */
+export function historyEntryRoutes({ store, repositories }: Context) {
   return async (app: FastifyInstance) => {
     app.post(
       '/prompts/:prompt_id/history',
@@ -34,15 +26,15 @@ export function entryRoutes({ store, clock, repositories: following }: Context) 
           operationId: 'recordHistory',
           summary: 'Record a history entry',
           description:
-            'For changes that come from another system. One that is there already, the same in every field, is ' +
-            'given back.',
+            'For changes made in another system. If an entry with the same values in every field exists, that entry ' +
+            'is returned and nothing is added.',
           tags,
           params: promptParamsSchema,
           body: newHistoryEntrySchema,
           response: {
             201: recordedEntrySchema,
             ...errors,
-            422: errorSchema('validation_error', 'action must be given'),
+            422: errorSchema('validation_error', 'action is required'),
           },
         },
         config: { roles: ['admin'] },
@@ -61,8 +53,8 @@ export function entryRoutes({ store, clock, repositories: following }: Context) 
           operationId: 'getHistoryEntry',
           summary: 'Get a history entry',
           description:
-            'What was changed, by whom, and the text before and after. Null for what nobody told, as for entries ' +
-            'that were not read from git.',
+            "An entry with its commit message, its actor and the prompt's text before and after. These fields are null " +
+            'if unknown, for example for entries that do not come from git.',
           tags,
           params: entryParamsSchema,
           response: { 200: entryDetailsSchema, ...errors },
@@ -71,43 +63,11 @@ export function entryRoutes({ store, clock, repositories: following }: Context) 
       },
       async (request) => {
         const { entry_id: entryId } = request.params as { entry_id: string }
-        const entry = await store.history.find(request.prompt, pathId(entryId))
+        const entry = await store.history.find(request.prompt, idParameter(entryId))
         if (entry === null) throw notFound()
         const { message, actor, path } = entry
-        const contents = await following.contents(entry)
+        const contents = await repositories.contents(entry)
         return { data: { ...toHistoryEntryBody(entry), message, actor, path, ...contents } }
-      },
-    )
-
-    app.get(
-      '/prompts/:prompt_id/live',
-      {
-        schema: {
-          operationId: 'getLive',
-          summary: 'Get what was live',
-          description:
-            'The change that was live at a time, with the text of the prompt. 404 before the first change. ' +
-            '`content` is null where the file was deleted, or git no longer has it.',
-          tags,
-          params: promptParamsSchema,
-          querystring: liveQuerySchema,
-          response: {
-            200: liveSchema,
-            ...errors,
-            422: errorSchema(
-              'validation_error',
-              'at must be an ISO 8601 time with a zone, such as 2026-11-15T09:30:00.000Z',
-            ),
-          },
-        },
-        config: { roles: ['standard', 'admin'] },
-      },
-      async (request) => {
-        const at = lastOf((request.query as Record<string, string | string[] | undefined>).at)
-        const entry = await store.history.live(request.prompt, at === undefined ? clock() : parseTime('at', at))
-        if (entry === null) throw notFound()
-        const { after } = await following.contents(entry)
-        return { data: { entry: toHistoryEntryBody(entry), path: entry.path, content: after } }
       },
     )
   }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { HistoryPage } from '../../domain/history/history.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema } from '../error-schema.ts'
-import { askedPage, renderPage } from '../page-body.ts'
+import { renderPage, requestedPage } from '../page-body.ts'
 import { pageQuerySchema } from '../page-schema.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { toHistoryEntryBody } from './body.ts'
@@ -12,8 +12,8 @@ const schema = {
   operationId: 'listHistory',
   summary: 'Get prompt history',
   description:
-    'The recorded changes of a prompt, newest first: by `created_at`, then `id`. A page past the end has no ' +
-    'entries and the right totals.',
+    'The recorded changes of a prompt, newest first by `created_at`, then `id`. A page past the end is empty and has ' +
+    'the correct totals.',
   tags: ['History'],
   params: promptParamsSchema,
   querystring: pageQuerySchema,
@@ -26,8 +26,8 @@ const schema = {
   },
 }
 
-export function historyRoutes({ store }: Context) {
-  // The store gives the same page object until the history changes, and its text lives as long as that.
+export function listHistoryRoute({ store }: Context) {
+  // The store returns the same page object until the history changes, so each page is rendered once.
   const rendered = new WeakMap<HistoryPage, Buffer>()
 
   return async (app: FastifyInstance) => {
@@ -35,12 +35,12 @@ export function historyRoutes({ store }: Context) {
       '/prompts/:prompt_id/history',
       { schema, config: { roles: ['standard', 'admin'] } },
       async (request, reply) => {
-        const asked = askedPage(request.query)
-        const found = await store.history.page(request.prompt, asked)
-        let body = rendered.get(found)
+        const pageRequest = requestedPage(request.query)
+        const page = await store.history.page(request.prompt, pageRequest)
+        let body = rendered.get(page)
         if (body === undefined) {
-          body = Buffer.from(renderPage(found.entries.map(toHistoryEntryBody), asked, found.totalCount))
-          rendered.set(found, body)
+          body = Buffer.from(renderPage(page.entries.map(toHistoryEntryBody), pageRequest, page.totalCount))
+          rendered.set(page, body)
         }
         return reply.type('application/json; charset=utf-8').send(body)
       },

@@ -3,11 +3,11 @@ import { actions } from '../../domain/history/entry.ts'
 import { paginationExample, paginationSchema } from '../page-schema.ts'
 import { promptId } from '../prompts/id-schema.ts'
 
-const facts = {
+const fields = {
   action: { enum: actions },
   user: {
     type: 'object',
-    description: 'Who made the change',
+    description: 'The author of the change',
     required: ['name', 'email'],
     properties: { name: { type: 'string' }, email: { type: 'string' } },
   },
@@ -18,7 +18,7 @@ const facts = {
   created_at: { type: 'string', format: 'date-time', description: 'ISO 8601 UTC timestamp' },
 } as const
 
-const factNames = [
+const fieldNames = [
   'action',
   'user',
   'commit_sha',
@@ -26,9 +26,9 @@ const factNames = [
   'pr_url',
   'branch_name',
   'created_at',
-] as const satisfies (keyof typeof facts)[]
+] as const satisfies (keyof typeof fields)[]
 
-const merged = {
+const mergedExample = {
   action: 'pr_merged',
   user: { name: 'Ada Lovelace', email: 'ada@example.com' },
   commit_sha: '8f3a1c5e7b9d2f4a6c8e0b1d3f5a7c9e1b3d5f7a',
@@ -38,21 +38,21 @@ const merged = {
   created_at: '2026-11-14T16:05:00.000Z',
 } as const
 
-export const historyEntryExample = { id: 1042, ...merged } as const
+export const historyEntryExample = { id: 1042, ...mergedExample } as const
 
 export const newHistoryEntrySchema = {
   title: 'NewHistoryEntry',
   type: 'object',
-  required: factNames,
-  properties: facts,
-  examples: [merged],
+  required: fieldNames,
+  properties: fields,
+  examples: [mergedExample],
 } as const
 
 export const historyEntrySchema = {
   title: 'HistoryEntry',
   type: 'object',
-  required: ['id', ...factNames],
-  properties: { id: { type: 'integer', description: 'Identifier of the history entry' }, ...facts },
+  required: ['id', ...fieldNames],
+  properties: { id: { type: 'integer', description: 'Identifier of the history entry' }, ...fields },
   additionalProperties: false,
 } as const
 
@@ -61,7 +61,7 @@ export const historyPageSchema = {
   required: ['data', 'pagination'],
   properties: { data: { type: 'array', items: historyEntrySchema }, pagination: paginationSchema },
   additionalProperties: false,
-  description: 'The entries of the page, newest first',
+  description: 'One page of entries, newest first',
   examples: [
     {
       data: [
@@ -85,12 +85,18 @@ export const historyPageSchema = {
 const textOrNull = { type: ['string', 'null'] } as const
 
 const details = {
-  message: { ...textOrNull, description: "The commit's message, or the title of the pull request" },
-  actor: { ...textOrNull, description: 'Who pushed, opened, merged or closed it, by the name that the forge knows' },
-  path: { ...textOrNull, description: "Where the prompt's file was" },
-  before: { ...textOrNull, description: "The prompt's text before; null where there was none or git no longer has it" },
-  after: { ...textOrNull, description: "The prompt's text after; null where it is gone or git no longer has it" },
-  patch: { ...textOrNull, description: 'The unified diff between the two' },
+  message: { ...textOrNull, description: 'The commit message, or the title of the pull request' },
+  actor: { ...textOrNull, description: 'The forge user who pushed, opened, merged or closed it' },
+  path: { ...textOrNull, description: "Path of the prompt's file at that time" },
+  before: {
+    ...textOrNull,
+    description: "The prompt's text before the change; null if there was none or git no longer has it",
+  },
+  after: {
+    ...textOrNull,
+    description: "The prompt's text after the change; null if it was deleted or git no longer has it",
+  },
+  patch: { ...textOrNull, description: 'Unified diff between the two' },
 } as const
 
 export const entryDetailsSchema = {
@@ -126,7 +132,7 @@ export const recordedEntrySchema = {
   required: ['data'],
   properties: { data: historyEntrySchema },
   additionalProperties: false,
-  description: 'The entry, now recorded',
+  description: 'The recorded entry',
   examples: [{ data: historyEntryExample }],
 } as const
 
@@ -163,7 +169,7 @@ export const entryParamsSchema = {
   required: ['prompt_id', 'entry_id'],
   properties: {
     prompt_id: promptId,
-    entry_id: { type: 'integer', description: 'The id of the entry', examples: [historyEntryExample.id] },
+    entry_id: { type: 'integer', description: 'The ID of the entry', examples: [historyEntryExample.id] },
   },
 } as const
 
@@ -173,7 +179,7 @@ export const liveQuerySchema = {
     at: {
       type: 'string',
       format: 'date-time',
-      description: 'When; now, where it is not given',
+      description: 'Defaults to now',
       examples: ['2026-11-15T09:30:00.000Z'],
     },
   },

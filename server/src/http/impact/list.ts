@@ -3,7 +3,7 @@ import { impactOf } from '../../domain/impact/impact.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema } from '../error-schema.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
-import { askedPage, renderPage } from '../page-body.ts'
+import { renderPage, requestedPage } from '../page-body.ts'
 import { pageQuerySchema } from '../page-schema.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { toEffectBody } from './body.ts'
@@ -11,9 +11,10 @@ import { impactSchema } from './schema.ts'
 
 const schema = {
   operationId: 'listImpact',
-  summary: 'Get the effect of each change',
+  summary: 'Get the impact of each change',
   description:
-    'For each change that went live, newest first: what users thought before and after, and whether that is a difference.',
+    'For each change that went live, newest first: the signals before and after, the difference between them, and a ' +
+    'verdict on whether that difference is more than chance.',
   tags: ['Impact'],
   params: promptParamsSchema,
   querystring: pageQuerySchema,
@@ -26,17 +27,16 @@ const schema = {
   },
 }
 
-/** What each change did to what users think. */
-export function impactRoutes({ store, clock }: Context) {
+export function listImpactRoute({ store, clock }: Context) {
   return async (app: FastifyInstance) => {
     app.get(
       '/prompts/:prompt_id/impact',
       { schema, config: { roles: ['standard', 'admin'] } },
       async (request, reply) => {
-        const asked = askedPage(request.query)
-        const { impacts, totalCount } = await impactOf(store, request.prompt, asked, clock())
+        const pageRequest = requestedPage(request.query)
+        const { impacts, totalCount } = await impactOf(store, request.prompt, pageRequest, clock())
         const data = impacts.map((impact) => ({ entry: toHistoryEntryBody(impact.entry), ...toEffectBody(impact) }))
-        return reply.type('application/json; charset=utf-8').send(renderPage(data, asked, totalCount))
+        return reply.type('application/json; charset=utf-8').send(renderPage(data, pageRequest, totalCount))
       },
     )
   }

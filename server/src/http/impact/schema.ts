@@ -8,27 +8,30 @@ import { tally } from '../signals/tally-schema.ts'
 const ratedTally = {
   type: 'object',
   required: ['positive', 'negative', 'rate'],
-  properties: { ...tally, rate: { type: ['number', 'null'], description: 'The share of positive ones' } },
+  properties: {
+    ...tally,
+    rate: { type: ['number', 'null'], description: 'Share of positive signals; null without signals' },
+  },
   additionalProperties: false,
 } as const
 
 const effect = {
   live_from: { type: 'string', format: 'date-time' },
-  live_until: { type: ['string', 'null'], format: 'date-time', description: 'Null for what is live now' },
-  before: { ...ratedTally, description: 'Signals while the change before was live' },
+  live_until: { type: ['string', 'null'], format: 'date-time', description: 'Null if the change is still live' },
+  before: { ...ratedTally, description: 'Signals while the previous change was live' },
   after: { ...ratedTally, description: 'Signals while this change was live' },
-  difference: { type: ['number', 'null'], description: 'The rate after less the rate before' },
+  difference: { type: ['number', 'null'], description: 'The rate after minus the rate before' },
   interval: {
     type: ['array', 'null'],
     items: { type: 'number' },
     minItems: 2,
     maxItems: 2,
-    description: 'Where the true difference lies, with 95 % confidence',
+    description: '95% confidence range of the true difference',
   },
   verdict: { enum: verdicts },
 } as const
 
-const effectNames = [
+const effectFields = [
   'live_from',
   'live_until',
   'before',
@@ -57,7 +60,7 @@ export const impactSchema = {
       description: 'The changes that went live, newest first',
       items: {
         type: 'object',
-        required: ['entry', ...effectNames],
+        required: ['entry', ...effectFields],
         properties: { entry: historyEntrySchema, ...effect },
         additionalProperties: false,
       },
@@ -65,7 +68,7 @@ export const impactSchema = {
     pagination: paginationSchema,
   },
   additionalProperties: false,
-  description: 'The changes of the page',
+  description: 'One page of changes',
   examples: [{ data: [{ entry: historyEntryExample, ...effectExample }], pagination: paginationExample(1) }],
 } as const
 
@@ -77,16 +80,16 @@ const timelineEntrySchema = {
   required: ['entry', 'message', 'actor', 'path', 'commit_url', 'impact'],
   properties: {
     entry: historyEntrySchema,
-    message: { ...textOrNull, description: "The commit's message, or the title of the pull request" },
-    actor: { ...textOrNull, description: 'Who pushed, opened, merged or closed it, by the name that the forge knows' },
-    path: { ...textOrNull, description: "Where the prompt's file was" },
-    commit_url: { ...textOrNull, description: "The commit's page; null where the repository is not known" },
+    message: { ...textOrNull, description: 'The commit message, or the title of the pull request' },
+    actor: { ...textOrNull, description: 'The forge user who pushed, opened, merged or closed it' },
+    path: { ...textOrNull, description: "Path of the prompt's file at that time" },
+    commit_url: { ...textOrNull, description: "The commit's page on the forge; null if the repository is unknown" },
     impact: {
       anyOf: [
-        { type: 'object', required: effectNames, properties: effect, additionalProperties: false },
+        { type: 'object', required: effectFields, properties: effect, additionalProperties: false },
         { type: 'null' },
       ],
-      description: 'What it did to what users think; null for what did not go live',
+      description: 'Effect on user feedback; null if the change did not go live',
     },
   },
   additionalProperties: false,
@@ -97,7 +100,7 @@ export const timelineSchema = {
   required: ['data', 'pagination'],
   properties: { data: { type: 'array', items: timelineEntrySchema }, pagination: paginationSchema },
   additionalProperties: false,
-  description: 'The entries of the page, newest first',
+  description: 'One page of entries, newest first',
   examples: [
     {
       data: [
@@ -122,11 +125,11 @@ export const timelineQuerySchema = {
   properties: {
     action: {
       type: 'string',
-      description: `Only these: one or several of ${actions.join(', ')}, with commas between`,
+      description: `Only these actions: one or more of ${actions.join(', ')}, separated by commas`,
       examples: ['deployed,pr_merged'],
     },
-    since: { ...time, description: 'From this time on' },
-    until: { ...time, description: 'Before this time', examples: ['2026-12-01T00:00:00.000Z'] },
+    since: { ...time, description: 'From this time, inclusive' },
+    until: { ...time, description: 'Until this time, exclusive', examples: ['2026-12-01T00:00:00.000Z'] },
     ...pageQuerySchema.properties,
   },
 } as const

@@ -3,25 +3,22 @@ import { invalid } from '../../domain/errors.ts'
 import { type Action, actions } from '../../domain/history/entry.ts'
 import type { TimelineFilter } from '../../domain/history/history.ts'
 import { type TimelineEntry, timelineOf } from '../../domain/impact/timeline.ts'
-import { type Repository, webUrlOf } from '../../domain/repositories/repository.ts'
-import { forgeOf } from '../../forges/index.ts'
+import type { Repository } from '../../domain/repositories/repository.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema } from '../error-schema.ts'
-import { toHistoryEntryBody } from '../history/body.ts'
-import { askedPage, renderPage } from '../page-body.ts'
-import { checkSpan, lastOf, type Query, timeParameter } from '../parameters.ts'
+import { renderPage, requestedPage } from '../page-body.ts'
+import { checkTimeRange, lastValue, type Query, timeParameter } from '../parameters.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
-import { toEffectBody } from './body.ts'
-import { type TimelineEntryBody, timelineQuerySchema, timelineSchema } from './schema.ts'
+import { toTimelineEntryBody } from './body.ts'
+import { timelineQuerySchema, timelineSchema } from './schema.ts'
 
-const noAction = `action must be one or several of ${actions.join(', ')}, with commas between`
+const invalidAction = `action must be one or more of ${actions.join(', ')}, separated by commas`
 
 const schema = {
   operationId: 'listTimeline',
   summary: 'Get the timeline',
   description:
-    'The history with all that is known of each change, and what those that went live did to what users think. ' +
-    'Newest first.',
+    'The history, newest first, with everything known about each change, and the impact of those that went live.',
   tags: ['Impact'],
   params: promptParamsSchema,
   querystring: timelineQuerySchema,
@@ -30,24 +27,23 @@ const schema = {
     401: errorBodySchema,
     403: errorBodySchema,
     404: errorBodySchema,
-    422: errorSchema('validation_error', noAction),
+    422: errorSchema('validation_error', invalidAction),
     500: errorBodySchema,
   },
 }
 
-/** What happened to a prompt, and what came of it. */
-export function timelineRoutes({ store, clock }: Context) {
+export function timelineRoute({ store, clock }: Context) {
   return async (app: FastifyInstance) => {
     app.get(
       '/prompts/:prompt_id/timeline',
       { schema, config: { roles: ['standard', 'admin'] } },
       async (request, reply) => {
-        const asked = askedPage(request.query)
-        const filter = filterOf(request.query as Query)
-        const { entries, totalCount } = await timelineOf(store, request.prompt, filter, asked, clock())
+        const pageRequest = requestedPage(request.query)
+        const filter = parseFilter(request.query as Query)
+        const { entries, totalCount } = await timelineOf(store, request.prompt, filter, pageRequest, clock())
         const repositories = await repositoriesOf(entries)
-        const data = entries.map((each) => toBody(each, repositories.get(each.entry.repositoryId) ?? null))
-        return reply.type('application/json; charset=utf-8').send(renderPage(data, asked, totalCount))
+        const data = entries.map((item) => toTimelineEntryBody(item, repositories.get(item.entry.repositoryId) ?? null))
+        return reply.type('application/json; charset=utf-8').send(renderPage(data, pageRequest, totalCount))
       },
     )
   }
@@ -58,27 +54,15 @@ export function timelineRoutes({ store, clock }: Context) {
   }
 }
 
-function filterOf(query: Query): TimelineFilter {
+function parseFilter(query: Query): TimelineFilter {
   const [since, until] = [timeParameter(query, 'since'), timeParameter(query, 'until')]
-  checkSpan(['since', since], ['until', until])
-  return { actions: actionsOf(lastOf(query.action)), since, until }
+  checkTimeRange(['since', since], ['until', until])
+  return { actions: parseActions(lastValue(query.action)), since, until }
 }
 
-function actionsOf(text: string | undefined): Action[] | null {
+function parseActions(text: string | undefined): Action[] | null {
   if (text === undefined) return null
-  const words = text.split(',') as Action[]
-  if (!words.every((word) => actions.includes(word))) throw invalid(noAction)
-  return [...new Set(words)]
-}
-
-function toBody({ entry, impact }: TimelineEntry, repository: Repository | null): TimelineEntryBody {
-  const { message, actor, path, commitSha } = entry
-  return {
-    entry: toHistoryEntryBody(entry),
-    message,
-    actor,
-    path,
-    commit_url: repository && webUrlOf(repository) + forgeOf(repository.forge).commitPath(commitSha),
-    impact: impact && toEffectBody(impact),
-  }
+  const values = text.split(',') as Action[]
+  if (!values.every((value) => actions.includes(value))) throw invalid(invalidAction)
+  return [...new Set(values)]
 }

@@ -1,28 +1,28 @@
 import type { KeyStore } from '../../domain/access/api-key.ts'
 import type { Instant } from '../../domain/time.ts'
 
-export interface KeyUses {
-  note(keyId: number, at: Instant): void
-  /** Stores what was noted since the last time. */
+export interface LastUsedTracker {
+  record(keyId: number, at: Instant): void
+  /** Writes the times recorded since the last flush. */
   flush(): Promise<void>
 }
 
-/** Remembers when keys were last used, so that it costs one write now and then instead of one per request. */
-export function keyUses(keys: KeyStore): KeyUses {
-  let uses = new Map<number, Instant>()
+/** Buffers when each key was last used, so a request does not cost a write. */
+export function createLastUsedTracker(keys: KeyStore): LastUsedTracker {
+  let pending = new Map<number, Instant>()
   return {
-    note(keyId, at) {
-      uses.set(keyId, at)
+    record(keyId, at) {
+      pending.set(keyId, at)
     },
     async flush() {
-      if (uses.size === 0) return
-      const noted = uses
-      uses = new Map()
+      if (pending.size === 0) return
+      const flushed = pending
+      pending = new Map()
       try {
-        await keys.recordUses([...noted].map(([keyId, usedAt]) => ({ keyId, usedAt })))
+        await keys.recordUses([...flushed].map(([keyId, usedAt]) => ({ keyId, usedAt })))
       } catch (error) {
-        // For the next time, unless there is something newer by now.
-        uses = new Map([...noted, ...uses])
+        // Retry with the next flush; newer times win.
+        pending = new Map([...flushed, ...pending])
         throw error
       }
     },

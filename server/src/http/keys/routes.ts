@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type ApiKey, issueKey, rotateKey } from '../../domain/access/api-key.ts'
-import { invalid, notFound } from '../../domain/errors.ts'
-import { entriesBefore } from '../../domain/page.ts'
+import { invalid } from '../../domain/errors.ts'
+import { pageOffset } from '../../domain/page.ts'
 import { type Instant, parseTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
-import { errorBodySchema, errorSchema, noBodySchema } from '../error-schema.ts'
-import { askedPage, renderPage } from '../page-body.ts'
+import { errorBodySchema, errorSchema, unexpectedBodySchema } from '../error-schema.ts'
+import { notFound } from '../errors.ts'
+import { renderPage, requestedPage } from '../page-body.ts'
 import { pageQuerySchema } from '../page-schema.ts'
-import { pathId } from '../parameters.ts'
+import { idParameter } from '../parameters.ts'
 import { toIssuedKeyBody, toKeyBody } from './body.ts'
 import {
   issuedKeySchema,
@@ -30,7 +31,7 @@ export function keyRoutes({ store, clock }: Context) {
   /** The key that the path names, if it is the organisation's own. */
   async function named(request: FastifyRequest): Promise<ApiKey> {
     const { key_id: id } = request.params as { key_id: string }
-    const key = await store.keys.find(pathId(id))
+    const key = await store.keys.find(idParameter(id))
     if (key === null || key.organisationId !== request.access.organisationId) throw notFound()
     return key
   }
@@ -50,8 +51,8 @@ export function keyRoutes({ store, clock }: Context) {
       },
       async (request, reply) => {
         const found = await store.keys.list(request.access.organisationId)
-        const asked = askedPage(request.query)
-        const page = found.slice(entriesBefore(asked), entriesBefore(asked) + asked.limit)
+        const asked = requestedPage(request.query)
+        const page = found.slice(pageOffset(asked), pageOffset(asked) + asked.limit)
         return reply.type('application/json; charset=utf-8').send(renderPage(page.map(toKeyBody), asked, found.length))
       },
     )
@@ -96,7 +97,7 @@ export function keyRoutes({ store, clock }: Context) {
             204: { type: 'null', description: 'The key is revoked' },
             ...errors,
             404: errorBodySchema,
-            422: noBodySchema,
+            422: unexpectedBodySchema,
           },
         },
         config,

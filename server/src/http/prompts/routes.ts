@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import { notFound } from '../../domain/errors.ts'
 import { type Overview, overviewStart, overviewsOf } from '../../domain/impact/overview.ts'
 import { newPrompt, type Prompt, type PromptOrder, promptName } from '../../domain/prompt.ts'
 import { type Instant, isoTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
-import { errorBodySchema, errorSchema, noBodySchema } from '../error-schema.ts'
+import { errorBodySchema, errorSchema, unexpectedBodySchema } from '../error-schema.ts'
+import { notFound } from '../errors.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
-import { askedPage, renderPage } from '../page-body.ts'
-import { lastOf, type Query, wordParameter } from '../parameters.ts'
+import { renderPage, requestedPage } from '../page-body.ts'
+import { enumParameter, lastValue, type Query } from '../parameters.ts'
 import { promptParamsSchema } from './id-schema.ts'
 import {
   onePromptSchema,
@@ -23,7 +23,7 @@ const readers = { roles: ['standard', 'admin'] } as const
 const admins = { roles: ['admin'] } as const
 const errors = { 401: errorBodySchema, 403: errorBodySchema, 500: errorBodySchema }
 const missing = { ...errors, 404: errorBodySchema }
-const invalid = { 422: errorSchema('validation_error', 'name must be given') }
+const invalid = { 422: errorSchema('validation_error', 'name is required') }
 const tags = ['Prompts']
 const noSort = `sort must be one of ${promptSortWords.join(', ')}`
 const params = promptParamsSchema
@@ -54,8 +54,8 @@ export function promptRoutes({ store, clock }: Context) {
         config: readers,
       },
       async (request, reply) => {
-        const asked = askedPage(request.query)
-        const search = lastOf((request.query as Query).q) ?? ''
+        const asked = requestedPage(request.query)
+        const search = lastValue((request.query as Query).q) ?? ''
         const order = orderOf(request.query as Query, clock())
         const { prompts, totalCount } = await store.prompts.page(request.access.organisationId, search, order, asked)
         const page = renderPage(await bodiesOf(prompts), asked, totalCount)
@@ -129,7 +129,11 @@ export function promptRoutes({ store, clock }: Context) {
           description: 'It is not found from then on; its signals keep counting for the month.',
           tags,
           params,
-          response: { 204: { type: 'null', description: 'The prompt is deleted' }, ...missing, 422: noBodySchema },
+          response: {
+            204: { type: 'null', description: 'The prompt is deleted' },
+            ...missing,
+            422: unexpectedBodySchema,
+          },
         },
         config: admins,
       },
@@ -142,7 +146,7 @@ export function promptRoutes({ store, clock }: Context) {
 }
 
 function orderOf(query: Query, now: Instant): PromptOrder {
-  const word = wordParameter(query, 'sort', promptSortWords) ?? 'name'
+  const word = enumParameter(query, 'sort', promptSortWords) ?? 'name'
   const descending = word.startsWith('-')
   return {
     by: (descending ? word.slice(1) : word) as PromptOrder['by'],

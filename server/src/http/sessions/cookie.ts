@@ -6,7 +6,7 @@ export const cookieName = 'promptledger_session'
  * The token in a Cookie header, null where there is none. Where there are two of the name, another host of the same domain
  * has set one of them and nobody can tell which: neither counts.
  */
-export function tokenIn(cookies = ''): string | null {
+export function sessionTokenIn(cookies = ''): string | null {
   const values = cookies.split(';').flatMap((cookie) => {
     const [name = '', value = ''] = cookie.trim().split('=', 2)
     return name === cookieName ? [value] : []
@@ -20,7 +20,7 @@ export function sessionCookie(token: string, expiresAt: Instant, now: Instant, p
 }
 
 /** Makes the browser forget it. */
-export function noCookie(publicUrl: string): string {
+export function clearedSessionCookie(publicUrl: string): string {
   return cookie('', 0, publicUrl)
 }
 

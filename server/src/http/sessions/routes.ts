@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify'
 import type { Access, ApiKey } from '../../domain/access/api-key.ts'
 import type { Organisation } from '../../domain/access/organisation.ts'
 import { hashToken, startSession } from '../../domain/access/session.ts'
-import { unauthorized } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
 import { isoTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
-import { errorBodySchema, noBodySchema } from '../error-schema.ts'
+import { errorBodySchema, unexpectedBodySchema } from '../error-schema.ts'
+import { unauthorized } from '../errors.ts'
 import { toKeyBody } from '../keys/body.ts'
-import { noCookie, sessionCookie, tokenIn } from './cookie.ts'
+import { clearedSessionCookie, sessionCookie, sessionTokenIn } from './cookie.ts'
 import { type SessionBody, sessionSchema } from './schema.ts'
 
 const tags = ['Sessions']
@@ -40,7 +40,7 @@ export function sessionRoutes({ store, repositories: following, clock }: Context
               content: { 'application/json': { schema: sessionSchema } },
             },
             ...errors,
-            422: noBodySchema,
+            422: unexpectedBodySchema,
           },
         },
         config,
@@ -84,15 +84,15 @@ export function sessionRoutes({ store, repositories: following, clock }: Context
           response: {
             204: { type: 'null', description: 'There is no session any more', headers: setsCookie('None any more') },
             ...errors,
-            422: noBodySchema,
+            422: unexpectedBodySchema,
           },
         },
         config,
       },
       async ({ headers }, reply) => {
-        const token = tokenIn(headers.cookie)
+        const token = sessionTokenIn(headers.cookie)
         if (token !== null) await store.sessions.end(hashToken(token))
-        return reply.status(204).header('Set-Cookie', noCookie(following.publicUrl())).send()
+        return reply.status(204).header('Set-Cookie', clearedSessionCookie(following.publicUrl())).send()
       },
     )
   }

@@ -1,5 +1,5 @@
 const needsQuotes = /[",\r\n]/
-// What a spreadsheet would take for a formula, and run.
+// A spreadsheet would run a cell that starts like this as a formula.
 const formula = /^[=+\-@\t\r]/
 
 /** One line of CSV (RFC 4180), safe to open in a spreadsheet. */

@@ -1,36 +1,34 @@
 import type { FastifyInstance } from 'fastify'
 import { eraseSignals, metadataQuery } from '../../domain/signals/erasure.ts'
-import { memberText } from '../../domain/signals/json-text.ts'
-import { checkMetadata } from '../../domain/signals/signal.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema } from '../error-schema.ts'
 import { erasedSchema, erasureSchema } from './schema.ts'
+import { parseMetadata } from './validation.ts'
 
 const schema = {
   operationId: 'eraseSignals',
-  summary: 'Erase signals by their metadata',
+  summary: 'Erase signals by metadata',
   description:
-    'Removes every signal of the organisation, those of deleted prompts too, whose metadata has each of these members with an ' +
-    "equal value, from lists and from figures; the months' counts stay. Recording goes on meanwhile. It takes a few " +
-    'seconds for each million signals that there are; where it was interrupted, send it again.',
+    'Removes every signal of the organisation whose metadata has all of these members with equal values, including ' +
+    'signals of deleted prompts, from lists and statistics. They still count towards the monthly limit. Recording ' +
+    'continues during an erasure. It takes a few seconds per million stored signals; if it is interrupted, send it again.',
   tags: ['Signals'],
   body: erasureSchema,
   response: {
     200: erasedSchema,
     401: errorBodySchema,
     403: errorBodySchema,
-    422: errorSchema('validation_error', 'metadata must be given'),
+    422: errorSchema('validation_error', 'metadata is required'),
     500: errorBodySchema,
   },
 }
 
-/** Forgetting what somebody thought, on their request. */
-export function erasureRoutes({ store, clock }: Context) {
+/** Erases one user's feedback, for example to honour a deletion request. */
+export function eraseSignalsRoute({ store, clock }: Context) {
   return async (app: FastifyInstance) => {
     app.post('/signals/erase', { schema, config: { roles: ['admin'] } }, async ({ access, bodyText }) => {
-      // As it was sent: integers past 2^53 are other people's ids once they are rounded.
-      const sought = metadataQuery(checkMetadata(memberText(bodyText, 'metadata') as string))
-      return { data: { erased: await eraseSignals(store.signals, access, sought, clock()) } }
+      const query = metadataQuery(parseMetadata(bodyText))
+      return { data: { erased: await eraseSignals(store.signals, access, query, clock()) } }
     })
   }
 }

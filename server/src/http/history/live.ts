@@ -1,0 +1,40 @@
+import type { FastifyInstance } from 'fastify'
+import type { Context } from '../context.ts'
+import { errorBodySchema, invalidTimeSchema } from '../error-schema.ts'
+import { notFound } from '../errors.ts'
+import { type Query, timeParameter } from '../parameters.ts'
+import { promptParamsSchema } from '../prompts/id-schema.ts'
+import { toHistoryEntryBody } from './body.ts'
+import { liveQuerySchema, liveSchema } from './schema.ts'
+
+const schema = {
+  operationId: 'getLive',
+  summary: 'Get the live version',
+  description:
+    "The change that was live at a given time, with the prompt's text. 404 before the first change. `content` is " +
+    'null if the file had been deleted, or if git no longer has it.',
+  tags: ['History'],
+  params: promptParamsSchema,
+  querystring: liveQuerySchema,
+  response: {
+    200: liveSchema,
+    401: errorBodySchema,
+    403: errorBodySchema,
+    404: errorBodySchema,
+    422: invalidTimeSchema('at'),
+    500: errorBodySchema,
+  },
+}
+
+/** Which version of a prompt was live at a given time. */
+export function livePromptRoute({ store, clock, repositories }: Context) {
+  return async (app: FastifyInstance) => {
+    app.get('/prompts/:prompt_id/live', { schema, config: { roles: ['standard', 'admin'] } }, async (request) => {
+      const at = timeParameter(request.query as Query, 'at') ?? clock()
+      const entry = await store.history.live(request.prompt, at)
+      if (entry === null) throw notFound()
+      const { after } = await repositories.contents(entry)
+      return { data: { entry: toHistoryEntryBody(entry), path: entry.path, content: after } }
+    })
+  }
+}

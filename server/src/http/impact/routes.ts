@@ -1,0 +1,12 @@
+import type { FastifyInstance } from 'fastify'
+import type { Context } from '../context.ts'
+import { listImpactRoute } from './list.ts'
+import { timelineRoute } from './timeline.ts'
+
+/** How each change affected user feedback. */
+export function impactRoutes(context: Context) {
+  return async (app: FastifyInstance) => {
+    await app.register(listImpactRoute(context))
+    await app.register(timelineRoute(context))
+  }
+}
