@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 
 describe('Settings', () => {
-  test('have defaults that start the service with an embedded database', () => {
+  test('the defaults start the service on SQLite, reachable only from this machine', () => {
     assert.deepEqual(readConfig({}), {
       databaseUrl: 'sqlite:data/promptledger.db',
       databasePoolSize: 10,
@@ -19,25 +19,25 @@ describe('Settings', () => {
       secretKey: null,
       allowLocalRepositories: false,
       allowRepositoryRedirects: false,
-      repositorySizeLimit: 2048,
+      repositorySizeLimitMb: 2048,
       signalRetentionDays: null,
     })
   })
 
-  test('keep files beside the SQLite database, unless told otherwise', () => {
+  test('the data folder is the folder of the SQLite file unless DATA_DIR names another', () => {
     assert.equal(readConfig({ DATABASE_URL: 'sqlite:/var/lib/ledger/x.db' }).dataDir, '/var/lib/ledger')
     assert.equal(readConfig({ DATABASE_URL: 'sqlite:x.db' }).dataDir, '.')
     assert.equal(readConfig({ DATABASE_URL: 'postgres://h/d' }).dataDir, 'data')
     assert.equal(readConfig({ DATABASE_URL: 'sqlite:x.db', DATA_DIR: '/srv' }).dataDir, '/srv')
   })
 
-  test('cannot be changed once read', () => {
+  test('settings cannot be changed after they are read', () => {
     assert.throws(() => {
       ;(readConfig({}) as { port: number }).port = 1
     }, TypeError)
   })
 
-  test('are all listed in .env.example, with their defaults', () => {
+  test('.env.example lists every setting with its default', () => {
     const example = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8')
     const lines = example.split('\n').filter((line) => /^#?[A-Z_]+=/.test(line))
     const listed = Object.fromEntries(lines.map((line) => line.replace(/^#/, '').split(/=(.*)/s).slice(0, 2)))

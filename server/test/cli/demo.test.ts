@@ -6,9 +6,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type RunningService, startDemo } from '../../../testing/command.ts'
+import { eventually } from '../../../testing/eventually.ts'
+import { type RunningProcess, startDemo } from '../../../testing/processes.ts'
 
 interface Prompt {
   id: string
@@ -30,10 +30,10 @@ interface Impact {
 
 const day = 24 * 3_600_000
 
-describe('The demonstration', () => {
+describe('The demo', () => {
   let folder: string
   let env: NodeJS.ProcessEnv
-  let demo: RunningService
+  let demo: RunningProcess
   let prompts: Prompt[]
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'promptledger-test-'))
@@ -56,7 +56,7 @@ describe('The demonstration', () => {
   const impactOf = ({ id }: Prompt) => get<Impact[]>(`prompts/${id}/impact?limit=100`)
   const promptNamed = (name: string) => prompts.find((prompt) => prompt.name === name) as Prompt
 
-  test('has three prompts with a year of pushes and pull requests, each with an address', async () => {
+  test('the demo has three prompts with a year of pushes and pull requests, each with its URL', async () => {
     assert.equal(prompts.length, 3)
     for (const prompt of prompts) {
       const history = await historyOf(prompt)
@@ -75,27 +75,27 @@ describe('The demonstration', () => {
     }
   })
 
-  test('has a change that helped, one that hurt and was put right two weeks later, and many without an effect', async () => {
+  test('one change helped, one hurt and was reverted two weeks later, and many had no effect', async () => {
     const changes = await impactOf(promptNamed('prompts/support-reply.md'))
     const telling = changes.filter(({ verdict }) => verdict === 'better' || verdict === 'worse').reverse()
     assert.deepEqual(
       telling.map(({ verdict }) => verdict),
       ['better', 'worse', 'better'],
     )
-    const [, hurt, putRight] = telling.map(({ entry }) => Date.parse(entry.created_at)) as [number, number, number]
-    assert.equal(Math.round((putRight - hurt) / day), 14)
+    const [, hurt, reverted] = telling.map(({ entry }) => Date.parse(entry.created_at)) as [number, number, number]
+    assert.equal(Math.round((reverted - hurt) / day), 14)
     assert.ok(changes.filter(({ verdict }) => verdict === 'no_difference_seen').length > 10)
     for (const { difference } of telling) assert.ok(Math.abs(difference as number) > 0.09)
   })
 
-  test('has another verdict on the last change of each prompt', async () => {
+  test('the last change of each prompt has a different verdict', async () => {
     const last = async (name: string) => (await impactOf(promptNamed(name)))[0]?.verdict
     assert.equal(await last('prompts/support-reply.md'), 'no_difference_seen')
     assert.equal(await last('prompts/summarise-ticket.md'), 'better')
     assert.equal(await last('prompts/product-search.md'), 'too_little_data')
   })
 
-  test('shows what each entry did to the text', async () => {
+  test('every entry shows what it changed in the text', async () => {
     for (const prompt of prompts) {
       for (const { id, action } of (await historyOf(prompt)).slice(0, 8)) {
         const { before, after, patch } = await get<Record<string, string>>(`prompts/${prompt.id}/history/${id}`)
@@ -106,40 +106,41 @@ describe('The demonstration', () => {
     }
   })
 
-  test('has signals in every month of the year and stays below the limit of the plan', async () => {
+  test('every month has signals and stays below the limit of the plan', async () => {
     const { limit, months } = await get<{ limit: number; months: { used: number }[] }>('usage')
     assert.equal(months.length, 12)
     for (const { used } of months.slice(1)) assert.ok(used > limit / 10 && used < limit / 2, `${used} of ${limit}`)
   })
 
-  test('has keys that work, that expire and that are revoked', async () => {
+  test('the demo has active, expiring and revoked keys', async () => {
     const keys = await get<{ role: string; expires_at: string | null; revoked_at: string | null }[]>('keys')
     assert.deepEqual([...new Set(keys.map(({ role }) => role))].sort(), ['admin', 'ingest', 'standard'])
     assert.ok(keys.some(({ expires_at }) => expires_at !== null))
     assert.ok(keys.some(({ revoked_at }) => revoked_at !== null))
   })
 
-  test('leaves the database of the settings alone, and nothing behind when it is stopped', async () => {
+  test('the demo does not touch the configured database and leaves no files when it stops', async () => {
     assert.equal(leftovers().length, 1)
     assert.equal(await demo.stop('SIGTERM'), 0)
     assert.deepEqual(leftovers(), [])
     assert.ok(!existsSync(join(folder, 'mine.db')))
   })
 
-  test('leaves nothing behind when it is interrupted before it is ready', async () => {
+  test('a demo interrupted before it is ready leaves no files', async (t) => {
     const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
     const child = spawn(process.execPath, [main, 'demo', '--port', '0'], {
       env: { ...process.env, ...env },
       stdio: 'ignore',
     })
+    t.after(() => child.kill('SIGKILL'))
     const exited = once(child, 'exit')
-    while (leftovers().length === 0) await pause(20)
+    await eventually(() => assert.equal(leftovers().length, 1))
     child.kill('SIGINT')
     assert.deepEqual(await exited, [130, null])
     assert.deepEqual(leftovers(), [])
   })
 
-  test('prints one JSON value with --json', async () => {
+  test('demo --json prints one JSON value', async () => {
     const other = await startDemo(env, ['--json'])
     const { stdout } = other.output()
     const { address, key, prompts } = JSON.parse(stdout)

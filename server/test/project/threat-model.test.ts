@@ -3,20 +3,20 @@ import { existsSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 
 const root = new URL('../../../', import.meta.url)
-const held = /^`((?:server|client|console|examples)\/test\/[\w-]+\.test\.ts)` `([^`]+)`$/
+const namedTest = /^`((?:server|client|console|examples)\/test\/[\w/-]+\.test\.ts)` `([^`]+)`$/
 
-/** What is wrong with what the last cell of a row says: that it names tests, each in a file that has it. */
+/** Problems with the last cell of a row, which names tests by file and name. */
 function problemsIn(cell: string): string[] {
   return cell.split('<br>').flatMap((part) => {
-    const [, file = '', name = ''] = held.exec(part.trim()) ?? []
-    if (file === '') return [`${part}: not a file and the name of a test`]
+    const [, file = '', name = ''] = namedTest.exec(part.trim()) ?? []
+    if (file === '') return [`${part}: not a test file followed by a test name`]
     const url = new URL(file, root)
-    if (!existsSync(url)) return [`${file}: there is no such file`]
-    return hasTest(readFileSync(url, 'utf8'), name) ? [] : [`${file}: there is no test '${name}'`]
+    if (!existsSync(url)) return [`${file} does not exist`]
+    return hasTest(readFileSync(url, 'utf8'), name) ? [] : [`${file} has no test '${name}'`]
   })
 }
 
-/** Whether a test is called exactly that, as it stands in the source. */
+/** Whether the source has a test of exactly this name. */
 function hasTest(source: string, name: string): boolean {
   return new RegExp(`\\btest\\(\\s*(['"\`])${RegExp.escape(name)}\\1,`).test(source)
 }
@@ -27,7 +27,7 @@ function rows(document: string): string[][] {
   let holding = false
   return lines.filter((cells) => {
     if (cells.length === 0) holding = false
-    if (cells.at(-1)?.trim() === 'held by') holding = true
+    if (cells.at(-1)?.trim() === 'tested by') holding = true
     return holding && !/^-+$|^ ?threat$/.test(cells[0]?.split('|')[0] ?? '')
   })
 }
@@ -35,7 +35,7 @@ function rows(document: string): string[][] {
 describe('The threat model', () => {
   const document = readFileSync(new URL('docs/threat-model.md', root), 'utf8')
 
-  test('names for each threat an answer and the tests that hold it, all of which exist', () => {
+  test('every threat has a mitigation and names tests that exist', () => {
     const found = rows(document)
     assert.ok(found.length > 50, `${found.length} threats`)
     for (const [threat, answer, cell = '', ...more] of found) {
@@ -44,14 +44,11 @@ describe('The threat model', () => {
     }
     const named = document.match(/`[\w/-]+\.test\.ts` `/g)?.length
     const checked = found.reduce((sum, cells) => sum + (cells[2] as string).split('<br>').length, 0)
-    assert.equal(checked, named, 'a test is named outside of the tables')
+    assert.equal(checked, named, 'a test is named outside the tables')
   })
 
-  test('is not believed where the name of a test or a file is wrong', () => {
-    const [file, name] = [
-      'server/test/project/threat-model.test.ts',
-      'is not believed where the name of a test or a file is wrong',
-    ]
+  test('a wrong test name or file name is detected', () => {
+    const [file, name] = ['server/test/project/threat-model.test.ts', 'a wrong test name or file name is detected']
     assert.deepEqual(problemsIn(`\`${file}\` \`${name}\``), [])
     const wrong = [
       `\`${file}\` \`${name}er\``,

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { after, test } from 'node:test'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { onEachEngine } from '../../../testing/engines.ts'
+import { eventually } from '../../../testing/eventually.ts'
+import { everything } from '../../../testing/filled-database.ts'
+import { inBatches } from '../../../testing/recording.ts'
+import { queryRows } from '../../../testing/rows.ts'
+import { openTestStore, type Tenant, TestService } from '../../../testing/service.ts'
+import { type Archive, checkArchiveFile, readArchiveRows } from '../../src/archive/read-file.ts'
+import { archiveTables } from '../../src/store/sql/archive-tables.ts'
+
+import { assertRejected, json, newDatabase, newFile, settings, sourceOn } from './archive-source.ts'
+
+// Far less than the rows take together.
+const smallHeap = { NODE_OPTIONS: '--max-old-space-size=32' }
+
+/** 36 MB in 12,000 rows. */
+async function fillLarge({ service, organisation, prompt }: Tenant): Promise<void> {
+  const metadata = JSON.stringify({ filler: 'x'.repeat(3_000) })
+  const owner = { organisationId: organisation.id, promptId: prompt.id }
+  const signal = { ...owner, value: 'positive', metadata, createdAt: service.now } as const
+  await service.store.signals.import(inBatches(...Array(12).fill(Array(1_000).fill(signal))))
+}
+
+// Triggers that change rows as they are stored.
+const sqliteTampering = [
+  `create trigger tampering after insert on audit begin update audit set subject_name = 'x' where id = new.id; end`,
+]
+const postgresTampering = [
+  `create function tampering() returns trigger language plpgsql as $$ begin new.subject_name = 'x'; return new; end $$`,
+  'create trigger tampering before insert on audit for each row execute function tampering()',
+]
+
+onEachEngine('A backup', (engine) => {
+  test('a backup taken while signals are recorded is a snapshot with every signal acknowledged before it began', async () => {
+    const service = new TestService()
+    await service.open(engine)
+    after(() => service.close())
+    const tenant = await service.tenant('business')
+    await tenant.fill(2_000)
+    // Record a signal between any two tables.
+    const counts = await service.store.archive.read(null, async (snapshot) => {
+      const counts: Record<string, number> = {}
+      for (const table of archiveTables) {
+        for await (const rows of snapshot.rows(table)) counts[table.name] = (counts[table.name] ?? 0) + rows.length
+        assert.equal((await tenant.signal({ value: 'positive' }, { 'idempotency-key': table.name })).statusCode, 201)
+      }
+      return counts
+    })
+    assert.partialDeepStrictEqual(counts, { signals: 2_000, signal_usage: 1 })
+    assert.equal(counts.idempotency_keys, undefined)
+
+    let recording = true
+    const acknowledged: number[] = []
+    const recorders = Array.from({ length: 3 }, async () => {
+      while (recording) acknowledged.push((await tenant.signal({ value: 'positive' })).json().data.id)
+    })
+    await eventually(() => acknowledged.length >= 10)
+    const before = acknowledged.slice()
+    const file = newFile()
+    await json(settings(service.url, null), ['backup', file]).finally(() => {
+      recording = false
+    })
+    await Promise.all(recorders)
+    assert.ok(acknowledged.length > before.length + 10, 'no signal was recorded during the backup')
+    const copy = await newDatabase(engine)
+    await json(settings(copy.url, null), ['restore', file])
+    const stored = await queryRows(copy.url, 'select id from signals')
+    const [usage] = await queryRows(copy.url, 'select sum(used) as used from signal_usage')
+    const [hours] = await queryRows(copy.url, 'select sum(positive + negative) as count from signal_hours')
+    assert.equal(Number(usage?.used), stored.length)
+    assert.equal(Number(hours?.count), stored.length)
+    const ids = new Set(stored.map(({ id }) => Number(id)))
+    assert.ok(before.every((id) => ids.has(id)))
+  })
+
+  test('backup and restore run in constant memory', async () => {
+    const service = new TestService()
+    await service.open(engine)
+    after(() => service.close())
+    await fillLarge(await service.tenant())
+    const [file, copy] = [newFile(), await newDatabase(engine)]
+    const { tables } = await json({ ...settings(service.url, null), ...smallHeap }, ['backup', file])
+    const restored = await json({ ...settings(copy.url, null), ...smallHeap }, ['restore', file])
+    assert.deepEqual(restored.tables, tables)
+  })
+
+  test('a restore that reads back different rows stores nothing', async () => {
+    const { service, file } = sourceOn(engine)
+    const database = await newDatabase(engine)
+    await (await openTestStore(database.url)).close()
+    const empty = await everything(database.url)
+    for (const sql of engine.name === 'SQLite' ? sqliteTampering : postgresTampering) await queryRows(database.url, sql)
+    const message =
+      /The database holds something else in audit than it was given \(\d+ rows of \d+\): nothing was stored/
+    await assertRejected(settings(database.url, service.secretKey), ['restore', file], message)
+    assert.deepEqual(await everything(database.url), empty)
+  })
+
+  test('a backup overwrites a file only with --force', async () => {
+    const database = await newDatabase(engine)
+    const file = newFile()
+    await writeFile(file, 'mine')
+    const env = settings(database.url, null)
+    await assertRejected(env, ['backup', file], /is there already: name another file, or add --force/)
+    assert.equal(await readFile(file, 'utf8'), 'mine')
+    const { bytes } = await json(env, ['backup', file, '--force'])
+    assert.equal((await stat(file)).size, bytes)
+    await assertRejected(env, ['export', '--org', '99', newFile()], /There is no organisation 99/)
+  })
+
+  test('a damaged or foreign file is rejected, and the database is unchanged', async () => {
+    const { service, file, exported } = sourceOn(engine)
+    const bytes = await readFile(file)
+    const text = gunzipSync(bytes).toString()
+
+    const damaged = newFile()
+    const target = await newDatabase(engine)
+    const env = settings(target.url, service.secretKey)
+    await (await openTestStore(target.url)).close()
+    const empty = await everything(target.url)
+    const flipped = Buffer.from(bytes)
+    flipped[Math.floor(bytes.length / 2)] = (flipped[Math.floor(bytes.length / 2)] as number) ^ 1
+    const cases: [Buffer | string, RegExp][] = [
+      [flipped, /is damaged \(.+\): nothing was changed/],
+      [bytes.subarray(0, bytes.length - 9), /is damaged \(unexpected end of file\)/],
+      [bytes.subarray(0, bytes.length / 2), /is damaged \(unexpected end of file\)/],
+      [gzipSync(text.slice(0, text.lastIndexOf('{"end"'))), /is damaged \(its end is missing\)/],
+      [gzipSync(text.slice(0, -1)), /is damaged \(its last line is cut off\)/],
+      [gzipSync(text.replace('"Acme"', '"Acne"')), /is damaged \(its checksum does not fit\)/],
+      [gzipSync(`${text}[]\n`), /is damaged \(it goes on behind its end\)/],
+      [
+        gzipSync(text.replace('"hint"', '"hind"')),
+        /is damaged \(where the table api_keys should begin is something else\)/,
+      ],
+      [gzipSync(text.replace('"version":1', '"version":2')), /was made by a newer Promptledger/],
+      [gzipSync(text.replace('"schema":', '"schema":9')), /was made by a newer Promptledger, .+: update this one/],
+      [
+        gzipSync(text.replace(/"schema":\d+/, '"schema":1')),
+        /database is at version 1; .+: restore it with that Promptledger/,
+      ],
+      [gzipSync('{"format":"other"}\n'), /is no archive of Promptledger: nothing was changed/],
+      ['', /is damaged \(unexpected end of file\)|is no archive of Promptledger/],
+      ['{"value":"positive"}\n', /is no archive of Promptledger/],
+    ]
+    const schema = Number(/"schema":(\d+)/.exec(text)?.[1])
+    for (const [contents, message] of cases) {
+      const broken = newFile()
+      await writeFile(broken, contents)
+      await assert.rejects(
+        checkArchiveFile(broken, schema, () => {}),
+        message,
+      )
+    }
+    await writeFile(damaged, flipped)
+    await assertRejected(env, ['restore', damaged], /is damaged/)
+    await assertRejected(env, ['restore', exported], /holds one organisation: use promptledger import organisation/)
+    await assertRejected(env, ['import', 'organisation', file], /holds a whole database: use promptledger restore/)
+    assert.deepEqual(await everything(target.url), empty)
+
+    const stored = await everything(service.url)
+    await assertRejected(
+      settings(service.url, service.secretKey),
+      ['restore', file],
+      /has organisations already, and only an empty one can be restored into/,
+    )
+    assert.deepEqual(await everything(service.url), stored)
+  })
+
+  test('a forged archive cannot reach rows of other organisations, and a file that changes while it is read is rejected', async () => {
+    const { exported } = sourceOn(engine)
+    const text = gunzipSync(await readFile(exported)).toString()
+    const schema = Number(/"schema":(\d+)/.exec(text)?.[1])
+    const read = async (archive: Archive, from: string) => {
+      for await (const _ of readArchiveRows(from, archive));
+    }
+    const genuine = await checkArchiveFile(exported, schema, () => {})
+    await read(genuine, exported)
+    await assert.rejects(read({ ...genuine, sha256: 'another' }, exported), /is damaged \(it has changed meanwhile\)/)
+    const [, name, , id] = /\n(\{"table":"audit".*\n\[)(\d+),(\d+),/.exec(text) as RegExpExecArray
+    for (const [own, owner] of [
+      [-1, id],
+      [1e9, id],
+      [1, Number(id) + 1],
+    ]) {
+      const lines = text.replace(/\n\{"table":"audit".*\n\[\d+,\d+,/, `\n${name}${own},${owner},`)
+      const before = lines.slice(0, lines.lastIndexOf('{"end"'))
+      const sum = createHash('sha256').update(before).digest('hex')
+      const made = newFile()
+      await writeFile(made, gzipSync(lines.replace(/"sha256":"\w+"/, `"sha256":"${sum}"`)))
+      const archive = await checkArchiveFile(made, schema, () => {})
+      await assert.rejects(read(archive, made), /a row of audit has an id that it cannot have/)
+    }
+  })
+})

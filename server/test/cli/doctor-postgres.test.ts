@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { type AddressInfo, createServer } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import pg from 'pg'
+import { runCli } from '../../../testing/cli.ts'
+import { postgres, type TestDatabase } from '../../../testing/engines.ts'
+import { type PostgresServer, startPostgres } from '../../../testing/postgres.ts'
+import { doctor } from '../../src/doctor/doctor.ts'
+import { nextMonthStart } from '../../src/domain/time.ts'
+import { partitionName } from '../../src/store/postgres/partitions.ts'
+
+import { assertFinds, query, statesOf } from './doctor-findings.ts'
+
+// A server of its own: the one that other tests share runs with fsync off, which the doctor reports.
+let server: PostgresServer
+before(async () => {
+  server = await startPostgres()
+  process.env.TEST_DATABASE_URL = server.url
+})
+after(() => server.stop())
+
+describe('The doctor on a PostgreSQL database', () => {
+  let database: TestDatabase
+  let env: NodeJS.ProcessEnv
+  const name = () => new URL(database.url).pathname.slice(1)
+  const sql = (text: string) => query(database.url, text)
+  before(async () => {
+    database = await postgres.create()
+    env = { DATABASE_URL: database.url, PROMPTLEDGER_SECRET_KEY: randomBytes(32).toString('hex') }
+    assert.equal((await runCli(env, ['org', 'create', 'Acme'])).code, 0)
+    assert.deepEqual(statesOf(await doctor(env)), {})
+  })
+
+  test('a server that is unreachable or rejects the login is reported without the password, and the checks of the machine still run', async () => {
+    const closed = createServer()
+    await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
+    const { port } = closed.address() as AddressInfo
+    await new Promise((resolve) => closed.close(resolve))
+    const urls = [
+      `postgres://me:PASSWORD@127.0.0.1:${port}/ledger?sslpassword=PASSWORD`,
+      database.url.replace('postgres@', 'stranger:PASSWORD@'),
+    ]
+    for (const url of urls) {
+      const { code, stdout, stderr } = await runCli({ ...env, DATABASE_URL: url }, ['doctor'])
+      assert.equal(code, 1)
+      assert.match(
+        stdout,
+        /^wrong {4}database: it cannot be opened: 127\.0\.0\.1:\d+\/\w+: (.*ECONNREFUSED|role "stranger")/m,
+      )
+      for (const check of ['settings', 'secret key', 'git', 'data folder'])
+        assert.match(stdout, new RegExp(`^ok {7}${check}:`, 'm'))
+      assert.doesNotMatch(stdout + stderr, /PASSWORD/)
+    }
+  })
+
+  test('durability that is switched off is reported', async () => {
+    await sql(`alter database ${name()} set synchronous_commit = off`)
+    await assertFinds({ env }, { check: 'durability', found: /^synchronous_commit off/, todo: /Switch it on/ })
+    await sql(`alter database ${name()} reset synchronous_commit`)
+  })
+
+  test('a pool larger than the server allows is reported', async () => {
+    const large = { ...env, DATABASE_POOL_SIZE: '400' }
+    await assertFinds(
+      { env: large },
+      { check: 'connections', found: /is 400 .* have 297/, todo: /Raise max_connections/ },
+    )
+    await sql(`alter database ${name()} connection limit 12`)
+    const clients = await Promise.all(
+      Array.from({ length: 5 }, async () => {
+        const client = new pg.Client({ connectionString: database.url })
+        await client.connect()
+        return client
+      }),
+    )
+    const found = /is 10 for each process, the server lets us have 12, others hold 5$/
+    await assertFinds({ env }, { check: 'connections', state: 'warning', found, todo: /lower DATABASE_POOL_SIZE/ })
+    for (const client of clients) await client.end()
+    await sql(`alter database ${name()} connection limit -1`)
+  })
+
+  test('a month without a partition, or with a plain table in its place, is reported', async () => {
+    const table = partitionName(nextMonthStart(Date.now()))
+    await sql(`alter table signals detach partition ${table}`)
+    await assertFinds(
+      { env },
+      { check: 'months', found: new RegExp(`${table} is no partition`), todo: /attach partition/ },
+    )
+    await sql(`drop table ${table}`)
+    const found = new RegExp(`^there is no ${table} yet$`)
+    await assertFinds({ env }, { check: 'months', state: 'warning', found, todo: /see that it runs/ })
+    assert.equal((await runCli(env, ['migrate'])).code, 0)
+    assert.deepEqual(statesOf(await doctor(env)), {})
+  })
+
+  test('missing privileges of the role are reported', async () => {
+    const role = `clerk_${randomBytes(6).toString('hex')}`
+    await sql(`create role ${role} login`)
+    await sql(`grant select on all tables in schema public to ${role}`)
+    await sql(`revoke temporary on database ${name()} from public`)
+    const findings = await doctor({ ...env, DATABASE_URL: database.url.replace('postgres@', `${role}@`) })
+    assert.deepEqual(statesOf(findings), { rights: 'wrong' })
+    const finding = findings.find(({ check }) => check === 'rights')
+    const found = new RegExp(
+      `^${role} lacks create on schema public, temporary on the database, ownership of .*\\bsignals\\b`,
+    )
+    assert.match(finding?.found ?? '', found)
+    assert.match(finding?.todo ?? '', /Grant it/)
+    await sql(`drop owned by ${role}`)
+    await sql(`drop role ${role}`)
+  })
+
+  test('a clock that differs from the server clock is reported', async () => {
+    const ahead = (by: number) => () => Date.now() + by
+    const check = 'clock'
+    await assertFinds({ env }, { check, found: /^1[12]\d\.\d s away/, todo: /NTP/ }, ahead(120_000))
+    await assertFinds({ env }, { check, state: 'warning', found: /^[4-5]\.\d s away/, todo: /NTP/ }, ahead(5_000))
+  })
+
+  test('the doctor does not wait for locked tables', async () => {
+    const holder = new pg.Client({ connectionString: database.url })
+    await holder.connect()
+    await holder.query('begin')
+    await holder.query('lock table edits in access exclusive mode')
+    const findings = await doctor(env)
+    await holder.query('rollback')
+    await holder.end()
+    assert.deepEqual(statesOf(findings), { belonging: 'wrong' })
+    assert.match(
+      findings.find(({ check }) => check === 'belonging')?.found ?? '',
+      /could not be looked at: .*lock timeout/,
+    )
+  })
+})

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { importLines, runCli, runCliJson } from '../../../testing/cli.ts'
+import { engines, onEachEngine, sqlite, type TestDatabase } from '../../../testing/engines.ts'
+import { queryRows, usageOf } from '../../../testing/rows.ts'
+
+const sha = 'ab'.repeat(20)
+
+const entry = (i: number) =>
+  JSON.stringify({
+    action: 'pr_closed',
+    user: { name: `A${i}`, email: 'a@example.com' },
+    commit_sha: sha,
+    pr_number: i,
+    pr_url: `https://example.com/${i}`,
+    branch_name: 'x',
+    created_at: new Date(i * 1_000).toISOString(),
+  })
+
+async function createPrompt({ url }: TestDatabase): Promise<{ org: number; prompt: string }> {
+  const { id: org } = await runCliJson<{ id: number }>(url, ['org', 'create', 'Acme'])
+  const args = ['prompt', 'create', '--org', String(org), '--name', 'a.md']
+  return { org, prompt: (await runCliJson<{ id: string }>(url, args)).id }
+}
+
+const entriesIn = ({ url }: TestDatabase) => queryRows(url, 'select created_at from history_entries order by position')
+
+onEachEngine('Importing lines', (engine) => {
+  test('history lines are stored in order of time, and entries that exist are left alone', async () => {
+    const database = await engine.create()
+    const { prompt } = await createPrompt(database)
+    const lines = Array.from({ length: 2_500 }, (_, i) => entry(i + 1))
+    const run = (input: string) => runCliJson(database.url, ['import', 'history', prompt], input)
+    assert.deepEqual(await run(lines.join('\n')), { imported: 2_500, already_there: 0 })
+    const more = [...lines.slice(0, 10), '', entry(5_000)].join('\r\n')
+    assert.deepEqual(await run(more), { imported: 1, already_there: 10 })
+    const stored = (await entriesIn(database)).map(({ created_at }) => Number(created_at))
+    assert.equal(stored.length, 2_501)
+    assert.equal(stored.at(-1), 5_000_000)
+  })
+
+  test('the metadata of signals is stored byte for byte, and each counts in its own month', async () => {
+    const database = await engine.create()
+    const { org, prompt } = await createPrompt(database)
+    const metadata = '{"big":12345678901234567890, "__proto__": 1}'
+    const lines = [
+      `{"value":"positive","metadata":${metadata},"created_at":"2026-03-31T23:59:59.999Z"}`,
+      '{"value":"negative","metadata":null,"created_at":"2026-04-01T00:00:00Z"}',
+      '{"value":"negative","created_at":"2026-04-01T00:00:00Z"}',
+    ]
+    const imported = await runCliJson(database.url, ['import', 'signals', prompt], lines.join('\n'))
+    assert.deepEqual(imported, { imported: 3 })
+    const months = await usageOf(database.url, org)
+    assert.deepEqual(
+      months.map(({ used }) => used),
+      [1, 2],
+    )
+    const stored = await queryRows(database.url, 'select metadata from signals order by id')
+    assert.deepEqual(
+      stored.map((row) => row.metadata),
+      [metadata, null, null],
+    )
+  })
+
+  test('a wrong line after thousands of good ones is named, and nothing is stored', async () => {
+    const database = await engine.create()
+    const { org, prompt } = await createPrompt(database)
+    const good = Array.from({ length: 2_500 }, (_, i) => entry(i + 1)).join('\n')
+    const { code, stdout, stderr } = await runCli(
+      { DATABASE_URL: database.url },
+      ['import', 'history', prompt, '--json'],
+      `${good}\nnot json\n`,
+    )
+    assert.equal(code, 1)
+    assert.equal(stdout, '')
+    assert.match(stderr, /^promptledger: line 2501: [^\n]+\n$/)
+    assert.deepEqual(await entriesIn(database), [])
+    const signals =
+      '{"value":"positive","created_at":"2026-01-01T00:00:00Z"}\n{"value":"good","created_at":"2026-01-01T00:00:00Z"}'
+    const rejected = await runCli({ DATABASE_URL: database.url }, ['import', 'signals', prompt], signals)
+    assert.match(rejected.stderr, /line 2: value must be "positive" or "negative"/)
+    assert.deepEqual(await usageOf(database.url, org), [])
+  })
+})
+
+describe('Importing lines', () => {
+  test('the message for a wrong line says what is wrong with it', async () => {
+    const database = await sqlite.create()
+    const { prompt } = await createPrompt(database)
+    const wrong: [string | Buffer, RegExp][] = [
+      ['not json', /line 1: [^\n]*not valid JSON/],
+      ['[1]', /line 1: [^\n]*must be a JSON object/],
+      ['{"action":"deployed"}', /line 1: user is required/],
+      [
+        entry(1).replace('pr_closed', 'merged'),
+        /line 1: action must be "deployed", "pr_opened", "pr_merged" or "pr_closed"/,
+      ],
+      [entry(1).replace('"pr_number":1', '"pr_number":"1"'), /line 1: pr_number must be an integer or null/],
+      [entry(1).replace('"pr_number":1', '"pr_number":null'), /line 1: pr_number is required for pr_closed/],
+      [entry(1).replace('https:', 'javascript:'), /line 1: pr_url must be an http or https/],
+      [entry(1).replace(sha, 'abc123'), /line 1: commit_sha must be the full commit hash/],
+      [entry(1).replace('A1', ' '), /line 1: user.name must not be empty/],
+      [entry(1).replace('1970-01-01', '1970-02-30'), /line 1: created_at must be an ISO 8601 time/],
+      [Buffer.from([0x22, 0xff, 0x22]), /line 1: [^\n]*not valid UTF-8/],
+      // Just over the limit, and over it by several chunks.
+      ['x'.repeat(1024 * 1024 + 1), /line 1: [^\n]*longer than/],
+      ['x'.repeat(1_100_000), /line 1: [^\n]*longer than/],
+    ]
+    for (const [line, message] of wrong) {
+      const { code, stderr } = await runCli({ DATABASE_URL: database.url }, ['import', 'history', prompt], line)
+      assert.equal(code, 1, String(message))
+      assert.match(stderr, message)
+      assert.equal(stderr.trim().split('\n').length, 1)
+    }
+    assert.deepEqual(await entriesIn(database), [])
+  })
+
+  test('an import larger than the heap runs in constant memory', async () => {
+    const line = `{"value":"positive","metadata":{"filler":"${'x'.repeat(700)}"},"created_at":"2026-01-01T00:00:00Z"}`
+    for (const engine of engines) {
+      const database = await engine.create()
+      const { prompt } = await createPrompt(database)
+      // 70 MB of lines through a heap of 40 MB.
+      await importLines(database.url, ['signals', prompt], Array(90_000).fill(line), ['--max-old-space-size=40'])
+      const [stored] = await queryRows(database.url, 'select count(*) as n from signals')
+      assert.equal(Number(stored?.n), 90_000, engine.name)
+    }
+  })
+})

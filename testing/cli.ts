@@ -1,0 +1,71 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { mainScript, type Output, spawnNode } from './processes.ts'
+
+export interface CliResult extends Output {
+  code: number | null
+}
+
+/** Runs the CLI to its end. */
+export async function runCli(env: NodeJS.ProcessEnv, args: string[], input?: string | Buffer): Promise<CliResult> {
+  const { child, output, exited } = spawnNode([mainScript, ...args], { env })
+  child.stdin?.end(input)
+  return { code: await exited, ...output }
+}
+
+/** Runs the CLI with --json and returns the value it printed. */
+export async function runCliJson<T>(url: string, args: string[], input?: string | Buffer): Promise<T> {
+  return parsedOutput(args, await runCli({ DATABASE_URL: url }, [...args, '--json'], input))
+}
+
+function parsedOutput<T>(args: string[], { code, stdout, stderr }: CliResult): T {
+  if (code !== 0) throw new Error(`promptledger ${args.join(' ')} ended with ${code}: ${stderr}`)
+  return JSON.parse(stdout)
+}
+
+export interface MeasuredRun<T> {
+  value: T
+  /** From the start of the process to its end. */
+  seconds: number
+  /** Peak memory in megabytes of the process itself, without the git processes it starts. */
+  peak: number
+}
+
+const printPeak = 'data:text/javascript,process.on("exit",()=>console.error("peak",process.resourceUsage().maxRSS))'
+
+/** The same, with the time and memory it took. */
+export async function measureCli<T>(env: NodeJS.ProcessEnv, args: string[]): Promise<MeasuredRun<T>> {
+  const startedAt = performance.now()
+  const { child, output, exited } = spawnNode(['--import', printPeak, mainScript, ...args, '--json'], { env })
+  child.stdin?.end()
+  const value = parsedOutput<T>(args, { code: await exited, ...output })
+  const seconds = (performance.now() - startedAt) / 1_000
+  return { value, seconds, peak: Number(/peak (\d+)/.exec(output.stderr)?.[1]) / 1_024 }
+}
+
+/** Runs `promptledger import` on lines that are generated while it reads them. */
+export async function importLines(
+  databaseUrl: string,
+  args: string[],
+  lines: Iterable<string>,
+  nodeFlags: string[] = [],
+): Promise<void> {
+  const env = { DATABASE_URL: databaseUrl }
+  const { child, output, exited } = spawnNode([...nodeFlags, mainScript, 'import', ...args, '--json'], { env })
+  await pipeline(Readable.from(joined(lines)), child.stdin as NodeJS.WritableStream)
+  const code = await exited
+  if (code !== 0) throw new Error(`promptledger import ended with ${code}: ${output.stderr}`)
+}
+
+/** Many lines per chunk: one write per line would be slower than the import. */
+function* joined(lines: Iterable<string>): Generator<string> {
+  let chunk = ''
+  for (const line of lines) {
+    chunk += `${line}\n`
+    if (chunk.length > 65_536) {
+      yield chunk
+      chunk = ''
+    }
+  }
+  yield chunk
+}
