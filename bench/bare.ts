@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 
-/**
- * What node:http alone can do, for comparison. POST: parses the body and answers as the service would, storing nothing.
- * GET: sends the bytes of the file named on the command line.
- */
+// The baseline: what node:http alone can do. POST parses the body and responds as the service would, but stores nothing.
+// GET sends the bytes of the file named on the command line.
+
 const page = process.argv[2] === undefined ? Buffer.alloc(0) : readFileSync(process.argv[2])
 let id = 0
 
@@ -28,6 +27,6 @@ const server = createServer((request, response) => {
 })
 
 server.listen(0, '127.0.0.1', () => {
-  const address = server.address()
-  process.stdout.write(`${JSON.stringify({ address: `http://127.0.0.1:${(address as { port: number }).port}` })}\n`)
+  const { port } = server.address() as { port: number }
+  process.stdout.write(`${JSON.stringify({ address: `http://127.0.0.1:${port}` })}\n`)
 })

@@ -1,19 +1,21 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { serve, stop } from '../testing/processes.ts'
-import { load } from './load.ts'
-import { median } from './median.ts'
-import { fillHistory, fillSignals, historyRequest, newSubject, type Subject, signalRequest } from './subject.ts'
+import { type Account, createAccount } from '../testing/account.ts'
+import { serve } from '../testing/processes.ts'
+import { fillHistory, fillSignals } from './fill.ts'
+import { historyRequest, load, signalRequest } from './load.ts'
+import { median } from './statistics.ts'
 
 type Urls = { sqlite: string; postgres: string }
 type Ratios = { sqlite: number; postgres: number }
 
 const rounds = 3
+const connections = 32
 const fewEntries = 1_000
 const manyEntries = 1_000_000
 const manySignals = 10_000_000
 
-/** How much of its speed each operation keeps when there is much more data. */
+/** How much of its throughput each operation keeps with much more data: 1 is all of it. */
 export async function measureGrowth(urls: Urls, seconds: number): Promise<Record<string, Ratios>> {
   const sqlite = await growthOf(urls.sqlite, seconds)
   const postgres = await growthOf(urls.postgres, seconds)
@@ -21,77 +23,72 @@ export async function measureGrowth(urls: Urls, seconds: number): Promise<Record
   return Object.fromEntries(names.map((name) => [name, { sqlite: sqlite[name], postgres: postgres[name] }]))
 }
 
-export async function growthOf(url: string, seconds: number) {
-  const few = await newSubject(url)
-  const many = await newSubject(url)
+async function growthOf(url: string, seconds: number) {
+  const few = await createAccount(url, 'business')
+  const many = await createAccount(url, 'business')
   await fillHistory(url, few, fewEntries)
   await fillHistory(url, many, manyEntries)
   const smallPost = await postRate(url, few, seconds)
   const pages = await pageRatios(url, few, many, seconds)
   await fillSignals(url, many, manySignals)
-  // What the import wrote is still on its way to the disk, and every flush would have to wait behind it.
+  // The import is still being written to disk, and every flush would have to wait for it.
   await promisify(execFile)('sync')
   return { ...pages, 'POST, 10,000,000 signals stored': (await postRate(url, many, seconds)) / smallPost }
 }
 
-async function pageRatios(url: string, few: Subject, many: Subject, seconds: number) {
-  const lastOfFew = fewEntries / 25
-  const lastOfMany = manyEntries / 25
+async function pageRatios(url: string, few: Account, many: Account, seconds: number) {
   const service = await serve(url)
   const rate = async (requests: string[]) => {
-    const result = await load({ port: service.port, requests, expectedStatus: 200, connections: 32, seconds })
+    const result = await load({ port: service.port, requests, expectedStatus: 200, connections, seconds })
     return result.requestsPerSecond
   }
-  // More pages than are kept in memory, so that the database is asked each time; of one entry, so that there are as many of
-  // the small history.
-  const spread = (subject: Subject, entries: number) =>
-    Array.from({ length: 1_000 }, (_, i) => historyRequest(subject, 1 + ((i * 7_919 * (entries / 1_000)) % entries), 1))
-  const ratios = {
-    'GET, first page of 1,000,000 entries': median(
-      await alternate(
-        () => rate([historyRequest(many, 1)]),
-        () => rate([historyRequest(few, 1)]),
-      ),
-    ),
-    'GET, last page of 1,000,000 entries': median(
-      await alternate(
-        () => rate([historyRequest(many, lastOfMany)]),
-        () => rate([historyRequest(few, lastOfFew)]),
-      ),
-    ),
-    'GET, pages all over 1,000,000 entries, none from memory': median(
-      await alternate(
-        () => rate(spread(many, manyEntries)),
-        () => rate(spread(few, fewEntries)),
-      ),
-    ),
+  // Pages of one entry, so that the small history too has more pages than the cache holds and every request reaches the database.
+  const spread = (account: Account, entries: number) =>
+    Array.from({ length: 1_000 }, (_, i) => historyRequest(account, 1 + ((i * 7_919 * (entries / 1_000)) % entries), 1))
+  const ratio = async (large: string[], small: string[]) => {
+    const ratios: number[] = []
+    for (let round = 0; round < rounds; round++) ratios.push((await rate(large)) / (await rate(small)))
+    return median(ratios)
   }
-  await stop(service)
+  const ratios = {
+    'GET, first page of 1,000,000 entries': await ratio([historyRequest(many, 1)], [historyRequest(few, 1)]),
+    'GET, last page of 1,000,000 entries': await ratio(
+      [historyRequest(many, manyEntries / 25)],
+      [historyRequest(few, fewEntries / 25)],
+    ),
+    'GET, pages across 1,000,000 entries, none cached': await ratio(spread(many, manyEntries), spread(few, fewEntries)),
+  }
+  await service.stop()
   return ratios
 }
 
-async function alternate(large: () => Promise<number>, small: () => Promise<number>): Promise<number[]> {
-  const ratios: number[] = []
-  for (let round = 0; round < rounds; round++) ratios.push((await large()) / (await small()))
-  return ratios
-}
-
-/** A service started anew each time, so that neither side has warmed up longer. */
-async function postRate(url: string, subject: Subject, seconds: number): Promise<number> {
+/** Each round starts a new service, so that neither side has warmed up longer. */
+async function postRate(url: string, account: Account, seconds: number): Promise<number> {
   const rates: number[] = []
   for (let round = 0; round < rounds; round++) {
     const service = await serve(url)
     const measure = (duration: number) =>
       load({
         port: service.port,
-        requests: [signalRequest(subject)],
+        requests: [signalRequest(account)],
         expectedStatus: 201,
-        connections: 32,
+        connections,
         seconds: duration,
       })
     await measure(1)
     rates.push((await measure(Math.min(seconds, 2))).requestsPerSecond)
-    await stop(service)
+    await service.stop()
   }
   return median(rates)
+}
+
+export function reportGrowth(growth: Record<string, Ratios>): string {
+  return [
+    '',
+    '| growth: throughput with much data vs little | SQLite | PostgreSQL |',
+    '|---|---:|---:|',
+    ...Object.entries(growth).map(
+      ([name, { sqlite, postgres }]) => `| ${name} | ${sqlite.toFixed(2)} | ${postgres.toFixed(2)} |`,
+    ),
+  ].join('\n')
 }

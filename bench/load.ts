@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import type { Account } from '../testing/account.ts'
 
 export interface LoadResult {
   requestsPerSecond: number
@@ -9,7 +10,7 @@ export interface LoadResult {
 
 export interface Load {
   port: number
-  /** The bytes of requests, sent in turn on each connection, over and over. */
+  /** Complete HTTP requests. Each connection sends them in turn, over and over. */
   requests: string[]
   expectedStatus: number
   connections: number
@@ -17,8 +18,8 @@ export interface Load {
 }
 
 /**
- * Keeps every connection busy with one request at a time, as wrk does. It does as little as it can for each, since it
- * shares two cores with what it measures.
+ * Keeps every connection busy with one request at a time, as wrk does. It does as little as possible per request, since it
+ * shares two cores with the server it measures.
  */
 export async function load({ port, requests, expectedStatus, connections, seconds }: Load): Promise<LoadResult> {
   const bytes = requests.map((request) => Buffer.from(request, 'latin1'))
@@ -71,13 +72,33 @@ function drive(
   })
 }
 
-/** How much of the answer that begins with this chunk is still to come. The headers of our answers fit into one chunk. */
+/** How many bytes of the response are still to come after its first chunk. The headers of our responses fit into one chunk. */
 function bytesAfter(chunk: Buffer, status: number): number {
   const bodyStart = chunk.indexOf('\r\n\r\n') + 4
   const head = chunk.toString('latin1', 0, bodyStart)
   if (Number(head.slice(9, 12)) !== status) {
-    throw new Error(`expected ${status}, got ${chunk.toString()}`)
+    throw new Error(`expected status ${status}, received ${chunk.toString()}`)
   }
   const length = /content-length: (\d+)/i.exec(head)?.[1]
   return bodyStart + Number(length) - chunk.length
+}
+
+const signal = '{"value":"positive","metadata":{"trace":"4bf92f3577b34da6a3ce929d0e0e4736","model":"m-1"}}'
+
+export function signalRequest({ key, promptId }: Account): string {
+  return (
+    `POST /api/v1/prompts/${promptId}/signals HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\n` +
+    `Content-Type: application/json\r\nContent-Length: ${signal.length}\r\n\r\n${signal}`
+  )
+}
+
+/** A GET request below the prompt's path, such as `impact?page=2`. */
+export function readRequest({ key, promptId }: Account, path: string): string {
+  return (
+    `GET /api/v1/prompts/${promptId}/${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n` + `Authorization: Bearer ${key}\r\n\r\n`
+  )
+}
+
+export function historyRequest(account: Account, page = 1, limit = 25): string {
+  return readRequest(account, `history?page=${page}&limit=${limit}`)
 }

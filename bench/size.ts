@@ -6,15 +6,16 @@ import { newPrompt } from '../server/src/domain/prompt.ts'
 import type { SignalToRecord } from '../server/src/domain/signals/signal.ts'
 import { openStore } from '../server/src/store/open.ts'
 
-type Name = 'sqlite' | 'postgres'
+type Engine = 'sqlite' | 'postgres'
 
-/** Bytes for each signal. `log`: what PostgreSQL writes ahead, and replicas and archives receive. */
 interface Bytes {
   stored: number
-  log: number | null
+  /** PostgreSQL's write-ahead log, which replicas and archives receive. */
+  wal: number | null
 }
 
-export type Sizes = Record<string, Record<Name, Bytes>>
+/** Bytes per signal. */
+export type Sizes = Record<string, Record<Engine, Bytes>>
 
 const count = 100_000
 const metadata = JSON.stringify({
@@ -24,8 +25,10 @@ const metadata = JSON.stringify({
   latency_ms: 412,
 })
 
-const kinds: Record<string, (i: number) => Pick<SignalToRecord, 'metadata' | 'idempotency'>> = {
-  'a signal': () => ({ metadata: null, idempotency: null }),
+type Extras = Pick<SignalToRecord, 'metadata' | 'idempotency'>
+
+const kinds: Record<string, (i: number) => Extras> = {
+  'value only': () => ({ metadata: null, idempotency: null }),
   [`with ${metadata.length} bytes of metadata`]: () => ({ metadata, idempotency: null }),
   'with metadata and an Idempotency-Key of 36 characters': (i) => ({
     metadata,
@@ -36,22 +39,19 @@ const kinds: Record<string, (i: number) => Pick<SignalToRecord, 'metadata' | 'id
   }),
 }
 
-/** What a signal takes up, of 100,000 that come in within a day for ten prompts. Each kind in a database of its own. */
-export async function measureSize(newUrl: (name: Name) => Promise<string>): Promise<Sizes> {
+/** Storage per signal for 100,000 signals on ten prompts within a day. Each kind gets a database of its own. */
+export async function measureSize(createDatabase: (engine: Engine) => Promise<string>): Promise<Sizes> {
   const sizes: Sizes = {}
-  for (const [kind, rest] of Object.entries(kinds)) {
+  for (const [kind, extras] of Object.entries(kinds)) {
     sizes[kind] = {
-      sqlite: await sizeOf(await newUrl('sqlite'), rest),
-      postgres: await sizeOf(await newUrl('postgres'), rest),
+      sqlite: await sizeOf(await createDatabase('sqlite'), extras),
+      postgres: await sizeOf(await createDatabase('postgres'), extras),
     }
   }
   return sizes
 }
 
-async function sizeOf(
-  url: string,
-  rest: (i: number) => Pick<SignalToRecord, 'metadata' | 'idempotency'>,
-): Promise<Bytes> {
+async function sizeOf(url: string, extras: (i: number) => Extras): Promise<Bytes> {
   const now = Date.now()
   const store = await openStore({ url, poolSize: 4, clock: () => now, onLostConnection: () => {} })
   const { id: organisationId } = await store.organisations.create(newOrganisation('Size', 'business', now))
@@ -66,7 +66,7 @@ async function sizeOf(
       value: 'positive' as const,
       createdAt: now + Math.floor(((start + i) / count) * 86_400_000),
       limit: count,
-      ...rest(start + i),
+      ...extras(start + i),
     }))
     await Promise.all(signals.map((signal) => store.signals.record(signal)))
   }
@@ -74,16 +74,16 @@ async function sizeOf(
   const after = await bytesOf(url)
   return {
     stored: (after.stored - before.stored) / count,
-    log: after.log === null ? null : (after.log - (before.log as number)) / count,
+    wal: after.wal === null ? null : (after.wal - (before.wal as number)) / count,
   }
 }
 
 async function bytesOf(url: string): Promise<Bytes> {
-  if (url.startsWith('sqlite:')) return { stored: (await stat(url.slice('sqlite:'.length))).size, log: null }
+  if (url.startsWith('sqlite:')) return { stored: (await stat(url.slice('sqlite:'.length))).size, wal: null }
   const client = new pg.Client(url)
   await client.connect()
   const { rows } = await client.query(
-    `select pg_database_size(current_database())::float8 as stored, (pg_current_wal_lsn() - '0/0')::float8 as log`,
+    `select pg_database_size(current_database())::float8 as stored, (pg_current_wal_lsn() - '0/0')::float8 as wal`,
   )
   await client.end()
   return rows[0]
@@ -92,11 +92,11 @@ async function bytesOf(url: string): Promise<Bytes> {
 export function reportSize(sizes: Sizes): string {
   return [
     '',
-    `| bytes for each of ${count.toLocaleString('en')} | SQLite | PostgreSQL | its log |`,
+    `| bytes per signal, of ${count.toLocaleString('en')} | SQLite | PostgreSQL | PostgreSQL WAL |`,
     '|---|---:|---:|---:|',
     ...Object.entries(sizes).map(
       ([kind, { sqlite, postgres }]) =>
-        `| ${kind} | ${sqlite.stored.toFixed(0)} | ${postgres.stored.toFixed(0)} | ${postgres.log?.toFixed(0)} |`,
+        `| ${kind} | ${sqlite.stored.toFixed(0)} | ${postgres.stored.toFixed(0)} | ${postgres.wal?.toFixed(0)} |`,
     ),
   ].join('\n')
 }

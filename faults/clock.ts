@@ -1,12 +1,12 @@
 import { Agent } from 'node:http'
 import { operator } from '../server/src/domain/access/audit.ts'
 import type { Prompt } from '../server/src/domain/prompt.ts'
-import { newHookId } from '../server/src/domain/repositories/repository.ts'
+import { generateHookId } from '../server/src/domain/repositories/repository.ts'
 import { removeOldSignals } from '../server/src/domain/signals/retention.ts'
 import { day, hour, hourStart, isoTime, monthStart, nextMonthStart } from '../server/src/domain/time.ts'
+import type { Account } from '../testing/account.ts'
 import type { Fault, Outcome } from './fault.ts'
-import { newSubjectIn, type Service, startService } from './service.ts'
-import type { Subject } from './subject.ts'
+import { createAccountIn, type Service, startService } from './service.ts'
 import { type Answer, ask, pause } from './voters.ts'
 
 const minute = 60_000
@@ -21,7 +21,7 @@ const filling = -1
 
 interface Vote {
   number: number
-  subject: Subject
+  account: Account
   keyed: boolean
   answer: Answer
 }
@@ -73,15 +73,15 @@ async function underLoad(
   now: () => number,
   jump: (to: number) => void,
 ): Promise<Outcome> {
-  const subjects = [
-    await newSubjectIn(service, 'business', now()),
-    await newSubjectIn(service, 'free', now()),
-    await newSubjectIn(service, 'free', now()),
+  const accounts = [
+    await createAccountIn(service, 'business', now()),
+    await createAccountIn(service, 'free', now()),
+    await createAccountIn(service, 'free', now()),
   ]
-  const [large, ...small] = subjects as [Subject, ...Subject[]]
-  for (const subject of small) await fill(service, subject)
+  const [large, ...small] = accounts as [Account, ...Account[]]
+  for (const account of small) await fill(service, account)
   const credentials = await newCredentials(service, large, now)
-  const voting = startVoting(service.port, subjects, now)
+  const voting = startVoting(service.port, accounts, now)
   const names = Object.keys(jumps)
   try {
     for (let i = 0; i < times; i++) {
@@ -101,12 +101,12 @@ async function underLoad(
   const { votes, wrong } = voting
   if (wrong.length > 0) fail(`${wrong.length} answers that nothing allows, such as: ${wrong[0]}`)
   const figures = { stored: 0, refused: 0, 'months counted': 0 }
-  for (const subject of subjects) {
-    const of = votes.filter((vote) => vote.subject === subject)
-    const signals = await checkStored(service, subject, of)
-    figures['months counted'] += await checkMonths(service, subject, signals, of)
-    await checkPages(service, subject, signals)
-    await checkHours(service, subject, signals)
+  for (const account of accounts) {
+    const of = votes.filter((vote) => vote.account === account)
+    const signals = await checkStored(service, account, of)
+    figures['months counted'] += await checkMonths(service, account, signals, of)
+    await checkPages(service, account, signals)
+    await checkHours(service, account, signals)
     const refused = of.filter(({ answer }) => answer.status === 429).length
     figures.stored += of.length - refused
     figures.refused += refused
@@ -121,7 +121,7 @@ async function underLoad(
 }
 
 /** Brings an organisation near its limit, in each of the months. */
-async function fill({ store }: Service, { organisationId, promptId: publicId, limit }: Subject): Promise<void> {
+async function fill({ store }: Service, { organisationId, promptId: publicId, limit }: Account): Promise<void> {
   const prompt = (await store.prompts.find(organisationId, publicId)) as Prompt
   const metadata = `{"number":${filling}}`
   const signal = { organisationId, promptId: prompt.id, value: 'positive' as const, metadata }
@@ -139,7 +139,7 @@ function fail(text: string): never {
 
 const agent = new Agent({ keepAlive: true })
 
-function startVoting(port: number, subjects: Subject[], now: () => number) {
+function startVoting(port: number, accounts: Account[], now: () => number) {
   const votes: Vote[] = []
   const wrong: string[] = []
   let next = 0
@@ -147,12 +147,12 @@ function startVoting(port: number, subjects: Subject[], now: () => number) {
 
   async function vote(): Promise<void> {
     const number = next++
-    const subject = subjects[number % subjects.length] as Subject
+    const account = accounts[number % accounts.length] as Account
     const keyed = number % 2 === 0
-    const answer = await send(port, subject, number, keyed)
-    const problem = problemOf(answer, subject)
+    const answer = await send(port, account, number, keyed)
+    const problem = problemOf(answer, account)
     if (problem !== null) wrong.push(`${problem} at ${isoTime(now())}: ${answer.status} ${answer.body}`)
-    votes.push({ number, subject, keyed, answer })
+    votes.push({ number, account, keyed, answer })
   }
 
   const voters = Array.from({ length: 12 }, async () => {
@@ -168,7 +168,7 @@ function startVoting(port: number, subjects: Subject[], now: () => number) {
   }
 }
 
-function send(port: number, { key, promptId }: Subject, number: number, keyed: boolean): Promise<Answer> {
+function send(port: number, { key, promptId }: Account, number: number, keyed: boolean): Promise<Answer> {
   const body = `{"value":"${opinionOf(number)}","metadata":{"number":${number}}}`
   return ask(agent, port, 'POST', `/api/v1/prompts/${promptId}/signals`, key, body, keyed ? `vote-${number}` : null)
 }
@@ -178,7 +178,7 @@ function opinionOf(number: number): string {
 }
 
 /** What is wrong with an answer, whatever the clock says. */
-function problemOf({ status, headers, body }: Answer, { limit }: Subject): string | null {
+function problemOf({ status, headers, body }: Answer, { limit }: Account): string | null {
   if (!(Number(headers['ratelimit-reset']) >= 1)) return 'RateLimit-Reset is not ahead'
   if (!(Number(headers['ratelimit-remaining']) >= 0)) return 'RateLimit-Remaining makes no sense'
   if (status === 201) return null
@@ -189,16 +189,16 @@ function problemOf({ status, headers, body }: Answer, { limit }: Subject): strin
   return monthStart(Date.parse(error.resets_at)) === Date.parse(error.resets_at) ? null : 'resets within a month'
 }
 
-async function read<T>(service: Service, { key }: Subject, path: string): Promise<T> {
+async function read<T>(service: Service, { key }: Account, path: string): Promise<T> {
   const { status, body } = await ask(agent, service.port, 'GET', path, key)
   if (status !== 200) fail(`${path} was answered with ${status}: ${body}`)
   return JSON.parse(body)
 }
 
 /** Every 201 is stored, once, as it was answered; and nothing else. */
-async function checkStored(service: Service, subject: Subject, votes: Vote[]): Promise<Stored[]> {
-  const path = `/api/v1/prompts/${subject.promptId}/signals/export?format=ndjson`
-  const { body } = await ask(agent, service.port, 'GET', path, subject.key)
+async function checkStored(service: Service, account: Account, votes: Vote[]): Promise<Stored[]> {
+  const path = `/api/v1/prompts/${account.promptId}/signals/export?format=ndjson`
+  const { body } = await ask(agent, service.port, 'GET', path, account.key)
   const signals: Stored[] = body.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
   const byNumber = Map.groupBy(signals, ({ metadata }) => metadata.number)
   for (const { number, answer } of votes) {
@@ -216,23 +216,23 @@ async function checkStored(service: Service, subject: Subject, votes: Vote[]): P
 }
 
 /** The count of each month is that of its signals, within the limit, and at it where somebody was refused. */
-async function checkMonths(service: Service, subject: Subject, signals: Stored[], votes: Vote[]): Promise<number> {
-  const counted = await service.store.organisations.usage(subject.organisationId, 0)
+async function checkMonths(service: Service, account: Account, signals: Stored[], votes: Vote[]): Promise<number> {
+  const counted = await service.store.organisations.usage(account.organisationId, 0)
   const stored = Map.groupBy(signals, ({ created_at }) => monthStart(Date.parse(created_at)))
   for (const month of new Set([...counted.keys(), ...stored.keys()])) {
     const [used = 0, there = 0] = [counted.get(month), stored.get(month)?.length]
     if (used !== there) fail(`${used} counted and ${there} stored in ${isoTime(month)}`)
-    if (used > subject.limit) fail(`${used} recorded in ${isoTime(month)} with a limit of ${subject.limit}`)
+    if (used > account.limit) fail(`${used} recorded in ${isoTime(month)} with a limit of ${account.limit}`)
   }
   for (const { answer } of votes.filter(({ answer }) => answer.status === 429)) {
     const month = monthStart(Date.parse(JSON.parse(answer.body).error.resets_at) - 1)
-    if (counted.get(month) !== subject.limit) fail(`refused in ${isoTime(month)}, which is not full: ${answer.body}`)
+    if (counted.get(month) !== account.limit) fail(`refused in ${isoTime(month)}, which is not full: ${answer.body}`)
   }
   return stored.size
 }
 
 /** Pages together are all signals, newest first, whatever they are asked for. */
-async function checkPages(service: Service, subject: Subject, signals: Stored[]): Promise<void> {
+async function checkPages(service: Service, account: Account, signals: Stored[]): Promise<void> {
   const newestFirst = signals.toSorted((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at) || b.id - a.id)
   const middle = newestFirst[newestFirst.length >> 1]?.created_at ?? isoTime(leapDay)
   const filters: [string, (signal: Stored) => boolean][] = [
@@ -247,10 +247,10 @@ async function checkPages(service: Service, subject: Subject, signals: Stored[])
     // Not all pages of a large organisation: the first, the last and some between.
     const pages = Math.ceil(expected.length / 100)
     for (let page = 1; page <= pages; page += page < 20 || page > pages - 20 ? 1 : 17) {
-      const path = `/api/v1/prompts/${subject.promptId}/signals?limit=100&page=${page}${query}`
+      const path = `/api/v1/prompts/${account.promptId}/signals?limit=100&page=${page}${query}`
       const { data, pagination } = await read<{ data: Stored[]; pagination: { total_count: number } }>(
         service,
-        subject,
+        account,
         path,
       )
       if (pagination.total_count !== expected.length) fail(`${path} counts ${pagination.total_count}`)
@@ -261,10 +261,10 @@ async function checkPages(service: Service, subject: Subject, signals: Stored[])
 }
 
 /** The sums of all hours are those of the signals in them. */
-async function checkHours(service: Service, subject: Subject, signals: Stored[]): Promise<void> {
+async function checkHours(service: Service, account: Account, signals: Stored[]): Promise<void> {
   const query = `from=${isoTime(first - day)}&to=${isoTime(last + day)}&interval=hour`
-  const path = `/api/v1/prompts/${subject.promptId}/signals/summary?${query}`
-  const { data } = await read<{ data: { start: string; positive: number; negative: number }[] }>(service, subject, path)
+  const path = `/api/v1/prompts/${account.promptId}/signals/summary?${query}`
+  const { data } = await read<{ data: { start: string; positive: number; negative: number }[] }>(service, account, path)
   const stored = Map.groupBy(signals, ({ created_at }) => isoTime(hourStart(Date.parse(created_at))))
   for (const { start, positive, negative } of data) {
     const there = stored.get(start) ?? []
@@ -278,8 +278,8 @@ async function checkHours(service: Service, subject: Subject, signals: Stored[])
 /** Requests that are repeated get the first answer, whenever that was. */
 async function checkRepeats(service: Service, votes: Vote[]): Promise<void> {
   const repeatable = votes.filter(({ keyed, answer }) => keyed && answer.status === 201)
-  for (const { number, subject, answer } of repeatable.filter((_, i) => i % Math.ceil(repeatable.length / 200) === 0)) {
-    const { status, body } = await send(service.port, subject, number, true)
+  for (const { number, account, answer } of repeatable.filter((_, i) => i % Math.ceil(repeatable.length / 200) === 0)) {
+    const { status, body } = await send(service.port, account, number, true)
     if (status !== 201 || body !== answer.body) fail(`vote ${number} was answered ${answer.body}, repeated: ${body}`)
   }
 }
@@ -290,10 +290,10 @@ interface Credential {
 }
 
 /** Keys that expire, one that is rotated and a session: each works before its end and not from then on, wherever the clock goes. */
-async function newCredentials(service: Service, subject: Subject, now: () => number) {
+async function newCredentials(service: Service, account: Account, now: () => number) {
   const path = '/api/v1/keys'
   const change = async (path: string, body: object) => {
-    const answer = await ask(agent, service.port, 'POST', path, subject.key, JSON.stringify(body))
+    const answer = await ask(agent, service.port, 'POST', path, account.key, JSON.stringify(body))
     if (answer.status !== 201) fail(`${path} was answered with ${answer.status}: ${answer.body}`)
     return answer
   }
@@ -327,10 +327,10 @@ async function newCredentials(service: Service, subject: Subject, now: () => num
 }
 
 /** A repository that somebody worked on who is no more. */
-async function leaseOfTheDead({ store }: Service, { organisationId }: Subject, now: number): Promise<number> {
-  const url = `https://forge.example/${newHookId()}.git`
+async function leaseOfTheDead({ store }: Service, { organisationId }: Account, now: number): Promise<number> {
+  const url = `https://forge.example/${generateHookId()}.git`
   const facts = { forge: 'github' as const, path: '*.md', similarity: 50, sealedToken: null, sealedSecret: '' }
-  const repository = { organisationId, url, ...facts, hookId: newHookId(), createdAt: now }
+  const repository = { organisationId, url, ...facts, hookId: generateHookId(), createdAt: now }
   const lease = { owner: 'somebody', until: now + 10_000 }
   return (
     (await store.repositories.connect(repository, operator, lease))?.id ?? fail('a new repository is not connected')
@@ -350,16 +350,16 @@ async function checkLease({ store }: Service, id: number, now: number): Promise<
 }
 
 /** What is recorded in a time whose signals are removed is counted as ever. */
-async function checkAfterRemoval(service: Service, subject: Subject, now: number): Promise<void> {
+async function checkAfterRemoval(service: Service, account: Account, now: number): Promise<void> {
   const used = async () =>
-    (await service.store.organisations.usage(subject.organisationId, 0)).get(monthStart(now)) ?? 0
+    (await service.store.organisations.usage(account.organisationId, 0)).get(monthStart(now)) ?? 0
   const total = async () => {
     const query = `from=${isoTime(hourStart(now))}&to=${isoTime(hourStart(now) + hour)}&interval=hour`
-    const path = `/api/v1/prompts/${subject.promptId}/signals/summary?${query}`
-    return (await read<{ total: { positive: number } }>(service, subject, path)).total.positive
+    const path = `/api/v1/prompts/${account.promptId}/signals/summary?${query}`
+    return (await read<{ total: { positive: number } }>(service, account, path)).total.positive
   }
   const before = [await used(), await total()]
-  const { status, body } = await send(service.port, subject, 10_000_001, true)
+  const { status, body } = await send(service.port, account, 10_000_001, true)
   if (status !== 201) fail(`a signal of ${isoTime(now)}, where older ones are removed, was answered ${status} ${body}`)
   const after = [await used(), await total()]
   if (after.some((count, i) => count !== (before[i] as number) + 1)) fail(`counted ${before} before, ${after} after`)

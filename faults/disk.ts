@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { killAll, type Running, serve, stop } from '../testing/processes.ts'
+import { createAccount } from '../testing/account.ts'
+import { killAll, type RunningProcess, serve } from '../testing/processes.ts'
 import type { Fault } from './fault.ts'
-import { newSubject } from './subject.ts'
 import { tallyUp } from './tally.ts'
 import { pause, startVoting, type Votes } from './voters.ts'
 
@@ -36,24 +36,24 @@ export const disk: Fault = {
     const file = join(place, 'promptledger.db')
     const url = `sqlite:${file}`
     try {
-      const subjects = [await newSubject(url, 'business'), await newSubject(url, 'free')]
+      const accounts = [await createAccount(url, 'business'), await createAccount(url, 'free')]
       let service = await serve(url, { LOG_LEVEL: 'silent' })
-      const votes = startVoting(() => service.port, subjects, 16)
+      const votes = startVoting(() => service.port, accounts, 16)
       const all = [...(mounted ? [full(place, file)] : []), unwritable(service), locked(file)]
       let slowest = 0
       for (let time = 0; time < times; time++) {
         for (const trouble of all) slowest = Math.max(slowest, await survive(trouble, service, votes, random))
       }
       await votes.stop()
-      const tally = await tallyUp(service.port, subjects, votes)
+      const tally = await tallyUp(service.port, accounts, votes)
       // Whoever was refused was told the truth.
       if (tally.found > 0) throw new Error(`${tally.found} votes were answered with 500 and are stored`)
-      await stop(service)
+      await service.stop()
       checkIntegrity(file)
       await checkReadOnly(file)
       service = await serve(url, { LOG_LEVEL: 'silent' })
-      await tallyUp(service.port, subjects, votes)
-      await stop(service)
+      await tallyUp(service.port, accounts, votes)
+      await service.stop()
       return {
         tried: `${times} × ${all.map(({ name }) => name).join(', ')}; started on a read-only file${mounted ? '' : '; a full disk NOT tried, which needs the right to mount one'}`,
         ...tally,
@@ -97,7 +97,7 @@ function full(place: string, file: string): Trouble {
 }
 
 /** Every write to any file fails, as on a file system that has turned read-only. */
-function unwritable({ process: { pid } }: Running): Trouble {
+function unwritable({ process: { pid } }: RunningProcess): Trouble {
   const limit = (size: string) => run('prlimit', ['--pid', String(pid), `--fsize=${size}:`])
   return {
     name: 'writes failing',
@@ -129,7 +129,12 @@ function locked(file: string): Trouble {
 }
 
 /** Gives the milliseconds that it took to record again afterwards. */
-async function survive(trouble: Trouble, { port }: Running, votes: Votes, random: () => number): Promise<number> {
+async function survive(
+  trouble: Trouble,
+  { port }: RunningProcess,
+  votes: Votes,
+  random: () => number,
+): Promise<number> {
   await pause(100 + random() * 300)
   await trouble.begin()
   await pause(trouble.after + 200 + random() * 300)

@@ -1,16 +1,16 @@
 import { connect, type Socket } from 'node:net'
-import type { Subject } from './subject.ts'
+import type { Account } from '../testing/account.ts'
 import type { Fate } from './voters.ts'
 
 export interface Flood {
   port: number
-  subjects: Subject[]
+  accounts: Account[]
   connections: number
   seconds: number
 }
 
 export interface Flooded {
-  /** By the number that a signal carries; number modulo subjects is the subject. */
+  /** By the number that a signal carries; number modulo accounts is the account. */
   fates: Map<number, Fate>
   /** What nothing allows. */
   wrong: string[]
@@ -34,14 +34,14 @@ const depths = [1, 1, 1, 4]
  * Sends signals on every connection as fast as it can, whatever the answers say, and waits for the last of them. Each carries
  * a number of its own, so that what is stored can be held against what was answered.
  */
-export async function flood({ port, subjects, connections, seconds }: Flood): Promise<Flooded> {
+export async function flood({ port, accounts, connections, seconds }: Flood): Promise<Flooded> {
   const flooded: Flooded = { fates: new Map(), wrong: [], answers: new Map() }
   const end = performance.now() + seconds * 1_000
-  const requests = subjects.map((subject, i) => {
-    let number = Math.ceil(first / subjects.length) * subjects.length + i
-    const bytes = requestOf(subject)
+  const requests = accounts.map((account, i) => {
+    let number = Math.ceil(first / accounts.length) * accounts.length + i
+    const bytes = requestOf(account)
     return () => {
-      number += subjects.length
+      number += accounts.length
       return { number, bytes: bytes(number) }
     }
   })
@@ -66,7 +66,7 @@ export function within({ count, byMilliseconds }: Answers, share: number): numbe
 
 type Next = () => { number: number; bytes: Buffer }
 
-function requestOf({ key, promptId }: Subject): (number: number) => Buffer {
+function requestOf({ key, promptId }: Account): (number: number) => Buffer {
   const body = `{"value":"positive","metadata":{"number":${first}}}`
   const request = Buffer.from(
     `POST /api/v1/prompts/${promptId}/signals HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\n` +

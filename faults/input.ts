@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check'
 import type { Document } from '../server/src/http/docs/openapi-document.ts'
-import { residentMemory, serve, stop } from '../testing/processes.ts'
+import { memoryOf, serve } from '../testing/processes.ts'
 import type { Fault } from './fault.ts'
 import { type Hostile, hostileOnes, slowOnes, stalledOnes } from './input/hostile.ts'
 import { count, newReport, note, type Report, told } from './input/report.ts'
@@ -29,14 +29,14 @@ export const badInput: Fault = {
   times: { full: 200_000, short: 3_000 },
   async run({ url, folder, times, random }) {
     const seed = Math.floor(random() * 2 ** 31)
-    const subjects = await foundWorld(url)
+    const accounts = await foundWorld(url)
     const running = await serve(url, {
       DATA_DIR: folder,
       ALLOW_LOCAL_REPOSITORIES: '1',
       PROMPTLEDGER_SECRET_KEY: '5a'.repeat(32),
     })
     try {
-      const world = await openWorld(running, subjects, folder)
+      const world = await openWorld(running, accounts, folder)
       const address = `http://127.0.0.1:${running.port}`
       const document = (await (await fetch(`${address}/openapi.json`)).json()) as Document
       const shapes = shapesOf(document)
@@ -53,7 +53,7 @@ export const badInput: Fault = {
       const workers = Array.from({ length: atOnce }, async () => {
         const wire = newWire(running.port)
         while (sent < times && report.wrong.size < mostWrong) {
-          if (++sent % 100 === 0) memory.push(residentMemory(running))
+          if (++sent % 100 === 0) memory.push(memoryOf(running).resident)
           const { value } = everything.next()
           if ('pieces' in value) await attack(world, shapes, value, report)
           else await ask(world, shapes, wire, value, report)
@@ -84,7 +84,7 @@ export const badInput: Fault = {
         'memory in the last quarter, MB': Math.round(after),
       }
     } finally {
-      await stop(running)
+      await running.stop()
     }
   },
 }

@@ -1,7 +1,7 @@
-import { kill, type Running, serve, stop } from '../testing/processes.ts'
+import { type Account, createAccount } from '../testing/account.ts'
+import { type RunningProcess, serve } from '../testing/processes.ts'
 import type { Fault } from './fault.ts'
 import { newPushes } from './pushes.ts'
-import { newSubject, type Subject } from './subject.ts'
 import { tallyUp } from './tally.ts'
 import { pause, startVoting } from './voters.ts'
 
@@ -12,24 +12,24 @@ export const kills: Fault = {
   engines: ['sqlite', 'postgres'],
   times: { full: 200, short: 3 },
   async run({ url, folder, times, random }) {
-    const subjects: Subject[] = []
-    for (const plan of ['business', 'business', 'free'] as const) subjects.push(await newSubject(url, plan))
-    const { organisationId } = subjects[0] as Subject
+    const accounts: Account[] = []
+    for (const plan of ['business', 'business', 'free'] as const) accounts.push(await createAccount(url, plan))
+    const { organisationId } = accounts[0] as Account
     const pushes = await newPushes(url, organisationId, folder, times * 2)
-    let running: Running = await serve(url, pushes.env)
-    const votes = startVoting(() => running.port, subjects, 16)
+    let running: RunningProcess = await serve(url, pushes.env)
+    const votes = startVoting(() => running.port, accounts, 16)
     pushes.start(() => running.port)
     for (let time = 0; time < times; time++) {
       await pause(20 + random() * 300)
-      await kill(running)
+      await running.kill()
       running = await serve(url, pushes.env)
     }
     await pause(200)
     await votes.stop()
     await pushes.stop()
-    const tally = await tallyUp(running.port, subjects, votes)
+    const tally = await tallyUp(running.port, accounts, votes)
     const deliveries = await pushes.check()
-    await stop(running)
+    await running.stop()
     return { tried: `${times} kills`, ...tally, deliveries }
   },
 }

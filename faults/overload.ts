@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { type Running, serve, stop } from '../testing/processes.ts'
+import { type Account, createAccount } from '../testing/account.ts'
+import { memoryOf, serve } from '../testing/processes.ts'
 import type { Fault } from './fault.ts'
 import { type Answers, flood, within } from './flood.ts'
 import { type Answer, startProbe } from './probe.ts'
-import { newSubject, type Subject } from './subject.ts'
 import { tallyUp } from './tally.ts'
 
 const mostMemory = 300
@@ -26,19 +25,19 @@ export const overload: Fault = {
   times: { full: 60, short: 5 },
   async run({ url, times: seconds }) {
     const { connections, plans } = seconds < 30 ? short : full
-    const subjects: Subject[] = []
-    for (const plan of plans) subjects.push(await newSubject(url, plan))
+    const accounts: Account[] = []
+    for (const plan of plans) accounts.push(await createAccount(url, plan))
     const running = await serve(url)
     try {
       const address = `http://127.0.0.1:${running.port}`
-      const headers = { authorization: `Bearer ${subjects[0]?.key}` }
+      const headers = { authorization: `Bearer ${accounts[0]?.key}` }
       const stopHealth = await startProbe({ url: `${address}/healthz`, every: 100 })
       const stopReading = await startProbe({ url: `${address}/api/v1/usage`, headers, every: 200 })
-      const flooded = await flood({ port: running.port, subjects, connections, seconds })
+      const flooded = await flood({ port: running.port, accounts, connections, seconds })
       const health = await stopHealth()
       const reads = await stopReading()
-      const memory = peakMemory(running)
-      const { stored } = await tallyUp(running.port, subjects, flooded)
+      const memory = memoryOf(running).peak
+      const { stored } = await tallyUp(running.port, accounts, flooded)
       check(health, reads, memory, seconds < 30 ? 10 * longestWaitForHealth : longestWaitForHealth)
       const { answers } = flooded
       return {
@@ -54,7 +53,7 @@ export const overload: Fault = {
         'memory, MB': Math.round(memory),
       }
     } finally {
-      await stop(running)
+      await running.stop()
     }
   },
 }
@@ -69,10 +68,4 @@ function check(health: Answer[], reads: Answer[], memory: number, most: number):
 
 function p99(answers: Answer[]): number {
   return Math.round(answers[Math.floor(answers.length * 0.99)]?.milliseconds ?? 0)
-}
-
-/** The most resident memory that the process had at any time, in megabytes. */
-function peakMemory({ process: child }: Running): number {
-  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
-  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024
 }

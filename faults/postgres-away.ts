@@ -1,9 +1,9 @@
 import pg from 'pg'
-import { startCutter } from '../testing/cutting-proxy.ts'
+import { createAccount } from '../testing/account.ts'
 import { startPostgres } from '../testing/postgres.ts'
-import { serve, stop } from '../testing/processes.ts'
+import { serve } from '../testing/processes.ts'
+import { startTcpProxy } from '../testing/tcp-proxy.ts'
 import type { Fault } from './fault.ts'
-import { newSubject } from './subject.ts'
 import { tallyUp } from './tally.ts'
 import { pause, startVoting } from './voters.ts'
 
@@ -18,12 +18,12 @@ export const postgresAway: Fault = {
   async run({ times, random }) {
     const postgres = await startPostgres()
     const databasePort = Number(new URL(postgres.url).port)
-    const cutter = await startCutter(() => [databasePort])
+    const proxy = await startTcpProxy(() => [databasePort])
     const through = new URL(postgres.url)
-    through.port = String(cutter.port)
-    const subjects = [await newSubject(postgres.url, 'business'), await newSubject(postgres.url, 'free')]
+    through.port = String(proxy.port)
+    const accounts = [await createAccount(postgres.url, 'business'), await createAccount(postgres.url, 'free')]
     const service = await serve(through.href, { LOG_LEVEL: 'silent' })
-    const votes = startVoting(() => service.port, subjects, 16)
+    const votes = startVoting(() => service.port, accounts, 16)
     let slowest = 0
     try {
       for (let time = 0; time < times; time++) {
@@ -32,13 +32,13 @@ export const postgresAway: Fault = {
         await pause(random() * 500)
         await postgres.resume()
         slowest = Math.max(slowest, await untilReady(service.port))
-        cutter.cut()
+        proxy.cut()
         await pause(random() * 200)
         await endOneBackend(postgres.url)
         slowest = Math.max(slowest, await untilReady(service.port))
       }
       await votes.stop()
-      const tally = await tallyUp(service.port, subjects, votes)
+      const tally = await tallyUp(service.port, accounts, votes)
       // It was always back in time to find out.
       if (tally.found > 0) throw new Error(`${tally.found} votes were answered with 500 and are stored`)
       return {
@@ -48,8 +48,8 @@ export const postgresAway: Fault = {
       }
     } finally {
       await votes.stop()
-      await stop(service)
-      await cutter.close()
+      await service.stop()
+      await proxy.close()
       await postgres.stop()
     }
   },

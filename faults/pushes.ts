@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { measureCli } from '../testing/cli.ts'
 import { GitRepository } from '../testing/git-repository.ts'
 import { type Delivery, deliveries } from '../testing/payloads.ts'
-import { measuredCommand } from '../testing/processes.ts'
-import { queryRows } from '../testing/service.ts'
+import { queryRows } from '../testing/rows.ts'
 import { pause } from './voters.ts'
 
 /** A repository that is followed, and somebody who pushes to it again and again. */
@@ -30,7 +30,7 @@ export async function newPushes(url: string, organisationId: number, folder: str
     PROMPTLEDGER_SECRET_KEY: randomBytes(32).toString('hex'),
   }
   const org = ['--org', String(organisationId)]
-  const { value } = await measuredCommand<{ webhook_url: string; webhook_secret: string }>(
+  const { value } = await measureCli<{ webhook_url: string; webhook_secret: string }>(
     { ...env, ALLOW_LOCAL_REPOSITORIES: '1' },
     ['repo', 'connect', ...org, '--forge', 'github', '--url', git.remote, '--path', 'prompts/**'],
   )

@@ -5,14 +5,13 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { Agent, request } from 'node:https'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { type Account, createAccount } from '../testing/account.ts'
+import { freePort } from '../testing/free-port.ts'
 import { startPostgres } from '../testing/postgres.ts'
-import { type Running, start, stop } from '../testing/processes.ts'
-import { newSubject, type Subject } from './subject.ts'
+import { type RunningProcess, serve } from '../testing/processes.ts'
 import { tallyUp } from './tally.ts'
 import { type Fate, pause } from './voters.ts'
 
@@ -21,14 +20,16 @@ const rounds = Number(process.argv[2] ?? 5)
 const processes = 4
 const voters = 16
 const readers = 8
-const main = fileURLToPath(new URL('../server/src/main.ts', import.meta.url))
 
 const folder = await mkdtemp(join(tmpdir(), 'promptledger-rolling-'))
 const postgres = await startPostgres()
-const subjects: Subject[] = [await newSubject(postgres.url, 'business'), await newSubject(postgres.url, 'business')]
+const accounts: Account[] = [
+  await createAccount(postgres.url, 'business'),
+  await createAccount(postgres.url, 'business'),
+]
 const ports = await Promise.all(Array.from({ length: processes + 2 }, freePort))
 const [plain, tls] = ports.splice(processes) as [number, number]
-const running = await Promise.all(ports.map(serve))
+const running = await Promise.all(ports.map(serveOn))
 const nginx = await startNginx()
 const agent = new Agent({ keepAlive: true, maxSockets: voters + readers, rejectUnauthorized: false })
 
@@ -43,15 +44,15 @@ for (const drain of [false, true]) {
         await nginx.reload(port)
         await pause(300)
       }
-      await stop(running[place] as Running)
-      running[place] = await serve(port)
+      await (running[place] as RunningProcess).stop()
+      running[place] = await serveOn(port)
       if (drain) await nginx.reload(null)
       slowest.push(performance.now() - begun)
       await pause(200)
     }
   }
   await stopped()
-  const tally = await tallyUp(ports[0] as number, subjects, { fates, wrong: [] })
+  const tally = await tallyUp(ports[0] as number, accounts, { fates, wrong: [] })
   console.log({
     how: drain ? 'taken out of nginx first' : 'SIGTERM alone',
     restarts: rounds * processes,
@@ -60,18 +61,17 @@ for (const drain of [false, true]) {
     ...tally,
   })
   // So that the next run has numbers of its own.
-  subjects.splice(0, 2, await newSubject(postgres.url, 'business'), await newSubject(postgres.url, 'business'))
+  accounts.splice(0, 2, await createAccount(postgres.url, 'business'), await createAccount(postgres.url, 'business'))
 }
 
 agent.destroy()
 await nginx.stop()
-for (const one of running) await stop(one)
+for (const one of running) await one.stop()
 await postgres.stop()
 await rm(folder, { recursive: true })
 
-function serve(port: number): Promise<Running> {
-  const env = { DATABASE_URL: postgres.url, PROMPTLEDGER_FIRST_RUN: 'off', LOG_LEVEL: 'error' }
-  return start(main, ['serve', '--port', String(port), '--json'], env)
+function serveOn(port: number): Promise<RunningProcess> {
+  return serve(postgres.url, {}, port)
 }
 
 function load() {
@@ -83,7 +83,7 @@ function load() {
   async function vote(): Promise<void> {
     const number = next++
     fates.set(number, 'unknown')
-    const { key, promptId } = subjects[number % subjects.length] as Subject
+    const { key, promptId } = accounts[number % accounts.length] as Account
     const answer = await ask(
       'POST',
       `/api/v1/prompts/${promptId}/signals`,
@@ -94,7 +94,7 @@ function load() {
     if (answer === '201') fates.set(number, 'stored')
   }
   async function read(): Promise<void> {
-    const { key, promptId } = subjects[0] as Subject
+    const { key, promptId } = accounts[0] as Account
     count(`GET ${await ask('GET', `/api/v1/prompts/${promptId}/history`, key)}`)
     await pause(5)
   }
@@ -178,12 +178,4 @@ async function startNginx() {
       await once(child, 'exit')
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -7,15 +7,15 @@ import { operator } from '../server/src/domain/access/audit.ts'
 import { newOrganisation } from '../server/src/domain/access/organisation.ts'
 import { monthlySignalLimit, type Plan } from '../server/src/domain/access/plan.ts'
 import { newPrompt } from '../server/src/domain/prompt.ts'
-import { newVault } from '../server/src/domain/repositories/vault.ts'
+import { createVault } from '../server/src/domain/repositories/vault.ts'
 import type { Store } from '../server/src/domain/store.ts'
 import type { Clock } from '../server/src/domain/time.ts'
 import { startRepositoryService } from '../server/src/follow/repository-service.ts'
 import { buildApp } from '../server/src/http/app.ts'
-import { keyUses } from '../server/src/http/keys/last-used.ts'
+import { createLastUsedTracker } from '../server/src/http/keys/last-used.ts'
 import { openStore } from '../server/src/store/open.ts'
+import type { Account } from '../testing/account.ts'
 import type { Trial } from './fault.ts'
-import type { Subject } from './subject.ts'
 
 /** The real service in this process, on a real socket, by a clock of ours. */
 export interface Service {
@@ -31,10 +31,10 @@ export interface Service {
 export async function startService({ url, folder }: Pick<Trial, 'url' | 'folder'>, clock: Clock): Promise<Service> {
   const store = await openStore({ url, poolSize: 10, clock, onLostConnection: () => {} })
   const log = pino({ level: 'error' })
-  const uses = keyUses(store.keys)
+  const uses = createLastUsedTracker(store.keys)
   const follow = {
     store,
-    vault: newVault(randomBytes(32)),
+    vault: createVault(randomBytes(32)),
     clock,
     log,
     dataDir: join(folder, 'data'),
@@ -45,7 +45,7 @@ export async function startService({ url, folder }: Pick<Trial, 'url' | 'folder'
   // There are no repositories to work on.
   const following = startRepositoryService(follow, () => 'http://127.0.0.1', { wake() {}, stop: async () => {} })
   const consoleFolder = new URL('no-console/', import.meta.url)
-  const app: FastifyInstance = buildApp({ store, keyUses: uses, repositories: following, consoleFolder, clock, log })
+  const app: FastifyInstance = buildApp({ store, lastUsed: uses, repositories: following, consoleFolder, clock, log })
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
 
   async function end(): Promise<void> {
@@ -69,7 +69,7 @@ export async function startService({ url, folder }: Pick<Trial, 'url' | 'folder'
   }
 }
 
-export async function newSubjectIn({ store }: Service, plan: Plan, now: number): Promise<Subject> {
+export async function createAccountIn({ store }: Service, plan: Plan, now: number): Promise<Account> {
   const { id: organisationId } = await store.organisations.create(newOrganisation(plan, plan, now))
   const terms = { organisationId, name: 'voter', role: 'admin' as const, createdAt: now, expiresAt: null }
   const { secret } = await issueKey(store.keys, terms, operator)

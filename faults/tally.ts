@@ -1,5 +1,5 @@
 import { Agent } from 'node:http'
-import type { Subject } from './subject.ts'
+import type { Account } from '../testing/account.ts'
 import { ask, type Votes } from './voters.ts'
 
 export interface Tally {
@@ -13,21 +13,21 @@ export interface Tally {
 /** Compares what the voters were told with what the service has. Throws at the first promise that does not hold. */
 export async function tallyUp(
   port: number,
-  subjects: Subject[],
+  accounts: Account[],
   { fates, wrong }: Pick<Votes, 'fates' | 'wrong'>,
 ): Promise<Tally> {
   if (wrong.length > 0) throw new Error(`${wrong.length} answers that nothing allows, such as ${wrong[0]}`)
   const agent = new Agent({ keepAlive: true })
   const tally: Tally = { stored: 0, refused: 0, unknown: 0, found: 0 }
-  for (const [i, subject] of subjects.entries()) {
-    const there = await storedNumbers(agent, port, subject)
-    const used = await usedOf(agent, port, subject)
+  for (const [i, account] of accounts.entries()) {
+    const there = await storedNumbers(agent, port, account)
+    const used = await usedOf(agent, port, account)
     if (used !== there.length) throw new Error(`${used} counted, ${there.length} stored in organisation ${i}`)
-    if (used > subject.limit) throw new Error(`${used} stored with a limit of ${subject.limit}`)
+    if (used > account.limit) throw new Error(`${used} stored with a limit of ${account.limit}`)
     const times = new Map<number, number>()
     for (const number of there) times.set(number, (times.get(number) ?? 0) + 1)
     for (const [number, fate] of fates) {
-      if (number % subjects.length !== i) continue
+      if (number % accounts.length !== i) continue
       const count = times.get(number) ?? 0
       times.delete(number)
       tally[fate]++
@@ -42,7 +42,7 @@ export async function tallyUp(
   return tally
 }
 
-async function storedNumbers(agent: Agent, port: number, { key, promptId }: Subject): Promise<number[]> {
+async function storedNumbers(agent: Agent, port: number, { key, promptId }: Account): Promise<number[]> {
   const path = `/api/v1/prompts/${promptId}/signals/export?format=ndjson`
   const { status, body } = await ask(agent, port, 'GET', path, key)
   if (status !== 200) throw new Error(`the export was answered with ${status}: ${body}`)
@@ -50,6 +50,6 @@ async function storedNumbers(agent: Agent, port: number, { key, promptId }: Subj
   return lines.map((line) => JSON.parse(line).metadata.number)
 }
 
-async function usedOf(agent: Agent, port: number, { key }: Subject): Promise<number> {
+async function usedOf(agent: Agent, port: number, { key }: Account): Promise<number> {
   return JSON.parse((await ask(agent, port, 'GET', '/api/v1/usage', key)).body).data.used
 }

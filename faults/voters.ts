@@ -1,5 +1,5 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
-import type { Subject } from './subject.ts'
+import type { Account } from '../testing/account.ts'
 
 /** What became of a vote, as far as the voter knows. */
 export type Fate = 'stored' | 'refused' | 'unknown'
@@ -22,7 +22,7 @@ export interface Answer {
  * People who vote as fast as they can, through whatever happens to the service. Those with an idempotency key repeat until
  * they are answered, as the interface tells them to; the others cannot, and what they do not know stays unknown.
  */
-export function startVoting(portOf: () => number, subjects: Subject[], voters: number): Votes {
+export function startVoting(portOf: () => number, accounts: Account[], voters: number): Votes {
   const agent = new Agent({ keepAlive: true, maxSockets: voters })
   const fates = new Map<number, Fate>()
   const wrong: string[] = []
@@ -30,11 +30,11 @@ export function startVoting(portOf: () => number, subjects: Subject[], voters: n
   let stopped = false
 
   async function vote(number: number): Promise<void> {
-    const subject = subjects[number % subjects.length] as Subject
+    const account = accounts[number % accounts.length] as Account
     const keyed = number % 2 === 0
     fates.set(number, 'unknown')
     for (;;) {
-      const answer = await send(agent, portOf(), subject, number, keyed).catch(() => null)
+      const answer = await send(agent, portOf(), account, number, keyed).catch(() => null)
       if (answer !== null && answer.status < 500) {
         fates.set(number, fateOf(answer, wrong))
         return
@@ -69,7 +69,7 @@ function fateOf({ status, body }: Answer, wrong: string[]): Fate {
   return 'refused'
 }
 
-function send(agent: Agent, port: number, { key, promptId }: Subject, number: number, keyed: boolean): Promise<Answer> {
+function send(agent: Agent, port: number, { key, promptId }: Account, number: number, keyed: boolean): Promise<Answer> {
   const body = `{"value":"${number % 3 === 0 ? 'negative' : 'positive'}","metadata":{"number":${number}}}`
   return ask(agent, port, 'POST', `/api/v1/prompts/${promptId}/signals`, key, body, keyed ? `vote-${number}` : null)
 }

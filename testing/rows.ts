@@ -1,20 +1,54 @@
-import { queryRows } from './service.ts'
+import { DatabaseSync } from 'node:sqlite'
+import pg from 'pg'
 
-/** Everything that the database holds, but for when keys were used last: that is written now and then, whatever they were used for. */
-export async function everyRow(url: string): Promise<Record<string, string[]>> {
+/** Queries the database directly, past the service. */
+export async function queryRows(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  if (url.startsWith('sqlite:')) {
+    const database = new DatabaseSync(url.slice('sqlite:'.length))
+    try {
+      return database.prepare(sql).all()
+    } finally {
+      database.close()
+    }
+  }
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+export interface UsageRow {
+  month: number
+  used: number
+}
+
+/** The monthly counters of an organisation, oldest first. */
+export async function usageOf(url: string, organisationId: number): Promise<UsageRow[]> {
+  const rows = await queryRows(
+    url,
+    `select month, used from signal_usage where organisation_id = ${organisationId} order by month`,
+  )
+  return rows.map(({ month, used }) => ({ month: Number(month), used: Number(used) }))
+}
+
+/** Every row of every table, without `last_used_at`, which is flushed in the background. */
+export async function allRows(url: string): Promise<Record<string, string[]>> {
   const tables = url.startsWith('sqlite:')
     ? "select name from sqlite_master where type = 'table'"
     : "select table_name as name from information_schema.tables where table_schema = 'public'"
   const names = (await queryRows(url, tables)).map(({ name }) => String(name))
-  const found = await Promise.all(
+  const contents = await Promise.all(
     names.map(async (name) => {
       const rows = await queryRows(url, `select * from ${name}`)
-      return [name, rows.map(({ last_used_at: _, ...row }) => JSON.stringify(row, text)).sort()] as const
+      return [name, rows.map(({ last_used_at: _, ...row }) => JSON.stringify(row, bigintAsText)).sort()] as const
     }),
   )
-  return Object.fromEntries(found)
+  return Object.fromEntries(contents)
 }
 
-function text(_: string, value: unknown): unknown {
+function bigintAsText(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value
 }

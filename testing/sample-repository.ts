@@ -10,7 +10,7 @@ const git = promisify(execFile)
 const firstCommit = Date.UTC(2024, 0) / 1_000
 
 /** Makes a bare repository and gives the commits of its default branch, oldest first. */
-export async function makeRepository(folder: string, commits: number, prompts: number): Promise<string[]> {
+export async function generateRepository(folder: string, commits: number, prompts: number): Promise<string[]> {
   await git('git', ['init', '--quiet', '--bare', '--initial-branch=main', folder])
   const marks = join(folder, 'marks')
   const mainline: number[] = []

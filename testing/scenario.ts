@@ -67,7 +67,7 @@ export class Scenario {
 
   /** What the worker does when there is something to do. */
   async work(): Promise<void> {
-    await syncOnce(this.service.follow, this.repository.id)
+    await syncOnce(this.service.syncContext, this.repository.id)
     this.repository = (await this.service.store.repositories.find(this.repository.id)) as Repository
   }
 
@@ -162,7 +162,7 @@ export async function connected(service: TestService, options: ScenarioOptions =
   prepare(git)
   const tenant = await service.tenant('free', 'admin')
   const { lease, secret } = await connectRepository(
-    service.follow,
+    service.syncContext,
     {
       organisationId: tenant.organisation.id,
       forge,
@@ -174,7 +174,7 @@ export async function connected(service: TestService, options: ScenarioOptions =
     },
     operator,
   )
-  await syncWithLease(service.follow, lease)
+  await syncWithLease(service.syncContext, lease)
   const repository = (await service.store.repositories.find(lease.repository.id)) as Repository
   return new Scenario(service, tenant, git, forge, repository, secret)
 }

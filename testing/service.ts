@@ -5,20 +5,21 @@ import { join } from 'node:path'
 import { after, before } from 'node:test'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import pino from 'pino'
-import { newApiKey, newSecret, type Role } from '../server/src/domain/access/api-key.ts'
+import { generateSecret, newApiKey, type Role } from '../server/src/domain/access/api-key.ts'
 import { operator } from '../server/src/domain/access/audit.ts'
 import { newOrganisation, type Organisation } from '../server/src/domain/access/organisation.ts'
 import type { Plan } from '../server/src/domain/access/plan.ts'
 import { type HistoryEntry, newHistoryEntry } from '../server/src/domain/history/entry.ts'
 import { newPrompt, type Prompt } from '../server/src/domain/prompt.ts'
-import { newVault } from '../server/src/domain/repositories/vault.ts'
+import { createVault } from '../server/src/domain/repositories/vault.ts'
 import type { Store } from '../server/src/domain/store.ts'
 import { type RepositoryService, startRepositoryService } from '../server/src/follow/repository-service.ts'
 import type { SyncContext } from '../server/src/follow/sync-context.ts'
 import { buildApp } from '../server/src/http/app.ts'
-import { type KeyUses, keyUses } from '../server/src/http/keys/last-used.ts'
+import { createLastUsedTracker, type LastUsedTracker } from '../server/src/http/keys/last-used.ts'
 import { openStore } from '../server/src/store/open.ts'
 import type { Engine, TestDatabase } from './engines.ts'
+import { usageOf } from './rows.ts'
 
 /** The real service on a database of its own, with a clock that tests can set. */
 export class TestService {
@@ -30,9 +31,9 @@ export class TestService {
   consoleFolder = new URL('no-console/', import.meta.url)
   store!: Store
   app!: FastifyInstance
-  uses!: KeyUses
-  follow!: SyncContext
-  following!: RepositoryService
+  lastUsed!: LastUsedTracker
+  syncContext!: SyncContext
+  repositories!: RepositoryService
   readonly log: string[] = []
   #database!: TestDatabase
   #dataDir = ''
@@ -41,12 +42,12 @@ export class TestService {
     this.#database = await engine.create()
     this.url = this.#database.url
     this.store = await openTestStore(this.url, () => this.now)
-    this.uses = keyUses(this.store.keys)
+    this.lastUsed = createLastUsedTracker(this.store.keys)
     const log = pino({ level: 'debug' }, { write: (line: string) => this.log.push(line) })
     this.#dataDir = await mkdtemp(join(tmpdir(), 'promptledger-data-'))
-    this.follow = {
+    this.syncContext = {
       store: this.store,
-      vault: newVault(this.secretKey),
+      vault: createVault(this.secretKey),
       clock: () => this.now,
       log,
       dataDir: this.#dataDir,
@@ -56,11 +57,11 @@ export class TestService {
     }
     // Tests say themselves when repositories are worked on.
     const idle = { wake() {}, stop: async () => {} }
-    this.following = startRepositoryService(this.follow, () => 'https://ledger.example', idle)
+    this.repositories = startRepositoryService(this.syncContext, () => 'https://ledger.example', idle)
     this.app = buildApp({
       store: this.store,
-      keyUses: this.uses,
-      repositories: this.following,
+      lastUsed: this.lastUsed,
+      repositories: this.repositories,
       consoleFolder: this.consoleFolder,
       clock: () => this.now,
       log,
@@ -70,7 +71,7 @@ export class TestService {
 
   async close(): Promise<void> {
     await this.app.close()
-    await this.following.stop()
+    await this.repositories.stop()
     await this.store.close()
     await this.#database.remove()
     await rm(this.#dataDir, { recursive: true, force: true })
@@ -81,7 +82,7 @@ export class TestService {
   }
 
   async key(organisation: Organisation, role: Role = 'standard', expiresAt: number | null = null): Promise<string> {
-    const secret = newSecret()
+    const secret = generateSecret()
     const key = { organisationId: organisation.id, name: 'test', role, createdAt: this.now, expiresAt }
     await this.store.keys.create(newApiKey(secret, key), operator)
     return secret
@@ -183,38 +184,4 @@ export function useService(engine: Engine): TestService {
   before(() => service.open(engine))
   after(() => service.close())
   return service
-}
-
-export interface UsageRow {
-  month: number
-  used: number
-}
-
-/** Looks into the database behind the service's back. */
-export async function queryRows(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  if (url.startsWith('sqlite:')) {
-    const { DatabaseSync } = await import('node:sqlite')
-    const database = new DatabaseSync(url.slice('sqlite:'.length))
-    try {
-      return database.prepare(sql).all()
-    } finally {
-      database.close()
-    }
-  }
-  const { default: pg } = await import('pg')
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return (await client.query(sql)).rows
-  } finally {
-    await client.end()
-  }
-}
-
-export async function usageOf(url: string, organisationId: number): Promise<UsageRow[]> {
-  const rows = await queryRows(
-    url,
-    `select month, used from signal_usage where organisation_id = ${organisationId} order by month`,
-  )
-  return rows.map(({ month, used }) => ({ month: Number(month), used: Number(used) }))
 }

@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
-import { importLines, type Running } from '../../testing/processes.ts'
-import { makeRepository } from '../../testing/sample-repository.ts'
-import { newSubject, type Subject } from '../subject.ts'
+import { type Account, createAccount } from '../../testing/account.ts'
+import { importLines } from '../../testing/cli.ts'
+import type { RunningProcess } from '../../testing/processes.ts'
+import { generateRepository } from '../../testing/sample-repository.ts'
 import type { Answer } from './wire.ts'
 
 /** What is there to be asked for, and what became of it. */
@@ -47,9 +48,9 @@ const entry = {
 const mostExpendable = 100
 
 /** What only the command can make. */
-export async function foundWorld(url: string): Promise<[Subject, Subject]> {
-  const ample = await newSubject(url, 'business')
-  const scarce = await newSubject(url, 'free')
+export async function foundWorld(url: string): Promise<[Account, Account]> {
+  const ample = await createAccount(url, 'business')
+  const scarce = await createAccount(url, 'free')
   const now = new Date().toISOString()
   const lines = Array(scarce.limit - leftOfScarce).fill(`{"value":"positive","created_at":"${now}"}`)
   await importLines(url, ['signals', scarce.promptId], lines)
@@ -64,8 +65,8 @@ interface Repository {
 
 /** The rest, by way of the interface. */
 export async function openWorld(
-  { port }: Running,
-  [ample, scarce]: [Subject, Subject],
+  { port }: RunningProcess,
+  [ample, scarce]: [Account, Account],
   folder: string,
 ): Promise<World> {
   const ask = asker(port, ample.key)
@@ -81,7 +82,7 @@ export async function openWorld(
   // One entry each, whose ids are the first.
   for (const prompt of prompts) await ask('POST', `prompts/${prompt}/history`, entry)
   const repository = join(folder, 'sample.git')
-  await makeRepository(repository, 20, 3)
+  await generateRepository(repository, 20, 3)
   const connect = async (path: string) => {
     return (await ask<Repository>('POST', 'repositories', { forge: 'gitea', url: repository, path })).data
   }
