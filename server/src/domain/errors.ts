@@ -10,31 +10,37 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number]
 
-/** An outcome that the caller is meant to see: a code to branch on, a message to read, and extra fields where the code has any. */
+/** A failure the caller is meant to see: a code to branch on and a message to read. */
 export class DomainError extends Error {
   readonly code: ErrorCode
-  readonly details: Record<string, string | number>
 
-  constructor(code: ErrorCode, message: string, details: Record<string, string | number> = {}) {
+  constructor(code: ErrorCode, message: string) {
     super(message)
     this.name = 'DomainError'
     this.code = code
-    this.details = details
   }
 }
 
-export function unauthorized(): DomainError {
-  return new DomainError('unauthorized', 'Send a valid API key in the header "Authorization: Bearer <API_KEY>".')
+/**
+ * One input field is invalid. `field` is a path in domain naming (`user.name`, `commitSha`) and `problem` completes the
+ * sentence, so the API and the CLI can each show the name that their users know the field by.
+ */
+export class InvalidFieldError extends DomainError {
+  readonly field: string
+  readonly problem: string
+
+  constructor(field: string, problem: string) {
+    super('validation_error', `${field} ${problem}`)
+    this.field = field
+    this.problem = problem
+  }
 }
 
-export function forbidden(role: string): DomainError {
-  return new DomainError('forbidden', `A key of role ${role} may not do this.`)
-}
-
-export function notFound(): DomainError {
-  return new DomainError('not_found', 'There is no such resource in your organisation.')
-}
-
+/** For input that is wrong as a whole. Use `invalidField` where one field is to blame. */
 export function invalid(message: string): DomainError {
   return new DomainError('validation_error', message)
+}
+
+export function invalidField(field: string, problem: string): InvalidFieldError {
+  return new InvalidFieldError(field, problem)
 }

@@ -1,5 +1,5 @@
 export interface PageRequest {
-  /** As asked, in digits: it is repeated in the answer however large it is. */
+  /** Decimal digits rather than a number, so that a page past 2^53 is echoed exactly. */
   page: string
   limit: number
 }
@@ -12,22 +12,22 @@ export interface Pagination {
 }
 
 const defaultLimit = 25
-const largestLimit = 100
+const maxLimit = 100
 const digits = /^[0-9]+$/
 
-/** Reads what was asked for; what makes no sense falls back to the default, since the operation has no 422. */
+/** Anything but a positive integer falls back to the default: page 1, 25 per page. A larger limit is capped at 100. */
 export function pageRequest(page: string | undefined, limit: string | undefined): PageRequest {
-  return { page: positive(page) ?? '1', limit: Math.min(Number(positive(limit) ?? defaultLimit), largestLimit) }
+  return { page: positiveDigits(page) ?? '1', limit: Math.min(Number(positiveDigits(limit) ?? defaultLimit), maxLimit) }
 }
 
-function positive(text: string | undefined): string | undefined {
+function positiveDigits(text: string | undefined): string | undefined {
   if (text === undefined || !digits.test(text)) return undefined
   const number = text.replace(/^0+/, '')
   return number === '' ? undefined : number
 }
 
-/** How many of the newest entries come before this page. */
-export function entriesBefore(request: PageRequest): number {
+/** How many items come before this page. */
+export function pageOffset(request: PageRequest): number {
   return Math.min((Number(request.page) - 1) * request.limit, Number.MAX_SAFE_INTEGER)
 }
 

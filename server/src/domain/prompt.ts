@@ -6,12 +6,12 @@ import type { Instant } from './time.ts'
 
 export interface Prompt {
   id: number
-  /** What the outside world calls the prompt: `pmt_` and an opaque suffix. */
+  /** The ID used in the API: `pmt_` and an opaque suffix. */
   publicId: string
   organisationId: number
   name: string
   createdAt: Instant
-  /** The repository that the prompt's file is in, and where; null for a prompt that was created by hand. */
+  /** The repository and path of the prompt's file. Null for a prompt created through the API or the CLI. */
   repositoryId: number | null
   path: string | null
 }
@@ -25,7 +25,7 @@ export interface PromptPage {
 
 export const promptSorts = ['name', 'last_change', 'signals', 'positive_share'] as const
 
-/** By signals and share of positive ones: those since an instant. What has none of it comes last either way. */
+/** `since` limits which signals count. Prompts without a value to sort by come last in both directions. */
 export interface PromptOrder {
   by: (typeof promptSorts)[number]
   descending: boolean
@@ -34,16 +34,16 @@ export interface PromptOrder {
 
 export interface PromptStore {
   create(prompt: NewPrompt, by: Actor): Promise<Prompt>
-  /** A prompt that was deleted, or that belongs to another organisation, is not found. */
+  /** Null if the prompt is deleted or belongs to another organisation. */
   find(organisationId: number, publicId: string): Promise<Prompt | null>
-  /** For the operator's command, which stands above organisations. */
-  findAnywhere(publicId: string): Promise<Prompt | null>
+  /** For the CLI, which is not limited to one organisation. */
+  findInAnyOrganisation(publicId: string): Promise<Prompt | null>
   list(organisationId: number): Promise<Prompt[]>
-  /** Those that the search finds, in this order, then by name and id. */
+  /** The prompts that match the search, in the given order, then by name and ID. */
   page(organisationId: number, search: string, order: PromptOrder, request: PageRequest): Promise<PromptPage>
-  /** Null where the prompt was deleted meanwhile. */
+  /** Null if the prompt has been deleted. */
   rename(prompt: Prompt, name: string, at: Instant, by: Actor): Promise<Prompt | null>
-  /** The prompt is not found from now on; its history and its signals stay stored. */
+  /** Hides the prompt. Its history and signals stay stored. */
   delete(prompt: Prompt, at: Instant, by: Actor): Promise<void>
 }
 
@@ -53,19 +53,19 @@ export function newPrompt(organisationId: number, name: string, now: Instant): N
   return {
     publicId: `pmt_${randomBase62(24)}`,
     organisationId,
-    name: promptName(name),
+    name: validPromptName(name),
     createdAt: now,
   }
 }
 
-export function promptName(text: string): string {
+export function validPromptName(text: string): string {
   return validLine('name', text, 1_000)
 }
 
-/** What finds prompts by a part of their name or path, in whatever case and form of Unicode either is written. */
+/** Matches prompts by part of their name or path, ignoring case and Unicode normalisation. */
 export function promptSearch(text: string): (prompt: Prompt) => boolean {
-  const wanted = folded(text)
-  return ({ name, path }) => folded(name).includes(wanted) || (path !== null && folded(path).includes(wanted))
+  const term = folded(text)
+  return ({ name, path }) => folded(name).includes(term) || (path !== null && folded(path).includes(term))
 }
 
 function folded(text: string): string {
@@ -73,8 +73,8 @@ function folded(text: string): string {
 }
 
 /**
- * What to look up for an ID that somebody sent. A malformed one becomes an ID that no prompt has, so that it takes the
- * same way through the store, and the same time, as any other that is not there.
+ * Replaces a malformed ID by one that no prompt has. It then takes the same path through the store as any unknown ID, so
+ * response times do not reveal the difference.
  */
 export function lookupId(text: string): string {
   return shape.test(text) ? text : 'pmt_'

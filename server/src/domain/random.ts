@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 
 export const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-// Bytes from 248 on are drawn again: 248 is the last multiple of 62, and keeping them would favour the first characters.
-const fairBytes = 248
+// Bytes from 248 up are discarded: 248 is the largest multiple of 62 in a byte, and using them would favour the first characters.
+const unbiasedBytes = 248
 
 export function randomBase62(length: number): string {
   let text = ''
   while (text.length < length) {
     for (const byte of randomBytes(length)) {
-      if (byte < fairBytes && text.length < length) text += base62[byte % 62]
+      if (byte < unbiasedBytes && text.length < length) text += base62[byte % 62]
     }
   }
   return text

@@ -7,32 +7,32 @@ import type { FactStore } from './history/facts.ts'
 import type { HistoryStore } from './history/history.ts'
 import type { PromptStore } from './prompt.ts'
 import type { DeliveryStore } from './repositories/delivery.ts'
+import type { LeaseStore } from './repositories/lease.ts'
 import type { RepositoryStore } from './repositories/repository.ts'
 import type { SignalStore } from './signals/signal.ts'
 
-/** Calls that wait for the database, to be answered together. */
+/** Calls waiting for the database, which are answered in batches. */
 export interface QueueStats {
   waiting(): number
-  /** Milliseconds for which somebody has been waiting here and nobody was answered. */
+  /** How long calls have been waiting without any of them being answered. */
   stalledForMs(): number
 }
 
 export interface Queues {
-  /** Where every request begins: `refresh`. */
+  /** Every request starts with `refresh`. */
   refresh: QueueStats
   signals: QueueStats
 }
 
 export interface StoreStats {
-  /** How often something was found in memory, by what it is. */
   caches: Record<'keys' | 'sessions' | 'prompts' | 'pages', { hits: number; misses: number }>
-  /** To the database, where there is more than one. */
+  /** The connection pool. Null for SQLite, which has a single connection. */
   connections: { total: number; idle: number; waiting: number } | null
 }
 
 /**
- * The persistence port. Each method of each part is one atomic act, durable when its promise resolves; there is no
- * transaction to hold open. The adapters in store/ are held to the same contract by one test suite.
+ * The persistence port. Every method is one atomic transaction, durable once its promise resolves, so callers never hold one
+ * open. One test suite checks both adapters in store/ against this contract.
  */
 export interface Store {
   organisations: OrganisationStore
@@ -41,23 +41,23 @@ export interface Store {
   prompts: PromptStore
   history: HistoryStore
   signals: SignalStore
-  repositories: RepositoryStore
+  repositories: RepositoryStore & LeaseStore
   deliveries: DeliveryStore
   facts: FactStore
   audit: AuditStore
   archive: ArchiveStore
-  /** The number of the newest migration, which opening the store has applied. */
+  /** The version of the newest migration. Opening the store applies all of them. */
   schemaVersion: number
   /**
-   * Makes what is read next as new as this call, or at most 5 ms older where another process changed it. Between two calls
-   * keys, sessions, prompts and history may be answered from memory, so whoever must not miss a change (a revoked key, a deleted
-   * prompt) calls this first.
+   * Invalidates stale caches. Reads after this call see all changes made before it, except that changes by another process may
+   * take 5 ms longer. Keys, sessions, prompts and history are cached between calls, so call this first wherever a missed change
+   * matters, such as a revoked key or a deleted prompt.
    */
   refresh(): Promise<void>
   queues: Queues
   stats(): StoreStats
-  /** Rejects unless the database accepts a write now. */
+  /** Rejects if the database does not currently accept writes. */
   checkWritable(): Promise<void>
-  /** Commits what is under way, then lets go of the database. */
+  /** Waits for signals in flight, then closes the database. */
   close(): Promise<void>
 }

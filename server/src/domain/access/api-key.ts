@@ -16,7 +16,7 @@ export interface ApiKey {
   organisationId: number
   name: string
   role: Role
-  /** The last four characters, so that people can tell their keys apart. */
+  /** The last four characters of the secret, so users can tell their keys apart. */
   hint: string
   createdAt: Instant
   expiresAt: Instant | null
@@ -34,7 +34,7 @@ export interface NewApiKey {
   expiresAt: Instant | null
 }
 
-/** What a key opens: its organisation, on that organisation's plan, with the key's role. */
+/** What a key grants: access to its organisation, on that organisation's plan, with the key's role. */
 export interface Access {
   keyId: number
   role: Role
@@ -53,22 +53,22 @@ export interface KeyStore {
   create(key: NewApiKey, by: Actor): Promise<ApiKey>
   find(id: number): Promise<ApiKey | null>
   list(organisationId: number): Promise<ApiKey[]>
-  /** Revoking again changes nothing: the first time stands. */
+  /** Revoking a revoked key keeps its original revocation time. */
   revoke(id: number, at: Instant, by: Actor): Promise<ApiKey | null>
   /**
-   * Creates the replacement and lets the old key expire at `oldExpiresAt`, or earlier where it would have anyway. Rejects,
-   * and changes nothing, where the old key is revoked or has expired.
+   * Creates the replacement and makes the old key expire at `oldExpiresAt`, unless it already expires earlier. Rejects,
+   * changing nothing, if the old key is revoked or expired.
    */
   rotate(id: number, replacement: NewApiKey, oldExpiresAt: Instant, by: Actor): Promise<ApiKey>
   findAccess(keyHash: string): Promise<Access | null>
-  /** Notes when keys were last used; an older time never replaces a newer one. */
+  /** Records when keys were last used. An older time never replaces a newer one. */
   recordUses(uses: KeyUse[]): Promise<void>
 }
 
-/** What somebody says about a key that is to be made. */
+/** What the caller chooses about a new key. */
 export type KeyDetails = Omit<NewApiKey, 'hash' | 'hint'>
 
-/** A key that was just made, with its secret, which nobody can tell later. */
+/** A key that was just created. The secret is available only now: the store keeps just its hash. */
 export interface IssuedKey {
   key: ApiKey
   secret: string
@@ -79,13 +79,13 @@ const randomLength = 43
 const checksumLength = 6
 const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}$`)
 
-export function newSecret(): string {
+export function generateSecret(): string {
   const body = prefix + randomBase62(randomLength)
   return body + checksum(body)
 }
 
-/** Tells a mistyped or made-up key without asking the database. */
-export function isSecret(text: string): boolean {
+/** Detects mistyped and made-up keys by their checksum, without a database query. */
+export function isWellFormedSecret(text: string): boolean {
   return shape.test(text) && text.endsWith(checksum(text.slice(0, -checksumLength)))
 }
 
@@ -97,36 +97,36 @@ export function newApiKey(secret: string, key: KeyDetails): NewApiKey {
   return { ...key, name: validLine('name', key.name, 200), hash: hashSecret(secret), hint: secret.slice(-4) }
 }
 
-export async function issueKey(keys: KeyStore, terms: KeyDetails, by: Actor): Promise<IssuedKey> {
-  const secret = newSecret()
-  return { key: await keys.create(newApiKey(secret, terms), by), secret }
+export async function issueKey(keys: KeyStore, details: KeyDetails, by: Actor): Promise<IssuedKey> {
+  const secret = generateSecret()
+  return { key: await keys.create(newApiKey(secret, details), by), secret }
 }
 
-/** Makes a key in the place of another, which works on for the milliseconds of `overlap`. */
+/** Replaces a key. The old one stays valid for `overlapMs`. */
 export async function rotateKey(
   keys: KeyStore,
   old: ApiKey,
-  overlap: number,
+  overlapMs: number,
   now: Instant,
   by: Actor,
 ): Promise<IssuedKey> {
-  const secret = newSecret()
-  return { key: await keys.rotate(old.id, newApiKey(secret, successor(old, now)), now + overlap, by), secret }
+  const secret = generateSecret()
+  return { key: await keys.rotate(old.id, newApiKey(secret, replacementFor(old, now)), now + overlapMs, by), secret }
 }
 
 export function inactiveKey(keyId: number): DomainError {
-  return new DomainError('conflict', `Key ${keyId} is revoked or has expired: create a new one`)
+  return new DomainError('conflict', `Key ${keyId} is revoked or expired. Create a new key instead.`)
 }
 
-/** The same key again: a new one lives as long as the old one was meant to. */
-function successor({ organisationId, name, role, createdAt, expiresAt }: ApiKey, now: Instant): KeyDetails {
-  const life = expiresAt === null ? null : expiresAt - createdAt
+/** The replacement gets the same lifetime that the old key started with. */
+function replacementFor({ organisationId, name, role, createdAt, expiresAt }: ApiKey, now: Instant): KeyDetails {
+  const lifetimeMs = expiresAt === null ? null : expiresAt - createdAt
   return {
     organisationId,
     name,
     role,
     createdAt: now,
-    expiresAt: life === null ? null : Math.min(now + life, yearTenThousand - 1),
+    expiresAt: lifetimeMs === null ? null : Math.min(now + lifetimeMs, yearTenThousand - 1),
   }
 }
 

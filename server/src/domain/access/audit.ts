@@ -18,7 +18,7 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number]
 
-/** Who changes something: somebody with a key, or the operator, by the command. */
+/** Who makes a change: the holder of an API key, or the operator (null), through the CLI. */
 export type Actor = { keyId: number } | null
 
 export const operator: Actor = null
@@ -28,22 +28,25 @@ export type AuditDetails = Record<string, string | number>
 export interface AuditEntry {
   id: number
   at: Instant
-  /** Null for the operator. The name is the one that the key had then. */
+  /** Null for the operator. `name` is the key's name at the time. */
   actor: { keyId: number; name: string } | null
   action: AuditAction
-  /** What it was done to, and what people called that then. */
+  /** The resource that was changed. `name` is its name at the time. */
   subject: { id: string; name: string }
   details: AuditDetails | null
 }
 
-/** Which entries: all where a part is null. From `since` on, before `until`. */
+/** A null field matches every entry. `since` is inclusive, `until` exclusive. */
 export interface AuditFilter {
   action: AuditAction | null
   since: Instant | null
   until: Instant | null
 }
 
-/** Entries are written by whatever they record, in the same act: there is no way to add one, or to change something without. */
+/**
+ * Read-only: the store writes each entry in the same transaction as the change that it records, so neither can exist
+ * without the other.
+ */
 export interface AuditStore {
   /** Newest first. */
   page(

@@ -18,11 +18,11 @@ export function newOrganisation(name: string, plan: Plan, now: Instant): NewOrga
 
 export interface OrganisationStore {
   create(organisation: NewOrganisation): Promise<Organisation>
-  /** Creates the organisation only where there is none at all; of several processes that try at once, one succeeds. */
+  /** Creates the organisation only in an empty database. If several processes try at once, exactly one succeeds. */
   createFirst(organisation: NewOrganisation): Promise<Organisation | null>
   find(id: number): Promise<Organisation | null>
   list(): Promise<Organisation[]>
-  /** The signals recorded in each month from `since` on, by its first instant; months without any are left out. */
+  /** Signals recorded per month from `since` on, keyed by the start of the month. Months without signals are omitted. */
   usage(id: number, since: Instant): Promise<Map<Instant, number>>
   setPlan(id: number, plan: Plan, at: Instant, by: Actor): Promise<Organisation | null>
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { randomBase62 } from '../random.ts'
-import type { Instant } from '../time.ts'
+import { day, type Instant } from '../time.ts'
 import type { Access } from './api-key.ts'
 
 export interface NewSession {
@@ -12,37 +12,36 @@ export interface NewSession {
 }
 
 export interface SessionStore {
-  /** Also removes the sessions, whosoever they are, that have expired by then. */
+  /** Also deletes every expired session, so the table does not grow without bound. */
   create(session: NewSession): Promise<void>
-  /** What the session's key opens now, until the session or the key expires, whichever comes first. */
+  /** What the key behind the session grants now, until the session or the key expires. */
   findAccess(tokenHash: string): Promise<Access | null>
-  /** Ending what is not there changes nothing. */
+  /** Does nothing if the session does not exist. */
   end(tokenHash: string): Promise<void>
 }
 
-/** A session that has just begun, with its token, which nobody can tell later. */
+/** A session that was just started. The token is available only now: the store keeps just its hash. */
 export interface StartedSession {
   token: string
   expiresAt: Instant
 }
 
-const day = 86_400_000
-const longest = 30 * day
-// As many as the random part of a key has: 256 bits.
+const maxLifetimeMs = 30 * day
+// 256 bits, like the random part of an API key.
 const tokenLength = 43
 
 export function hashToken(token: string): string {
   return hash('sha256', token, 'hex')
 }
 
-/** Begins a session for the key that opens this. */
+/** Starts a session for the key behind `access`, ending no later than the key itself. */
 export async function startSession(
   sessions: SessionStore,
   { keyId, organisationId, expiresAt: keyExpiresAt }: Access,
   now: Instant,
 ): Promise<StartedSession> {
   const token = randomBase62(tokenLength)
-  const expiresAt = Math.min(now + longest, keyExpiresAt ?? Number.POSITIVE_INFINITY)
+  const expiresAt = Math.min(now + maxLifetimeMs, keyExpiresAt ?? Number.POSITIVE_INFINITY)
   await sessions.create({ tokenHash: hashToken(token), organisationId, keyId, createdAt: now, expiresAt })
   return { token, expiresAt }
 }

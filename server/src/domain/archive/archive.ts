@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Instant } from '../time.ts'
 
-/** The tables whose rows have a number, each of which is given once. */
+/** The tables whose rows have an ID that is never reused. */
 export const numberedTables = [
   'organisations',
   'api_keys',
@@ -15,7 +15,7 @@ export const numberedTables = [
 
 export type NumberedTable = (typeof numberedTables)[number]
 
-/** A text, a whole number, or the number of a row of that table. Each may be null. */
+/** Text, an integer, or the ID of a row in the named table. Every column may be null. */
 export type ColumnKind = 'text' | 'integer' | NumberedTable
 
 export interface ArchiveTable {
@@ -23,43 +23,44 @@ export interface ArchiveTable {
   columns: Record<string, ColumnKind>
 }
 
-/** The values of a row, in the order of the table's columns. */
+/** A row's values, in the order of the table's columns. */
 export type ArchiveRow = (string | number | null)[]
 
-/** The last number that was given to a row of each table: what is gone is never given again, since others may still know it. */
+/** The highest ID assigned in each table. IDs of deleted rows must not be reused, because clients may still hold them. */
 export type LastIds = Record<NumberedTable, number>
 
-/** By how much the numbers of each table are moved. */
+/** How much to add to the IDs of each table on import. */
 export type Offsets = Record<NumberedTable, number>
 
-/** What an archive says of all its rows. */
-export interface ArchiveFacts {
+/** What an archive says about its contents as a whole. */
+export interface ArchiveMetadata {
   /** Null for the whole database. */
   organisationId: number | null
-  keptSince: Instant
+  /** Signals from before this instant were removed by retention. */
+  retainedSince: Instant
   lastIds: LastIds
 }
 
-/** The database as it was at one moment. */
-export interface Snapshot extends ArchiveFacts {
+/** The database as of one moment. */
+export interface Snapshot extends ArchiveMetadata {
   count(table: ArchiveTable): Promise<number>
-  /** In portions, in any order. */
+  /** In batches, in no particular order. */
   rows(table: ArchiveTable): AsyncIterable<ArchiveRow[]>
 }
 
-export interface ArchiveContents extends ArchiveFacts {
-  /** In the order of the tables. */
-  portions: AsyncIterable<{ table: ArchiveTable; rows: ArchiveRow[] }>
-  /** Told of rows that were read back. */
-  onCompared(rows: number): void
+export interface ArchiveContents extends ArchiveMetadata {
+  /** Ordered by table. */
+  batches: AsyncIterable<{ table: ArchiveTable; rows: ArchiveRow[] }>
+  /** Called after a batch of stored rows was read back for comparison. */
+  onVerified(rows: number): void
 }
 
 export interface ArchiveStore {
-  /** Hands `work` everything, or all that belongs to one organisation. Others go on reading and writing meanwhile. */
+  /** Gives `work` the whole database, or one organisation. Other readers and writers are not blocked. */
   read<T>(organisationId: number | null, work: (snapshot: Snapshot) => Promise<T>): Promise<T>
   /**
-   * Stores all of it or nothing, and reads it back before that counts. A whole database goes into an empty one and keeps its
-   * numbers; an organisation goes beside others, behind whose numbers its own are moved.
+   * Stores everything or nothing, and verifies the stored rows before committing. A whole database needs an empty one and
+   * keeps its IDs. An organisation is added next to existing ones, with its IDs shifted past theirs.
    */
   write(contents: ArchiveContents): Promise<Offsets>
 }
@@ -68,14 +69,14 @@ const lanes = 8
 const laneBytes = 4
 
 /**
- * How many rows there are, and a checksum of them that does not depend on their order: the sum of the SHA-256 of each. So
- * each engine may give them as it finds them, without sorting a table that does not fit into memory.
+ * Counts rows and sums their SHA-256 hashes. The checksum does not depend on row order, so an engine can read a table in
+ * any order instead of sorting one that does not fit into memory.
  */
-export class RowSum {
+export class RowChecksum {
   rows = 0
   readonly #sum = new Uint32Array(lanes)
 
-  /** `text` is the row as JSON. */
+  /** Takes the row as JSON text. */
   add(text: string): void {
     const digest = hash('sha256', text, 'buffer')
     for (let i = 0; i < lanes; i++) this.#sum[i] = (this.#sum[i] as number) + digest.readUInt32LE(i * laneBytes)

@@ -3,7 +3,7 @@ import type { Edit } from './edit.ts'
 import type { HistoryEntry } from './entry.ts'
 import { mergeOf, type Pull, type PullEvent, type PullFile, type PullHead, stateOf } from './pull.ts'
 
-/** An entry as it follows from what git and the forge told, with what else is known about the change. */
+/** An entry derived from git and the forge, with everything known about the change. */
 export interface DerivedEntry extends Omit<HistoryEntry, 'id'> {
   promptId: number
   dedupeKey: string
@@ -13,27 +13,27 @@ export interface DerivedEntry extends Omit<HistoryEntry, 'id'> {
   oldPath: string | null
   beforeBlob: string | null
   afterBlob: string | null
-  /** Where the change stands on the default branch; null for what did not land. */
+  /** The commit's position on the default branch. Null if the change did not land. */
   seq: number | null
   orphanedAt: Instant | null
 }
 
 export interface Facts {
-  /** Every edit by a commit that may need an entry, or that belongs to one of the pull requests. */
+  /** Every edit whose commit may need an entry, or that belongs to one of the pull requests. */
   edits: Edit[]
   pulls: Pull[]
-  /** The page of a pull request that no event has told us of. */
+  /** The web page of a pull request that the forge has not reported. */
   pullUrl: (number: number) => string
   now: Instant
 }
 
 /**
- * What the history says, given what is known. The same facts give the same entries, in whatever order they were learned and
- * whichever way they came: this is the one place where entries from git and the forges are made.
+ * Derives history entries from the known facts. The same facts always give the same entries, however and in whatever order
+ * they were learned. No other code creates entries from git or a forge.
  */
 export function deriveEntries({ edits, pulls, pullUrl, now }: Facts): DerivedEntry[] {
   const known = new Map(pulls.map((pull) => [pull.number, pull]))
-  const marked = firstMarked(edits)
+  const firstReference = firstReferences(edits)
   const free = edits.filter(({ pull }) => pull === null)
   const claimed = Map.groupBy(
     edits.filter(({ pull }) => pull !== null),
@@ -41,9 +41,9 @@ export function deriveEntries({ edits, pulls, pullUrl, now }: Facts): DerivedEnt
   )
   return [
     ...free.flatMap((edit) => {
-      const number = mergedByMark(edit, known, marked)
+      const number = mergedByReference(edit, known, firstReference)
       if (isHeld(edit, now)) return []
-      return [number === null ? deployedEntry(edit) : markedEntry(edit, number, known.get(number), pullUrl)]
+      return [number === null ? deployedEntry(edit) : referencedMergeEntry(edit, number, known.get(number), pullUrl)]
     }),
     ...pulls.flatMap((pull) => [
       ...openedEntries(pull),
@@ -57,31 +57,31 @@ function isHeld({ heldUntil }: Edit, now: Instant): boolean {
   return heldUntil !== null && heldUntil > now
 }
 
-/** Which commit was the first to name each pull request: what names it later only talks about it. */
-function firstMarked(edits: Edit[]): Map<number, string> {
+/** The first commit to reference each pull request. Later references only mention it. */
+function firstReferences(edits: Edit[]): Map<number, string> {
   const first = new Map<number, string>()
-  for (const { mark, pull, commitSha, orphanedAt } of edits.toSorted((a, b) => a.seq - b.seq)) {
-    // One that another pull request brought only talks about this one, and one that is gone counts only as long as it is alone.
-    const counts = mark !== null && (pull === null || pull === mark)
-    if (counts && (orphanedAt === null || !edits.some((other) => replaces(other, mark)))) {
-      if (!first.has(mark)) first.set(mark, commitSha)
+  for (const { mergeReference, pull, commitSha, orphanedAt } of edits.toSorted((a, b) => a.seq - b.seq)) {
+    // A commit merged by another pull request only mentions this one. An orphaned commit counts only until a live one replaces it.
+    const counts = mergeReference !== null && (pull === null || pull === mergeReference)
+    if (counts && (orphanedAt === null || !edits.some((other) => replaces(other, mergeReference)))) {
+      if (!first.has(mergeReference)) first.set(mergeReference, commitSha)
     }
   }
   return first
 }
 
-function replaces(edit: Edit, mark: number): boolean {
-  return edit.mark === mark && edit.orphanedAt === null
+function replaces(edit: Edit, mergeReference: number): boolean {
+  return edit.mergeReference === mergeReference && edit.orphanedAt === null
 }
 
-/** The pull request that the commit merged by its own account, unless something better is known. */
-function mergedByMark(edit: Edit, known: Map<number, Pull>, marked: Map<number, string>): number | null {
-  const { mark, commitSha } = edit
-  if (mark === null || marked.get(mark) !== commitSha) return null
-  const pull = known.get(mark)
-  if (pull === undefined) return mark
-  // The forge knows better: it landed as another commit, or was closed without a merge.
-  return pull.landing === null && stateOf(pull) !== 'closed' ? mark : null
+/** The pull request that the commit claims to merge, unless the forge says otherwise. */
+function mergedByReference(edit: Edit, known: Map<number, Pull>, firstReference: Map<number, string>): number | null {
+  const { mergeReference, commitSha } = edit
+  if (mergeReference === null || firstReference.get(mergeReference) !== commitSha) return null
+  const pull = known.get(mergeReference)
+  if (pull === undefined) return mergeReference
+  // Trust the forge over the message: the pull request landed as another commit, or was closed without a merge.
+  return pull.landing === null && stateOf(pull) !== 'closed' ? mergeReference : null
 }
 
 function deployedEntry(edit: Edit): DerivedEntry {
@@ -95,7 +95,7 @@ function deployedEntry(edit: Edit): DerivedEntry {
   }
 }
 
-function markedEntry(
+function referencedMergeEntry(
   edit: Edit,
   prNumber: number,
   pull: Pull | undefined,
@@ -129,12 +129,12 @@ function landedFacts(edit: Edit) {
   }
 }
 
-/** One entry a prompt, at the first time that the pull request was seen to touch it on its way to the default branch. */
+/** One entry per prompt: the first time the pull request was seen to change it while targeting the default branch. */
 function openedEntries(pull: Pull): DerivedEntry[] {
   const entries = new Map<number, DerivedEntry>()
   for (const [i, event] of pull.events.entries()) {
     if (!event.intoDefault) continue
-    // Where nothing earlier could be read, it is taken to have been so since it was opened, when its forge says that was.
+    // If no earlier head could be read, assume the pull request has changed this file since the forge says it was opened.
     const earlier = pull.events.slice(0, i)
     const sinceOpened =
       event.kind !== 'retargeted' && earlier.every((other) => other.intoDefault && headOf(pull, other) === undefined)
@@ -151,7 +151,7 @@ function openedEntries(pull: Pull): DerivedEntry[] {
   return [...entries.values()]
 }
 
-/** One entry a prompt for each time that it was closed without being merged. */
+/** One entry per prompt for each time the pull request was closed without being merged. */
 function closedEntries(pull: Pull): DerivedEntry[] {
   return pull.events.flatMap((event, i) => {
     if (event.kind !== 'closed' || !event.intoDefault) return []
@@ -190,7 +190,7 @@ function pullEntry(
   }
 }
 
-/** One entry a prompt for what all commits of the pull request did to it together. */
+/** One entry per prompt for the combined effect of all commits of the pull request. */
 function mergedEntries(pull: Pull, edits: Edit[]): DerivedEntry[] {
   const { landing } = pull
   if (landing === null) return []

@@ -1,31 +1,31 @@
 import type { Instant } from '../time.ts'
 
-/** One commit of the default branch that changes one prompt's file: a fact that git told, from which history is derived. */
+/** One commit on the default branch that changes one prompt's file. History is derived from these. */
 export interface Edit {
-  /** The place of the commit among those that the default branch went through; dates can be out of order, this is not. */
+  /** The commit's position on the default branch. Unlike commit dates, it is always in order. */
   seq: number
   commitSha: string
   promptId: number
   path: string
-  /** Null where the file is new. */
+  /** Null if the commit adds the file. */
   oldPath: string | null
   oldBlob: string | null
-  /** Null where the file is gone. */
+  /** Null if the commit deletes the file. */
   newBlob: string | null
   author: { name: string; email: string }
-  /** For a merge: who wrote the newest commit of the merged side that touches the file. */
+  /** For a merge commit: the author of the newest commit on the merged branch that changes the file. */
   sideAuthor: { name: string; email: string } | null
   committedAt: Instant
   message: string
   branch: string
-  /** Who pushed it, where the forge told. */
+  /** Who pushed the commit, if the forge reported it. */
   actor: string | null
-  /** The pull request that the commit's message names, if the forge really has one of that number. */
-  mark: number | null
-  /** The pull request that is known to have brought the commit. */
+  /** The pull request that the commit message names as merged, if the forge has one with that number. */
+  mergeReference: number | null
+  /** The pull request known to have merged the commit. */
   pull: number | null
-  /** It may be the merge of a pull request that we are about to be told of, so nothing is said of it before this time. */
+  /** Create no entry before this time: the forge may be about to report the pull request that this commit merges. */
   heldUntil: Instant | null
-  /** When the default branch was rewritten without it. */
+  /** When a rewrite of the default branch dropped the commit. */
   orphanedAt: Instant | null
 }

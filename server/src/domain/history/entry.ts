@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { invalid } from '../errors.ts'
+import { invalidField } from '../errors.ts'
 import { validLine } from '../text.ts'
 import type { Instant } from '../time.ts'
 
@@ -18,52 +18,54 @@ export interface HistoryEntry {
   createdAt: Instant
 }
 
-/** An entry before it is stored. Two with the same `dedupeKey` on one prompt are the same entry, recorded once. */
+/** An entry that is not stored yet. Entries of one prompt with the same `dedupeKey` are recorded only once. */
 export type NewHistoryEntry = Omit<HistoryEntry, 'id'> & { dedupeKey: string }
 
-/** An entry with what else is known about the change; null where nobody told. */
+/** An entry with everything known about the change. Null means unknown. */
 export interface EntryDetails extends HistoryEntry {
   message: string | null
-  /** Who did it at the forge: pushed, opened, merged or closed it. */
+  /** The forge user who pushed, opened, merged or closed it. */
   actor: string | null
   path: string | null
   oldPath: string | null
-  /** The versions of the prompt before and after, by the names that git gives to contents. */
+  /** Git blob IDs of the prompt before and after the change. */
   beforeBlob: string | null
   afterBlob: string | null
   repositoryId: number | null
 }
 
+const noPullRequest = 'must be null for deployed, which involves no pull request'
 const fullSha = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
-/** The entry as told by a person or another system, once it is known to make sense. */
-export function newHistoryEntry(told: Omit<HistoryEntry, 'id'>): NewHistoryEntry {
-  validLine('user.name', told.user.name, 1_000)
-  validLine('user.email', told.user.email, 1_000)
-  validLine('branch_name', told.branchName, 1_000)
-  const commitSha = told.commitSha.toLowerCase()
+/** Validates an entry that was submitted through the API or the CLI rather than derived from git. */
+export function newHistoryEntry(input: Omit<HistoryEntry, 'id'>): NewHistoryEntry {
+  validLine('user.name', input.user.name, 1_000)
+  validLine('user.email', input.user.email, 1_000)
+  validLine('branchName', input.branchName, 1_000)
+  const commitSha = input.commitSha.toLowerCase()
   if (!fullSha.test(commitSha)) {
-    throw invalid('commit_sha must be the full commit hash, 40 or 64 hexadecimal digits')
+    throw invalidField('commitSha', 'must be the full commit hash, 40 or 64 hexadecimal digits')
   }
-  checkPullRequest(told)
-  const entry = { ...told, commitSha }
+  checkPullRequest(input)
+  const entry = { ...input, commitSha }
+  // The prefix is stored data: it keeps these keys apart from those of derived entries.
   return { ...entry, dedupeKey: `told:${fingerprint(entry)}` }
 }
 
 function checkPullRequest({ action, prNumber, prUrl }: Omit<HistoryEntry, 'id'>): void {
   if (action === 'deployed') {
-    if (prNumber !== null) throw invalid('pr_number must be null for deployed: no pull request is involved')
-    if (prUrl !== null) throw invalid('pr_url must be null for deployed: no pull request is involved')
+    if (prNumber !== null) throw invalidField('prNumber', noPullRequest)
+    if (prUrl !== null) throw invalidField('prUrl', noPullRequest)
     return
   }
-  if (prNumber === null) throw invalid(`pr_number must be given for ${action}`)
-  if (!Number.isSafeInteger(prNumber) || prNumber < 1) throw invalid('pr_number must be a positive integer')
-  if (prUrl === null) throw invalid(`pr_url must be given for ${action}`)
-  if (!isWebAddress(prUrl)) throw invalid('pr_url must be an http or https address')
-  validLine('pr_url', prUrl, 2_000)
+  if (prNumber === null) throw invalidField('prNumber', `is required for ${action}`)
+  if (!Number.isSafeInteger(prNumber) || prNumber < 1) throw invalidField('prNumber', 'must be a positive integer')
+  if (prUrl === null) throw invalidField('prUrl', `is required for ${action}`)
+  if (!isWebUrl(prUrl)) throw invalidField('prUrl', 'must be an http or https URL')
+  validLine('prUrl', prUrl, 2_000)
 }
 
-function isWebAddress(text: string): boolean {
+function isWebUrl(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && (url.protocol === 'https:' || url.protocol === 'http:')
 }

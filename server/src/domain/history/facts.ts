@@ -1,23 +1,24 @@
 import type { Prompt } from '../prompt.ts'
 import type { DeliveryOutcome } from '../repositories/delivery.ts'
-import type { Lease, Repository } from '../repositories/repository.ts'
+import type { Lease } from '../repositories/lease.ts'
+import type { Repository } from '../repositories/repository.ts'
 import type { Instant } from '../time.ts'
 import type { DerivedEntry } from './derivation.ts'
 import type { Edit } from './edit.ts'
 import type { Pull } from './pull.ts'
 
-/** An entry that was derived before, as it is stored. */
+/** A derived entry as it is stored. */
 export type StoredEntry = DerivedEntry & { id: number }
 
-/** What a piece of work on a repository found out; stored completely or not at all. */
+/** What a sync learned about a repository. Stored in one transaction. */
 export interface Findings {
   defaultBranch?: string | null
   tip?: string | null
   webUrl?: string | null
   incomplete?: boolean
-  /** Prompts whose file has another path now; null for one whose path another prompt has taken. */
+  /** Prompts whose file has moved. `path` is null if another prompt has taken over the path. */
   paths?: { promptId: number; path: string | null }[]
-  /** New edits, and known ones of which something else is known now. */
+  /** New edits, and existing ones about which something changed. */
   edits?: Edit[]
   pulls?: Pull[]
   entries?: EntryChanges
@@ -38,56 +39,56 @@ export interface RepositorySize {
 export interface EditQuery {
   commits?: string[]
   pulls?: number[]
-  /** Held until then or earlier. */
+  /** Matches edits held until this time or earlier. */
   heldUntil?: Instant
 }
 
-/** What was learned of repositories, from which history is derived. */
+/** What is known about repositories. History is derived from these facts. */
 export interface FactStore {
-  /** The prompts of the repository's files, also those that were deleted here, by their path. */
+  /** IDs of the repository's prompts by path, including prompts that were deleted in Promptledger. */
   paths(repository: Repository): Promise<Map<string, number>>
-  /** Makes a prompt for each path; where there is one already, gives that. */
+  /** Creates a prompt for each path that has none. Returns the prompt IDs of all given paths. */
   addPrompts(
     lease: Lease,
     prompts: (Pick<Prompt, 'publicId' | 'name' | 'createdAt'> & { path: string })[],
   ): Promise<Map<string, number>>
   prompts(repository: Repository): Promise<Prompt[]>
-  /** The edits that any part of the query fits: by the commit, by the pull request that it belongs to or names. */
+  /** The edits that match any part of the query. `pulls` matches edits that belong to, or name, one of the pull requests. */
   edits(repository: Repository, query: EditQuery): Promise<Edit[]>
-  /** All edits that the default branch has now, in their order. */
+  /** All edits on the current default branch, in order. */
   landedEdits(
     repository: Repository,
   ): Promise<Pick<Edit, 'seq' | 'commitSha' | 'promptId' | 'path' | 'oldPath' | 'newBlob'>[]>
-  /** The prompts that last had these paths. */
+  /** The prompt that last occupied each of these paths. */
   formerPaths(repository: Repository, paths: string[]): Promise<Map<string, number>>
   lastSeq(repository: Repository): Promise<number>
-  /** When the next held edit is due. */
+  /** The earliest `heldUntil` of any edit. */
   nextHeld(repository: Repository): Promise<Instant | null>
   pulls(repository: Repository, numbers: number[]): Promise<Pull[]>
-  /** Those that are open, or merged without our knowing where they landed. */
+  /** Pull requests that are open, or merged as a commit that has not been found yet. */
   unsettledPulls(repository: Repository): Promise<Pull[]>
-  /** Those that change a file of one of these paths, and perhaps others. */
+  /** Every pull request that changes one of these paths. May include others. */
   pullsTouching(repository: Repository, paths: string[]): Promise<Pull[]>
-  /** The derived entries of what landed as these commits, and of these pull requests. */
+  /** The derived entries of these commits and of these pull requests. */
   entries(repository: Repository, query: { commits: string[]; pulls: number[] }): Promise<StoredEntry[]>
   countEntries(repository: Repository): Promise<number>
-  /** How many prompts have their file in each of these repositories of one organisation, and how many entries those have. */
+  /** For each of these repositories of one organisation, the number of prompts and their entries. */
   sizes(organisationId: number, repositoryIds: number[]): Promise<Map<number, RepositorySize>>
-  /** Rejects, and changes nothing, where the lease was lost meanwhile. */
+  /** Rejects, changing nothing, if the lease was lost. */
   apply(lease: Lease, findings: Findings): Promise<void>
 }
 
-/** What has to happen so that `stored` becomes `derived`; entries are the same by prompt and dedupe key. */
+/** The changes that turn `stored` into `derived`. Entries are matched by prompt and dedupe key. */
 export function entryChanges(stored: StoredEntry[], derived: DerivedEntry[]): EntryChanges {
-  const left = new Map(stored.map((entry) => [keyOf(entry), entry]))
+  const unmatched = new Map(stored.map((entry) => [keyOf(entry), entry]))
   const changes: EntryChanges = { added: [], changed: [], removed: [] }
   for (const after of derived) {
-    const before = left.get(keyOf(after))
-    left.delete(keyOf(after))
+    const before = unmatched.get(keyOf(after))
+    unmatched.delete(keyOf(after))
     if (before === undefined) changes.added.push(after)
     else if (!sameEntry(before, after)) changes.changed.push({ before, after })
   }
-  changes.removed.push(...left.values())
+  changes.removed.push(...unmatched.values())
   return changes
 }
 

@@ -4,7 +4,7 @@ import type { Span } from '../signals/interval.ts'
 import type { Instant } from '../time.ts'
 import type { Action, EntryDetails, HistoryEntry, NewHistoryEntry } from './entry.ts'
 
-/** A change that went live, and until when it was: null where it still is. */
+/** A change that reached the default branch. `until` is null while it is still live. */
 export interface LiveChange {
   entry: HistoryEntry
   until: Instant | null
@@ -13,19 +13,19 @@ export interface LiveChange {
 export interface LiveChanges {
   /** Newest first. */
   changes: LiveChange[]
-  /** The change that was live before the oldest of them, if there is one. */
+  /** The change that was live before the oldest one listed. */
   earlier: LiveChange | null
   totalCount: number
 }
 
-/** Which entries of a history: all where a part is null. */
+/** A null field matches every entry. `since` is inclusive, `until` exclusive. */
 export interface TimelineFilter {
   actions: Action[] | null
   since: Instant | null
   until: Instant | null
 }
 
-/** When a change was live, and when the one before it was. */
+/** When a change was live, and when the one before it was live. */
 export interface LiveSpans {
   until: Instant | null
   earlier: Span | null
@@ -42,20 +42,20 @@ export interface HistoryImport {
 }
 
 export interface HistoryStore {
-  /** Gives the stored entry; where the same one was recorded before, that one. */
+  /** Returns the stored entry, or the existing one if the same entry was recorded before. */
   record(prompt: Prompt, entry: NewHistoryEntry): Promise<HistoryEntry>
-  /** All entries or, where the source fails, none. Takes them in portions so that memory stays flat. */
-  import(prompt: Prompt, portions: AsyncIterable<NewHistoryEntry[]>): Promise<HistoryImport>
-  /** Newest first. Takes the same time for every page of a history of any length. */
+  /** Stores all entries, or none if the source fails. Reads in batches so memory use stays constant. */
+  import(prompt: Prompt, batches: AsyncIterable<NewHistoryEntry[]>): Promise<HistoryImport>
+  /** Newest first. Every page costs the same, however long the history is. */
   page(prompt: Prompt, request: PageRequest): Promise<HistoryPage>
   find(prompt: Prompt, id: number): Promise<EntryDetails | null>
-  /** The change that was live at the time: the last to reach the default branch that it still had then. */
+  /** The change that was live at `at`: the last one on the default branch that had not been orphaned by then. */
   live(prompt: Prompt, at: Instant): Promise<EntryDetails | null>
-  /** The changes that went live: what was committed to the default branch, by itself or by a pull request. */
+  /** The changes that reached the default branch, by a direct commit or a pull request. */
   liveChanges(prompt: Prompt, request: PageRequest): Promise<LiveChanges>
-  /** For each prompt the newest change that went live and the one before it, as far as there are any. */
+  /** Up to two changes per prompt: the newest that went live and the one before it. */
   lastChanges(prompts: Prompt[]): Promise<LiveChange[][]>
-  /** Newest first, with `live` for those that went live. */
+  /** Newest first. `live` is null for entries that did not go live. */
   timeline(
     prompt: Prompt,
     filter: TimelineFilter,

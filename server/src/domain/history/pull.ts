@@ -3,31 +3,31 @@ import type { Instant } from '../time.ts'
 
 export const pullEventKinds = ['opened', 'updated', 'retargeted', 'reopened', 'closed', 'merged', 'unclear'] as const
 
-/** `unclear`: the forge says closed and open in one breath; only git can tell what became of it. */
+/** `unclear`: the forge's report contradicts itself (closed and open at once), so git has to show what happened. */
 export type PullEventKind = (typeof pullEventKinds)[number]
 
-/** Something that happened to a pull request, as its forge told it. */
+/** Something that happened to a pull request, as reported by the forge. */
 export interface PullEvent {
   kind: PullEventKind
-  /** When it happened, by the forge's clock. */
+  /** By the forge's clock. */
   at: Instant
-  /** The newest commit of the pull request at that time. Some forges give only its first twelve digits. */
+  /** The head commit of the pull request at that time. Some forges send only its first 12 digits. */
   head: string
-  /** The branch it comes from; `owner:branch` from a fork. */
+  /** The source branch, `owner:branch` for a fork. */
   headBranch: string
-  /** The branch it is meant for. */
+  /** The target branch. */
   base: string
-  /** Whether that was the default branch then. */
+  /** Whether the target was the default branch at that time. */
   intoDefault: boolean
-  /** The commit that landed, where the forge told it. */
+  /** The merge commit, if the forge reported it. */
   mergeCommit: string | null
-  /** How many commits it has, where the forge told it. */
+  /** The number of commits, if the forge reported it. */
   commitCount: number | null
-  /** Who did it, by the name that the forge knows. */
+  /** The user name at the forge. */
   actor: string | null
 }
 
-/** Something happened to a pull request. `intoDefault` is for us to say, who know the default branch. */
+/** A pull request event in a delivery. The forge parser does not know the default branch, so `intoDefault` is added later. */
 export interface PullReport {
   type: 'pull'
   number: number
@@ -37,27 +37,27 @@ export interface PullReport {
   event: Omit<PullEvent, 'intoDefault'>
 }
 
-/** What a pull request changes about a prompt's file, as its newest commit of the time stood. */
+/** How a pull request changes a prompt's file, as of one head commit. */
 export interface PullFile {
   path: string
   oldPath: string | null
   oldBlob: string | null
   newBlob: string | null
-  /** Who wrote the newest of its commits that touches the file. */
+  /** The author of the newest commit that changes the file. */
   author: { name: string; email: string }
-  /** Null as long as the file is no prompt of ours, such as one that has not landed yet. */
+  /** Null while the file has no prompt, for example because it has not landed yet. */
   promptId: number | null
 }
 
-/** A newest commit that the pull request had at some time. */
+/** A head commit that the pull request had at some point. */
 export interface PullHead {
   sha: string
   files: PullFile[]
-  /** What stays the same of its commits when they are rebased: see `commitTrace`. */
+  /** Identify its commits across a rebase: see `commitTrace`. */
   traces: string[]
 }
 
-/** Everything we know of a pull request. Nothing of it depends on the order in which it was learned. */
+/** Everything known about a pull request, independent of the order in which events arrived. */
 export interface Pull {
   number: number
   url: string
@@ -65,14 +65,15 @@ export interface Pull {
   openedAt: Instant
   events: PullEvent[]
   heads: PullHead[]
-  /** The commit that brought it to the default branch, and all commits of it there. */
+  /** The commit that merged it into the default branch. */
   landing: string | null
+  /** All of its commits on the default branch. */
   landed: string[]
 }
 
 export type PullState = 'open' | 'closed' | 'merged'
 
-/** The pull request with one more thing known about it. */
+/** Adds a reported event. An event that is already known changes nothing. */
 export function withEvent(pull: Pull | undefined, report: PullReport, intoDefault: boolean): Pull {
   const event: PullEvent = { ...report.event, intoDefault }
   const { number, url, title, openedAt } = report
@@ -87,7 +88,7 @@ function sameEvent(a: PullEvent, b: PullEvent): boolean {
   return a.kind === b.kind && a.at === b.at && a.head === b.head && a.base === b.base
 }
 
-// Events of one second keep the order in which a pull request goes through them.
+// Events of the same second are ordered by a pull request's life cycle.
 function byTime(a: PullEvent, b: PullEvent): number {
   return a.at - b.at || pullEventKinds.indexOf(a.kind) - pullEventKinds.indexOf(b.kind) || (a.head < b.head ? -1 : 1)
 }
@@ -99,27 +100,27 @@ export function stateOf({ events, landing }: Pull): PullState {
     : 'open'
 }
 
-/** The event that says it was merged into the default branch, if there is one. */
+/** The event that reports the merge into the default branch. */
 export function mergeOf({ events }: Pull): PullEvent | undefined {
   return events.findLast(({ kind, intoDefault }) => kind === 'merged' && intoDefault)
 }
 
-/** Nothing more has to be found out about it, unless its forge tells something new. */
+/** Whether a sync can skip the pull request until the forge reports a new event. */
 export function isSettled(pull: Pull): boolean {
   if (!pull.events.some(({ intoDefault }) => intoDefault) || pull.landing !== null) return true
   const state = stateOf(pull)
-  return state === 'closed' || (state === 'merged' && !isMissing(pull))
+  return state === 'closed' || (state === 'merged' && !isLandingUnknown(pull))
 }
 
-/** It was merged into the default branch, with a change to prompts for all we know, and nobody knows as which commit. */
-export function isMissing(pull: Pull): boolean {
+/** Whether it was merged into the default branch, may have changed prompts, and its merge commit is unknown. */
+export function isLandingUnknown(pull: Pull): boolean {
   const event = mergeOf(pull)
   if (event === undefined || pull.landing !== null) return false
   const head = pull.heads.find(({ sha }) => sha.startsWith(event.head))
   return head === undefined || head.files.length > 0
 }
 
-/** Rebasing changes a commit's name and keeps who wrote it, when, and its first line. */
+/** Identifies a commit across a rebase, which changes its hash but keeps the author, author date and subject. */
 export function commitTrace(commit: { author: { name: string }; authoredAt: Instant; message: string }): string {
   const [subject] = commit.message.split('\n', 1)
   return hash('sha256', JSON.stringify([commit.author.name, commit.authoredAt, subject]), 'base64url').slice(0, 22)

@@ -1,6 +1,6 @@
 import type { PullReport } from './pull.ts'
 
-/** A push to a branch. `before` is null where the branch is new, `after` where it is gone. */
+/** A push to a branch. `before` is null if it created the branch, `after` if it deleted it. */
 export interface PushReport {
   type: 'push'
   branch: string
@@ -9,9 +9,9 @@ export interface PushReport {
   pusher: string | null
 }
 
-/** What a delivery from a forge tells. */
+/** The parsed content of a delivery. */
 export interface Report {
-  /** The repository's page, and its default branch, where the delivery says so. */
+  /** The repository's web page and default branch, if the delivery includes them. */
   webUrl: string | null
   defaultBranch: string | null
   events: (PushReport | PullReport)[]

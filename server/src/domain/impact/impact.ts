@@ -4,29 +4,29 @@ import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
 import type { Span } from '../signals/interval.ts'
 import type { SignalStore } from '../signals/signal.ts'
-import type { Tally } from '../signals/tally.ts'
+import { emptyTally, type Tally } from '../signals/tally.ts'
 import type { Instant } from '../time.ts'
 import { differenceOf, rateOf, type Verdict, verdictOf } from './verdict.ts'
 
 export interface RatedTally extends Tally {
-  /** The share of positive ones; null where there are none. */
+  /** The share of positive signals, null without signals. */
   rate: number | null
 }
 
-/** What users thought before and after a change. */
+/** User feedback before and after a change. */
 export interface Impact {
   entry: HistoryEntry
   liveFrom: Instant
   liveUntil: Instant | null
   before: RatedTally
   after: RatedTally
-  /** Null where there is nothing to compare. */
+  /** Null if either side has no signals. */
   difference: number | null
   interval: [low: number, high: number] | null
   verdict: Verdict
 }
 
-/** The effect of each change on the page: the signals while it was live beside those while the one before was. */
+/** The effect of each change on the page, from the signals while it was live and those of the change before it. */
 export async function impactOf(
   { history, signals }: { history: Pick<HistoryStore, 'liveChanges'>; signals: Pick<SignalStore, 'tallies'> },
   prompt: Prompt,
@@ -39,27 +39,27 @@ export async function impactOf(
     prompt.organisationId,
     all.map((change) => ({ promptId: prompt.id, ...spanOf(change, now) })),
   )
-  const impacts = changes.map((change, i) => impact(change, tallies[i + 1] ?? nothing, tallies[i] ?? nothing))
+  const impacts = changes.map((change, i) =>
+    measureImpact(change, tallies[i + 1] ?? emptyTally, tallies[i] ?? emptyTally),
+  )
   return { impacts, totalCount }
 }
 
-const nothing: Tally = { positive: 0, negative: 0 }
-
-// Signals of this very millisecond count too.
+/** The span in which the change was live. It includes signals of the current millisecond. */
 export function spanOf({ entry, until }: LiveChange, now: Instant): Span {
   return { from: entry.createdAt, until: Math.max(until ?? now + 1, entry.createdAt) }
 }
 
-export function impact({ entry, until }: LiveChange, before: Tally, after: Tally): Impact {
-  const found = differenceOf(before, after)
+export function measureImpact({ entry, until }: LiveChange, before: Tally, after: Tally): Impact {
+  const comparison = differenceOf(before, after)
   return {
     entry,
     liveFrom: entry.createdAt,
     liveUntil: until,
     before: rated(before),
     after: rated(after),
-    difference: found?.difference ?? null,
-    interval: found?.interval ?? null,
+    difference: comparison?.difference ?? null,
+    interval: comparison?.interval ?? null,
     verdict: verdictOf(before, after),
   }
 }

@@ -4,17 +4,17 @@ import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
 import type { Span } from '../signals/interval.ts'
 import type { PromptSpan, SignalStore } from '../signals/signal.ts'
-import type { Tally } from '../signals/tally.ts'
+import { emptyTally, type Tally } from '../signals/tally.ts'
 import type { Instant } from '../time.ts'
-import { type Impact, impact, spanOf } from './impact.ts'
+import { type Impact, measureImpact, spanOf } from './impact.ts'
 
-/** An entry with what it did; null where it did not go live. */
+/** A history entry with its impact. `impact` is null if the change did not go live. */
 export interface TimelineEntry {
   entry: EntryDetails
   impact: Impact | null
 }
 
-/** The history with all that is known of each change. */
+/** The history with everything known about each change. */
 export async function timelineOf(
   { history, signals }: { history: Pick<HistoryStore, 'timeline'>; signals: Pick<SignalStore, 'tallies'> },
   prompt: Prompt,
@@ -24,20 +24,22 @@ export async function timelineOf(
 ): Promise<{ entries: TimelineEntry[]; totalCount: number }> {
   const { entries, totalCount } = await history.timeline(prompt, filter, request)
   const spans: PromptSpan[] = []
-  const place = (span: Span) => spans.push({ promptId: prompt.id, ...span }) - 1
-  const places = entries.map(({ entry, live }) => {
+  const addSpan = (span: Span) => spans.push({ promptId: prompt.id, ...span }) - 1
+  const spanIndexes = entries.map(({ entry, live }) => {
     if (live === null) return null
     return {
-      after: place(spanOf({ entry, until: live.until }, now)),
-      before: live.earlier === null ? null : place(live.earlier),
+      after: addSpan(spanOf({ entry, until: live.until }, now)),
+      before: live.earlier === null ? null : addSpan(live.earlier),
     }
   })
   const tallies = await signals.tallies(prompt.organisationId, spans)
-  const tallyAt = (at: number | null | undefined): Tally => tallies[at ?? -1] ?? { positive: 0, negative: 0 }
+  const tallyAt = (index: number | null | undefined): Tally => tallies[index ?? -1] ?? emptyTally
   return {
     entries: entries.map(({ entry, live }, i) => ({
       entry,
-      impact: live && impact({ entry, until: live.until }, tallyAt(places[i]?.before), tallyAt(places[i]?.after)),
+      impact:
+        live &&
+        measureImpact({ entry, until: live.until }, tallyAt(spanIndexes[i]?.before), tallyAt(spanIndexes[i]?.after)),
     })),
     totalCount,
   }

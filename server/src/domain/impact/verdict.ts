@@ -4,7 +4,7 @@ import { logBeta } from './beta.ts'
 type Bounds = [low: number, high: number]
 
 export interface Difference {
-  /** The rate after less the rate before. */
+  /** The rate after the change minus the rate before it. */
   difference: number
   interval: Bounds
 }
@@ -13,30 +13,30 @@ export const verdicts = ['better', 'worse', 'no_difference_seen', 'too_little_da
 
 export type Verdict = (typeof verdicts)[number]
 
-// 95 % of a normal distribution lie within so many standard deviations.
+// 95% of a normal distribution lies within this many standard deviations.
 const z = 1.959963984540054
 
-// Jeffreys' prior: it asks for the same strength of evidence at every rate, where a uniform one asks for less at 50 % than at 95 %.
+// Jeffreys prior: it requires equally strong evidence at every rate. A uniform prior requires less at 50% than at 95%.
 const prior = 0.5
 
-// Ville's inequality: without an effect the factor ever reaches 20 with a probability of at most 1/20, on average over the prior,
-// however often one looks and whenever the change was made. What it is at each rate is in docs/impact.md.
-const enough = Math.log(20)
+// By Ville's inequality, without an effect the Bayes factor ever reaches 20 with a probability of at most 1/20, averaged over
+// the prior, however often it is checked and whenever the change was made. docs/impact.md has the probability at each rate.
+const minLogBayesFactor = Math.log(20)
 
-// A handful of signals can come from one person in a bad mood. Waiting for more also halves the wrong verdicts (3.3 to 1.4 % at 50 %,
-// looking at every signal), and a change that matters is found soon after.
-const fewest = 20
+// A handful of signals can come from a single unhappy user. The minimum also more than halves wrong verdicts (from 3.3% to 1.4% at
+// a rate of 50%, checking after every signal) and delays the detection of a real effect only slightly.
+const minSignals = 20
 
-// A difference that anyone would want to know of: as long as the interval reaches beyond it, we cannot say that we saw none.
-const notable = 0.1
+// While the confidence interval still allows a difference this large, the verdict cannot be "no clear difference".
+const notableDifference = 0.1
 
-/** The part of the signals that is positive; null where there are none. */
+/** The share of positive signals, null without signals. */
 export function rateOf({ positive, negative }: Tally): number | null {
   const total = positive + negative
   return total === 0 ? null : positive / total
 }
 
-/** Wilson's 95 % interval of a rate: unlike the usual one it is right for few signals and near 0 and 1. */
+/** The Wilson 95% interval of a rate. Unlike the normal approximation, it holds for few signals and for rates near 0 and 1. */
 export function wilsonInterval(tally: Tally): Bounds | null {
   const rate = rateOf(tally)
   if (rate === null) return null
@@ -44,11 +44,11 @@ export function wilsonInterval(tally: Tally): Bounds | null {
   const total = positive + negative
   const middle = (positive + (z * z) / 2) / (total + z * z)
   const reach = (z / (total + z * z)) * Math.sqrt((positive * negative) / total + (z * z) / 4)
-  // Rounding would otherwise leave 0 and 1 just outside.
+  // Avoids rounding errors that would leave 0 or 1 just outside the interval.
   return [positive === 0 ? 0 : middle - reach, negative === 0 ? 1 : middle + reach]
 }
 
-/** The difference of two rates with Newcombe's 95 % interval, made of Wilson's two; null where a side has no signals. */
+/** The difference between two rates with Newcombe's 95% interval, built from both Wilson intervals. Null if a side has no signals. */
 export function differenceOf(before: Tally, after: Tally): Difference | null {
   const from = rateOf(before)
   const to = rateOf(after)
@@ -62,30 +62,31 @@ export function differenceOf(before: Tally, after: Tally): Difference | null {
 }
 
 /**
- * The logarithm of the Bayes factor: how many times as likely the signals are if each side has a rate of its own than if both
- * have the same. It depends on nothing but the counts, so there is no record of looks to keep.
+ * The log Bayes factor: how much more likely the signals are if each side has its own rate than if both share one. It depends
+ * only on the counts, so we need not record how often the verdict was checked.
  */
 export function logBayesFactor(before: Tally, after: Tally): number {
-  const apart = logLikelihood(before.positive, before.negative) + logLikelihood(after.positive, after.negative)
-  return apart - logLikelihood(before.positive + after.positive, before.negative + after.negative)
+  const separate = logLikelihood(before.positive, before.negative) + logLikelihood(after.positive, after.negative)
+  return separate - logLikelihood(before.positive + after.positive, before.negative + after.negative)
 }
 
-const logWeight = logBeta(prior, prior)
+const logPriorBeta = logBeta(prior, prior)
 
 function logLikelihood(positive: number, negative: number): number {
-  return logBeta(prior + positive, prior + negative) - logWeight
+  return logBeta(prior + positive, prior + negative) - logPriorBeta
 }
 
-/** What can be said of a change to someone who may have looked any number of times before. */
+/** The verdict on a change. It stays valid however often it was checked before. */
 export function verdictOf(before: Tally, after: Tally): Verdict {
-  const seen = differenceOf(before, after)
-  if (seen === null || isSmall(before) || isSmall(after)) return 'too_little_data'
-  const [low, high] = seen.interval
-  // No factor is large while the interval holds 0, so most need not be computed, and nobody is shown two answers at odds.
-  if ((low > 0 || high < 0) && logBayesFactor(before, after) >= enough) return low > 0 ? 'better' : 'worse'
-  return low < -notable || high > notable ? 'too_little_data' : 'no_difference_seen'
+  const comparison = differenceOf(before, after)
+  if (comparison === null || hasTooFewSignals(before) || hasTooFewSignals(after)) return 'too_little_data'
+  const [low, high] = comparison.interval
+  // The factor is never large while the interval contains 0. Checking the interval first skips most computations and keeps the
+  // two results consistent.
+  if ((low > 0 || high < 0) && logBayesFactor(before, after) >= minLogBayesFactor) return low > 0 ? 'better' : 'worse'
+  return low < -notableDifference || high > notableDifference ? 'too_little_data' : 'no_difference_seen'
 }
 
-function isSmall({ positive, negative }: Tally): boolean {
-  return positive + negative < fewest
+function hasTooFewSignals({ positive, negative }: Tally): boolean {
+  return positive + negative < minSignals
 }

@@ -5,17 +5,17 @@ export const deliveryStates = ['pending', 'done', 'ignored', 'failed'] as const
 
 export type DeliveryState = (typeof deliveryStates)[number]
 
-/** Something that a forge sent us, kept until long after it was worked on. */
+/** A webhook request from a forge. Processed deliveries are kept for a while, for inspection and redelivery. */
 export interface Delivery {
   id: number
   organisationId: number
   repositoryId: number
-  /** The forge's own id of it. */
+  /** The forge's own ID for the delivery. */
   deliveryId: string | null
   event: string
   state: DeliveryState
   attempts: number
-  /** Why it failed, or is tried again. */
+  /** Why the last attempt failed. */
   error: string | null
   receivedAt: Instant
   nextAttemptAt: Instant
@@ -30,24 +30,24 @@ export interface NewDelivery {
 }
 
 export interface DeliveryStore {
-  /** One that failed is tried again when the forge sends it again; any other is known already. */
+  /** A repeated delivery is ignored, unless it has failed for good: then it is retried. */
   receive(repository: Repository, delivery: NewDelivery): Promise<void>
-  /** Those to work on now, in the order in which they came. */
+  /** Deliveries to process now, in order of arrival. */
   pending(repository: Repository, now: Instant, limit: number): Promise<(Delivery & { body: string })[]>
-  /** When the next one is to be tried again. */
+  /** When the next pending delivery is due. */
   nextAttempt(repository: Repository): Promise<Instant | null>
-  /** Of all organisations. */
+  /** Across all organisations. */
   countPending(): Promise<number>
   /** Newest first. */
   list(repository: Repository, limit: number): Promise<Delivery[]>
   find(id: number): Promise<Delivery | null>
-  /** Has it worked on once more. */
+  /** Queues the delivery for processing again. */
   redeliver(delivery: Delivery, now: Instant): Promise<Delivery>
-  /** Forgets those that are done with, except the newest of each repository. */
+  /** Deletes finished deliveries, except the newest of each repository. Returns how many. */
   deleteBefore(receivedAt: Instant): Promise<number>
 }
 
-/** How a delivery came out. */
+/** The result of processing a delivery. */
 export interface DeliveryOutcome {
   id: number
   state: DeliveryState
@@ -57,19 +57,24 @@ export interface DeliveryOutcome {
 }
 
 const second = 1_000
-const pauses = [2, 10, 60, 300, 1_800, 7_200, 28_800].map((pause) => pause * second)
-// With the longest pause between them, for a week.
-const mostAttempts = 27
+const retryDelaysMs = [2, 10, 60, 300, 1_800, 7_200, 28_800].map((seconds) => seconds * second)
+// About a week, most of it at the longest delay.
+const defaultMaxAttempts = 27
 
-/** The outcome of an attempt that went wrong: once more after a pause that grows, until it has failed for good. */
-export function failedAttempt(delivery: Delivery, error: string, now: Instant, most = mostAttempts): DeliveryOutcome {
-  const last = delivery.attempts + 1 >= most
-  const pause = pauses[delivery.attempts] ?? (pauses.at(-1) as number)
+/** The outcome of a failed attempt: retry after a growing delay, or give up after `maxAttempts`. */
+export function failedAttempt(
+  delivery: Delivery,
+  error: string,
+  now: Instant,
+  maxAttempts = defaultMaxAttempts,
+): DeliveryOutcome {
+  const last = delivery.attempts + 1 >= maxAttempts
+  const delayMs = retryDelaysMs[delivery.attempts] ?? (retryDelaysMs.at(-1) as number)
   return {
     id: delivery.id,
     state: last ? 'failed' : 'pending',
     error,
-    nextAttemptAt: now + pause,
+    nextAttemptAt: now + delayMs,
     finishedAt: last ? now : null,
   }
 }

@@ -1,37 +1,37 @@
 import type { Access } from '../access/api-key.ts'
 import type { Actor } from '../access/audit.ts'
-import { invalid } from '../errors.ts'
-import type { Instant } from '../time.ts'
+import { invalidField } from '../errors.ts'
+import { delay, type Instant } from '../time.ts'
 import { canonicalJson, memberText, memberTexts } from './json-text.ts'
 
-/** What the metadata of signals must have to be erased. */
+/** Selects the signals to erase by their metadata. */
 export interface MetadataQuery {
-  /** Part of every text that fits, unless that has a backslash. Lets the database pass over most. */
+  /** A substring of all matching metadata without a backslash. Lets the database skip most signals. */
   prefilter: string
   matches(metadata: string): boolean
 }
 
-/** An erasing under way, which goes through all signals of an organisation in the order of their keys. */
+/** An erasure in progress. It scans all signals of an organisation in key order. */
 export interface Erasure {
   organisationId: number
-  /** The entry of the audit that says how many are erased. */
+  /** The audit entry that records how many signals were erased. */
   auditId: number
-  /** The last signal that was looked at. */
+  /** The last signal that was checked. */
   last: { promptId: number; createdAt: Instant; id: number }
   erased: number
   done: boolean
 }
 
 export interface ErasureStore {
-  beginErasure(organisationId: number, by: Actor, at: Instant): Promise<Erasure>
+  startErasure(organisationId: number, by: Actor, at: Instant): Promise<Erasure>
   /**
-   * Looks at the next few signals and takes those that fit out of every figure but the month's usage. What idempotency keys
-   * know stays, so that a request that is repeated does not bring its signal back.
+   * Checks the next batch and erases matching signals from all stats except the month's usage. Their idempotency keys stay, so
+   * a repeated request does not record the signal again.
    */
-  eraseNext(erasure: Erasure, sought: MetadataQuery): Promise<Erasure>
+  eraseNextBatch(erasure: Erasure, query: MetadataQuery): Promise<Erasure>
 }
 
-/** What is sought by the text of a JSON object: metadata that have each of its members, with an equal value. */
+/** Matches metadata that contains every member of the given JSON object with an equal value. */
 export function metadataQuery(text: string): MetadataQuery {
   const object: object = JSON.parse(text)
   const members = Object.entries(object).map(([name, value]: [string, unknown]) => ({
@@ -39,15 +39,15 @@ export function metadataQuery(text: string): MetadataQuery {
     value,
     canonical: canonicalJson(memberText(text, name) as string),
   }))
-  if (members.length === 0) throw invalid('metadata must have at least one member')
+  if (members.length === 0) throw invalidField('metadata', 'must have at least one member')
   return {
     prefilter: prefilterOf(members),
     matches(metadata) {
-      const found: Record<string, unknown> = JSON.parse(metadata)
+      const parsed: Record<string, unknown> = JSON.parse(metadata)
       return members.every(({ name, value, canonical }) => {
-        if (!Object.hasOwn(found, name)) return false
-        if (typeof value === 'string' && found[name] === value) return true
-        // Of a name that stands there twice JSON.parse knows the last. The others are stored, and exported, all the same.
+        if (!Object.hasOwn(parsed, name)) return false
+        if (typeof value === 'string' && parsed[name] === value) return true
+        // JSON.parse keeps only the last of repeated members, but all of them are stored and exported.
         return memberTexts(metadata, name).some((text) => canonicalJson(text) === canonical)
       })
     },
@@ -55,8 +55,8 @@ export function metadataQuery(text: string): MetadataQuery {
 }
 
 /**
- * The longest text among the values, in quotes, or where there is none, the longest name, which many more have. Metadata
- * without a backslash writes it as it is; one that needs a backslash is in none of those.
+ * The longest string value in quotes, or the longest member name if no value is a string. Names are less selective. Metadata
+ * without a backslash contains this text literally.
  */
 function prefilterOf(members: { name: string; value: unknown }[]): string {
   const texts = members.map(({ value }) => value).filter((value) => typeof value === 'string')
@@ -65,22 +65,22 @@ function prefilterOf(members: { name: string; value: unknown }[]): string {
   return longest
 }
 
-// An embedded database answers at once: those who record would hardly get a turn.
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 2))
-}
+// SQLite runs each batch synchronously. Pausing in between lets signal writes through.
+const pauseMs = 2
 
-/** Erases what fits among all signals that are there by now, and gives how many. Whoever is interrupted does it again. */
+/**
+ * Erases the matching signals among all that exist now and returns how many. An interrupted erasure can simply be run again.
+ */
 export async function eraseSignals(
   signals: ErasureStore,
   access: Pick<Access, 'organisationId' | 'keyId'>,
-  sought: MetadataQuery,
+  query: MetadataQuery,
   now: Instant,
 ): Promise<number> {
-  let erasure = await signals.beginErasure(access.organisationId, access, now)
+  let erasure = await signals.startErasure(access.organisationId, access, now)
   while (!erasure.done) {
-    erasure = await signals.eraseNext(erasure, sought)
-    await pause()
+    erasure = await signals.eraseNextBatch(erasure, query)
+    await delay(pauseMs)
   }
   return erasure.erased
 }

@@ -1,29 +1,29 @@
 /**
- * The text of the member `name` of a JSON object, exactly as it was sent, or undefined where there is none. What
- * JSON.parse makes of a value cannot be turned back: integers past 2^53 lose digits. `json` must be the text of an object
- * that JSON.parse has accepted; of a repeated name the last one counts, as it does there.
+ * The source text of the member `name` of a JSON object, or undefined without one. Parsed values cannot be turned back into the
+ * original text: integers past 2^53 lose digits. `json` must be an object that JSON.parse accepts. Like JSON.parse, the last
+ * of several members with the same name wins.
  */
 export function memberText(json: string, name: string): string | undefined {
   return memberTexts(json, name).at(-1)
 }
 
-/** The same of every member of that name. */
+/** The source text of every member called `name`, including repeated ones. */
 export function memberTexts(json: string, name: string): string[] {
-  const found: string[] = []
+  const texts: string[] = []
   let at = skipSpace(json, json.indexOf('{') + 1)
   while (json[at] === '"') {
     const keyEnd = stringEnd(json, at)
     const key = json.slice(at, keyEnd)
     const start = skipSpace(json, skipSpace(json, keyEnd) + 1)
     const end = valueEnd(json, start)
-    if (JSON.parse(key) === name) found.push(json.slice(start, end))
+    if (JSON.parse(key) === name) texts.push(json.slice(start, end))
     at = skipSpace(json, end)
     if (json[at] === ',') at = skipSpace(json, at + 1)
   }
-  return found
+  return texts
 }
 
-/** How deep objects and arrays are nested: 1 for one that holds only plain values. */
+/** The nesting depth of objects and arrays: 1 for an object with only scalar members. */
 export function nestingDepth(json: string): number {
   let depth = 0
   let deepest = 0
@@ -37,11 +37,11 @@ export function nestingDepth(json: string): number {
 }
 
 /**
- * The same text for all texts of a value: members in one order, numbers in one form, to the last digit, which JSON.parse
- * would round. Takes a value that JSON.parse has accepted.
+ * One canonical text for all texts of the same value: sorted members, and normalised numbers without the rounding of
+ * JSON.parse. `json` must be a value that JSON.parse accepts.
  */
 export function canonicalJson(json: string): string {
-  // It is called from the inside out: whatever an array or object holds is canonical text by then.
+  // JSON.parse calls the reviver from the inside out, so the contents of arrays and objects are already canonical text.
   const write = (_name: string, value: unknown, { source = '' }: { source?: string }): string => {
     if (Array.isArray(value)) return `[${value.join(',')}]`
     if (typeof value === 'object' && value !== null) {
@@ -53,7 +53,7 @@ export function canonicalJson(json: string): string {
   return JSON.parse(json, write as (name: string, value: unknown) => string)
 }
 
-/** Its digits without zeros around them, and the power of ten to multiply them by. */
+/** The significant digits and a power of ten. */
 function canonicalNumber(text: string): string {
   const [, sign, whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)\.?(\d*)(?:e\+?(-?\d+))?$/i.exec(text) ?? []
   const digits = (whole + fraction).replace(/^0+/, '')
@@ -98,7 +98,7 @@ function valueEnd(json: string, from: number): number {
     }
     if (opensContainer(character)) depth++
     else if (closesContainer(character)) {
-      // A closing bracket at depth 0 belongs to the object around a number, true, false or null.
+      // At depth 0 the bracket closes the object around a number, true, false or null.
       if (depth === 0) return at
       if (--depth === 0) return at + 1
     } else if (depth === 0 && (character === 0x2c || character <= 0x20)) return at

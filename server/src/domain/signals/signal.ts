@@ -2,13 +2,14 @@ import { hash } from 'node:crypto'
 import type { Access } from '../access/api-key.ts'
 import type { Actor } from '../access/audit.ts'
 import { monthlySignalLimit } from '../access/plan.ts'
-import { DomainError, invalid } from '../errors.ts'
+import { invalidField } from '../errors.ts'
 import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
-import { type Instant, isoTime, nextMonthStart } from '../time.ts'
+import { type Instant, nextMonthStart } from '../time.ts'
 import type { ErasureStore } from './erasure.ts'
 import type { Interval, Span } from './interval.ts'
 import { nestingDepth } from './json-text.ts'
+import { MonthlyLimitError } from './monthly-limit.ts'
 import type { RetentionStore } from './retention.ts'
 import type { Tally } from './tally.ts'
 
@@ -26,23 +27,23 @@ export interface NewSignal {
   organisationId: number
   promptId: number
   value: SignalValue
-  /** JSON text, kept as it was sent. */
+  /** JSON text, stored exactly as sent. */
   metadata: string | null
   createdAt: Instant
 }
 
 export interface SignalToRecord extends NewSignal {
-  /** Signals that the organisation may record in the month of `createdAt`. */
+  /** How many signals the organisation may record in the month of `createdAt`. */
   limit: number
   idempotency: { key: string; fingerprint: string } | null
 }
 
 export type RecordOutcome =
-  /** `used`: what the organisation had recorded in the month right after. */
+  /** `used` is the organisation's count for the month, including this signal. */
   | { kind: 'recorded'; id: number; createdAt: Instant; used: number }
-  /** The idempotency key was used before, for the same request: the answer of then. */
+  /** The idempotency key was used for the same request: returns the original result. */
   | { kind: 'repeated'; id: number; createdAt: Instant }
-  /** The idempotency key was used before, for another request. */
+  /** The idempotency key was used for a different request. */
   | { kind: 'key_reused' }
   | { kind: 'over_limit'; used: number }
 
@@ -50,19 +51,18 @@ export interface SignalImport {
   imported: number
 }
 
-/** A signal with what the caller sent along, as it was sent. */
+/** A signal with its metadata, exactly as sent. */
 export interface StoredSignal extends Signal {
   metadata: string | null
 }
 
-/** Signals of a value, from `since` on, before `until`. */
+/** A null field matches every signal. `since` is inclusive, `until` exclusive. */
 export interface SignalFilter {
   value: SignalValue | null
   since: Instant | null
   until: Instant | null
 }
 
-/** A span of a prompt's time. */
 export interface PromptSpan extends Span {
   promptId: number
 }
@@ -72,24 +72,27 @@ export interface IntervalTally extends Tally {
 }
 
 export interface SignalStore extends ErasureStore, RetentionStore {
-  /** Durable and counted once it resolves. The limit is exact however many processes record at once. */
+  /** Durable and counted once it resolves. The monthly limit is exact, however many processes record at once. */
   record(signal: SignalToRecord): Promise<RecordOutcome>
-  /** Counts each signal in its own month and applies no limit. All signals or, where the source fails, none. */
-  import(portions: AsyncIterable<NewSignal[]>): Promise<SignalImport>
-  /** Newest first, as far back as signals are kept. */
+  /** Stores all signals, or none if the source fails. Each counts in its own month, without a limit. */
+  import(batches: AsyncIterable<NewSignal[]>): Promise<SignalImport>
+  /** Newest first, back to the start of retention. */
   page(prompt: Prompt, filter: SignalFilter, request: PageRequest): Promise<SignalPage>
-  /** Oldest first, in portions, so that memory stays flat however many there are. */
+  /** Oldest first. Reads in batches so memory use stays constant. */
   stream(prompt: Prompt, filter: SignalFilter): AsyncIterable<StoredSignal[]>
-  /** Takes a signal out of every figure but the month's usage. False where there is none. */
-  retract(prompt: Prompt, id: number, at: Instant, by: Actor): Promise<boolean>
-  /** The intervals of a span that have signals, in order. Of the hours that the span begins and ends in, all signals count. */
-  sums(prompt: Prompt, span: Span, interval: Interval): Promise<IntervalTally[]>
-  /** The signals of each span, to the millisecond; of an hour from before signals are kept, all count to the span that begins in it. */
+  /** Deletes a signal from all stats except the month's usage. False if it does not exist. */
+  delete(prompt: Prompt, id: number, at: Instant, by: Actor): Promise<boolean>
+  /** The intervals of the span that have signals, in order. Signals count by whole hours at both ends of the span. */
+  tallyByInterval(prompt: Prompt, span: Span, interval: Interval): Promise<IntervalTally[]>
+  /**
+   * The signals in each span, exact to the millisecond within retention. Before that, all signals of an hour count towards the
+   * span that starts in it.
+   */
   tallies(organisationId: number, spans: PromptSpan[]): Promise<Tally[]>
-  /** For each prompt the days that have signals, UTC, in order; `since` begins a day. Prompts of one organisation. */
-  days(prompts: Prompt[], since: Instant): Promise<IntervalTally[][]>
-  /** Signals that the organisation recorded in the month of `at`. */
-  used(organisationId: number, at: Instant): Promise<number>
+  /** For each prompt, the UTC days with signals, in order. `since` is the start of a day. All prompts share one organisation. */
+  tallyByDay(prompts: Prompt[], since: Instant): Promise<IntervalTally[][]>
+  /** How many signals the organisation recorded in the month of `at`. */
+  usedInMonth(organisationId: number, at: Instant): Promise<number>
 }
 
 export interface SignalPage {
@@ -97,16 +100,16 @@ export interface SignalPage {
   totalCount: number
 }
 
-const largestMetadata = 16 * 1024
-const deepestMetadata = 64
+const maxMetadataBytes = 16 * 1024
+const maxMetadataDepth = 64
 const idempotencyKey = /^[\x21-\x7e]{1,255}$/
 
-export function checkMetadata(text: string): string {
-  if (text.length > largestMetadata || Buffer.byteLength(text) > largestMetadata) {
-    throw invalid(`metadata must be at most ${largestMetadata} bytes of JSON`)
+export function validMetadata(text: string): string {
+  if (text.length > maxMetadataBytes || Buffer.byteLength(text) > maxMetadataBytes) {
+    throw invalidField('metadata', `must be at most ${maxMetadataBytes} bytes of JSON`)
   }
-  if (nestingDepth(text) > deepestMetadata) {
-    throw invalid(`metadata must be nested at most ${deepestMetadata} levels deep`)
+  if (nestingDepth(text) > maxMetadataDepth) {
+    throw invalidField('metadata', `must be nested at most ${maxMetadataDepth} levels deep`)
   }
   return text
 }
@@ -115,12 +118,12 @@ export interface RecordSignal {
   prompt: Prompt
   value: SignalValue
   metadata: string | null
-  /** The whole body as it was sent: what makes a repeated request the same. */
+  /** The request body exactly as sent. A repeated request must have the same one. */
   body: string
   idempotencyKey: string | undefined
 }
 
-/** What is left of the month's limit. */
+/** The state of the monthly limit. */
 export interface Allowance {
   limit: number
   used: number
@@ -129,11 +132,11 @@ export interface Allowance {
 
 export interface RecordedSignal {
   signal: Signal
-  /** Null where nothing was recorded, because the request was a repeated one. */
+  /** Null for a repeated request, which records nothing. */
   allowance: Allowance | null
 }
 
-/** Records one signal for the organisation that `access` opens, or says why not. */
+/** Records one signal. Throws if the month's limit is reached or the idempotency key is unusable. */
 export async function recordSignal(
   signals: SignalStore,
   access: Access,
@@ -141,7 +144,7 @@ export async function recordSignal(
   now: Instant,
 ): Promise<RecordedSignal> {
   if (key !== undefined && !idempotencyKey.test(key)) {
-    throw invalid('The header Idempotency-Key must be 1 to 255 visible ASCII characters')
+    throw invalidField('idempotencyKey', 'must be 1 to 255 visible ASCII characters')
   }
   const limit = monthlySignalLimit[access.plan]
   const outcome = await signals.record({
@@ -162,21 +165,13 @@ export async function recordSignal(
     case 'repeated':
       return { signal: { id: outcome.id, value, createdAt: outcome.createdAt }, allowance: null }
     case 'key_reused':
-      throw invalid('The header Idempotency-Key was used before with another prompt or body: use a new one')
+      throw invalidField('idempotencyKey', 'was already used with a different prompt or body. Use a new key')
     case 'over_limit':
-      throw overLimit(limit, outcome.used, now)
+      throw new MonthlyLimitError(limit, outcome.used, nextMonthStart(now))
   }
 }
 
-function overLimit(limit: number, used: number, now: Instant): DomainError {
-  return new DomainError(
-    'rate_limited',
-    `The plan's limit of ${limit} signals a month is reached. The counter resets with the next month, UTC.`,
-    { limit, used, resets_at: isoTime(nextMonthStart(now)) },
-  )
-}
-
-/** By the public ID, which stays the same wherever an organisation moves to. */
+/** Uses the public ID, which survives moving the organisation to another database. */
 function fingerprint(prompt: Prompt, body: string): string {
   return hash('sha256', `${prompt.publicId} ${body}`, 'base64url')
 }

@@ -1,5 +1,7 @@
-/** How many signals of each kind a window has. */
+/** The number of signals of each value in a time span. */
 export interface Tally {
   positive: number
   negative: number
 }
+
+export const emptyTally: Readonly<Tally> = { positive: 0, negative: 0 }

@@ -3,14 +3,14 @@ import type { OrganisationStore } from '../access/organisation.ts'
 import { monthlySignalLimit, type Plan } from '../access/plan.ts'
 import { type Instant, monthStart, nextMonthStart } from '../time.ts'
 
-/** What the organisation recorded this month and in the months before. */
+/** The organisation's signal usage this month and in previous months. */
 export interface Usage {
   plan: Plan
   limit: number
   used: number
   remaining: number
   resetsAt: Instant
-  /** Newest first, beginning with this one. */
+  /** Newest first, starting with the current month. */
   months: { month: Instant; used: number }[]
 }
 
@@ -27,6 +27,6 @@ export async function usageOf(
   const months = starts.map((month) => ({ month, used: usedIn.get(month) ?? 0 }))
   const used = usedIn.get(monthStart(now)) ?? 0
   const limit = monthlySignalLimit[plan]
-  // More than the limit is used where the plan was lowered.
+  // `used` can exceed the limit after a downgrade.
   return { plan, limit, used, remaining: Math.max(limit - used, 0), resetsAt: nextMonthStart(now), months }
 }

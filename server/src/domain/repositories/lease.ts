@@ -1,0 +1,25 @@
+import { randomBase62 } from '../random.ts'
+import type { Instant } from '../time.ts'
+import type { Repository } from './repository.ts'
+
+/** The exclusive right to sync a repository, until it expires. */
+export interface Lease {
+  repository: Repository
+  owner: string
+}
+
+export interface LeaseStore {
+  /** IDs of connected repositories that are due for a sync and not leased, longest overdue first. */
+  due(now: Instant): Promise<number[]>
+  /** Null if another worker holds the lease. */
+  lease(id: number, owner: string, now: Instant, until: Instant): Promise<Lease | null>
+  /** False if the lease was lost. */
+  renew(lease: Lease, until: Instant): Promise<boolean>
+  /** Ends the lease and records the outcome: when the next sync is due and why this one failed, if it did. */
+  release(lease: Lease, outcome: { dueAt: Instant; error: string | null; syncedAt: Instant | null }): Promise<void>
+}
+
+/** Unique per worker, so a worker can tell that it lost its lease to another. */
+export function generateLeaseOwner(): string {
+  return randomBase62(16)
+}

@@ -1,0 +1,68 @@
+import type { Actor } from '../access/audit.ts'
+import type { EntryDetails } from '../history/entry.ts'
+import type { Prompt } from '../prompt.ts'
+import type { Instant } from '../time.ts'
+import type { Delivery } from './delivery.ts'
+import type { ForgeName, Repository } from './repository.ts'
+import type { WebhookRequest } from './webhook-request.ts'
+
+/** The use cases of connected repositories, shared by the HTTP API and the CLI. */
+export interface RepositoryService {
+  /** Connects a repository that git can read, and starts its backfill. */
+  connect(connection: Connection, by: Actor, backfill: BackfillOptions): Promise<ConnectedRepository>
+  /** Verifies the signature of a webhook request, stores the delivery and requests a sync. */
+  receive(repository: Repository, request: WebhookRequest): Promise<void>
+  /** Requests a sync, or runs it with `wait`. Rejects if the repository is disconnected. */
+  sync(repository: Repository, options?: SyncOptions): Promise<Repository>
+  /** Processes a delivery again. Rejects if its repository is disconnected. */
+  redeliver(delivery: Delivery, options?: SyncOptions): Promise<Delivery>
+  /** Replaces the webhook secret. The old one stays valid for `overlapMs`. */
+  rotateSecret(repository: Repository, overlapMs: number, by: Actor): Promise<RotatedSecret>
+  /** The texts before and after a change, from git. */
+  contents(entry: EntryDetails): Promise<Contents>
+}
+
+export interface Connection {
+  organisationId: number
+  forge: ForgeName
+  url: string
+  path: string
+  similarity: number
+  token: string | null
+  /** The webhook secret; null to generate one. */
+  secret: string | null
+}
+
+export interface BackfillOptions {
+  /** Stop waiting after this long; the backfill continues in the background. Without it, wait until the end. */
+  waitMs?: number
+  onProgress?: (recordedCommits: number, totalCommits: number) => void
+}
+
+export interface ConnectedRepository {
+  repository: Repository
+  /** The webhook secret, which is not shown again. */
+  secret: string
+  /** The prompts and the number of entries so far. */
+  prompts: Prompt[]
+  entryCount: number
+  /** Why the backfill failed; null if it succeeded or is still running. The service retries it. */
+  backfillError: Error | null
+}
+
+export interface SyncOptions {
+  /** Sync in this process and resolve when done, instead of leaving it to the worker. */
+  wait?: boolean
+}
+
+export interface RotatedSecret {
+  secret: string
+  oldSecretUntil: Instant
+}
+
+/** Null for a text that does not exist, or that git no longer has. */
+export interface Contents {
+  before: string | null
+  after: string | null
+  patch: string | null
+}

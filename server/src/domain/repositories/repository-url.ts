@@ -1,0 +1,44 @@
+import { invalidField } from '../errors.ts'
+import { validLine } from '../text.ts'
+import type { Repository } from './repository.ts'
+
+// The scp-like form user@host:path. No part may start with a dash, which ssh or git could take for an option.
+const scpAddress = /^\w[\w.-]*@\w[\w.-]*:[^-:\s][^:\s]*$/
+
+/** Accepts only URLs that are safe to pass to git. `allowLocal` also accepts folders on this machine. */
+export function validRepositoryUrl(text: string, allowLocal: boolean): string {
+  validLine('url', text, 2_000)
+  if (scpAddress.test(text)) return text
+  if (isLocalUrl(text)) {
+    if (allowLocal) return text
+    throw invalidField('url', 'must not be a folder on this machine unless ALLOW_LOCAL_REPOSITORIES=1 is set')
+  }
+  const url = URL.parse(text)
+  // URL.parse is more lenient than git, which would read https:host/path as a path on the host "https", and text before a
+  // backslash as part of the user name.
+  if (url === null || !/^(https|ssh):\/\/[^/\\]+(\/[^\\]*)?$/.test(text) || url.host.includes('%')) {
+    throw invalidField('url', 'must be an https://, ssh:// or git@host:path address')
+  }
+  if (url.host.startsWith('-') || /^(-|%2d)/i.test(url.username)) {
+    throw invalidField('url', 'must not contain a host or user name with a leading dash')
+  }
+  if (url.password !== '' || (url.protocol === 'https:' && url.username !== '')) {
+    throw invalidField('url', 'must not contain a user name or password. Pass the token separately')
+  }
+  if (url.search !== '' || url.hash !== '') throw invalidField('url', 'must not contain a query string or fragment')
+  return text
+}
+
+/** Whether the URL is a folder on this machine. */
+export function isLocalUrl(url: string): boolean {
+  return url.startsWith('/') || url.startsWith('file:///')
+}
+
+/** The repository's web page: as reported by the forge, or else derived from the URL. */
+export function webUrlOf({ webUrl, url }: Pick<Repository, 'webUrl' | 'url'>): string {
+  if (webUrl !== null) return webUrl
+  const path = url.replace(/\/+$/, '').replace(/\.git$/, '')
+  if (path.startsWith('/')) return `file://${path}`
+  const [, host, rest] = /^(?:ssh:\/\/)?[\w.-]+@([\w.-]+)(?::\d+)?[:/](.+)$/.exec(path) ?? []
+  return host === undefined ? path : `https://${host}/${rest}`
+}
