@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import { DomainError, type ErrorCode, InvalidFieldError, invalid, MonthlyLimitError } from '../domain/errors.ts'
+import { DomainError, type ErrorCode, InvalidFieldError, invalid } from '../domain/errors.ts'
+import { MonthlyLimitError } from '../domain/signals/monthly-limit.ts'
 import { type Clock, isoTime } from '../domain/time.ts'
 
 const statusOf: Record<ErrorCode, number> = {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { type AuditFilter, auditActions } from '../../domain/access/audit.ts'
 import type { Context } from '../context.ts'
-import { errorBodySchema, errorSchema } from '../error-schema.ts'
+import { errorBodySchema, invalidTimeSchema } from '../error-schema.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { checkTimeRange, enumParameter, type Query, timeParameter } from '../parameters.ts'
 import { toAuditEntryBody } from './body.ts'
@@ -9,21 +9,18 @@ import { auditPageSchema, auditQuerySchema } from './schema.ts'
 
 const schema = {
   operationId: 'listAudit',
-  summary: 'List who did what',
+  summary: 'List audit entries',
   description:
-    'Who created, rotated and revoked keys, connected and disconnected repositories and rotated their secrets, created, ' +
-    'renamed and deleted prompts, took back and erased signals, and changed the plan. Newest first. Each entry is ' +
-    'written together with what it records, and stays.',
+    'Who created, rotated and revoked keys; connected and disconnected repositories and rotated their webhook secrets; ' +
+    'created, renamed and deleted prompts; deleted and erased signals; and changed the plan. Newest first. Each entry ' +
+    'is written in the same transaction as the change it records, and is kept.',
   tags: ['Audit'],
   querystring: auditQuerySchema,
   response: {
     200: auditPageSchema,
     401: errorBodySchema,
     403: errorBodySchema,
-    422: errorSchema(
-      'validation_error',
-      'since must be an ISO 8601 time with a time zone, such as 2026-11-15T09:30:00.000Z',
-    ),
+    422: invalidTimeSchema('since'),
     500: errorBodySchema,
   },
 }
@@ -31,16 +28,16 @@ const schema = {
 export function auditRoutes({ store }: Context) {
   return async (app: FastifyInstance) => {
     app.get('/audit', { schema, config: { roles: ['admin'] } }, async (request, reply) => {
-      const asked = requestedPage(request.query)
-      const filter = filterOf(request.query as Query)
-      const { entries, totalCount } = await store.audit.page(request.access.organisationId, filter, asked)
-      const page = renderPage(entries.map(toAuditEntryBody), asked, totalCount)
+      const pageRequest = requestedPage(request.query)
+      const filter = parseFilter(request.query as Query)
+      const { entries, totalCount } = await store.audit.page(request.access.organisationId, filter, pageRequest)
+      const page = renderPage(entries.map(toAuditEntryBody), pageRequest, totalCount)
       return reply.type('application/json; charset=utf-8').send(page)
     })
   }
 }
 
-function filterOf(query: Query): AuditFilter {
+function parseFilter(query: Query): AuditFilter {
   const [since, until] = [timeParameter(query, 'since'), timeParameter(query, 'until')]
   checkTimeRange(['since', since], ['until', until])
   return { action: enumParameter(query, 'action', auditActions), since, until }

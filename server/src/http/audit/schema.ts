@@ -10,7 +10,7 @@ const auditEntrySchema = {
     id: { type: 'integer' },
     at: { type: 'string', format: 'date-time' },
     actor: {
-      description: 'The key that was used, under the name that it had then; null for the command on the server',
+      description: 'The key that was used, with its name at that time; null for the CLI',
       anyOf: [
         {
           type: 'object',
@@ -21,15 +21,15 @@ const auditEntrySchema = {
         { type: 'null' },
       ],
     },
-    action: { enum: auditActions, description: 'What was done' },
+    action: { enum: auditActions, description: 'What happened' },
     subject: {
       type: 'object',
-      description: 'What it was done to, and what people called that then',
+      description: 'The resource that was changed, with its name at that time',
       required: ['id', 'name'],
-      properties: { id: { type: 'string', description: 'As it stands in paths' }, name: { type: 'string' } },
+      properties: { id: { type: 'string', description: 'The ID as used in paths' }, name: { type: 'string' } },
       additionalProperties: false,
     },
-    details: { type: ['object', 'null'], description: 'What else is worth knowing, depending on the action' },
+    details: { type: ['object', 'null'], description: 'More information, depending on the action' },
   },
   additionalProperties: false,
 } as const
@@ -39,7 +39,7 @@ export const auditPageSchema = {
   required: ['data', 'pagination'],
   properties: { data: { type: 'array', items: auditEntrySchema }, pagination: paginationSchema },
   additionalProperties: false,
-  description: 'The entries of the page, newest first',
+  description: 'One page of entries, newest first',
   examples: [
     {
       data: [
@@ -60,17 +60,17 @@ export const auditPageSchema = {
 export const auditQuerySchema = {
   type: 'object',
   properties: {
-    action: { enum: auditActions, description: 'Only these' },
+    action: { enum: auditActions, description: 'Only this action' },
     since: {
       type: 'string',
       format: 'date-time',
-      description: 'From this time on',
+      description: 'From this time, inclusive',
       examples: ['2026-11-01T00:00:00.000Z'],
     },
     until: {
       type: 'string',
       format: 'date-time',
-      description: 'Before this time',
+      description: 'Until this time, exclusive',
       examples: ['2026-12-01T00:00:00.000Z'],
     },
     ...pageQuerySchema.properties,

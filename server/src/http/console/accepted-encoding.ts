@@ -2,7 +2,7 @@ export const encodings = ['br', 'gzip'] as const
 
 export type Encoding = (typeof encodings)[number]
 
-/** The best encoding that an Accept-Encoding header takes, null for none. */
+/** The best encoding that an Accept-Encoding header allows, or null. */
 export function acceptedEncoding(header: string | string[] = ''): Encoding | null {
   const weights = new Map(
     String(header)

@@ -7,7 +7,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import { lazy } from '../lazy.ts'
 import type { Encoding } from './accepted-encoding.ts'
 
-/** A file of the console. Nothing of it is read before it is asked for; then it is kept. */
+/** A file of the built console. Read and compressed on first use, then cached. */
 export interface ConsoleFile {
   type: string
   compressible: boolean
@@ -29,22 +29,22 @@ const types: Record<string, string> = {
   '.woff2': 'font/woff2',
 }
 
-const compressed = ['.ico', '.png', '.woff2']
+const alreadyCompressed = ['.ico', '.png', '.woff2']
 
-// The last steps take ten times as long, with somebody waiting, for a few bytes in a hundred.
+// Higher levels take ten times as long, while a user waits, to save a few percent.
 const brotliQuality = 9
 
-/** Finds files of a folder by name, as in `assets/index-1a2b3c.js`. */
+/** Looks up files of a folder by name, such as `assets/index-1a2b3c.js`. */
 export function createFileLookup(folder: URL): (name: string) => Promise<ConsoleFile | null> {
   let files: Map<string, ConsoleFile> | null = null
   return async (name) => {
-    files ??= await list(fileURLToPath(folder))
+    files ??= await listFiles(fileURLToPath(folder))
     return files?.get(name) ?? null
   }
 }
 
-/** Null where the console is not built, or not yet. */
-async function list(folder: string): Promise<Map<string, ConsoleFile> | null> {
+/** Null if the console is not built yet. */
+async function listFiles(folder: string): Promise<Map<string, ConsoleFile> | null> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error) => {
     if (error.code === 'ENOENT') return []
     throw error
@@ -63,8 +63,8 @@ function fileAt(path: string): ConsoleFile {
   }
   return {
     type: types[extension] ?? 'application/octet-stream',
-    compressible: extension in types && !compressed.includes(extension),
-    // Weak: the same for each encoding.
+    compressible: extension in types && !alreadyCompressed.includes(extension),
+    // Weak, because all encodings share it.
     etag: lazy(
       async () =>
         `W/"${createHash('sha256')

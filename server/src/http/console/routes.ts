@@ -4,7 +4,7 @@ import { notFound } from '../errors.ts'
 import { acceptedEncoding } from './accepted-encoding.ts'
 import { type ConsoleFile, createFileLookup } from './files.ts'
 
-/** Where the console shows a page; which one, it finds out by itself. */
+/** Paths that serve the console's index.html, which then routes in the browser. */
 export const pagePaths = [
   '/',
   '/sign-in',
@@ -16,17 +16,17 @@ export const pagePaths = [
   '/repositories/*',
 ]
 
-/** What its pages are made of: names with a hash under /assets, an icon and the like beside index.html. */
+/** Paths of its files: hashed names under /assets, and an icon and the like next to index.html. */
 export const filePaths = ['/assets/*', '/:file']
 
 const method = ['GET', 'HEAD']
-// The console is not the interface.
+// Not part of the API, so not in its documentation.
 const schema = { hide: true }
 
-const forever = 'public, max-age=31536000, immutable'
-const askAgain = 'no-cache'
+const immutable = 'public, max-age=31536000, immutable'
+const revalidate = 'no-cache'
 
-const protection = {
+const securityHeaders = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
     "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -46,19 +46,19 @@ const notBuilt = `<!doctype html>
 </head>
 <body>
 <h1>Promptledger</h1>
-<p>The service runs, but its console is not built. Build it with <code>npm run build</code> and load this page again.</p>
-<p>The interface is described in <a href="/docs">the reference</a>.</p>
+<p>The service is running, but its console is not built. Run <code>npm run build</code> and reload this page.</p>
+<p>The API works without it: see the <a href="/docs">API reference</a>.</p>
 </body>
 </html>
 `
 
-/** The web console: files that a browser makes everything else of, by way of the interface. */
+/** Serves the web console: static files that get all their data from the API. */
 export function consoleRoutes({ consoleFolder }: Context) {
   const find = createFileLookup(consoleFolder)
 
   return async (app: FastifyInstance) => {
     app.addHook('onRequest', (_request, reply, done) => {
-      reply.headers(protection)
+      reply.headers(securityHeaders)
       done()
     })
 
@@ -69,7 +69,7 @@ export function consoleRoutes({ consoleFolder }: Context) {
         schema,
         async handler(request, reply) {
           const index = await find('index.html')
-          if (index !== null) return answer(request, reply, index, askAgain)
+          if (index !== null) return sendFile(request, reply, index, revalidate)
           return reply.type('text/html; charset=utf-8').header('Cache-Control', 'no-store').send(notBuilt)
         },
       })
@@ -81,18 +81,18 @@ export function consoleRoutes({ consoleFolder }: Context) {
         url,
         schema,
         async handler(request, reply) {
-          // Only ever a name to look up: no path is made of what somebody asks for.
+          // The request only ever selects a known name. Building a path from it would allow path traversal.
           const { '*': asset, file } = request.params as { '*'?: string; file?: string }
-          const found = await find(file ?? `assets/${asset}`)
-          if (found === null) throw notFound()
-          return answer(request, reply, found, file === undefined ? forever : askAgain)
+          const requested = await find(file ?? `assets/${asset}`)
+          if (requested === null) throw notFound()
+          return sendFile(request, reply, requested, file === undefined ? immutable : revalidate)
         },
       })
     }
   }
 }
 
-async function answer({ headers }: FastifyRequest, reply: FastifyReply, file: ConsoleFile, caching: string) {
+async function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: ConsoleFile, caching: string) {
   const etag = await file.etag()
   reply.header('Cache-Control', caching).header('ETag', etag)
   if (file.compressible) reply.header('Vary', 'Accept-Encoding')

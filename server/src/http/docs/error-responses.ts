@@ -1,9 +1,10 @@
-import { DomainError, invalid, MonthlyLimitError } from '../../domain/errors.ts'
+import { DomainError, invalid } from '../../domain/errors.ts'
+import { MonthlyLimitError } from '../../domain/signals/monthly-limit.ts'
 import { errorBodySchema, rateLimitedBodySchema } from '../error-schema.ts'
 import { errorBody, forbidden, internalError, notFound, unauthorized } from '../errors.ts'
 import type { Header, Schema } from './openapi-document.ts'
 
-/** What a status means wherever it is answered. */
+/** The meaning of a status, shared by all operations that use it. */
 export interface ErrorResponse {
   name: string
   description: string
@@ -15,7 +16,8 @@ export interface ErrorResponse {
 export const errorResponses: Record<string, ErrorResponse> = {
   401: {
     name: 'Unauthorized',
-    description: 'The key or session is missing, malformed, unknown, revoked, ended or expired: one answer for all.',
+    description:
+      'The key or session is missing, malformed, unknown, revoked, ended or expired. The response is the same in all cases.',
     schema: errorBodySchema,
     headers: {
       'WWW-Authenticate': { description: 'The scheme to use', schema: { const: 'Bearer', type: 'string' } },
@@ -30,19 +32,20 @@ export const errorResponses: Record<string, ErrorResponse> = {
   },
   404: {
     name: 'NotFound',
-    description: 'There is no such thing in your organisation.',
+    description: 'The resource does not exist in your organisation, or the path or method is unknown.',
     schema: errorBodySchema,
     example: bodyOf(notFound()),
   },
   409: {
     name: 'Conflict',
-    description: 'It does not go together with what is there.',
+    description: "Conflicts with the resource's current state.",
     schema: errorBodySchema,
     example: bodyOf(new DomainError('conflict', 'This repository is disconnected.')),
   },
   422: {
     name: 'Invalid',
-    description: 'The message says what is wrong and where. Also for a wrong Content-Type and an oversized body.',
+    description:
+      'The request is not valid; the message says what is wrong and where. Also for a wrong Content-Type and an oversized body.',
     schema: errorBodySchema,
     example: bodyOf(invalid('The body is empty: send a JSON object')),
   },
@@ -57,7 +60,8 @@ export const errorResponses: Record<string, ErrorResponse> = {
   },
   500: {
     name: 'InternalError',
-    description: 'Our failure. Nothing was stored; the log has the cause under the request id.',
+    description:
+      'The service failed. Treat the request as not stored; the log has the cause under the request ID. If `Retry-After` is set, the service is overloaded.',
     schema: errorBodySchema,
     example: bodyOf(internalError()),
   },

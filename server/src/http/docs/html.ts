@@ -1,4 +1,4 @@
-/** Text that is HTML already. */
+/** Text that is already HTML. */
 export class Html {
   readonly text: string
 
@@ -9,14 +9,16 @@ export class Html {
 
 type Part = Html | string | number | Part[]
 
-/** Puts values into HTML; what is not HTML already is text and stays text. */
+/** Inserts values into HTML, escaping everything that is not already HTML. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(String.raw({ raw: strings }, ...parts.map(render)))
 }
 
 function render(part: Part): string {
   if (Array.isArray(part)) return part.map(render).join('')
-  return part instanceof Html ? part.text : String(part).replaceAll(/[&<>"']/g, (sign) => entities[sign] as string)
+  return part instanceof Html
+    ? part.text
+    : String(part).replaceAll(/[&<>"']/g, (character) => entities[character] as string)
 }
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }

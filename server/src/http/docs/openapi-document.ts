@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI document that we write. */
+/** The parts of an OpenAPI document that we generate. */
 export interface Document {
   openapi: string
   info: { title: string; version: string; summary: string; description: string; license: object }
@@ -55,7 +55,7 @@ export interface Reference {
   $ref: string
 }
 
-/** JSON Schema, as far as we look into it. */
+/** The JSON Schema keywords that we use. */
 export interface Schema {
   $ref?: string
   title?: string
@@ -74,7 +74,7 @@ export interface Schema {
   examples?: readonly unknown[]
 }
 
-/** What a reference within the document leads to; anything else is what it is. */
+/** Follows a reference within the document. Returns other values unchanged. */
 export function resolve<T extends object>(document: Document, value: T | Reference): T {
   if (!('$ref' in value) || value.$ref === undefined) return value as T
   const steps = value.$ref.split('/').slice(1)

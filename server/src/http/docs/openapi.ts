@@ -6,23 +6,23 @@ import { type ErrorResponse, errorResponses } from './error-responses.ts'
 import type { Document, Media, Operation, Parameter, Reference, Response, Schema } from './openapi-document.ts'
 
 declare module 'fastify' {
-  /** What a route says about itself, beside its shapes. */
+  /** Documentation of a route, next to its schemas. */
   interface FastifySchema {
     operationId?: string
     summary?: string
     description?: string
     tags?: readonly string[]
-    /** The security schemes of which one must be met: key or session under /api/v1 and none elsewhere, unless told. */
+    /** Accepted security schemes, any one of them. Default: key or session under /api/v1, none elsewhere. */
     security?: readonly string[]
-    /** That it is not part of the interface. */
+    /** Leaves the route out of the document. */
     hide?: boolean
   }
 }
 
-/** The schema of a JSON body, or a whole response where there are other types or headers to tell of. */
-type Answer = Schema & Partial<Response>
+/** The schema of a JSON body, or a whole response with other content types or headers. */
+type ResponseSchema = Schema & Partial<Response>
 
-/** What is written once and referred to. */
+/** Components that are defined once and referenced. */
 interface Shared {
   schemas: Record<string, Schema>
   responses: Record<string, Response>
@@ -31,11 +31,11 @@ interface Shared {
 const json = 'application/json'
 const methods = ['get', 'post', 'put', 'patch', 'delete']
 
-/** Describes routes in OpenAPI by their own schemas. */
+/** Generates the OpenAPI document from the schemas of the routes. */
 export function describeRoutes(routes: RouteOptions[]): Document {
   const shared: Shared = { schemas: {}, responses: {} }
   const paths: Document['paths'] = {}
-  // In an order of its own, so that the document changes only where the interface does.
+  // Sorted, so that the document only changes when the API does.
   for (const route of routes.filter(({ schema }) => !schema?.hide).toSorted(byPathAndMethod)) {
     const path = route.url.replaceAll(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [methodOf(route)]: operationOf(route, shared) }
@@ -46,18 +46,18 @@ export function describeRoutes(routes: RouteOptions[]): Document {
     info: {
       title: 'Promptledger',
       version,
-      summary: "The record of what happened to a team's prompts, and what users thought of it",
+      summary: 'See which prompt changes helped or hurt your users',
       description: introduction,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/', description: 'The service that this document comes from' }],
+    servers: [{ url: '/', description: 'The service that served this document' }],
     security: [{ key: [] }, { session: [] }],
     tags: tags.filter(({ name }) => used.includes(name)),
     paths,
     components: {
       securitySchemes,
       headers: {
-        RequestId: { description: 'What the log calls this request', schema: { type: 'string' } },
+        RequestId: { description: 'Identifies this request in the log', schema: { type: 'string' } },
       },
       responses: sorted(shared.responses),
       schemas: sorted(shared.schemas),
@@ -66,12 +66,12 @@ export function describeRoutes(routes: RouteOptions[]): Document {
 }
 
 function sorted<T>(parts: Record<string, T>): Record<string, T> {
-  return Object.fromEntries(Object.entries(parts).sort(([one], [other]) => (one < other ? -1 : 1)))
+  return Object.fromEntries(Object.entries(parts).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-function byPathAndMethod(one: RouteOptions, other: RouteOptions): number {
-  if (one.url !== other.url) return one.url < other.url ? -1 : 1
-  return methods.indexOf(methodOf(one)) - methods.indexOf(methodOf(other))
+function byPathAndMethod(a: RouteOptions, b: RouteOptions): number {
+  if (a.url !== b.url) return a.url < b.url ? -1 : 1
+  return methods.indexOf(methodOf(a)) - methods.indexOf(methodOf(b))
 }
 
 function methodOf({ method }: RouteOptions): string {
@@ -94,9 +94,9 @@ function operationOf({ url, schema = {}, config }: RouteOptions, shared: Shared)
       requestBody: { required: !mayBeNull(body as Schema), content: { [json]: mediaOf(body as Schema, shared) } },
     }),
     responses: Object.fromEntries(
-      Object.entries(response as Record<string, Answer>).map(([status, answer]) => [
+      Object.entries(response as Record<string, ResponseSchema>).map(([status, declared]) => [
         status,
-        responseOf(status, answer, shared),
+        responseOf(status, declared, shared),
       ]),
     ),
   }
@@ -107,7 +107,7 @@ function mayBeNull({ type }: Schema): boolean {
 }
 
 function rolesOf(roles: readonly string[] | undefined): string {
-  return `For keys of ${roles === undefined ? 'any role' : `role ${roles.map((role) => `\`${role}\``).join(' or ')}`}.`
+  return `Requires a key with ${roles === undefined ? 'any role' : `the role ${roles.map((role) => `\`${role}\``).join(' or ')}`}.`
 }
 
 function parametersOf({ params, querystring, headers }: FastifySchema): Parameter[] {
@@ -127,21 +127,21 @@ function parametersOf({ params, querystring, headers }: FastifySchema): Paramete
   )
 }
 
-function responseOf(status: string, answer: Answer, shared: Shared): Response | Reference {
-  const refusal: ErrorResponse | undefined = errorResponses[status]
-  if (refusal !== undefined && answer === refusal.schema) {
-    const { name, schema, example } = refusal
+function responseOf(status: string, declared: ResponseSchema, shared: Shared): Response | Reference {
+  const standard: ErrorResponse | undefined = errorResponses[status]
+  if (standard !== undefined && declared === standard.schema) {
+    const { name, schema, example } = standard
     shared.responses[name] ??= responseOf(status, { ...schema, examples: [example] }, shared) as Response
     return { $ref: `#/components/responses/${name}` }
   }
-  const content = answer.content ?? { [json]: { schema: answer } }
+  const content = declared.content ?? { [json]: { schema: declared } }
   const bodies = Object.entries(content).filter(([, { schema }]) => schema.type !== 'null')
   return {
-    description: refusal?.description ?? answer.description ?? STATUS_CODES[status] ?? status,
+    description: standard?.description ?? declared.description ?? STATUS_CODES[status] ?? status,
     headers: {
       'X-Request-Id': { $ref: '#/components/headers/RequestId' },
-      ...refusal?.headers,
-      ...answer.headers,
+      ...standard?.headers,
+      ...declared.headers,
     },
     ...(bodies.length > 0 && {
       content: Object.fromEntries(bodies.map(([type, { schema }]) => [type, mediaOf(schema, shared)])),
@@ -149,16 +149,16 @@ function responseOf(status: string, answer: Answer, shared: Shared): Response | 
   }
 }
 
-/** The examples of a body go beside its schema, where tools look for them. */
+/** Moves the examples of a body next to its schema, where tools expect them. */
 function mediaOf({ examples = [], ...schema }: Schema, shared: Shared): Media {
   const numbered = examples.map((value, index) => [`example_${index + 1}`, { value }])
   return { schema: share(schema, shared), ...(numbered.length > 0 && { examples: Object.fromEntries(numbered) }) }
 }
 
-/** Schemas with a title are written once and referred to by it, so that generated clients have names for them. */
+/** Defines schemas with a title once and references them, so that generated clients have named types. */
 function share(schema: Schema, shared: Shared): Schema {
   const { properties, items, anyOf } = schema
-  const written: Schema = {
+  const shareable: Schema = {
     ...schema,
     ...(properties && {
       properties: Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, share(part, shared)])),
@@ -167,11 +167,11 @@ function share(schema: Schema, shared: Shared): Schema {
     ...(anyOf && { anyOf: anyOf.map((part) => share(part, shared)) }),
   }
   const { title } = schema
-  if (title === undefined) return written
+  if (title === undefined) return shareable
   const known = shared.schemas[title]
-  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(written)) {
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(shareable)) {
     throw new Error(`Two different schemas have the title ${title}`)
   }
-  shared.schemas[title] = written
+  shared.schemas[title] = shareable
   return { $ref: `#/components/schemas/${title}` }
 }

@@ -11,7 +11,7 @@ import {
   type Schema,
 } from './openapi-document.ts'
 
-interface Place {
+interface Endpoint {
   path: string
   method: string
   operation: Operation
@@ -21,16 +21,16 @@ interface ErrorBody {
   error: { code: string; message: string }
 }
 
-const none = html``
+const empty = html``
 
-/** The reference for people: one page that needs nothing but itself. */
+/** The API reference as one self-contained page. */
 export function renderDocsPage(document: Document, style: string): string {
-  const places = Object.entries(document.paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, operation]): Place => ({ path, method, operation })),
+  const endpoints = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]): Endpoint => ({ path, method, operation })),
   )
   const sections = document.tags.map((tag) => ({
     ...tag,
-    places: places.filter(({ operation }) => operation.tags.includes(tag.name)),
+    endpoints: endpoints.filter(({ operation }) => operation.tags.includes(tag.name)),
   }))
   const { title, version, summary, description } = document.info
   return html`<!doctype html>
@@ -39,15 +39,15 @@ export function renderDocsPage(document: Document, style: string): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title}: the interface</title>
+<title>${title} API reference</title>
 <style>${new Html(style)}</style>
 </head>
 <body>
 <nav aria-label="Contents">
 <p class="title"><a href="#top">${title}</a> <small>${version}</small></p>
 ${sections.map(
-  ({ name, places }) => html`<p><a href="#tag-${name}">${name}</a></p>
-<ul>${places.map(({ operation }) => html`<li><a href="#${operation.operationId}">${operation.summary}</a></li>`)}</ul>
+  ({ name, endpoints }) => html`<p><a href="#tag-${name}">${name}</a></p>
+<ul>${endpoints.map(({ operation }) => html`<li><a href="#${operation.operationId}">${operation.summary}</a></li>`)}</ul>
 `,
 )}<p><a href="#objects">Objects</a></p>
 <ul>${Object.keys(document.components.schemas).map((name) => html`<li><a href="#object-${name}">${name}</a></li>`)}</ul>
@@ -56,12 +56,12 @@ ${sections.map(
 <h1>${title}</h1>
 <p class="summary">${summary}.</p>
 ${prose(description)}
-<p>For programs: <a href="/openapi.json">openapi.json</a></p>
+<p>The same as an OpenAPI document: <a href="/openapi.json">openapi.json</a></p>
 ${sections.map(
-  ({ name, description, places }) => html`<section>
+  ({ name, description, endpoints }) => html`<section>
 <h2 id="tag-${name}">${name}</h2>
 ${prose(description)}
-${places.map((place) => renderOperation(document, place))}
+${endpoints.map((endpoint) => renderOperation(document, endpoint))}
 </section>
 `,
 )}<section>
@@ -79,37 +79,37 @@ ${fieldTable(schema)}
 `.text
 }
 
-function renderOperation(document: Document, { path, method, operation }: Place): Html {
+function renderOperation(document: Document, { path, method, operation }: Endpoint): Html {
   const { operationId, summary, description, parameters = [], requestBody, security } = operation
   const responses = Object.entries(operation.responses).map(([status, response]) => ({
     status,
     response: resolve<Response>(document, response),
   }))
-  const good = responses.filter(({ status }) => status < '400')
-  const bad = responses.filter(({ status }) => status >= '400')
+  const successes = responses.filter(({ status }) => status < '400')
+  const failures = responses.filter(({ status }) => status >= '400')
   return html`<article>
 <h3 id="${operationId}"><a href="#${operationId}">${summary}</a></h3>
 <p class="endpoint"><b class="${method}">${method.toUpperCase()}</b> <code>${breakable(path)}</code></p>
 ${prose(description)}
-${security?.length ? securityList(document, security) : none}
-${parameters.length > 0 ? html`<h4>Parameters</h4>${parameterTable(parameters)}` : none}
-${requestBody ? html`<h4>Body</h4>${bodyFields(document, requestBody.content)}` : none}
+${security?.length ? securityList(document, security) : empty}
+${parameters.length > 0 ? html`<h4>Parameters</h4>${parameterTable(parameters)}` : empty}
+${requestBody ? html`<h4>Body</h4>${bodyFields(document, requestBody.content)}` : empty}
 <h4>Request</h4>
 <pre><code>${curl(document, { path, method, operation })}</code></pre>
-${good.map(
+${successes.map(
   ({ status, response }) => html`<h4><span class="good">${status}</span> ${response.description}</h4>
 ${headerTable(document, response)}${bodies(response.content ?? {})}`,
 )}
-${bad.length > 0 ? html`<h4>Errors</h4>${errorTable(bad)}` : none}
+${failures.length > 0 ? html`<h4>Errors</h4>${errorTable(failures)}` : empty}
 </article>
 `
 }
 
 function securityList({ components }: Document, security: Record<string, string[]>[]): Html {
   const schemes = security.flatMap((needed) => Object.keys(needed)).map((name) => components.securitySchemes[name])
-  return html`<h4>One of these headers</h4>
+  return html`<h4>${schemes.length > 1 ? 'Authentication: one of these headers' : 'Authentication'}</h4>
 <dl>${schemes.map(
-    (scheme) => html`<dt><code>${scheme?.name ?? ''}</code></dt>
+    (scheme) => html`<dt><code>${scheme?.name ?? 'Authorization'}</code></dt>
 <dd>${inline(scheme?.description ?? '')}</dd>`,
   )}</dl>`
 }
@@ -126,7 +126,7 @@ function parameterTable(parameters: Parameter[]): Html {
 
 function headerTable(document: Document, { headers = {} }: Response): Html {
   const own = ownHeaders(headers)
-  if (own.length === 0) return none
+  if (own.length === 0) return empty
   return rows(
     own.map(([name, header]) => {
       const { description, schema } = resolve(document, header)
@@ -141,16 +141,16 @@ function errorTable(responses: { status: string; response: Response }[]): Html {
     const example = Object.values(content)[0]?.examples?.example_1?.value as Partial<ErrorBody> | undefined
     const own = ownHeaders(headers).map(([name]) => html`<code>${name}</code>`)
     return html`<tr><td>${status}</td><td><code>${example?.error?.code ?? ''}</code></td>
-<td>${inline(description)}${own.length > 0 ? html` With ${own}.` : none}<br><q>${example?.error?.message ?? ''}</q></td></tr>`
+<td>${inline(description)}${own.length > 0 ? html` With ${own}.` : empty}<br><q>${example?.error?.message ?? ''}</q></td></tr>`
   })}</table></div>`
 }
 
-/** The request id is on every answer, and the introduction says so. */
+/** Without the request ID, which every response has; the introduction covers it. */
 function ownHeaders(headers: NonNullable<Response['headers']>): [string, Header | Reference][] {
   return Object.entries(headers).filter(([name]) => name !== 'X-Request-Id')
 }
 
-/** Without its example, which the request shows. */
+/** Without examples: the request shows one. */
 function bodyFields(document: Document, content: Record<string, Media>): Html {
   return html`${Object.values(content).map(({ schema }) => fieldTable(resolve(document, schema)))}`
 }
@@ -158,12 +158,12 @@ function bodyFields(document: Document, content: Record<string, Media>): Html {
 function bodies(content: Record<string, Media>): Html {
   return html`${Object.entries(content).map(([type, { schema, examples = {} }]) => {
     const isJson = type === 'application/json'
-    return html`${isJson ? none : html`<p><code>${type}</code></p>`}${fieldTable(schema)}
+    return html`${isJson ? empty : html`<p><code>${type}</code></p>`}${fieldTable(schema)}
 ${Object.values(examples).map(({ value }) => html`<pre><code>${isJson ? JSON.stringify(value, null, 2) : String(value)}</code></pre>`)}`
   })}`
 }
 
-/** Objects with a name have a table of their own; those without are shown where they are, field by field. */
+/** Named objects have their own table under "Objects"; anonymous ones are listed in place, field by field. */
 function fieldTable(schema: Schema): Html {
   const fields = fieldsOf(schema, '')
   return fields.length === 0 ? html`<p>${typeOf(schema)}</p>` : rows(fields)
@@ -172,14 +172,14 @@ function fieldTable(schema: Schema): Html {
 function fieldsOf({ properties = {}, required = [] }: Schema, prefix: string): Html[][] {
   return Object.entries(properties).flatMap(([name, schema]) => {
     const path = prefix + name
-    const optional = required.includes(name) ? none : html` <small>optional</small>`
+    const optional = required.includes(name) ? empty : html` <small>optional</small>`
     const row = [
       html`<code>${breakable(path)}</code>${optional}`,
       typeOf(schema),
       notes(schema.description ?? '', schema),
     ]
-    const within = schema.items ? fieldsOf(schema.items, `${path}[].`) : fieldsOf(schema, `${path}.`)
-    return [row, ...within]
+    const nested = schema.items ? fieldsOf(schema.items, `${path}[].`) : fieldsOf(schema, `${path}.`)
+    return [row, ...nested]
   })
 }
 
@@ -209,31 +209,34 @@ function alternatives(options: Html[]): Html {
   return html`${options.map((option, index) => (index === 0 ? option : html` or ${option}`))}`
 }
 
-function notes(description: string, { default: standard, minimum, maximum }: Schema): Html {
+function notes(description: string, { default: defaultValue, minimum, maximum }: Schema): Html {
   const bounds = [
     ...(minimum !== undefined && maximum !== undefined ? [`${minimum} to ${maximum}`] : []),
     ...(minimum !== undefined && maximum === undefined ? [`at least ${minimum}`] : []),
     ...(minimum === undefined && maximum !== undefined ? [`at most ${maximum}`] : []),
-    ...(standard === undefined ? [] : [`${JSON.stringify(standard)} unless given`]),
+    ...(defaultValue === undefined ? [] : [`default ${JSON.stringify(defaultValue)}`]),
   ]
-  return html`${inline(description)}${bounds.length > 0 ? html` <small>${bounds.join(', ')}</small>` : none}`
+  return html`${inline(description)}${bounds.length > 0 ? html` <small>${bounds.join(', ')}</small>` : empty}`
 }
 
-/** The request as one would type it. */
-function curl({ components }: Document, { path, method, operation }: Place): string {
+/** The request as a curl command. */
+function curl({ components }: Document, { path, method, operation }: Endpoint): string {
   const { parameters = [], requestBody, security } = operation
-  const from = (place: Parameter['in']) => parameters.filter((parameter) => parameter.in === place)
-  const url = from('path').reduce((url, { name, schema }) => url.replace(`{${name}}`, exampleOf(schema, name)), path)
-  const query = from('query')
+  const parametersIn = (place: Parameter['in']) => parameters.filter((parameter) => parameter.in === place)
+  const url = parametersIn('path').reduce(
+    (url, { name, schema }) => url.replace(`{${name}}`, exampleOf(schema, name)),
+    path,
+  )
+  const query = parametersIn('query')
     .filter(({ schema }) => schema.examples !== undefined)
     .map(({ name, schema }) => `${name}=${encodeURIComponent(exampleOf(schema, name))}`)
   const address = query.length === 0 ? url : `${url}?${query.join('&')}`
-  const headers = from('header').map(({ name, schema }) => `-H ${quote(`${name}: ${exampleOf(schema, name)}`)}`)
+  const headers = parametersIn('header').map(({ name, schema }) => `-H ${quote(`${name}: ${exampleOf(schema, name)}`)}`)
   const [scheme] = security?.map((needed) => components.securitySchemes[Object.keys(needed)[0] ?? '']) ?? []
   const body = Object.values(requestBody?.content ?? {})[0]?.examples?.example_1?.value
   return [
     `curl${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} "$BASE_URL"${quote(address)}`,
-    ...(security === undefined ? ['-H "Authorization: Bearer $API_KEY"'] : []),
+    ...(security === undefined || scheme?.scheme === 'bearer' ? ['-H "Authorization: Bearer $API_KEY"'] : []),
     ...(scheme?.name === undefined ? [] : [`-H '${scheme.name}: …'`]),
     ...headers,
     ...(body === undefined
@@ -250,7 +253,7 @@ function quote(text: string): string {
   return /^[\w/.-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** Paragraphs, and code between backticks. */
+/** Renders paragraphs, and code between backticks. */
 function prose(text: string): Html {
   return html`${text
     .split(/\n{2,}/)
@@ -262,7 +265,7 @@ function inline(text: string): Html {
   return html`${text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`
 }
 
-/** Long names may break where they have a joint. */
+/** Lets long names wrap after a slash or dot. */
 function breakable(name: string): Html {
   return html`${name.split(/(?<=[/.])/).map((part, index) => (index === 0 ? part : html`<wbr>${part}`))}`
 }

@@ -7,12 +7,12 @@ import type { Document } from './openapi-document.ts'
 
 const service = { tags: ['Service'] }
 
-/** The interface's description of itself, for programs and for people. */
+/** The API reference: OpenAPI for programs, a page for people. Both are generated from the routes. */
 export function docsRoutes(routes: RouteOptions[]) {
-  // All of it is loaded and made when somebody first asks, so that no start waits for it.
+  // Generated on the first request, so that start-up does not wait for it.
   const document = lazy(async () => (await import('./openapi.ts')).describeRoutes(routes))
   const text = lazy(async () => `${JSON.stringify(await document(), null, 2)}\n`)
-  const page = lazy(async () => renderReference(await document()))
+  const page = lazy(async () => renderReferencePage(await document()))
 
   return async (app: FastifyInstance) => {
     app.get(
@@ -21,7 +21,7 @@ export function docsRoutes(routes: RouteOptions[]) {
         schema: {
           ...service,
           operationId: 'getOpenApi',
-          summary: 'This interface in OpenAPI',
+          summary: 'Get the OpenAPI document',
           response: { 200: { type: 'object', description: 'An OpenAPI 3.1 document' }, 422: malformedRequestSchema },
         },
       },
@@ -34,9 +34,12 @@ export function docsRoutes(routes: RouteOptions[]) {
         schema: {
           ...service,
           operationId: 'getReference',
-          summary: 'This interface for people',
+          summary: 'Get the API reference',
           response: {
-            200: { description: 'One page of HTML', content: { 'text/html': { schema: { type: 'string' } } } },
+            200: {
+              description: 'The API reference as an HTML page',
+              content: { 'text/html': { schema: { type: 'string' } } },
+            },
             422: malformedRequestSchema,
           },
         },
@@ -54,11 +57,11 @@ export function docsRoutes(routes: RouteOptions[]) {
   }
 }
 
-/** The page, and a policy under which a browser runs no script and loads nothing for it but its own style. */
-async function renderReference(document: Document): Promise<{ html: string; policy: string }> {
+/** The page, with a content security policy that allows its inline style and nothing else. */
+async function renderReferencePage(document: Document): Promise<{ html: string; policy: string }> {
   const { renderDocsPage: renderPage } = await import('./page.ts')
   const style = await readFile(new URL('./page.css', import.meta.url), 'utf8')
   const hash = createHash('sha256').update(style).digest('base64')
-  const nothing = ['default-src', 'base-uri', 'form-action', 'frame-ancestors'].map((kind) => `${kind} 'none'`)
-  return { html: renderPage(document, style), policy: [...nothing, `style-src 'sha256-${hash}'`].join('; ') }
+  const blocked = ['default-src', 'base-uri', 'form-action', 'frame-ancestors'].map((kind) => `${kind} 'none'`)
+  return { html: renderPage(document, style), policy: [...blocked, `style-src 'sha256-${hash}'`].join('; ') }
 }

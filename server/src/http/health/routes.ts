@@ -17,16 +17,16 @@ function statusSchema(status: string) {
   }
 }
 
-const livesSchema = {
+const healthSchema = {
   operationId: 'getHealth',
-  summary: 'Whether the process lives',
+  summary: 'Check that the process is running',
   tags,
   response: { 200: statusSchema('ok'), 422: malformedRequestSchema },
 }
 
-const readySchema = {
+const readinessSchema = {
   operationId: 'getReadiness',
-  summary: 'Whether the database accepts a write',
+  summary: 'Check that the database accepts writes',
   tags,
   response: {
     200: statusSchema('ready'),
@@ -35,11 +35,11 @@ const readySchema = {
   },
 }
 
-/** For whoever watches the process: no key needed, nothing told. */
+/** Health checks for load balancers and orchestrators. Unauthenticated; they reveal only the status. */
 export function healthRoutes({ store, log }: Context) {
   let check: Promise<void> | null = null
 
-  // Each check writes, so those that come together share one.
+  // Each check writes to the database, so concurrent requests share one.
   function checkWritable(): Promise<void> {
     check ??= store.checkWritable().finally(() => {
       check = null
@@ -48,9 +48,9 @@ export function healthRoutes({ store, log }: Context) {
   }
 
   return async (app: FastifyInstance) => {
-    app.get('/healthz', { schema: livesSchema }, async () => ({ status: 'ok' }))
+    app.get('/healthz', { schema: healthSchema }, async () => ({ status: 'ok' }))
 
-    app.get('/readyz', { schema: readySchema }, async (request, reply) => {
+    app.get('/readyz', { schema: readinessSchema }, async (request, reply) => {
       try {
         await checkWritable()
         return { status: 'ready' }

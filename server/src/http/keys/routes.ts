@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type ApiKey, issueKey, rotateKey } from '../../domain/access/api-key.ts'
 import { invalid } from '../../domain/errors.ts'
 import { pageOffset } from '../../domain/page.ts'
-import { type Instant, parseTime } from '../../domain/time.ts'
+import { hour, type Instant, parseTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema, unexpectedBodySchema } from '../error-schema.ts'
 import { notFound } from '../errors.ts'
@@ -24,12 +24,11 @@ const config = { roles: ['admin'] } as const
 const errors = { 401: errorBodySchema, 403: errorBodySchema, 500: errorBodySchema }
 const params = keyParamsSchema
 const tags = ['Keys']
-const hour = 3_600_000
 
-/** The organisation's keys, as the command manages them. */
+/** Manage the organisation's API keys, as the CLI does. */
 export function keyRoutes({ store, clock }: Context) {
-  /** The key that the path names, if it is the organisation's own. */
-  async function named(request: FastifyRequest): Promise<ApiKey> {
+  /** The key in the path. A key of another organisation is a 404. */
+  async function findKey(request: FastifyRequest): Promise<ApiKey> {
     const { key_id: id } = request.params as { key_id: string }
     const key = await store.keys.find(idParameter(id))
     if (key === null || key.organisationId !== request.access.organisationId) throw notFound()
@@ -43,6 +42,7 @@ export function keyRoutes({ store, clock }: Context) {
         schema: {
           operationId: 'listKeys',
           summary: 'List keys',
+          description: 'Oldest first, including revoked and expired keys.',
           tags,
           querystring: pageQuerySchema,
           response: { 200: keyPageSchema, ...errors },
@@ -50,10 +50,13 @@ export function keyRoutes({ store, clock }: Context) {
         config,
       },
       async (request, reply) => {
-        const found = await store.keys.list(request.access.organisationId)
-        const asked = requestedPage(request.query)
-        const page = found.slice(pageOffset(asked), pageOffset(asked) + asked.limit)
-        return reply.type('application/json; charset=utf-8').send(renderPage(page.map(toKeyBody), asked, found.length))
+        const keys = await store.keys.list(request.access.organisationId)
+        const pageRequest = requestedPage(request.query)
+        const offset = pageOffset(pageRequest)
+        const page = keys.slice(offset, offset + pageRequest.limit)
+        return reply
+          .type('application/json; charset=utf-8')
+          .send(renderPage(page.map(toKeyBody), pageRequest, keys.length))
       },
     )
 
@@ -63,6 +66,7 @@ export function keyRoutes({ store, clock }: Context) {
         schema: {
           operationId: 'createKey',
           summary: 'Create a key',
+          description: 'The response contains the key. It is shown only once.',
           tags,
           body: newKeySchema,
           response: {
@@ -78,7 +82,7 @@ export function keyRoutes({ store, clock }: Context) {
         const { access } = request
         const { organisationId } = access
         const now = clock()
-        const expiresAt = expires == null ? null : future('expires_at', expires, now)
+        const expiresAt = expires == null ? null : futureTime('expires_at', expires, now)
         const issued = await issueKey(store.keys, { organisationId, name, role, createdAt: now, expiresAt }, access)
         return reply.status(201).send({ data: toIssuedKeyBody(issued) })
       },
@@ -90,7 +94,7 @@ export function keyRoutes({ store, clock }: Context) {
         schema: {
           operationId: 'revokeKey',
           summary: 'Revoke a key',
-          description: 'It is refused from then on.',
+          description: 'Requests with the key are rejected from now on.',
           tags,
           params,
           response: {
@@ -103,7 +107,7 @@ export function keyRoutes({ store, clock }: Context) {
         config,
       },
       async (request, reply) => {
-        const { id } = await named(request)
+        const { id } = await findKey(request)
         await store.keys.revoke(id, clock(), request.access)
         return reply.status(204).send()
       },
@@ -115,7 +119,9 @@ export function keyRoutes({ store, clock }: Context) {
         schema: {
           operationId: 'rotateKey',
           summary: 'Rotate a key',
-          description: 'Makes a key like it; the old one works on for a while. Without a body, for a day.',
+          description:
+            'Creates a replacement with the same name, role and lifetime. The old key stays valid during the overlap, 24 hours by ' +
+            'default.',
           tags,
           params,
           body: rotationSchema,
@@ -123,27 +129,27 @@ export function keyRoutes({ store, clock }: Context) {
             201: issuedKeySchema,
             ...errors,
             404: errorBodySchema,
-            409: errorSchema('conflict', 'Key 12 is revoked or has expired: create a new one'),
+            409: errorSchema('conflict', 'Key 12 is revoked or expired. Create a new key instead.'),
             422: errorSchema('validation_error', 'overlap_hours must be >= 0'),
           },
         },
         config,
-        // Before the body is looked at: what is not there comes first, as with prompts.
+        // Before the body is read: 404 comes before 422, as for prompts.
         onRequest: async (request) => {
-          await named(request)
+          await findKey(request)
         },
       },
       async (request, reply) => {
-        const { overlap_hours: overlap = 24 } = (request.body ?? {}) as RotationBody
-        const key = await named(request)
-        const issued = await rotateKey(store.keys, key, overlap * hour, clock(), request.access)
+        const { overlap_hours: overlapHours = 24 } = (request.body ?? {}) as RotationBody
+        const key = await findKey(request)
+        const issued = await rotateKey(store.keys, key, overlapHours * hour, clock(), request.access)
         return reply.status(201).send({ data: toIssuedKeyBody(issued) })
       },
     )
   }
 }
 
-function future(field: string, text: string, now: Instant): Instant {
+function futureTime(field: string, text: string, now: Instant): Instant {
   const at = parseTime(field, text)
   if (at <= now) throw invalid(`${field} must be in the future`)
   return at

@@ -5,9 +5,9 @@ import { paginationExample, paginationSchema } from '../page-schema.ts'
 const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const
 
 const terms = {
-  name: { type: 'string', description: 'To tell it from others' },
-  role: { enum: roles, description: 'What it may do' },
-  expires_at: { ...timeOrNull, description: 'When it stops working by itself; null for never' },
+  name: { type: 'string', description: 'A label that identifies the key' },
+  role: { enum: roles, description: 'What the key may do' },
+  expires_at: { ...timeOrNull, description: 'When the key expires; null for never' },
 } as const
 
 export const newKeySchema = {
@@ -44,8 +44,8 @@ const keySchema = {
   properties: {
     ...key,
     hint: { type: 'string', description: 'The last four characters of the key' },
-    revoked_at: { ...timeOrNull, description: 'Since when it is refused' },
-    last_used_at: { ...timeOrNull, description: 'When it was last used, a few seconds late at most' },
+    revoked_at: { ...timeOrNull, description: 'When the key was revoked; null if it was not' },
+    last_used_at: { ...timeOrNull, description: 'When the key was last used, accurate to a few seconds' },
   },
   additionalProperties: false,
 } as const
@@ -54,7 +54,7 @@ const issuedKey = {
   title: 'IssuedKey',
   type: 'object',
   required: ['id', 'key', 'organisation_id', 'name', 'role', 'created_at', 'expires_at'],
-  properties: { ...key, key: { type: 'string', description: 'The key itself. Shown this once' } },
+  properties: { ...key, key: { type: 'string', description: 'The key itself, shown only once' } },
   additionalProperties: false,
 } as const
 
@@ -63,7 +63,7 @@ export const keyPageSchema = {
   required: ['data', 'pagination'],
   properties: { data: { type: 'array', items: keySchema }, pagination: paginationSchema },
   additionalProperties: false,
-  description: 'The keys of the page',
+  description: 'One page of keys',
   examples: [
     {
       data: [{ ...issuedExample, hint: 'x7Qa', revoked_at: null, last_used_at: '2026-11-15T12:05:00.000Z' }],
@@ -77,13 +77,13 @@ export const issuedKeySchema = {
   required: ['data'],
   properties: { data: issuedKey },
   additionalProperties: false,
-  description: 'The new key, shown this once',
+  description: 'The new key, shown only once',
   examples: [{ data: { ...issuedExample, key: 'plk_0000000000000000000000000000000000000000000x7Qa' } }],
 } as const
 
 const hoursInYear = 8_760
 
-// Without a body, everything is as usual.
+// The body may be left out; the defaults apply.
 export const rotationSchema = {
   type: ['object', 'null'],
   properties: {
@@ -92,7 +92,7 @@ export const rotationSchema = {
       minimum: 0,
       maximum: hoursInYear,
       default: 24,
-      description: 'How long the old key works on',
+      description: 'Hours for which the old key stays valid',
     },
   },
   examples: [{ overlap_hours: 48 }],
@@ -101,7 +101,7 @@ export const rotationSchema = {
 export const keyParamsSchema = {
   type: 'object',
   required: ['key_id'],
-  properties: { key_id: { type: 'integer', description: 'The id of the key', examples: [issuedExample.id] } },
+  properties: { key_id: { type: 'integer', description: 'The ID of the key', examples: [issuedExample.id] } },
 } as const
 
 export type NewKeyBody = FromSchema<typeof newKeySchema>

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import { type Overview, overviewStart, overviewsOf } from '../../domain/impact/overview.ts'
-import { newPrompt, type Prompt, type PromptOrder, promptName } from '../../domain/prompt.ts'
-import { type Instant, isoTime } from '../../domain/time.ts'
+import { overviewStart, overviewsOf } from '../../domain/impact/overview.ts'
+import { newPrompt, type Prompt, type PromptOrder, validPromptName } from '../../domain/prompt.ts'
+import type { Instant } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema, unexpectedBodySchema } from '../error-schema.ts'
 import { notFound } from '../errors.ts'
-import { toHistoryEntryBody } from '../history/body.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { enumParameter, lastValue, type Query } from '../parameters.ts'
+import { toPromptBody } from './body.ts'
 import { promptParamsSchema } from './id-schema.ts'
 import {
   onePromptSchema,
@@ -16,26 +16,26 @@ import {
   promptNameSchema,
   promptPageSchema,
   promptQuerySchema,
-  promptSortWords,
+  promptSortValues,
 } from './schema.ts'
 
 const readers = { roles: ['standard', 'admin'] } as const
 const admins = { roles: ['admin'] } as const
 const errors = { 401: errorBodySchema, 403: errorBodySchema, 500: errorBodySchema }
-const missing = { ...errors, 404: errorBodySchema }
-const invalid = { 422: errorSchema('validation_error', 'name is required') }
+const errorsWithNotFound = { ...errors, 404: errorBodySchema }
+const invalidName = { 422: errorSchema('validation_error', 'name is required') }
 const tags = ['Prompts']
-const noSort = `sort must be one of ${promptSortWords.join(', ')}`
+const invalidSort = `sort must be one of ${promptSortValues.join(', ')}`
 const params = promptParamsSchema
 const body = promptNameSchema
 
-/** The prompts themselves: finding, creating, renaming and deleting them. */
+/** List, search, create, rename and delete prompts. */
 export function promptRoutes({ store, clock }: Context) {
   async function bodiesOf(prompts: Prompt[]): Promise<PromptBody[]> {
     return (await overviewsOf(store, prompts, clock())).map(toPromptBody)
   }
 
-  async function answer(prompt: Prompt) {
+  async function respondWith(prompt: Prompt) {
     const [data] = await bodiesOf([prompt])
     return { data }
   }
@@ -47,18 +47,24 @@ export function promptRoutes({ store, clock }: Context) {
         schema: {
           operationId: 'listPrompts',
           summary: 'List prompts',
+          description: 'With the last change, its verdict and the signals of the last 30 days.',
           tags,
           querystring: promptQuerySchema,
-          response: { 200: promptPageSchema, ...errors, 422: errorSchema('validation_error', noSort) },
+          response: { 200: promptPageSchema, ...errors, 422: errorSchema('validation_error', invalidSort) },
         },
         config: readers,
       },
       async (request, reply) => {
-        const asked = requestedPage(request.query)
+        const pageRequest = requestedPage(request.query)
         const search = lastValue((request.query as Query).q) ?? ''
-        const order = orderOf(request.query as Query, clock())
-        const { prompts, totalCount } = await store.prompts.page(request.access.organisationId, search, order, asked)
-        const page = renderPage(await bodiesOf(prompts), asked, totalCount)
+        const order = parseOrder(request.query as Query, clock())
+        const { prompts, totalCount } = await store.prompts.page(
+          request.access.organisationId,
+          search,
+          order,
+          pageRequest,
+        )
+        const page = renderPage(await bodiesOf(prompts), pageRequest, totalCount)
         return reply.type('application/json; charset=utf-8').send(page)
       },
     )
@@ -69,10 +75,11 @@ export function promptRoutes({ store, clock }: Context) {
         schema: {
           operationId: 'createPrompt',
           summary: 'Create a prompt',
-          description: 'For one whose file is in no repository that is followed.',
+          description:
+            'For a prompt whose file is not in a connected repository. Prompts of connected repositories are created automatically.',
           tags,
           body,
-          response: { 201: onePromptSchema, ...errors, ...invalid },
+          response: { 201: onePromptSchema, ...errors, ...invalidName },
         },
         config: admins,
       },
@@ -80,7 +87,7 @@ export function promptRoutes({ store, clock }: Context) {
         const { name } = request.body as PromptNameBody
         const { access } = request
         const created = await store.prompts.create(newPrompt(access.organisationId, name, clock()), access)
-        return reply.status(201).send(await answer(created))
+        return reply.status(201).send(await respondWith(created))
       },
     )
 
@@ -92,11 +99,11 @@ export function promptRoutes({ store, clock }: Context) {
           summary: 'Get a prompt',
           tags,
           params,
-          response: { 200: onePromptSchema, ...missing },
+          response: { 200: onePromptSchema, ...errorsWithNotFound },
         },
         config: readers,
       },
-      (request) => answer(request.prompt),
+      (request) => respondWith(request.prompt),
     )
 
     app.patch(
@@ -108,15 +115,15 @@ export function promptRoutes({ store, clock }: Context) {
           tags,
           params,
           body,
-          response: { 200: onePromptSchema, ...missing, ...invalid },
+          response: { 200: onePromptSchema, ...errorsWithNotFound, ...invalidName },
         },
         config: admins,
       },
       async (request) => {
         const { name } = request.body as PromptNameBody
-        const renamed = await store.prompts.rename(request.prompt, promptName(name), clock(), request.access)
+        const renamed = await store.prompts.rename(request.prompt, validPromptName(name), clock(), request.access)
         if (renamed === null) throw notFound()
-        return answer(renamed)
+        return respondWith(renamed)
       },
     )
 
@@ -126,12 +133,13 @@ export function promptRoutes({ store, clock }: Context) {
         schema: {
           operationId: 'deletePrompt',
           summary: 'Delete a prompt',
-          description: 'It is not found from then on; its signals keep counting for the month.',
+          description:
+            'Requests for the prompt get 404 from now on. Its signals still count towards the monthly limit.',
           tags,
           params,
           response: {
             204: { type: 'null', description: 'The prompt is deleted' },
-            ...missing,
+            ...errorsWithNotFound,
             422: unexpectedBodySchema,
           },
         },
@@ -145,25 +153,12 @@ export function promptRoutes({ store, clock }: Context) {
   }
 }
 
-function orderOf(query: Query, now: Instant): PromptOrder {
-  const word = enumParameter(query, 'sort', promptSortWords) ?? 'name'
-  const descending = word.startsWith('-')
+function parseOrder(query: Query, now: Instant): PromptOrder {
+  const value = enumParameter(query, 'sort', promptSortValues) ?? 'name'
+  const descending = value.startsWith('-')
   return {
-    by: (descending ? word.slice(1) : word) as PromptOrder['by'],
+    by: (descending ? value.slice(1) : value) as PromptOrder['by'],
     descending,
     since: overviewStart(now),
-  }
-}
-
-function toPromptBody({ prompt, lastChange, days, signals }: Overview): PromptBody {
-  const { publicId, name, path, createdAt } = prompt
-  return {
-    id: publicId,
-    name,
-    path,
-    created_at: isoTime(createdAt),
-    last_change: lastChange === null ? null : toHistoryEntryBody(lastChange.entry),
-    verdict: lastChange?.verdict ?? null,
-    signals: { ...signals, days: days.map(({ start, ...tally }) => ({ start: isoTime(start), ...tally })) },
   }
 }

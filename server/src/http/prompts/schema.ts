@@ -6,24 +6,25 @@ import { pageQuerySchema, paginationExample, paginationSchema } from '../page-sc
 import { intervalTally, tally } from '../signals/tally-schema.ts'
 import { promptIdExample } from './id-schema.ts'
 
-/** Each of them, and with `-` before it, downwards. */
-export const promptSortWords = promptSorts.flatMap((sort) => [sort, `-${sort}` as const])
+/** Each sort key, and the same key prefixed with `-` for descending order. */
+export const promptSortValues = promptSorts.flatMap((sort) => [sort, `-${sort}` as const])
 
 export const promptQuerySchema = {
   type: 'object',
   properties: {
-    q: { type: 'string', default: '', description: 'A part of the name or the path, in any case' },
+    q: { type: 'string', default: '', description: 'Matches part of the name or path, ignoring case' },
     sort: {
       type: 'string',
-      enum: promptSortWords,
+      enum: promptSortValues,
       default: 'name',
-      description: 'Upwards, or downwards with `-`; what has no change or no signals of the last 30 days comes last',
+      description:
+        'Prefix with `-` for descending order. Prompts without a change, or without signals in the last 30 days, come last',
     },
     ...pageQuerySchema.properties,
   },
 } as const
 
-const name = { type: 'string', description: 'A line of up to 1,000 characters' } as const
+const name = { type: 'string', description: 'One line of up to 1,000 characters' } as const
 
 export const promptNameSchema = {
   type: 'object',
@@ -53,26 +54,26 @@ const promptSchema = {
   properties: {
     id: { type: 'string', description: 'The public ID (prefix pmt_)' },
     name,
-    path: { type: ['string', 'null'], description: "Where the prompt's file is; null where it has none" },
+    path: { type: ['string', 'null'], description: "Path of the prompt's file in its repository; null if it has none" },
     created_at: { type: 'string', format: 'date-time' },
     last_change: {
       anyOf: [historyEntrySchema, { type: 'null' }],
-      description: 'The newest entry of the history that is deployed or pr_merged',
+      description: 'The newest history entry with the action deployed or pr_merged; null if there is none',
     },
     verdict: {
       type: ['string', 'null'],
       enum: [...verdicts, null],
-      description: 'What the last change did to what users think; null where there is none',
+      description: 'Effect of the last change on user feedback; null if there is no change',
     },
     signals: {
       type: 'object',
-      description: 'Those of the last 30 days, today included, UTC',
+      description: 'Signals of the last 30 days including today, UTC',
       required: ['positive', 'negative', 'days'],
       properties: {
         ...tally,
         days: {
           type: 'array',
-          description: 'The same by day, the empty ones too',
+          description: 'Counts per day, including days without signals',
           items: intervalTally,
         },
       },
@@ -96,7 +97,7 @@ export const promptPageSchema = {
   required: ['data', 'pagination'],
   properties: { data: { type: 'array', items: promptSchema }, pagination: paginationSchema },
   additionalProperties: false,
-  description: 'The prompts of the page',
+  description: 'One page of prompts',
   examples: [{ data: [promptExample], pagination: paginationExample(1) }],
 } as const
 

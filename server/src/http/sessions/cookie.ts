@@ -3,8 +3,8 @@ import type { Instant } from '../../domain/time.ts'
 export const cookieName = 'promptledger_session'
 
 /**
- * The token in a Cookie header, null where there is none. Where there are two of the name, another host of the same domain
- * has set one of them and nobody can tell which: neither counts.
+ * The session token in a Cookie header, or null. If two cookies have the name, another host of the same domain set one of
+ * them and we cannot tell which, so neither is accepted.
  */
 export function sessionTokenIn(cookies = ''): string | null {
   const values = cookies.split(';').flatMap((cookie) => {
@@ -19,7 +19,7 @@ export function sessionCookie(token: string, expiresAt: Instant, now: Instant, p
   return cookie(token, Math.ceil((expiresAt - now) / 1_000), publicUrl)
 }
 
-/** Makes the browser forget it. */
+/** A Set-Cookie value that removes the cookie from the browser. */
 export function clearedSessionCookie(publicUrl: string): string {
   return cookie('', 0, publicUrl)
 }

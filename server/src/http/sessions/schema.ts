@@ -23,13 +23,14 @@ const session = {
         name: { type: 'string' },
         role: { enum: roles },
         hint: { type: 'string', description: 'The last four characters of the key' },
-        expires_at: { ...timeOrNull, description: 'When the key stops working by itself; null for never' },
+        expires_at: { ...timeOrNull, description: 'When the key expires; null for never' },
       },
       additionalProperties: false,
     },
     expires_at: {
       ...timeOrNull,
-      description: 'When one has to sign in again: after 30 days, or when the key expires. For a key, its own expiry',
+      description:
+        'When the session ends: after 30 days, or when the key expires. For a request with a key, when the key expires',
     },
   },
   additionalProperties: false,
@@ -40,7 +41,7 @@ export const sessionSchema = {
   required: ['data'],
   properties: { data: session },
   additionalProperties: false,
-  description: 'Who is signed in',
+  description: 'The current session',
   examples: [
     {
       data: {

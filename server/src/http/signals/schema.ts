@@ -30,8 +30,8 @@ export const signalHeadersSchema = {
       minLength: 1,
       maxLength: 255,
       description:
-        'Visible ASCII characters. The same key with the same prompt and body gives the first answer again; ' +
-        'nothing is stored or counted',
+        'Visible ASCII characters. Repeating a request with the same key, prompt and body returns the first response; ' +
+        'nothing more is stored or counted',
       examples: ['b7d1-0001'],
     },
   },
@@ -55,7 +55,7 @@ export const signalSchema = {
     },
   },
   additionalProperties: false,
-  description: 'The signal is on disk',
+  description: 'The signal is stored on disk',
   examples: [{ data: { id: 31337, value: 'positive', created_at: '2026-11-15T12:00:00.000Z' } }],
 } as const
 
@@ -66,16 +66,16 @@ const storedSignalExample = {
   created_at: '2026-11-15T12:00:00.000Z',
 } as const
 
-/** One signal in each of the formats in which they are exported. */
+/** The export formats, each with one signal as an example. */
 export const exportSchemas = {
   'application/x-ndjson': {
     type: 'string',
-    description: 'One signal a line, as in the list',
+    description: 'One signal per line, in the same format as in the list',
     examples: [`${JSON.stringify(storedSignalExample)}\n`],
   },
   'text/csv': {
     type: 'string',
-    description: 'One signal a line, metadata as JSON text',
+    description: 'One signal per line, with metadata as JSON text',
     examples: ['id,value,created_at,metadata\r\n31337,positive,2026-11-15T12:00:00.000Z,\r\n'],
   },
 } as const
@@ -93,26 +93,26 @@ export const signalPageSchema = {
   required: ['data', 'pagination'],
   properties: { data: { type: 'array', items: storedSignalSchema }, pagination: paginationSchema },
   additionalProperties: false,
-  description: 'The signals of the page, newest first',
+  description: 'One page of signals, newest first',
   examples: [{ data: [storedSignalExample], pagination: paginationExample(1) }],
 } as const
 
 const since = {
   type: 'string',
   format: 'date-time',
-  description: 'From this time on',
+  description: 'From this time, inclusive',
   examples: ['2026-11-01T00:00:00.000Z'],
 } as const
 const until = {
   type: 'string',
   format: 'date-time',
-  description: 'Before this time',
+  description: 'Until this time, exclusive',
   examples: ['2026-12-01T00:00:00.000Z'],
 } as const
 
 export const signalFilterSchema = {
   type: 'object',
-  properties: { value: { ...value, description: 'Only these' }, since, until },
+  properties: { value: { ...value, description: 'Only signals with this value' }, since, until },
 } as const
 
 export const signalQuerySchema = {
@@ -123,7 +123,7 @@ export const signalQuerySchema = {
 export const exportQuerySchema = {
   type: 'object',
   properties: {
-    format: { enum: exportFormats, default: 'ndjson', description: 'One JSON object a line, or CSV' },
+    format: { enum: exportFormats, default: 'ndjson', description: 'One JSON object per line, or CSV' },
     ...signalFilterSchema.properties,
   },
 } as const
@@ -133,7 +133,7 @@ export const signalParamsSchema = {
   required: ['prompt_id', 'signal_id'],
   properties: {
     prompt_id: promptId,
-    signal_id: { type: 'integer', description: 'The id of the signal', examples: [storedSignalExample.id] },
+    signal_id: { type: 'integer', description: 'The ID of the signal', examples: [storedSignalExample.id] },
   },
 } as const
 
@@ -143,16 +143,16 @@ export const summaryQuerySchema = {
     from: {
       type: 'string',
       format: 'date-time',
-      description: '30 days before `to`, where it is not given',
+      description: 'Defaults to 30 days before `to`',
       examples: ['2026-11-14T00:00:00.000Z'],
     },
     to: {
       type: 'string',
       format: 'date-time',
-      description: 'Now, where it is not given',
+      description: 'Defaults to now',
       examples: ['2026-11-15T00:00:00.000Z'],
     },
-    interval: { enum: intervals, default: 'day', description: 'UTC; weeks begin on Monday' },
+    interval: { enum: intervals, default: 'day', description: 'UTC. Weeks start on Monday' },
   },
 } as const
 
@@ -162,14 +162,14 @@ export const summarySchema = {
   properties: {
     data: {
       type: 'array',
-      description: 'Every interval that the span touches, whole, in order',
+      description: 'Every interval that overlaps the requested range, in order. The first and last are counted in full',
       items: intervalTally,
     },
     interval: { enum: intervals },
     total: { type: 'object', required: ['positive', 'negative'], properties: tally, additionalProperties: false },
   },
   additionalProperties: false,
-  description: 'The sums',
+  description: 'The counts',
   examples: [
     {
       data: [{ start: '2026-11-14T00:00:00.000Z', positive: 31, negative: 4 }],
@@ -184,7 +184,7 @@ export const erasureSchema = {
   type: 'object',
   required: ['metadata'],
   properties: {
-    metadata: { type: 'object', description: 'What the metadata of signals must have: one member or several' },
+    metadata: { type: 'object', description: 'Members that the metadata of a signal must have: one or more' },
   },
   examples: [{ metadata: { user: 'u-123' } }],
 } as const
@@ -196,12 +196,12 @@ export const erasedSchema = {
     data: {
       type: 'object',
       required: ['erased'],
-      properties: { erased: { type: 'integer', description: 'How many signals' } },
+      properties: { erased: { type: 'integer', description: 'Number of erased signals' } },
       additionalProperties: false,
     },
   },
   additionalProperties: false,
-  description: 'They are gone',
+  description: 'The signals are erased',
   examples: [{ data: { erased: 42 } }],
 } as const
 

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { memberText } from '../../domain/signals/json-text.ts'
-import { checkMetadata, type RecordSignal } from '../../domain/signals/signal.ts'
+import { type RecordSignal, validMetadata } from '../../domain/signals/signal.ts'
 import type { NewSignalBody } from './schema.ts'
 
 /**
@@ -20,5 +20,5 @@ export function parseSignal(request: FastifyRequest): RecordSignal {
 
 /** The `metadata` member as sent. Parsing it would round integers beyond 2^53, such as user ids. */
 export function parseMetadata(bodyText: string): string {
-  return checkMetadata(memberText(bodyText, 'metadata') as string)
+  return validMetadata(memberText(bodyText, 'metadata') as string)
 }

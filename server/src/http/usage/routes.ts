@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify'
-import { type Usage, usageOf } from '../../domain/signals/usage.ts'
-import { isoTime } from '../../domain/time.ts'
+import { usageOf } from '../../domain/signals/usage.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema } from '../error-schema.ts'
-import { type UsageBody, usageSchema } from './schema.ts'
+import { toUsageBody } from './body.ts'
+import { usageSchema } from './schema.ts'
 
 const schema = {
   operationId: 'getUsage',
-  summary: 'Get the usage',
-  description: "How much of the month's limit is used, and what was used in the months before.",
+  summary: 'Get usage',
+  description: "Signals recorded this month against the plan's limit, and in previous months.",
   tags: ['Usage'],
   response: { 200: usageSchema, 401: errorBodySchema, 403: errorBodySchema, 500: errorBodySchema },
 }
@@ -16,16 +16,7 @@ const schema = {
 export function usageRoutes({ store, clock }: Context) {
   return async (app: FastifyInstance) => {
     app.get('/usage', { schema, config: { roles: ['standard', 'admin'] } }, async (request) =>
-      toBody(await usageOf(store.organisations, request.access, clock())),
+      toUsageBody(await usageOf(store.organisations, request.access, clock())),
     )
   }
-}
-
-function toBody({ resetsAt, months, ...usage }: Usage): UsageBody {
-  const data = {
-    ...usage,
-    resets_at: isoTime(resetsAt),
-    months: months.map(({ month, used }) => ({ month: isoTime(month).slice(0, 'yyyy-mm'.length), used })),
-  }
-  return { data }
 }

@@ -4,7 +4,7 @@ import { plans } from '../../domain/access/plan.ts'
 const month = {
   type: 'object',
   required: ['month', 'used'],
-  properties: { month: { type: 'string', description: 'Such as 2026-11' }, used: { type: 'integer' } },
+  properties: { month: { type: 'string', description: 'Month, UTC, such as 2026-11' }, used: { type: 'integer' } },
   additionalProperties: false,
 } as const
 
@@ -19,15 +19,15 @@ export const usageSchema = {
         plan: { enum: plans },
         limit: { type: 'integer', description: "The plan's monthly signal limit" },
         used: { type: 'integer', description: 'Signals recorded in the current month' },
-        remaining: { type: 'integer', description: 'Signals that can still be recorded in it' },
+        remaining: { type: 'integer', description: 'Signals left in the current month' },
         resets_at: { type: 'string', format: 'date-time', description: 'When the counter resets' },
-        months: { type: 'array', items: month, description: 'The last twelve, newest first' },
+        months: { type: 'array', items: month, description: 'The last twelve months, newest first' },
       },
       additionalProperties: false,
     },
   },
   additionalProperties: false,
-  description: 'The usage',
+  description: 'The usage of the organisation',
   examples: [
     {
       data: {
