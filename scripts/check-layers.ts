@@ -16,7 +16,8 @@ interface Layer {
 
 const table = 'docs/architecture.md'
 const root = fileURLToPath(new URL('../', import.meta.url))
-const specifier = /^(?:import|export)\b[^'";]*?['"]([^'"\n]+)['"]|\bimport\(\s*['"]([^'"\n]+)['"]\s*\)/gm
+const specifier =
+  /^(?:import|export)\b(?:[^'"`;=()]*?\bfrom)?\s*['"]([^'"\n]+)['"]|\bimport\(\s*['"]([^'"\n]+)['"]\s*\)/gm
 
 const layers = readLayers(readFileSync(join(root, table), 'utf8'))
 const problems = sourceFiles(root, ['*.ts', '*.tsx']).flatMap(problemsOf)
