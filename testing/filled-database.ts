@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { operator } from '../server/src/domain/access/audit.ts'
 import { archiveTables } from '../server/src/store/sql/archive-tables.ts'
 import { bob } from './git-repository.ts'
-import { connected, type Scenario } from './scenario.ts'
-import { type Tenant, type TestService } from './service.ts'
 import { queryRows } from './rows.ts'
+import { connectedScenario, type Scenario } from './scenario.ts'
+import type { Tenant, TestService } from './service.ts'
 
-export interface WellFilled {
+export interface FilledDatabase {
   /** Follows a repository, on the Free plan, two signals below its limit. */
   scenario: Scenario
   tenant: Tenant
@@ -20,17 +20,17 @@ export const oddMetadata =
 export const idempotencyKey = 'vote-81f3~!'
 
 /** A database that has something in every column of every table, made by what makes it in earnest as far as that goes. */
-export async function fillWell(service: TestService): Promise<WellFilled> {
+export async function fillDatabase(service: TestService): Promise<FilledDatabase> {
   const other = await service.tenant('business', 'admin')
   await other.signal({ value: 'negative' })
-  const scenario = await connected(service)
+  const scenario = await connectedScenario(service)
   const { tenant } = scenario
   await service.store.organisations.setPlan(tenant.organisation.id, 'team', service.now, operator)
   await service.store.organisations.setPlan(tenant.organisation.id, 'free', service.now, operator)
   await changeHistory(scenario)
   await useKeys(tenant)
   await vote(tenant)
-  await other.record({
+  await other.recordEntry({
     action: 'pr_merged',
     user: { name: 'Zoë 😀', email: 'zoe@example.com' },
     prNumber: 3,
@@ -43,7 +43,7 @@ export async function fillWell(service: TestService): Promise<WellFilled> {
     service.now,
     operator,
   )
-  const gone = await connected(service)
+  const gone = await connectedScenario(service)
   await store.repositories.disconnect(gone.repository, service.now, operator)
   await store.prompts.delete(gone.tenant.prompt, service.now, operator)
   // What would take long to come about.
@@ -96,7 +96,7 @@ async function vote(tenant: Tenant): Promise<void> {
   } as const
   const old = ['2026-01-31T23:00:00Z', '2026-09-01T00:00:00Z'].map((time) => ({ ...then, createdAt: Date.parse(time) }))
   await service.store.signals.import(inOne(old))
-  await tenant.fill(993)
+  await tenant.fillMonth(993)
   await tenant.signal(`{"value":"negative","metadata":${oddMetadata}}`)
   await tenant.signal({ value: 'positive' }, { 'idempotency-key': idempotencyKey })
   await tenant.signal({ value: 'positive', metadata: { user: 'u-1' } })
@@ -115,7 +115,7 @@ async function* inOne<T>(items: T[]): AsyncGenerator<T[]> {
 }
 
 /** Every table that is archived, row for row, in one order and with texts for numbers, whatever the engine. */
-export async function everything(url: string): Promise<Record<string, (string | null)[][]>> {
+export async function archivedRows(url: string): Promise<Record<string, (string | null)[][]>> {
   const tables = archiveTables.map(async ({ name, columns }) => {
     const rows = await queryRows(url, `select ${Object.keys(columns).join(', ')} from ${name}`)
     const values = rows.map((row) => Object.values(row).map((value) => (value === null ? null : String(value))))
@@ -129,7 +129,7 @@ export async function everything(url: string): Promise<Record<string, (string | 
 }
 
 async function assertNothingEmpty(url: string): Promise<void> {
-  const found = await everything(url)
+  const found = await archivedRows(url)
   for (const { name, columns } of archiveTables) {
     for (const [i, column] of Object.keys(columns).entries()) {
       assert.ok(

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import {
   createServer,
   request as httpRequest,
@@ -6,28 +7,28 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 
-/** What becomes of one request. */
+/** What the proxy does with one request. */
 export type Fate =
   | { do: 'pass' }
-  /** The connection ends before the service hears of it. */
+  /** Closes the connection before the service receives the request. */
   | { do: 'refuse' }
-  /** The service does it, but its answer is lost. */
+  /** Passes the request on, then closes the connection instead of sending the response. */
   | { do: 'cut' }
-  /** The connection ends after so many bytes of the answer's body. */
+  /** Closes the connection after `after` bytes of the response body. */
   | { do: 'truncate'; after: number }
-  /** So many bytes of the answer's body arrive, then nothing more. */
+  /** Sends `after` bytes of the response body, then nothing more. */
   | { do: 'stall'; after: number }
-  /** The service gets it only after a while. */
+  /** Passes the request on after `milliseconds`. */
   | { do: 'delay'; milliseconds: number }
-  /** The service gets it twice at once. */
+  /** Sends the request to the service twice at once. */
   | { do: 'duplicate' }
-  /** Something else answers. */
-  | { do: 'answer'; status: number; headers?: Record<string, string>; body?: string }
+  /** Responds in place of the service. */
+  | { do: 'respond'; status: number; headers?: Record<string, string>; body?: string }
 
-export interface Passed {
+export interface ReceivedRequest {
   at: number
   method: string
   url: string
@@ -35,81 +36,79 @@ export interface Passed {
   body: string
 }
 
-/** Stands between client and service. */
-export class TestProxy {
+/** Stands between client and service, and breaks requests as a test tells it to. */
+export class HttpProxy {
   address = ''
-  /** What arrived here since the last reset. */
-  passed: Passed[] = []
-  /** Called for each request, with its number from 0. */
-  fate: (number: number, request: Passed) => Fate = () => ({ do: 'pass' })
-  /** How many requests are being answered. */
-  underWay = 0
+  /** Requests received since the last reset. */
+  requests: ReceivedRequest[] = []
+  /** Decides about each request, by its index in `requests`. */
+  fate: (index: number, request: ReceivedRequest) => Fate = () => ({ do: 'pass' })
+  /** Requests without a complete response. */
+  inFlight = 0
   #server: Server | undefined
-  readonly #sockets = new Set<Socket>()
 
-  async open(target: number, port = 0): Promise<void> {
+  async open(targetPort: number, port = 0): Promise<void> {
     const server = createServer((request, response) => {
-      this.underWay++
-      response.on('close', () => this.underWay--)
-      // Where the service is gone, so is the connection to it.
-      this.#treat(target, request, response).catch(() => request.socket.destroy())
+      this.inFlight++
+      response.on('close', () => this.inFlight--)
+      // If the service is gone, the client's connection ends too.
+      this.#handle(targetPort, request, response).catch(() => request.socket.destroy())
     })
-    server.on('connection', (socket) => {
-      this.#sockets.add(socket)
-      socket.on('close', () => this.#sockets.delete(socket))
-    })
-    this.#server = server
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+    this.#server = server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
     this.address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   }
 
   async close(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy()
-    await new Promise((resolve) => this.#server?.close(resolve))
+    if (!this.#server?.listening) return
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    this.#server.closeAllConnections()
+    await closed
   }
 
-  /** Everything passes again, and nothing has. */
+  /** Passes all requests on again and forgets those received. */
   reset(): void {
-    this.passed = []
+    this.requests = []
     this.fate = () => ({ do: 'pass' })
   }
 
-  /** The first requests meet these fates, all later ones pass. */
+  /** Applies these fates to the first requests and passes all later ones on. */
   first(...fates: Fate[]): void {
-    this.fate = (number) => fates[number] ?? { do: 'pass' }
+    this.fate = (index) => fates[index] ?? { do: 'pass' }
   }
 
-  async #treat(target: number, request: IncomingMessage, response: ServerResponse): Promise<unknown> {
+  async #handle(targetPort: number, incoming: IncomingMessage, response: ServerResponse): Promise<unknown> {
     const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    const body = Buffer.concat(chunks).toString()
-    const { method = '', url = '', headers } = request
-    const passed = { at: performance.now(), method, url, headers, body }
-    this.passed.push(passed)
-    const fate = this.fate(this.passed.length - 1, passed)
+    for await (const chunk of incoming) chunks.push(chunk)
+    const { method = '', url = '', headers, socket } = incoming
+    const request = { at: performance.now(), method, url, headers, body: Buffer.concat(chunks).toString() }
+    this.requests.push(request)
+    const fate = this.fate(this.requests.length - 1, request)
 
-    if (fate.do === 'refuse') return request.socket.destroy()
-    if (fate.do === 'answer') return response.writeHead(fate.status, fate.headers).end(fate.body)
-    if (fate.do === 'delay') await setTimeout(fate.milliseconds)
-    const ways = fate.do === 'duplicate' ? 2 : 1
-    const answers = await Promise.all(Array.from({ length: ways }, () => forward(target, passed)))
-    const answer = answers[0] as IncomingMessage
-    answers[1]?.resume()
-    if (fate.do === 'cut') return answer.resume().on('end', () => request.socket.destroy())
-    response.writeHead(answer.statusCode ?? 0, answer.headers)
-    if (fate.do !== 'truncate' && fate.do !== 'stall') return answer.pipe(response)
+    if (fate.do === 'refuse') return socket.destroy()
+    if (fate.do === 'respond') return response.writeHead(fate.status, fate.headers).end(fate.body)
+    if (fate.do === 'delay') await pause(fate.milliseconds)
+    const copies = fate.do === 'duplicate' ? 2 : 1
+    const [upstream, other] = (await Promise.all(
+      Array.from({ length: copies }, () => forward(targetPort, request)),
+    )) as [IncomingMessage, IncomingMessage?]
+    other?.resume()
+    if (fate.do === 'cut') return upstream.resume().on('end', () => socket.destroy())
+    response.writeHead(upstream.statusCode ?? 0, upstream.headers)
+    if (fate.do !== 'truncate' && fate.do !== 'stall') return upstream.pipe(response)
     let left = fate.after
-    for await (const chunk of answer) {
+    for await (const chunk of upstream) {
       response.write(chunk.subarray(0, left))
       left -= chunk.length
       if (left <= 0) break
     }
-    if (fate.do === 'truncate') request.socket.destroySoon()
+    if (fate.do === 'truncate') socket.destroySoon()
     return
   }
 }
 
-function forward(port: number, { method, url, headers, body }: Passed): Promise<IncomingMessage> {
+function forward(port: number, { method, url, headers, body }: ReceivedRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const request = httpRequest({ port, host: '127.0.0.1', method, path: url, headers }, resolve)
     request.on('error', reject)

@@ -12,25 +12,25 @@ import {
   resolve,
 } from '../server/src/http/docs/openapi-document.ts'
 import { GitRepository } from './git-repository.ts'
-import { deliveries } from './payloads.ts'
-import { connected } from './scenario.ts'
+import { deliveriesFrom } from './payloads/deliveries.ts'
+import { connectedScenario } from './scenario.ts'
 import type { Tenant, TestService } from './service.ts'
 
 /** An operation of the document, where it stands. */
-export interface Documented {
+export interface DocumentedOperation {
   name: string
   path: string
   method: string
   operation: Operation
   success: { status: number; response: Response }
-  refusals: { status: number; response: Response; example: ErrorBody; isShared: boolean }[]
+  errors: { status: number; response: Response; example: ErrorBody; isShared: boolean }[]
 }
 
 export interface ErrorBody {
   error: { code: string; message: string }
 }
 
-export function operationsOf(document: Document): Documented[] {
+export function documentedOperations(document: Document): DocumentedOperation[] {
   return Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => {
       const responses = Object.entries(operation.responses).map(([status, given]) => {
@@ -43,8 +43,8 @@ export function operationsOf(document: Document): Documented[] {
         path,
         method,
         operation,
-        success: responses.find(({ status }) => status < 400) as Documented['success'],
-        refusals: responses.filter(({ status }) => status >= 400),
+        success: responses.find(({ status }) => status < 400) as DocumentedOperation['success'],
+        errors: responses.filter(({ status }) => status >= 400),
       }
     }),
   )
@@ -55,7 +55,7 @@ export function exampleOf(content: Record<string, Media> | undefined): unknown {
 }
 
 /** What checks values against a schema in the document, by the way that leads there. */
-export function schemasOf(document: Document): (...steps: string[]) => ValidateFunction {
+export function schemaFinder(document: Document): (...steps: string[]) => ValidateFunction {
   const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(document, 'openapi')
   return (...steps) => {
     const pointer = steps.map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1')))
@@ -64,7 +64,7 @@ export function schemasOf(document: Document): (...steps: string[]) => ValidateF
 }
 
 /** A request that follows the documentation, and what it needs to be there. */
-export interface Prepared {
+export interface PreparedRequest {
   tenant: Tenant
   parameters: Record<string, string | number>
   query: Record<string, string>
@@ -75,11 +75,14 @@ export interface Prepared {
 }
 
 /** Makes something new for each name that the path has, so that no example depends on another. */
-export async function prepare(service: TestService, { path, operation }: Documented): Promise<Prepared> {
-  const ofRepository = /\{(repository|hook)_id\}/.test(path) ? await connected(service) : null
+export async function prepareRequest(
+  service: TestService,
+  { path, operation }: DocumentedOperation,
+): Promise<PreparedRequest> {
+  const ofRepository = /\{(repository|hook)_id\}/.test(path) ? await connectedScenario(service) : null
   const tenant = ofRepository?.tenant ?? (await service.tenant('free', 'admin'))
   const { store, now } = service
-  const entry = await tenant.record({ createdAt: Date.parse('2026-11-14T16:05:00.000Z') })
+  const entry = await tenant.recordEntry({ createdAt: Date.parse('2026-11-14T16:05:00.000Z') })
   const signal = await tenant.signal({ value: 'positive', metadata: { session: 'b7d1' } })
   const { organisation } = tenant
   const terms = {
@@ -91,19 +94,19 @@ export async function prepare(service: TestService, { path, operation }: Documen
   } as const
   const key = await store.keys.create(newApiKey(generateSecret(), terms), operator)
   const body = exampleOf(operation.requestBody?.content)
-  const parameters: Prepared['parameters'] = {
+  const parameters: PreparedRequest['parameters'] = {
     prompt_id: tenant.prompt.publicId,
     entry_id: entry.id,
     signal_id: signal.json().data.id,
     key_id: key.id,
   }
-  let sign: Prepared['sign'] = () => ({})
+  let sign: PreparedRequest['sign'] = () => ({})
   if (ofRepository !== null) {
     const { repository, forge, secret } = ofRepository
     await ofRepository.deliver(forge.ping())
     const [delivery] = (await store.deliveries.list(repository, 1)) as [Delivery]
     Object.assign(parameters, { repository_id: repository.id, delivery_id: delivery.id, hook_id: repository.hookId })
-    if (path.startsWith('/webhooks/')) sign = (bytes) => deliveries('github', secret).signed('ping', bytes).headers
+    if (path.startsWith('/webhooks/')) sign = (bytes) => deliveriesFrom('github', secret).signed('ping', bytes).headers
   }
   const given = (place: string) =>
     (operation.parameters ?? [])
@@ -132,10 +135,10 @@ function withinReach(body: object): object {
   return { ...body, url: git.remote }
 }
 
-export function send(
+export function sendRequest(
   service: TestService,
-  { path, method }: Documented,
-  { parameters, query, headers, body }: Omit<Prepared, 'tenant' | 'sign'>,
+  { path, method }: DocumentedOperation,
+  { parameters, query, headers, body }: Omit<PreparedRequest, 'tenant' | 'sign'>,
 ): Promise<LightMyRequestResponse> {
   const url = path.replaceAll(/\{(\w+)\}/g, (_, name) => String(parameters[name]))
   return service.app.inject({

@@ -5,7 +5,8 @@ import type { ForgeName, Repository } from '../server/src/domain/repositories/re
 import { connectRepository } from '../server/src/follow/connect.ts'
 import { syncOnce, syncWithLease } from '../server/src/follow/worker.ts'
 import { GitRepository } from './git-repository.ts'
-import { type Deliveries, type Delivery, deliveries } from './payloads.ts'
+import { deliveriesFrom, type ForgeDeliveries } from './payloads/deliveries.ts'
+import type { Delivery } from './payloads/facts.ts'
 import type { Tenant, TestService } from './service.ts'
 
 export interface Entry {
@@ -26,7 +27,7 @@ export class Scenario {
   readonly service: TestService
   readonly tenant: Tenant
   readonly git: GitRepository
-  readonly forge: Deliveries
+  readonly forge: ForgeDeliveries
   readonly forgeName: ForgeName
   readonly secret: string
   repository: Repository
@@ -45,7 +46,7 @@ export class Scenario {
     this.forgeName = forgeName
     this.repository = repository
     this.secret = secret
-    this.forge = deliveries(forgeName, secret)
+    this.forge = deliveriesFrom(forgeName, secret)
   }
 
   /** Hands a delivery to the service, as the forge would, and gives the status. */
@@ -62,30 +63,30 @@ export class Scenario {
   /** Sends and has it worked on. */
   async deliver(...sent: Delivery[]): Promise<void> {
     for (const delivery of sent) assert.equal(await this.send(delivery), 202)
-    await this.work()
+    await this.sync()
   }
 
   /** What the worker does when there is something to do. */
-  async work(): Promise<void> {
+  async sync(): Promise<void> {
     await syncOnce(this.service.syncContext, this.repository.id)
     this.repository = (await this.service.store.repositories.find(this.repository.id)) as Repository
   }
 
   /** Time passes, and the worker does what was waiting for it. */
-  async after(seconds: number): Promise<void> {
+  async advance(seconds: number): Promise<void> {
     this.service.now += seconds * second
-    await this.work()
+    await this.sync()
   }
 
   /** Pushes the branch and has the forge tell of it. */
   async push(branch = 'main', facts: { pusher?: string } = {}): Promise<void> {
     const before = this.#remoteHead(branch)
     this.git.push(`${branch}:${branch}`)
-    await this.deliver(this.pushed(branch, before, facts))
+    await this.deliver(this.pushDelivery(branch, before, facts))
   }
 
   /** The delivery for a push of what is there by now. */
-  pushed(branch: string, before: string | null, facts: { pusher?: string } = {}): Delivery {
+  pushDelivery(branch: string, before: string | null, facts: { pusher?: string } = {}): Delivery {
     const range = before === null ? [branch] : [branch, `^${before}`]
     const shas = this.git
       .git('rev-list', '--reverse', ...range)
@@ -133,7 +134,7 @@ export class Scenario {
   }
 
   /** Action and commit of each entry, in words: `deployed 1a2b3c4`. */
-  async story(path = 'prompts/p.md'): Promise<string[]> {
+  async summary(path = 'prompts/p.md'): Promise<string[]> {
     return (await this.history(path)).map(({ action, commit_sha, pr_number }) =>
       [action, commit_sha.slice(0, 7), ...(pr_number === null ? [] : [`#${pr_number}`])].join(' '),
     )
@@ -155,7 +156,7 @@ export interface ScenarioOptions {
 }
 
 /** A new organisation that has just connected a new repository. */
-export async function connected(service: TestService, options: ScenarioOptions = {}): Promise<Scenario> {
+export async function connectedScenario(service: TestService, options: ScenarioOptions = {}): Promise<Scenario> {
   const { forge = 'github', pattern = 'prompts/**', similarity = 100, prepare = twoPrompts } = options
   const git = new GitRepository(options.gitOptions)
   after(() => git.remove())
@@ -185,6 +186,6 @@ function twoPrompts(git: GitRepository): void {
 }
 
 /** The same 7 digits that `story` shows. */
-export function short(commit: string): string {
+export function shortSha(commit: string): string {
   return commit.slice(0, 7)
 }

@@ -11,10 +11,12 @@ import { newOrganisation, type Organisation } from '../server/src/domain/access/
 import type { Plan } from '../server/src/domain/access/plan.ts'
 import { type HistoryEntry, newHistoryEntry } from '../server/src/domain/history/entry.ts'
 import { newPrompt, type Prompt } from '../server/src/domain/prompt.ts'
+import type { RepositoryService } from '../server/src/domain/repositories/repository-service.ts'
 import { createVault } from '../server/src/domain/repositories/vault.ts'
 import type { Store } from '../server/src/domain/store.ts'
-import { type RepositoryService, startRepositoryService } from '../server/src/follow/repository-service.ts'
+import { createRepositoryService } from '../server/src/follow/repository-service.ts'
 import type { SyncContext } from '../server/src/follow/sync-context.ts'
+import { idleWorker } from '../server/src/follow/worker.ts'
 import { buildApp } from '../server/src/http/app.ts'
 import { createLastUsedTracker, type LastUsedTracker } from '../server/src/http/keys/last-used.ts'
 import { openStore } from '../server/src/store/open.ts'
@@ -55,13 +57,13 @@ export class TestService {
       allowRedirects: false,
       sizeLimit: 100_000_000,
     }
-    // Tests say themselves when repositories are worked on.
-    const idle = { wake() {}, stop: async () => {} }
-    this.repositories = startRepositoryService(this.syncContext, () => 'https://ledger.example', idle)
+    // Tests decide themselves when to sync.
+    this.repositories = createRepositoryService(this.syncContext, idleWorker)
     this.app = buildApp({
       store: this.store,
       lastUsed: this.lastUsed,
       repositories: this.repositories,
+      publicUrl: () => 'https://ledger.example',
       consoleFolder: this.consoleFolder,
       clock: () => this.now,
       log,
@@ -71,7 +73,6 @@ export class TestService {
 
   async close(): Promise<void> {
     await this.app.close()
-    await this.repositories.stop()
     await this.store.close()
     await this.#database.remove()
     await rm(this.#dataDir, { recursive: true, force: true })
@@ -137,7 +138,7 @@ export class Tenant {
   }
 
   /** Stores signals of this month past every limit. */
-  async fill(count: number): Promise<void> {
+  async fillMonth(count: number): Promise<void> {
     const signal = {
       organisationId: this.organisation.id,
       promptId: this.prompt.id,
@@ -151,8 +152,11 @@ export class Tenant {
     await this.service.store.signals.import(portions())
   }
 
-  record(entry: Partial<Omit<HistoryEntry, 'id'>> = {}): Promise<HistoryEntry> {
-    return this.service.store.history.record(this.prompt, newHistoryEntry({ ...deployed(this.service.now), ...entry }))
+  recordEntry(entry: Partial<Omit<HistoryEntry, 'id'>> = {}): Promise<HistoryEntry> {
+    return this.service.store.history.record(
+      this.prompt,
+      newHistoryEntry({ ...deployedEntry(this.service.now), ...entry }),
+    )
   }
 
   /** What the counters of all months say together. */
@@ -162,7 +166,7 @@ export class Tenant {
   }
 }
 
-export function deployed(createdAt: number): Omit<HistoryEntry, 'id'> {
+export function deployedEntry(createdAt: number): Omit<HistoryEntry, 'id'> {
   return {
     action: 'deployed',
     user: { name: 'Ada Lovelace', email: 'ada@example.com' },

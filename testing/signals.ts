@@ -1,8 +1,8 @@
 import type { SignalToRecord } from '../server/src/domain/signals/signal.ts'
 import type { Tenant } from './service.ts'
 
-/** A signal of now, on the Free plan, changed as a test needs it. */
-export function signalOf(
+/** A signal sent now on the Free plan, with the changes a test needs. */
+export function signalFor(
   { organisation, prompt, service }: Tenant,
   changes: Partial<SignalToRecord> = {},
 ): SignalToRecord {
@@ -18,6 +18,7 @@ export function signalOf(
   }
 }
 
-export async function* inBatches<T>(...portions: T[][]): AsyncGenerator<T[]> {
-  yield* portions
+/** Batches as the store's import reads them. */
+export async function* inBatches<T>(...batches: T[][]): AsyncGenerator<T[]> {
+  yield* batches
 }
