@@ -38,14 +38,19 @@ export const postgres: Engine = {
     url.pathname = `/${name}`
     return untilTestEnd({
       url: url.href,
-      remove: () => administer(`drop database if exists ${name} with (force)`),
+      remove: () => administer(`drop database ${name} with (force)`),
     })
   },
 }
 
-function untilTestEnd(database: TestDatabase): TestDatabase {
-  onTestEnd(database.remove)
-  return database
+function untilTestEnd({ url, remove }: TestDatabase): TestDatabase {
+  let removing: Promise<void> | undefined
+  const removeOnce = () => {
+    removing ??= remove()
+    return removing
+  }
+  onTestEnd(removeOnce)
+  return { url, remove: removeOnce }
 }
 
 /** `npm run test:fast` sets this to run without a PostgreSQL server. */

@@ -5,21 +5,22 @@ import { bob } from './git-repository.ts'
 import { queryRows } from './rows.ts'
 import { connectedScenario, type Scenario } from './scenario.ts'
 import type { Tenant, TestService } from './service.ts'
+import { inBatches } from './signals.ts'
 
 export interface FilledDatabase {
-  /** Follows a repository, on the Free plan, two signals below its limit. */
+  /** Has a connected repository, on the Free plan, two signals below its limit. */
   scenario: Scenario
   tenant: Tenant
   /** Another organisation. */
   other: Tenant
 }
 
-/** Odd, but stored as it is. */
+/** Unusual JSON that has to be stored unchanged. */
 export const oddMetadata =
   '{"big":12345678901234567890, "é\\u0000\\ud83d":"\\n\\\\\\"{}[],", "😀":"Grüße\u2028‮", "__proto__": null}'
 export const idempotencyKey = 'vote-81f3~!'
 
-/** A database that has something in every column of every table, made by what makes it in earnest as far as that goes. */
+/** Fills every column of every table, through the service itself wherever it can be. */
 export async function fillDatabase(service: TestService): Promise<FilledDatabase> {
   const other = await service.tenant('business', 'admin')
   await other.signal({ value: 'negative' })
@@ -29,7 +30,7 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
   await service.store.organisations.setPlan(tenant.organisation.id, 'free', service.now, operator)
   await changeHistory(scenario)
   await useKeys(tenant)
-  await vote(tenant)
+  await recordSignals(tenant)
   await other.recordEntry({
     action: 'pr_merged',
     user: { name: 'Zoë 😀', email: 'zoe@example.com' },
@@ -46,21 +47,21 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
   const gone = await connectedScenario(service)
   await store.repositories.disconnect(gone.repository, service.now, operator)
   await store.prompts.delete(gone.tenant.prompt, service.now, operator)
-  // What would take long to come about.
+  // States that the service reaches only after a long time or a failure.
   const { url } = service
   const token = service.syncContext.vault.encrypt('token')
   const { id } = scenario.repository
   const updates = [
     `repositories set sealed_token = '${token}', last_error = 'odd', web_url = 'x', incomplete = 1 where id = ${id}`,
     `repositories set lease_owner = 'a', lease_until = 5 where id = ${gone.repository.id}`,
-    `deliveries set error = 'it failed', attempts = 3 where repository_id = ${id}`,
+    `deliveries set error = 'timed out', attempts = 3 where repository_id = ${id}`,
     `edits set old_path = 'o', side_author_name = 's', side_author_email = 'e', held_until = 7, orphaned_at = 8, mark = 9,
        pull = 10, actor = 'a' where repository_id = ${gone.repository.id}`,
     `history_entries set old_path = 'o', orphaned_at = 8, actor = 'a' where repository_id = ${gone.repository.id}`,
   ]
   for (const update of updates) await queryRows(url, `update ${update}`)
   await store.signals.removeBatch(Date.parse('2026-02-01T00:00:00Z'))
-  await assertNothingEmpty(url)
+  await assertEveryColumnFilled(url)
   return { scenario, tenant, other }
 }
 
@@ -85,22 +86,25 @@ async function useKeys(tenant: Tenant): Promise<void> {
   await service.lastUsed.flush()
 }
 
-/** Also takes signals back and erases some: the last ids and the sums know more than the rows. */
-async function vote(tenant: Tenant): Promise<void> {
+/** Also deletes and erases signals, so that ids and hourly sums cover more than the rows left. */
+async function recordSignals(tenant: Tenant): Promise<void> {
   const { service } = tenant
-  const then = {
+  const signal = {
     organisationId: tenant.organisation.id,
     promptId: tenant.prompt.id,
     metadata: null,
     value: 'positive',
   } as const
-  const old = ['2026-01-31T23:00:00Z', '2026-09-01T00:00:00Z'].map((time) => ({ ...then, createdAt: Date.parse(time) }))
-  await service.store.signals.import(inOne(old))
+  const old = ['2026-01-31T23:00:00Z', '2026-09-01T00:00:00Z'].map((time) => ({
+    ...signal,
+    createdAt: Date.parse(time),
+  }))
+  await service.store.signals.import(inBatches(old))
   await tenant.fillMonth(993)
   await tenant.signal(`{"value":"negative","metadata":${oddMetadata}}`)
   await tenant.signal({ value: 'positive' }, { 'idempotency-key': idempotencyKey })
   await tenant.signal({ value: 'positive', metadata: { user: 'u-1' } })
-  const { id } = (await tenant.signal({ value: 'negative' }, { 'idempotency-key': 'taken-back' })).json().data
+  const { id } = (await tenant.signal({ value: 'negative' }, { 'idempotency-key': 'deleted' })).json().data
   await service.app.inject({ method: 'DELETE', url: `${tenant.path}/signals/${id}`, headers: tenant.headers })
   await service.app.inject({
     method: 'POST',
@@ -110,11 +114,7 @@ async function vote(tenant: Tenant): Promise<void> {
   })
 }
 
-async function* inOne<T>(items: T[]): AsyncGenerator<T[]> {
-  yield items
-}
-
-/** Every table that is archived, row for row, in one order and with texts for numbers, whatever the engine. */
+/** Every row of every archived table, sorted and with numbers as text, so that both engines compare equal. */
 export async function archivedRows(url: string): Promise<Record<string, (string | null)[][]>> {
   const tables = archiveTables.map(async ({ name, columns }) => {
     const rows = await queryRows(url, `select ${Object.keys(columns).join(', ')} from ${name}`)
@@ -128,13 +128,13 @@ export async function archivedRows(url: string): Promise<Record<string, (string 
   }
 }
 
-async function assertNothingEmpty(url: string): Promise<void> {
-  const found = await archivedRows(url)
+async function assertEveryColumnFilled(url: string): Promise<void> {
+  const rows = await archivedRows(url)
   for (const { name, columns } of archiveTables) {
     for (const [i, column] of Object.keys(columns).entries()) {
       assert.ok(
-        found[name]?.some((row) => row[i] !== null),
-        `${name}.${column} has no value: it would not be seen if it got lost`,
+        rows[name]?.some((row) => row[i] !== null),
+        `${name}.${column} has no value, so its loss would go unnoticed`,
       )
     }
   }

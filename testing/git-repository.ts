@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { onTestEnd } from './cleanup.ts'
 
 export interface Person {
   name: string
@@ -15,14 +16,14 @@ export const web: Person = { name: 'GitHub', email: 'noreply@github.com' }
 export interface CommitFacts {
   author?: Person
   committer?: Person
-  /** ISO; a minute after the commit before, where it is not given. */
+  /** ISO 8601; one minute after the previous commit by default. */
   at?: string
   authoredAt?: string
 }
 
-const minute = 60_000
+const minuteMs = 60_000
 
-/** A real git repository on a server, as far as git can tell, and a checkout of somebody who pushes to it. */
+/** A real git repository: a bare one that stands for the forge's, and a checkout that pushes to it. */
 export class GitRepository {
   readonly folder = mkdtempSync(join(tmpdir(), 'promptledger-git-'))
   readonly remote = join(this.folder, 'remote.git')
@@ -30,13 +31,14 @@ export class GitRepository {
   #at = Date.parse('2026-03-01T00:00:00Z')
 
   constructor({ branch = 'main', format = 'sha1' } = {}) {
-    const made = ['init', '--quiet', `--object-format=${format}`, `--initial-branch=${branch}`]
-    this.#run([...made, '--bare', this.remote], this.folder)
-    this.#run([...made, this.checkout], this.folder)
-    // As the forges have it: any commit can be fetched that some ref leads to, pull requests included.
+    onTestEnd(() => this.remove())
+    const init = ['init', '--quiet', `--object-format=${format}`, `--initial-branch=${branch}`]
+    this.#run([...init, '--bare', this.remote], this.folder)
+    this.#run([...init, this.checkout], this.folder)
+    // As at the forges: any commit that a ref leads to can be fetched, including those of pull requests.
     this.inRemote('config', 'uploadpack.allowAnySHA1InWant', 'true')
     this.git('remote', 'add', 'origin', this.remote)
-    // Some commands want to know who they are for, though they commit nothing.
+    // Some commands require an identity although they commit nothing.
     this.git('config', 'user.name', ada.name)
     this.git('config', 'user.email', ada.email)
   }
@@ -53,7 +55,7 @@ export class GitRepository {
     return this.#run(args, this.remote)
   }
 
-  /** Writes files; null takes one away. */
+  /** Writes files; null deletes one. */
   write(files: Record<string, string | Buffer | null>): void {
     for (const [path, text] of Object.entries(files)) {
       const file = join(this.checkout, path)
@@ -66,7 +68,7 @@ export class GitRepository {
     }
   }
 
-  /** Commits these files and gives the commit's hash. */
+  /** Commits these files and returns the commit's hash. */
   commit(message: string, files: Record<string, string | Buffer | null> = {}, facts: CommitFacts = {}): string {
     this.write(files)
     this.git('add', '--all')
@@ -78,13 +80,13 @@ export class GitRepository {
     return this.recorded(['merge', '--quiet', '--no-ff', '-m', message, branch], facts)
   }
 
-  /** What forges do on "squash and merge". */
+  /** As a forge does on "squash and merge". */
   squash(branch: string, message: string, facts: CommitFacts = {}): string {
     this.git('merge', '--quiet', '--squash', branch)
     return this.recorded(['commit', '--quiet', '-m', message], facts)
   }
 
-  /** What forges do on "rebase and merge": copies of the branch's commits on top of the current one. */
+  /** As a forge does on "rebase and merge": copies the branch's commits onto the current one. */
   rebase(branch: string, facts: CommitFacts = {}): string[] {
     const commits = this.git('rev-list', '--reverse', `HEAD..${branch}`).split('\n').filter(Boolean)
     return commits.map((commit) => this.recorded(['cherry-pick', '--allow-empty', commit], { ...facts, author: null }))
@@ -103,9 +105,9 @@ export class GitRepository {
     return this.git('rev-parse', '--verify', name)
   }
 
-  /** Runs a git command that makes a commit, and gives the commit's hash. */
+  /** Runs a git command that creates a commit, and returns the commit's hash. */
   recorded(command: string[], facts: Omit<CommitFacts, 'author'> & { author?: Person | null }): string {
-    this.#at += minute
+    this.#at += minuteMs
     const at = facts.at ?? new Date(this.#at).toISOString()
     const committer = facts.committer ?? ada
     const author = facts.author === undefined ? ada : facts.author
@@ -123,7 +125,7 @@ export class GitRepository {
     return this.head()
   }
 
-  /** The committer date of a commit, as the history tells it. */
+  /** A commit's committer date, in the format of the history. */
   dateOf(commit: string): string {
     return new Date(Number(this.git('show', '--no-patch', '--format=%ct', commit)) * 1_000).toISOString()
   }

@@ -1,4 +1,3 @@
-import { after } from 'node:test'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { generateSecret, newApiKey } from '../server/src/domain/access/api-key.ts'
@@ -16,7 +15,7 @@ import { deliveriesFrom } from './payloads/deliveries.ts'
 import { connectedScenario } from './scenario.ts'
 import type { Tenant, TestService } from './service.ts'
 
-/** An operation of the document, where it stands. */
+/** An operation of the OpenAPI document. */
 export interface DocumentedOperation {
   name: string
   path: string
@@ -54,7 +53,7 @@ export function exampleOf(content: Record<string, Media> | undefined): unknown {
   return Object.values(content ?? {})[0]?.examples?.example_1?.value
 }
 
-/** What checks values against a schema in the document, by the way that leads there. */
+/** Compiles the schema at a path within the document. */
 export function schemaFinder(document: Document): (...steps: string[]) => ValidateFunction {
   const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(document, 'openapi')
   return (...steps) => {
@@ -63,18 +62,18 @@ export function schemaFinder(document: Document): (...steps: string[]) => Valida
   }
 }
 
-/** A request that follows the documentation, and what it needs to be there. */
+/** A request as documented, with the resources it refers to. */
 export interface PreparedRequest {
   tenant: Tenant
   parameters: Record<string, string | number>
   query: Record<string, string>
   headers: Record<string, string>
   body: unknown
-  /** The headers with which a forge sends these bytes, where the operation is for one. */
+  /** The headers a forge sends with these bytes; none for other operations. */
   sign: (bytes: Buffer) => Record<string, string>
 }
 
-/** Makes something new for each name that the path has, so that no example depends on another. */
+/** Creates new resources for each parameter of the path, so that no example depends on another. */
 export async function prepareRequest(
   service: TestService,
   { path, operation }: DocumentedOperation,
@@ -121,17 +120,16 @@ export async function prepareRequest(
       ...Object.fromEntries(given('header')),
       ...sign(Buffer.from(JSON.stringify(body) ?? '')),
     },
-    body: operation.operationId === 'connectRepository' ? withinReach(body as object) : body,
+    body: operation.operationId === 'connectRepository' ? withLocalRepository(body as object) : body,
     sign,
   }
 }
 
-/** The same body with a repository on this machine: tests reach no forge. */
-function withinReach(body: object): object {
+/** The same body with a local repository: tests contact no forge. */
+function withLocalRepository(body: object): object {
   const git = new GitRepository()
   git.commit('Start', { 'prompts/support.md': 'Be kind.\n' })
   git.push()
-  after(() => git.remove())
   return { ...body, url: git.remote }
 }
 

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 const git = promisify(execFile)
 const firstCommit = Date.UTC(2024, 0) / 1_000
 
-/** Makes a bare repository and gives the commits of its default branch, oldest first. */
+/** Generates a bare repository and returns the commits of its default branch, oldest first. */
 export async function generateRepository(folder: string, commits: number, prompts: number): Promise<string[]> {
   await git('git', ['init', '--quiet', '--bare', '--initial-branch=main', folder])
   const marks = join(folder, 'marks')
@@ -27,8 +27,8 @@ export async function generateRepository(folder: string, commits: number, prompt
 }
 
 /**
- * A team's history as `git fast-import` reads it. Every commit of the default branch changes a prompt: half of them are pushed
- * directly, a quarter are merges of two commits, a quarter squashes, and now and then a prompt moves.
+ * A team's history in the format of `git fast-import`. Every commit of the default branch changes a prompt: half are direct
+ * pushes, a quarter merge two commits, a quarter are squashes, and every 250th moves a prompt.
  */
 function* history(commits: number, prompts: number, mainline: number[]): Generator<string> {
   const paths = Array.from({ length: prompts }, (_, i) => `prompts/team-${i % 7}/prompt-${i}.md`)
@@ -60,7 +60,7 @@ function* history(commits: number, prompts: number, mainline: number[]): Generat
       paths[prompt] = path.replace('prompts/', 'prompts/moved-')
       yield commit(main, `Move prompt ${prompt}\n`, [before], `R ${path} ${paths[prompt]}\n`)
     } else if (i % 2 === 0) {
-      yield commit(main, `Change prompt ${prompt}\n\nBecause of what users said.\n`, [before], change(prompt))
+      yield commit(main, `Change prompt ${prompt}\n\nUsers asked for it.\n`, [before], change(prompt))
     } else {
       pull += 1
       const ref = `refs/pull/${pull}/head`
@@ -83,7 +83,7 @@ function data(text: string): string {
   return `data ${Buffer.byteLength(text)}\n${text}\n`
 }
 
-/** Two kilobytes of which each version changes a line. */
+/** Two kilobytes; each version changes one line. */
 function text(prompt: number, version: number): string {
   const lines = Array.from({ length: 40 }, (_, line) => `${line + 1}. Answer question ${prompt} kindly and briefly.`)
   lines[version % lines.length] += ` Mind version ${version}.`

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { after } from 'node:test'
 import { operator } from '../server/src/domain/access/audit.ts'
 import type { ForgeName, Repository } from '../server/src/domain/repositories/repository.ts'
 import { connectRepository } from '../server/src/follow/connect.ts'
@@ -20,9 +19,7 @@ export interface Entry {
   created_at: string
 }
 
-const second = 1_000
-
-/** A repository that the service follows, with a forge before it that tests play. */
+/** A connected repository, with a forge that the test plays. */
 export class Scenario {
   readonly service: TestService
   readonly tenant: Tenant
@@ -49,7 +46,7 @@ export class Scenario {
     this.forge = deliveriesFrom(forgeName, secret)
   }
 
-  /** Hands a delivery to the service, as the forge would, and gives the status. */
+  /** Sends a delivery as the forge would, and returns the status. */
   async send(delivery: Delivery): Promise<number> {
     const response = await this.service.app.inject({
       method: 'POST',
@@ -60,32 +57,32 @@ export class Scenario {
     return response.statusCode
   }
 
-  /** Sends and has it worked on. */
+  /** Sends deliveries, each accepted, and processes them. */
   async deliver(...sent: Delivery[]): Promise<void> {
     for (const delivery of sent) assert.equal(await this.send(delivery), 202)
     await this.sync()
   }
 
-  /** What the worker does when there is something to do. */
+  /** Syncs the repository once, as the worker does. */
   async sync(): Promise<void> {
     await syncOnce(this.service.syncContext, this.repository.id)
     this.repository = (await this.service.store.repositories.find(this.repository.id)) as Repository
   }
 
-  /** Time passes, and the worker does what was waiting for it. */
+  /** Advances the clock and syncs what has become due. */
   async advance(seconds: number): Promise<void> {
-    this.service.now += seconds * second
+    this.service.now += seconds * 1_000
     await this.sync()
   }
 
-  /** Pushes the branch and has the forge tell of it. */
+  /** Pushes the branch and delivers the forge's webhook. */
   async push(branch = 'main', facts: { pusher?: string } = {}): Promise<void> {
     const before = this.#remoteHead(branch)
     this.git.push(`${branch}:${branch}`)
     await this.deliver(this.pushDelivery(branch, before, facts))
   }
 
-  /** The delivery for a push of what is there by now. */
+  /** The delivery for a push of the branch as it is now. */
   pushDelivery(branch: string, before: string | null, facts: { pusher?: string } = {}): Delivery {
     const range = before === null ? [branch] : [branch, `^${before}`]
     const shas = this.git
@@ -109,7 +106,7 @@ export class Scenario {
   async promptId(path: string): Promise<string> {
     const prompts = await this.service.store.facts.prompts(this.repository)
     const found = prompts.find((prompt) => prompt.path === path)
-    assert.ok(found, `there is no prompt for ${path}`)
+    assert.ok(found, `no prompt at ${path}`)
     return found.publicId
   }
 
@@ -117,7 +114,7 @@ export class Scenario {
     return (await this.service.store.facts.prompts(this.repository)).map(({ path }) => path)
   }
 
-  /** The history of the prompt at the path as the service tells it, oldest first. */
+  /** The history of the prompt at the path as the API returns it, but oldest first. */
   async history(path = 'prompts/p.md'): Promise<Entry[]> {
     return this.historyOf(await this.promptId(path))
   }
@@ -133,7 +130,7 @@ export class Scenario {
     return response.json()
   }
 
-  /** Action and commit of each entry, in words: `deployed 1a2b3c4`. */
+  /** Each entry in short: `deployed 1a2b3c4` or `pr_merged 1a2b3c4 #7`. */
   async summary(path = 'prompts/p.md'): Promise<string[]> {
     return (await this.history(path)).map(({ action, commit_sha, pr_number }) =>
       [action, commit_sha.slice(0, 7), ...(pr_number === null ? [] : [`#${pr_number}`])].join(' '),
@@ -150,16 +147,15 @@ export interface ScenarioOptions {
   forge?: ForgeName
   pattern?: string
   similarity?: number
-  /** What the repository holds when it is connected; one commit with prompts/p.md and prompts/q.md, where nothing is said. */
+  /** Fills the repository before it is connected; by default one commit with prompts/p.md and prompts/q.md. */
   prepare?: (git: GitRepository) => void
   gitOptions?: { branch?: string; format?: string }
 }
 
-/** A new organisation that has just connected a new repository. */
+/** Connects a new repository to a new organisation and syncs it. */
 export async function connectedScenario(service: TestService, options: ScenarioOptions = {}): Promise<Scenario> {
   const { forge = 'github', pattern = 'prompts/**', similarity = 100, prepare = twoPrompts } = options
   const git = new GitRepository(options.gitOptions)
-  after(() => git.remove())
   prepare(git)
   const tenant = await service.tenant('free', 'admin')
   const { lease, secret } = await connectRepository(
@@ -185,7 +181,7 @@ function twoPrompts(git: GitRepository): void {
   git.push()
 }
 
-/** The same 7 digits that `story` shows. */
+/** The 7 digits that `summary` shows. */
 export function shortSha(commit: string): string {
   return commit.slice(0, 7)
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before } from 'node:test'
+import { before } from 'node:test'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import pino from 'pino'
 import { generateSecret, newApiKey, type Role } from '../server/src/domain/access/api-key.ts'
@@ -20,6 +20,7 @@ import { idleWorker } from '../server/src/follow/worker.ts'
 import { buildApp } from '../server/src/http/app.ts'
 import { createLastUsedTracker, type LastUsedTracker } from '../server/src/http/keys/last-used.ts'
 import { openStore } from '../server/src/store/open.ts'
+import { onTestEnd } from './cleanup.ts'
 import type { Engine, TestDatabase } from './engines.ts'
 import { usageOf } from './rows.ts'
 
@@ -27,9 +28,9 @@ import { usageOf } from './rows.ts'
 export class TestService {
   now = Date.parse('2026-11-15T12:00:00.000Z')
   url = ''
-  /** What secrets are stored with. */
+  /** Encrypts stored secrets. */
   secretKey = randomBytes(32)
-  /** Nothing is there, unless a test puts something. */
+  /** Without a console build, unless a test sets another folder. */
   consoleFolder = new URL('no-console/', import.meta.url)
   store!: Store
   app!: FastifyInstance
@@ -39,6 +40,7 @@ export class TestService {
   readonly log: string[] = []
   #database!: TestDatabase
   #dataDir = ''
+  #isOpen = false
 
   async open(engine: Engine): Promise<void> {
     this.#database = await engine.create()
@@ -69,9 +71,13 @@ export class TestService {
       log,
     })
     await this.app.ready()
+    this.#isOpen = true
+    onTestEnd(() => this.close())
   }
 
   async close(): Promise<void> {
+    if (!this.#isOpen) return
+    this.#isOpen = false
     await this.app.close()
     await this.store.close()
     await this.#database.remove()
@@ -93,7 +99,7 @@ export class TestService {
     return this.store.prompts.create(newPrompt(organisation.id, 'prompts/a.md', this.now), operator)
   }
 
-  /** An organisation with a key and a prompt, and what a client does with them. */
+  /** Creates an organisation with a key and a prompt, and returns a client for them. */
   async tenant(plan: Plan = 'free', role: Role = 'standard'): Promise<Tenant> {
     const organisation = await this.organisation(plan)
     const key = await this.key(organisation, role)
@@ -126,7 +132,7 @@ export class Tenant {
     return this.service.app.inject({ url: `${this.path}/history${query}`, headers: this.headers })
   }
 
-  /** Sends the body as it is; an object as JSON. */
+  /** Sends text and bytes unchanged, and an object as JSON. */
   signal(body: string | Buffer | object, headers: Record<string, string> = {}): Promise<LightMyRequestResponse> {
     const payload = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
     return this.service.app.inject({
@@ -137,7 +143,7 @@ export class Tenant {
     })
   }
 
-  /** Stores signals of this month past every limit. */
+  /** Imports signals of the current month, which no limit applies to. */
   async fillMonth(count: number): Promise<void> {
     const signal = {
       organisationId: this.organisation.id,
@@ -146,10 +152,10 @@ export class Tenant {
       metadata: null,
       createdAt: this.service.now,
     }
-    async function* portions() {
+    async function* batches() {
       for (let left = count; left > 0; left -= 10_000) yield Array(Math.min(left, 10_000)).fill(signal)
     }
-    await this.service.store.signals.import(portions())
+    await this.service.store.signals.import(batches())
   }
 
   recordEntry(entry: Partial<Omit<HistoryEntry, 'id'>> = {}): Promise<HistoryEntry> {
@@ -159,7 +165,7 @@ export class Tenant {
     )
   }
 
-  /** What the counters of all months say together. */
+  /** The sum of all monthly counters. */
   async used(): Promise<number> {
     const rows = await usageOf(this.service.url, this.organisation.id)
     return rows.reduce((sum, { used }) => sum + used, 0)
@@ -182,10 +188,9 @@ export function openTestStore(url: string, clock: () => number = Date.now): Prom
   return openStore({ url, poolSize: 10, clock, onLostConnection: () => {} })
 }
 
-/** Opens a service for the tests of the surrounding suite. */
+/** Opens a service for the tests of the surrounding suite, and closes it after the last one. */
 export function useService(engine: Engine): TestService {
   const service = new TestService()
   before(() => service.open(engine))
-  after(() => service.close())
   return service
 }

@@ -52,7 +52,7 @@ export const bitbucket: Shape = {
 
   pull(facts) {
     const event = bitbucketEvents[facts.action]
-    if (event === undefined) throw new Error(`Bitbucket has nothing like ${facts.action}`)
+    if (event === undefined) throw new Error(`Bitbucket has no event for ${facts.action}`)
     const details = detailsOf(facts)
     const commit = (hash: string) => ({ type: 'commit', hash: hash.slice(0, 12) })
     const source = facts.fork ? `${facts.fork.owner}/${repositoryName}` : fullName
@@ -111,7 +111,7 @@ export const bitbucket: Shape = {
   },
 }
 
-// Whatever else changes is "updated"; nothing can be opened again.
+// Any other change is "updated"; a declined pull request cannot be reopened.
 const bitbucketEvents: Partial<Record<PullFacts['action'], string>> = {
   opened: 'pullrequest:created',
   draft_opened: 'pullrequest:created',

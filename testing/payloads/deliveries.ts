@@ -12,7 +12,7 @@ export interface ForgeDeliveries {
   signed(event: string, body: Buffer, deliveryId?: string): Delivery
 }
 
-/** Builds deliveries of a forge about the repository acme/prompts, signed with the secret. */
+/** Builds a forge's deliveries about the repository acme/prompts, signed with the secret. */
 export function deliveriesFrom(forge: ForgeName, secret: string): ForgeDeliveries {
   const shape = shapes[forge]
   const signed = (event: string, body: Buffer, deliveryId: string = randomUUID()): Delivery => ({

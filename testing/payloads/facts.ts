@@ -10,13 +10,13 @@ export interface Delivery {
 }
 
 export interface PushFacts {
-  /** `main` unless told. */
+  /** `main` by default. */
   branch?: string
-  /** The whole ref instead, such as that of a tag. */
+  /** A full ref instead of a branch, such as a tag's. */
   ref?: string
   before: string | null
   after: string | null
-  /** From old to new. */
+  /** Oldest first. */
   commits?: { sha: string; message?: string; author?: { name: string; email: string }; at?: string }[]
   pusher?: string
   defaultBranch?: string
@@ -37,14 +37,14 @@ export interface PullFacts {
     | 'labeled'
   number: number
   head: string
-  /** `feature` unless told. */
+  /** `feature` by default. */
   headBranch?: string
   fork?: { owner: string; deleted?: boolean }
-  /** `main` unless told. */
+  /** `main` by default. */
   base?: string
   previousBase?: string
   mergeCommit?: string | null
-  /** The commit by which GitHub tried the merge; it is in no branch. */
+  /** The commit of GitHub's trial merge, which is on no branch. */
   testMergeCommit?: string | null
   commitCount?: number
   openedAt?: string
@@ -63,12 +63,12 @@ export interface Message {
 export interface Shape {
   push(facts: PushFacts): Message
   pull(facts: PullFacts): Message
-  /** Something that happens and tells nothing. */
+  /** An event that the service ignores. */
   ping(): Message
   headers(event: string, body: Buffer, secret: string, deliveryId: string): Record<string, string>
 }
 
-/** The page of the repository that the deliveries of a forge are about. */
+/** The web page of the repository in a forge's deliveries. */
 export function repositoryPage(forge: ForgeName): string {
   return `https://${forge}.example/acme/prompts`
 }
@@ -86,8 +86,8 @@ export function hmac(secret: string, body: Buffer): string {
   return createHmac('sha256', secret).update(body).digest('hex')
 }
 
-/** A place without a commit is written as zeros, as many as the other one has digits. */
-export function ends({ before, after }: PushFacts): { before: string; after: string } {
+/** A missing commit is written as zeros, as many as the other commit has digits. */
+export function endsOf({ before, after }: PushFacts): { before: string; after: string } {
   const none = '0'.repeat((before ?? after)?.length ?? 40)
   return { before: before ?? none, after: after ?? none }
 }

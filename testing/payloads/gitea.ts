@@ -3,7 +3,7 @@ import {
   type Commit,
   commitsOf,
   detailsOf,
-  ends,
+  endsOf,
   firstInstant,
   forkId,
   fullName,
@@ -67,7 +67,7 @@ export function giteaFamily(forge: 'gitea' | 'forgejo'): Shape {
         event: 'push',
         body: {
           ref: refOf(facts),
-          ...ends(facts),
+          ...endsOf(facts),
           compare_url: `${page}/compare/a...b`,
           commits: commits.slice(0, 5).map(commit),
           total_commits: commits.length,

@@ -3,7 +3,7 @@ import {
   type Commit,
   commitsOf,
   detailsOf,
-  ends,
+  endsOf,
   forkId,
   fullName,
   hmac,
@@ -19,7 +19,7 @@ import {
 
 export const github: Shape = {
   push(facts) {
-    const { before, after } = ends(facts)
+    const { before, after } = endsOf(facts)
     const commits = commitsOf(facts).slice(-2048).map(githubCommit)
     return {
       event: 'push',
@@ -34,7 +34,7 @@ export const github: Shape = {
         compare: `${repositoryPage('github')}/compare/${before.slice(0, 12)}...${after.slice(0, 12)}`,
         commits,
         head_commit: facts.after === null ? null : (commits.at(-1) ?? null),
-        // In a push this time is a number, elsewhere a text.
+        // `pushed_at` is a number in a push and a string elsewhere.
         repository: { ...githubRepository(facts.defaultBranch), pushed_at: 1_772_442_000, master_branch: 'main' },
         pusher: { name: facts.pusher ?? 'grace', email: 'grace@acme.example' },
         sender: githubUser(facts.pusher ?? 'grace'),

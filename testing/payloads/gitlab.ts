@@ -4,7 +4,7 @@ import {
   type Delivery,
   type Details,
   detailsOf,
-  ends,
+  endsOf,
   forkId,
   fullName,
   type Message,
@@ -27,7 +27,7 @@ export const gitlab: Shape = {
       body: {
         object_kind: kind,
         event_name: kind,
-        ...ends(facts),
+        ...endsOf(facts),
         ref: refOf(facts),
         ref_protected: true,
         checkout_sha: facts.after,
@@ -58,11 +58,11 @@ export const gitlab: Shape = {
 
   pull(facts) {
     const action = gitlabActions[facts.action]
-    if (action === undefined) throw new Error(`GitLab has nothing like ${facts.action}`)
+    if (action === undefined) throw new Error(`GitLab has no action for ${facts.action}`)
     return gitlabMergeRequest(facts, action)
   },
 
-  // What the button "Test" sends: a merge request, without an action.
+  // The payload of GitLab's "Test" button: a merge request without an action.
   ping() {
     return gitlabMergeRequest({ action: 'labeled', number: 1, head: testMerge }, undefined)
   },
@@ -177,7 +177,7 @@ function rubyTime(iso: string): string {
   return `${new Date(iso).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** A GitLab delivery with a signature (Standard Webhooks) instead of the token. */
+/** A GitLab delivery with a signature (Standard Webhooks) instead of a token. */
 export function gitlabSigned(secret: string, event: string, body: Buffer, now: number): Delivery {
   const id = randomUUID()
   const timestamp = String(Math.floor(now / 1000))
