@@ -3,16 +3,16 @@ import { defineConfig } from 'vite'
 
 const service = 'http://127.0.0.1:3000'
 
-// biome-ignore lint/style/noDefaultExport: where Vite looks for it.
+// biome-ignore lint/style/noDefaultExport: Vite loads the default export.
 export default defineConfig({
   plugins: [react()],
   resolve: { conditions: ['promptledger:source', 'module', 'browser', 'development|production'] },
   build: {
     target: 'baseline-widely-available',
-    // Nothing inline: the page's policy allows only files.
+    // The Content-Security-Policy forbids inline assets.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
-  // For `npm run console`: pages as you write them, answers from a service that runs beside.
+  // `npm run console` serves the pages from source and sends API requests to a local service.
   server: { proxy: { '/api': service, '/docs': service, '/openapi.json': service } },
 })

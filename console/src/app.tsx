@@ -1,32 +1,32 @@
 import type { SessionInfo } from '@promptledger/client'
 import { Redirect, Route, Switch } from 'wouter'
-import { KeysPage } from './pages/keys.tsx'
-import { NotFoundPage } from './pages/not-found.tsx'
-import { PromptPage } from './pages/prompt.tsx'
-import { PromptsPage } from './pages/prompts.tsx'
-import { RepositoriesPage } from './pages/repositories.tsx'
-import { RepositoryPage } from './pages/repository.tsx'
-import { SignInPage } from './pages/sign-in.tsx'
-import { SignalsPage } from './pages/signals.tsx'
-import { UsagePage } from './pages/usage.tsx'
-import { useSession } from './session.ts'
-import { Shell } from './shell.tsx'
-import { Failure } from './ui/failure.tsx'
+import { KeysPage } from './keys/keys-page.tsx'
+import { Layout } from './layout.tsx'
+import { NotFoundPage } from './not-found-page.tsx'
+import { PromptPage } from './prompt/prompt-page.tsx'
+import { PromptsPage } from './prompts/prompts-page.tsx'
+import { RepositoriesPage } from './repositories/repositories-page.tsx'
+import { RepositoryPage } from './repositories/repository-page.tsx'
+import { useSession } from './sessions/session.ts'
+import { SignInPage } from './sessions/sign-in-page.tsx'
+import { SignalsPage } from './signals/signals-page.tsx'
+import { LoadError } from './ui/load-error.tsx'
 import { Loading } from './ui/loading.tsx'
+import { UsagePage } from './usage/usage-page.tsx'
 
 export function App() {
   const session = useSession()
   if (session.isPending) return <Loading what="the console" />
-  if (session.isError) return <Failure error={session.error} retry={session.refetch} />
-  // At whatever address: it is still there once somebody has signed in.
+  if (session.isError) return <LoadError error={session.error} retry={session.refetch} />
+  // The form has no URL of its own, so the requested page appears as soon as the user signs in.
   if (session.data === null) return <SignInPage />
   return <SignedIn session={session.data} />
 }
 
 function SignedIn({ session }: { session: SessionInfo }) {
-  const admin = session.key.role === 'admin'
+  const isAdmin = session.key.role === 'admin'
   return (
-    <Shell session={session}>
+    <Layout session={session}>
       <Switch>
         <Route path="/">
           <Redirect to="/prompts" replace />
@@ -35,28 +35,28 @@ function SignedIn({ session }: { session: SessionInfo }) {
           <Redirect to="/prompts" replace />
         </Route>
         <Route path="/prompts">
-          <PromptsPage admin={admin} />
+          <PromptsPage isAdmin={isAdmin} />
         </Route>
         <Route path="/prompts/:id">{({ id }) => <PromptPage key={id} id={id} />}</Route>
-        <Route path="/prompts/:id/signals">{({ id }) => <SignalsPage key={id} id={id} />}</Route>
+        <Route path="/prompts/:id/signals">{({ id }) => <SignalsPage key={id} promptId={id} />}</Route>
         <Route path="/usage">
           <UsagePage />
         </Route>
-        {admin && (
+        {isAdmin && (
           <Route path="/keys">
             <KeysPage session={session} />
           </Route>
         )}
-        {admin && (
+        {isAdmin && (
           <Route path="/repositories">
             <RepositoriesPage />
           </Route>
         )}
-        {admin && <Route path="/repositories/:id">{({ id }) => <RepositoryPage key={id} id={Number(id)} />}</Route>}
+        {isAdmin && <Route path="/repositories/:id">{({ id }) => <RepositoryPage key={id} id={Number(id)} />}</Route>}
         <Route>
           <NotFoundPage />
         </Route>
       </Switch>
-    </Shell>
+    </Layout>
   )
 }

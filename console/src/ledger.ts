@@ -1,4 +1,4 @@
 import { Promptledger } from '@promptledger/client'
 
-/** The service that this page came from. The session's cookie speaks for whoever signed in. */
+/** Talks to the service that served this page. The session cookie authenticates every request. */
 export const ledger = new Promptledger()

@@ -5,7 +5,7 @@ export type Theme = 'system' | 'light' | 'dark'
 const storageKey = 'promptledger-theme'
 const listeners = new Set<() => void>()
 
-/** Light, dark, or as the reader's system has it; remembered in this browser. */
+/** The colour theme. The choice is stored in this browser. */
 export function useTheme(): [Theme, (theme: Theme) => void] {
   const theme = useSyncExternalStore((listener) => {
     listeners.add(listener)

@@ -1,11 +1,11 @@
-/** The end of a day of the reader's zone, such as 2026-11-15; null for none. Still that day, so that it is shown as that. */
+/** The last millisecond of a day such as 2026-11-15 in the reader's time zone, so the key is shown to expire on that day. */
 export function endOfDay(day: string): string | null {
   if (day === '') return null
   const [year, month, date] = day.split('-').map(Number) as [number, number, number]
   return new Date(year, month - 1, date, 23, 59, 59, 999).toISOString()
 }
 
-/** Today in the reader's zone, such as 2026-11-15. */
+/** Today's date in the reader's time zone, such as 2026-11-15. */
 export function today(): string {
   const now = new Date()
   return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, 10)

@@ -2,84 +2,80 @@ import type { Key } from '@promptledger/client'
 import { Ban, RotateCw } from 'lucide-react'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
+import { type Column, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
-import { doesWork, type KeyState, KeyStateBadge } from './state.tsx'
+import { isActive, type KeyStatus, KeyStatusBadge } from './key-status.tsx'
+
+export interface KeyRow {
+  key: Key
+  status: KeyStatus
+}
 
 interface Props {
-  keys: { key: Key; state: KeyState }[]
-  /** The id of the one that the reader is signed in with. */
-  ownId: number
+  keys: KeyRow[]
+  /** The key of the current session. */
+  currentKeyId: number
   onRotate: (key: Key) => void
   onRevoke: (key: Key) => void
 }
 
-export function KeyTable({ keys, ownId, onRotate, onRevoke }: Props) {
+export function KeyTable({ keys, currentKeyId, onRotate, onRevoke }: Props) {
+  const columns: Column<KeyRow>[] = [
+    { header: 'Key', cell: ({ key }) => <KeyName apiKey={key} isCurrent={key.id === currentKeyId} /> },
+    { header: 'Role', cell: ({ key }) => key.role },
+    { header: 'Status', cell: ({ status }) => <KeyStatusBadge status={status} /> },
+    { header: 'Created', className: 'nowrap', cell: ({ key }) => <Time at={key.created_at} as="date" /> },
+    {
+      header: 'Expires',
+      className: 'nowrap',
+      cell: ({ key }) => (key.expires_at === null ? <Never /> : <Time at={key.expires_at} as="date" />),
+    },
+    {
+      header: 'Last used',
+      className: 'nowrap',
+      cell: ({ key }) => (key.last_used_at === null ? <Never /> : <Time at={key.last_used_at} as="relative" />),
+    },
+    {
+      header: 'Actions',
+      isHeaderHidden: true,
+      cell: ({ key, status }) =>
+        isActive(status) && (
+          <div className="row-actions">
+            <Button onClick={() => onRotate(key)} aria-label={`Rotate ${key.name}`}>
+              <RotateCw aria-hidden="true" />
+              Rotate
+            </Button>
+            <Button onClick={() => onRevoke(key)} aria-label={`Revoke ${key.name}`}>
+              <Ban aria-hidden="true" />
+              Revoke
+            </Button>
+          </div>
+        ),
+    },
+  ]
   return (
-    <div className="table-frame">
-      <table className="table key-table">
-        <caption className="unseen">Keys</caption>
-        <thead>
-          <tr>
-            <th scope="col">Key</th>
-            <th scope="col">Role</th>
-            <th scope="col">State</th>
-            <th scope="col">Created</th>
-            <th scope="col">Expires</th>
-            <th scope="col">Last used</th>
-            <th scope="col">
-              <span className="unseen">Acts</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map(({ key, state }) => (
-            <tr key={key.id} className={doesWork(state) ? undefined : 'dimmed'}>
-              <th scope="row">
-                <span className="key-name">
-                  <strong>{key.name}</strong>
-                  {key.id === ownId && <Badge>Signed in with</Badge>}
-                </span>
-                <code className="quiet">plk_…{key.hint}</code>
-              </th>
-              <td data-label="Role">{key.role}</td>
-              <td data-label="State">
-                <KeyStateBadge state={state} />
-              </td>
-              <td data-label="Created" className="nowrap">
-                <Time at={key.created_at} as="date" />
-              </td>
-              <td data-label="Expires" className="nowrap">
-                {key.expires_at === null ? (
-                  <span className="quiet">Never</span>
-                ) : (
-                  <Time at={key.expires_at} as="date" />
-                )}
-              </td>
-              <td data-label="Last used" className="nowrap">
-                {key.last_used_at === null ? (
-                  <span className="quiet">Never</span>
-                ) : (
-                  <Time at={key.last_used_at} as="ago" />
-                )}
-              </td>
-              <td>
-                {doesWork(state) && (
-                  <div className="acts">
-                    <Button onClick={() => onRotate(key)} aria-label={`Rotate ${key.name}`}>
-                      <RotateCw aria-hidden="true" />
-                      Rotate
-                    </Button>
-                    <Button onClick={() => onRevoke(key)} aria-label={`Revoke ${key.name}`}>
-                      <Ban aria-hidden="true" />
-                      Revoke
-                    </Button>
-                  </div>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      caption="Keys"
+      columns={columns}
+      rows={keys}
+      rowKey={({ key }) => key.id}
+      isDimmed={({ status }) => !isActive(status)}
+    />
   )
+}
+
+function KeyName({ apiKey, isCurrent }: { apiKey: Key; isCurrent: boolean }) {
+  return (
+    <>
+      <span className="key-name">
+        <strong>{apiKey.name}</strong>
+        {isCurrent && <Badge>Current session</Badge>}
+      </span>
+      <code className="muted">plk_…{apiKey.hint}</code>
+    </>
+  )
+}
+
+function Never() {
+  return <span className="muted">Never</span>
 }

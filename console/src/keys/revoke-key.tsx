@@ -1,53 +1,52 @@
 import type { Key } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ledger } from '../ledger.ts'
-import { Confirm } from '../ui/confirm.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Time } from '../ui/time.tsx'
 
 interface Props {
-  ofKey: Key
-  /** Whether it is the one that the reader is signed in with. */
-  isOwn: boolean
+  apiKey: Key
+  /** Whether it is the key of the current session. */
+  isCurrent: boolean
   onClose: () => void
 }
 
-export function RevokeKey({ ofKey, isOwn, onClose }: Props) {
-  const queries = useQueryClient()
+export function RevokeKey({ apiKey, isCurrent, onClose }: Props) {
+  const queryClient = useQueryClient()
   const revocation = useMutation({
-    mutationFn: () => ledger.keys.revoke(ofKey.id),
-    // Where it was one's own, the service answers that nobody is signed in, and the page asks to do so again.
-    onSuccess: () => queries.invalidateQueries({ queryKey: isOwn ? ['session'] : ['keys'] }),
+    mutationFn: () => ledger.keys.revoke(apiKey.id),
+    // Revoking the current key ends the session: reloading it brings up the sign-in form.
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: isCurrent ? ['session'] : ['keys'] }),
   })
   return (
-    <Confirm
-      title={`Revoke “${ofKey.name}”?`}
-      act={isOwn ? 'Revoke and sign out' : 'Revoke the key'}
-      state={revocation}
+    <ConfirmDialog
+      title={`Revoke “${apiKey.name}”?`}
+      confirmLabel={isCurrent ? 'Revoke and sign out' : 'Revoke key'}
+      mutation={revocation}
       onConfirm={() => revocation.mutate(undefined, { onSuccess: onClose })}
       onClose={onClose}
     >
       <p>
-        The key <strong>{ofKey.name}</strong> of the role {ofKey.role}, which ends with <code>{ofKey.hint}</code>, is
-        refused from the next request on. Whatever uses it stops working, and who signed in with it is signed out. This
-        cannot be undone.
+        Requests with the {apiKey.role} key <strong>{apiKey.name}</strong> ending in <code>{apiKey.hint}</code> will be
+        rejected immediately, and everyone signed in with it will be signed out. This cannot be undone.
       </p>
-      {!isOwn && (
-        <p className="quiet">
-          {ofKey.last_used_at === null ? (
-            'It was never used.'
+      {!isCurrent && (
+        <p className="muted">
+          {apiKey.last_used_at === null ? (
+            'It has never been used.'
           ) : (
             <>
-              It was last used <Time at={ofKey.last_used_at} as="ago" />.
+              It was last used <Time at={apiKey.last_used_at} as="relative" />.
             </>
           )}
         </p>
       )}
-      {isOwn && (
+      {isCurrent && (
         <Notice tone="bad">
-          This is the key you are signed in with: revoking it signs you out. Have another one of the role admin at hand.
+          You are signed in with this key: revoking it signs you out. Make sure you have another admin key.
         </Notice>
       )}
-    </Confirm>
+    </ConfirmDialog>
   )
 }

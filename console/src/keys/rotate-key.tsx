@@ -5,24 +5,26 @@ import { ledger } from '../ledger.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
-import { firstFocus } from '../ui/first-focus.ts'
+import { FormError } from '../ui/form-error.tsx'
+import { focusOnOpen } from '../ui/initial-focus.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { Refusal } from '../ui/refusal.tsx'
-import { Issued } from './issued.tsx'
+import { CreatedKey } from './created-key.tsx'
 
 interface Props {
-  ofKey: Key
-  /** Whether it is the one that the reader is signed in with. */
-  isOwn: boolean
+  apiKey: Key
+  /** Whether it is the key of the current session. */
+  isCurrent: boolean
   onClose: () => void
 }
 
-export function RotateKey({ ofKey, isOwn, onClose }: Props) {
-  const queries = useQueryClient()
+const labels = { overlap_hours: 'Overlap (hours)' }
+
+export function RotateKey({ apiKey, isCurrent, onClose }: Props) {
+  const queryClient = useQueryClient()
   const [overlap, setOverlap] = useState('24')
   const rotation = useMutation({
-    mutationFn: () => ledger.keys.rotate(ofKey.id, { overlap_hours: Number(overlap) }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['keys'] }),
+    mutationFn: () => ledger.keys.rotate(apiKey.id, { overlap_hours: Number(overlap) }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['keys'] }),
     gcTime: 0,
   })
   function submit(event: FormEvent) {
@@ -31,33 +33,31 @@ export function RotateKey({ ofKey, isOwn, onClose }: Props) {
   }
   if (rotation.data !== undefined) {
     return (
-      <Dialog key="made" title="The new key is made" onClose={onClose}>
-        <Issued issued={rotation.data} onClose={onClose}>
-          <p>
-            {overlap === '0'
-              ? 'The old one no longer works.'
-              : `Put it in the place of the old one within ${hours(overlap)}: so long both work.`}
-            {isOwn && ' You are signed in with the old one: sign in with the new one before it ends.'}
-          </p>
-        </Issued>
-      </Dialog>
+      <CreatedKey created={rotation.data} onClose={onClose}>
+        <p>
+          {overlap === '0'
+            ? 'The old key no longer works.'
+            : `Replace the old key within ${hours(overlap)}. Both keys work until then.`}
+          {isCurrent && ' You are signed in with the old key: sign in with the new one before the old one expires.'}
+        </p>
+      </CreatedKey>
     )
   }
   return (
-    <Dialog title={`Rotate “${ofKey.name}”`} onClose={onClose}>
+    <Dialog title={`Rotate “${apiKey.name}”`} onClose={onClose}>
       <form className="form" onSubmit={submit}>
         <p>
-          Makes a new key of the same name, role ({ofKey.role}) and lifetime in the place of the one that ends with{' '}
-          <code>{ofKey.hint}</code>.
+          Creates a key with the same name, role ({apiKey.role}) and lifetime to replace the key ending in{' '}
+          <code>{apiKey.hint}</code>.
         </p>
         <Field
-          label="Overlap, in hours"
-          hint="How long the old key works on, so that nothing fails in between. 0 to 8760."
+          label={labels.overlap_hours}
+          hint="How long the old key keeps working while you switch to the new one. 0 to 8,760."
         >
           {(control) => (
             <input
               {...control}
-              ref={firstFocus}
+              ref={focusOnOpen}
               type="number"
               inputMode="numeric"
               required
@@ -69,16 +69,14 @@ export function RotateKey({ ofKey, isOwn, onClose }: Props) {
             />
           )}
         </Field>
-        {isOwn && (
-          <Notice tone="caution">
-            This is the key you are signed in with. When the overlap ends, so does this session.
-          </Notice>
+        {isCurrent && (
+          <Notice tone="caution">You are signed in with this key. Your session ends when the overlap ends.</Notice>
         )}
-        <Refusal error={rotation.error} />
-        <div className="form-end">
+        <FormError error={rotation.error} labels={labels} />
+        <div className="form-actions">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" busy={rotation.isPending}>
-            Rotate the key
+            Rotate key
           </Button>
         </div>
       </form>

@@ -1,15 +1,21 @@
 import { useMemo, useState } from 'react'
-import { changesOf, type Line, type Row } from './changes.ts'
+import { diffTexts, type Line, type Row } from './text-diff.ts'
 
-/** What changed in a prompt's text. */
-export function Diff({ before, after, patch }: { before: string | null; after: string | null; patch: string | null }) {
-  const rows = useMemo(() => changesOf(before ?? '', after ?? ''), [before, after])
-  if (before === after) return <p className="quiet">The text did not change.</p>
+interface Props {
+  before: string | null
+  after: string | null
+  patch: string | null
+}
+
+/** How a change edited the prompt's text. */
+export function Diff({ before, after, patch }: Props) {
+  const rows = useMemo(() => diffTexts(before ?? '', after ?? ''), [before, after])
+  if (before === after) return <p className="muted">The text did not change.</p>
   if (rows === null) return <pre className="diff-plain">{patch}</pre>
   return (
     <div className="diff">
       {rows.map((row, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the rows of two texts never move.
+        // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a diff are never reordered.
         <DiffRow key={i} row={row} />
       ))}
     </div>
@@ -17,19 +23,19 @@ export function Diff({ before, after, patch }: { before: string | null; after: s
 }
 
 function DiffRow({ row }: { row: Row }) {
-  const [open, setOpen] = useState(false)
-  if (row.kind !== 'skipped') return <DiffLine line={row} />
-  // biome-ignore lint/suspicious/noArrayIndexKey: the rows of two texts never move.
-  if (open) return row.lines.map((line, i) => <DiffLine key={i} line={line} />)
+  const [isExpanded, setIsExpanded] = useState(false)
+  if (row.kind !== 'collapsed') return <DiffLine line={row} />
+  // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a diff are never reordered.
+  if (isExpanded) return row.lines.map((line, i) => <DiffLine key={i} line={line} />)
   return (
-    <button type="button" className="diff-skipped" onClick={() => setOpen(true)}>
-      {row.lines.length === 1 ? 'One line' : `${row.lines.length} lines`} unchanged
+    <button type="button" className="diff-collapsed" onClick={() => setIsExpanded(true)}>
+      {row.lines.length === 1 ? '1 unchanged line' : `${row.lines.length} unchanged lines`}
     </button>
   )
 }
 
 const signs = { same: ' ', added: '+', removed: '−' }
-const spoken = { same: '', added: 'Added: ', removed: 'Removed: ' }
+const spokenSigns = { same: '', added: 'Added: ', removed: 'Removed: ' }
 
 function DiffLine({ line: { kind, pieces } }: { line: Line }) {
   const Changed = kind === 'added' ? 'ins' : 'del'
@@ -39,9 +45,9 @@ function DiffLine({ line: { kind, pieces } }: { line: Line }) {
         {signs[kind]}
       </span>
       <span className="diff-text">
-        {kind !== 'same' && <span className="unseen">{spoken[kind]}</span>}
+        {kind !== 'same' && <span className="visually-hidden">{spokenSigns[kind]}</span>}
         {pieces.map(({ text, changed }, i) =>
-          // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a line never move.
+          // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a line are never reordered.
           changed ? <Changed key={i}>{text}</Changed> : <span key={i}>{text}</span>,
         )}
       </span>

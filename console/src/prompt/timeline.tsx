@@ -1,33 +1,33 @@
 import type { HistoryEntry, TimelineEntry } from '@promptledger/client'
 import { ChevronDown } from 'lucide-react'
 import { useEffect, useRef } from 'react'
-import { ActionIcon, actionNames } from '../ui/action.tsx'
-import { OutsideLink } from '../ui/outside-link.tsx'
+import { ActionIcon, actionLabels } from '../ui/action-icon.tsx'
+import { ExternalLink } from '../ui/external-link.tsx'
 import { Time } from '../ui/time.tsx'
 import { Verdict } from '../ui/verdict.tsx'
-import { Entry } from './entry.tsx'
-import { readMessage } from './message.ts'
+import { parseMessage } from './commit-message.ts'
+import { EntryDetails } from './entry-details.tsx'
 
 interface Props {
   promptId: string
   items: TimelineEntry[]
-  /** The entry that is open. */
+  /** The ID of the open entry. */
   open: number | null
   onOpen: (id: number | null) => void
-  /** The entry that is pointed at, here or in the chart. */
-  pointed: number | null
-  onPoint: (id: number | null) => void
+  /** The ID of the entry that is highlighted here and in the chart. */
+  highlighted: number | null
+  onHighlight: (id: number | null) => void
 }
 
-const month = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric' })
+const monthFormat = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric' })
 
 export function Timeline({ items, ...rest }: Props) {
-  const months = Map.groupBy(items, ({ entry }) => month.format(new Date(entry.created_at)))
+  const months = Map.groupBy(items, ({ entry }) => monthFormat.format(new Date(entry.created_at)))
   return (
     <div className="timeline">
-      {[...months].map(([name, entries]) => (
-        <section key={name} aria-label={name}>
-          <h3>{name}</h3>
+      {[...months].map(([month, entries]) => (
+        <section key={month} aria-label={month}>
+          <h3>{month}</h3>
           <ol>
             {entries.map((item) => (
               <TimelineItem key={item.entry.id} item={item} {...rest} />
@@ -39,28 +39,25 @@ export function Timeline({ items, ...rest }: Props) {
   )
 }
 
-function TimelineItem({
-  promptId,
-  item,
-  open,
-  onOpen,
-  pointed,
-  onPoint,
-}: Omit<Props, 'items'> & { item: TimelineEntry }) {
+interface ItemProps extends Omit<Props, 'items'> {
+  item: TimelineEntry
+}
+
+function TimelineItem({ promptId, item, open, onOpen, highlighted, onHighlight }: ItemProps) {
   const { entry, impact, commit_url: commitUrl } = item
-  const { title } = readMessage(item.message)
+  const { title } = parseMessage(item.message)
   const isOpen = open === entry.id
-  const element = useArrival(isOpen)
-  const bodyId = `entry-${entry.id}`
+  const element = useScrollIntoView(isOpen)
+  const detailsId = `entry-${entry.id}`
   return (
     <li
       ref={element}
       className="timeline-item"
-      data-pointed={pointed === entry.id}
-      onPointerEnter={() => onPoint(entry.id)}
-      onPointerLeave={() => onPoint(null)}
-      onFocus={() => onPoint(entry.id)}
-      onBlur={() => onPoint(null)}
+      data-highlighted={highlighted === entry.id}
+      onPointerEnter={() => onHighlight(entry.id)}
+      onPointerLeave={() => onHighlight(null)}
+      onFocus={() => onHighlight(entry.id)}
+      onBlur={() => onHighlight(null)}
     >
       <ActionIcon action={entry.action} />
       <div className="timeline-body">
@@ -69,41 +66,41 @@ function TimelineItem({
             type="button"
             className="timeline-title"
             aria-expanded={isOpen}
-            aria-controls={bodyId}
+            aria-controls={detailsId}
             onClick={() => onOpen(isOpen ? null : entry.id)}
           >
-            <span>{title ?? nameOf(entry)}</span>
+            <span>{title ?? fallbackTitle(entry)}</span>
             <ChevronDown aria-hidden="true" />
           </button>
           {impact !== null && <Verdict verdict={impact.verdict} />}
         </div>
-        <p className="timeline-facts">
+        <p className="timeline-meta">
           <span title={entry.user.email}>{entry.user.name}</span>
           <Time at={entry.created_at} />
-          {entry.pr_url !== null && <OutsideLink to={entry.pr_url}>#{entry.pr_number}</OutsideLink>}
+          {entry.pr_url !== null && <ExternalLink to={entry.pr_url}>#{entry.pr_number}</ExternalLink>}
           {commitUrl === null ? (
             <code>{entry.commit_sha.slice(0, 7)}</code>
           ) : (
-            <OutsideLink to={commitUrl}>
+            <ExternalLink to={commitUrl}>
               <code>{entry.commit_sha.slice(0, 7)}</code>
-            </OutsideLink>
+            </ExternalLink>
           )}
-          <code className="branch">{entry.branch_name}</code>
-          {title !== null && <span>{actionNames[entry.action]}</span>}
+          <code>{entry.branch_name}</code>
+          {title !== null && <span>{actionLabels[entry.action]}</span>}
         </p>
-        <div id={bodyId}>{isOpen && <Entry promptId={promptId} item={item} />}</div>
+        <div id={detailsId}>{isOpen && <EntryDetails promptId={promptId} item={item} />}</div>
       </div>
     </li>
   )
 }
 
-/** What happened, where nobody said. */
-function nameOf({ action, pr_number: number }: HistoryEntry): string {
-  return number === null ? actionNames[action] : `${actionNames[action]} #${number}`
+/** For entries without a message. */
+function fallbackTitle({ action, pr_number: number }: HistoryEntry): string {
+  return number === null ? actionLabels[action] : `${actionLabels[action]} #${number}`
 }
 
-/** Whoever opens an entry from elsewhere, by the chart or by an address, is brought to it. */
-function useArrival(isOpen: boolean) {
+/** Scrolls to an entry that was opened from the chart or by its URL. */
+function useScrollIntoView(isOpen: boolean) {
   const element = useRef<HTMLLIElement>(null)
   useEffect(() => {
     const { top, bottom } = element.current?.getBoundingClientRect() ?? { top: 0, bottom: 0 }

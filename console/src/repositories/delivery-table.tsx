@@ -1,84 +1,96 @@
-import type { Delivery } from '@promptledger/client'
+import type { Delivery, Page } from '@promptledger/client'
+import type { UseQueryResult } from '@tanstack/react-query'
 import { RotateCw } from 'lucide-react'
 import { Button } from '../ui/button.tsx'
+import { PagedTable } from '../ui/paged-table.tsx'
+import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
-import { DeliveryStateBadge } from './delivery-state.tsx'
+import { DeliveryStatusBadge } from './delivery-status.tsx'
 
 interface Props {
-  deliveries: Delivery[]
-  isFollowed: boolean
-  /** The one that is being asked for again. */
+  query: UseQueryResult<Page<Delivery>>
+  isConnected: boolean
+  /** The delivery whose redelivery request is in progress. */
   busyId: number | null
   onRedeliver: (delivery: Delivery) => void
 }
 
-export function DeliveryTable({ deliveries, isFollowed, busyId, onRedeliver }: Props) {
+export function DeliveryTable({ query, isConnected, busyId, onRedeliver }: Props) {
+  const columns: Column<Delivery>[] = [
+    { header: 'Event', cell: (delivery) => <Event {...delivery} /> },
+    { header: 'Status', className: 'status-cell', cell: (delivery) => <Status {...delivery} /> },
+    { header: 'Attempts', align: 'right', cell: ({ attempts }) => attempts },
+    { header: 'Received', className: 'nowrap', cell: ({ received_at: receivedAt }) => <Time at={receivedAt} /> },
+    { header: 'Finished', className: 'nowrap', cell: (delivery) => <Finished {...delivery} /> },
+    {
+      header: 'Actions',
+      isHeaderHidden: true,
+      cell: (delivery) =>
+        isConnected &&
+        isRedeliverable(delivery) && (
+          <div className="row-actions">
+            <Button
+              busy={busyId === delivery.id}
+              onClick={() => onRedeliver(delivery)}
+              aria-label={`Redeliver delivery ${delivery.id}`}
+            >
+              <RotateCw aria-hidden="true" />
+              Redeliver
+            </Button>
+          </div>
+        ),
+    },
+  ]
   return (
-    <div className="table-frame">
-      <table className="table delivery-table">
-        <caption className="unseen">Deliveries, newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Event</th>
-            <th scope="col">State</th>
-            <th scope="col" className="figures">
-              Attempts
-            </th>
-            <th scope="col">Received</th>
-            <th scope="col">Finished</th>
-            <th scope="col">
-              <span className="unseen">Acts</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {deliveries.map((delivery) => (
-            <tr key={delivery.id}>
-              <th scope="row">
-                <strong className="delivery-event">{delivery.event || 'unnamed'}</strong>
-                <span className="quiet small">No. {delivery.id}</span>
-              </th>
-              <td data-label="State" className="repository-state">
-                <DeliveryStateBadge state={delivery.state} />
-                {delivery.error !== null && <span className="repository-error">{delivery.error}</span>}
-              </td>
-              <td data-label="Attempts" className="figures">
-                {delivery.attempts}
-              </td>
-              <td data-label="Received" className="nowrap">
-                <Time at={delivery.received_at} />
-              </td>
-              <td data-label="Finished" className="nowrap">
-                <Finish {...delivery} />
-              </td>
-              <td>
-                {isFollowed && (delivery.state !== 'pending' || delivery.error !== null) && (
-                  <div className="acts">
-                    <Button
-                      busy={busyId === delivery.id}
-                      onClick={() => onRedeliver(delivery)}
-                      aria-label={`Redeliver no. ${delivery.id}`}
-                    >
-                      <RotateCw aria-hidden="true" />
-                      Redeliver
-                    </Button>
-                  </div>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <PagedTable
+      query={query}
+      noun="deliveries"
+      caption="Deliveries, newest first"
+      columns={columns}
+      rowKey={({ id }) => id}
+      empty={<NoDeliveries />}
+    />
   )
 }
 
-function Finish({ finished_at: finishedAt, next_attempt_at: nextAt, attempts }: Delivery) {
-  if (finishedAt !== null) return <Time at={finishedAt} />
-  if (nextAt === null || attempts === 0) return <span className="quiet">Not yet</span>
+/** A pending delivery is processed anyway, unless it already failed and waits for its next attempt. */
+function isRedeliverable({ state, error }: Delivery): boolean {
+  return state !== 'pending' || error !== null
+}
+
+function Event({ event, id }: Delivery) {
   return (
-    <span className="quiet">
-      Next attempt <Time at={nextAt} as="ago" />
+    <>
+      <strong className="delivery-event">{event || 'unnamed'}</strong>
+      <span className="cell-note muted">Delivery {id}</span>
+    </>
+  )
+}
+
+function Status({ state, error }: Delivery) {
+  return (
+    <>
+      <DeliveryStatusBadge state={state} />
+      {error !== null && <span className="cell-error">{error}</span>}
+    </>
+  )
+}
+
+function Finished({ finished_at: finishedAt, next_attempt_at: nextAttemptAt, attempts }: Delivery) {
+  if (finishedAt !== null) return <Time at={finishedAt} />
+  if (nextAttemptAt === null || attempts === 0) return <span className="muted">Not yet</span>
+  return (
+    <span className="muted">
+      Next attempt <Time at={nextAttemptAt} as="relative" />
     </span>
+  )
+}
+
+function NoDeliveries() {
+  return (
+    <p className="card muted">
+      No deliveries in the last 30 days. Add the webhook on the forge's site with the URL above and the secret. Its
+      first ping appears here as ignored, which means the connection works.
+    </p>
   )
 }

@@ -1,6 +1,6 @@
 import type { Forge } from '@promptledger/client'
 
-export const forgeNames: Record<Forge, string> = {
+export const forgeLabels: Record<Forge, string> = {
   github: 'GitHub',
   gitlab: 'GitLab',
   gitea: 'Gitea',
@@ -8,4 +8,4 @@ export const forgeNames: Record<Forge, string> = {
   bitbucket: 'Bitbucket Cloud',
 }
 
-export const forges = Object.keys(forgeNames) as Forge[]
+export const forges = Object.keys(forgeLabels) as Forge[]

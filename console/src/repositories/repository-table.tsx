@@ -1,58 +1,69 @@
-import type { Repository } from '@promptledger/client'
+import type { Page, Repository } from '@promptledger/client'
+import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from 'wouter'
+import { EmptyState } from '../ui/empty-state.tsx'
+import { PagedTable } from '../ui/paged-table.tsx'
+import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
-import { forgeNames } from './forges.ts'
-import { Size } from './size.tsx'
-import { RepositoryStateBadge } from './state.tsx'
-import { Url } from './url.tsx'
+import { forgeLabels } from './forges.ts'
+import { RepositoryContents } from './repository-contents.tsx'
+import { RepositoryStatusBadge } from './repository-status.tsx'
+import { RepositoryUrl } from './repository-url.tsx'
 
-export function RepositoryTable({ repositories }: { repositories: Repository[] }) {
+const columns: Column<Repository>[] = [
+  { header: 'Repository', className: 'repository-name', cell: (repository) => <Name {...repository} /> },
+  { header: 'Prompt files', className: 'repository-path', cell: ({ path }) => <code>{path}</code> },
+  { header: 'Status', className: 'status-cell', cell: (repository) => <Status {...repository} /> },
+  { header: 'Contents', className: 'nowrap', cell: (repository) => <RepositoryContents {...repository} /> },
+  {
+    header: 'Last sync',
+    className: 'nowrap',
+    cell: ({ last_sync_at: lastSyncAt }) =>
+      lastSyncAt === null ? <span className="muted">None yet</span> : <Time at={lastSyncAt} as="relative" />,
+  },
+]
+
+export function RepositoryTable({ query }: { query: UseQueryResult<Page<Repository>> }) {
   return (
-    <div className="table-frame">
-      <table className="table repository-table">
-        <caption className="unseen">Repositories</caption>
-        <thead>
-          <tr>
-            <th scope="col">Repository</th>
-            <th scope="col">Files</th>
-            <th scope="col">State</th>
-            <th scope="col">Found</th>
-            <th scope="col">Last sync</th>
-          </tr>
-        </thead>
-        <tbody>
-          {repositories.map((repository) => (
-            <RepositoryRow key={repository.id} repository={repository} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <PagedTable
+      query={query}
+      noun="repositories"
+      caption="Repositories"
+      columns={columns}
+      rowKey={({ id }) => id}
+      isDimmed={({ state }) => state === 'disconnected'}
+      empty={<NoRepositories />}
+    />
   )
 }
 
-function RepositoryRow({ repository }: { repository: Repository }) {
-  const { id, url, forge, path, state, last_sync_at: lastSyncAt, last_error: lastError } = repository
+function Name({ id, url, forge }: Repository) {
   return (
-    <tr className={state === 'disconnected' ? 'dimmed' : undefined}>
-      <th scope="row">
-        <Link className="row-link" href={`/repositories/${id}`}>
-          <Url url={url} />
-        </Link>
-        <span className="quiet small">{forgeNames[forge]}</span>
-      </th>
-      <td data-label="Files">
-        <code>{path}</code>
-      </td>
-      <td data-label="State" className="repository-state">
-        <RepositoryStateBadge state={state} />
-        {state === 'failing' && lastError !== null && <span className="repository-error">{lastError}</span>}
-      </td>
-      <td data-label="Found" className="nowrap">
-        <Size repository={repository} />
-      </td>
-      <td data-label="Last sync" className="nowrap">
-        {lastSyncAt === null ? <span className="quiet">None yet</span> : <Time at={lastSyncAt} as="ago" />}
-      </td>
-    </tr>
+    <>
+      <Link className="row-link" href={`/repositories/${id}`}>
+        <RepositoryUrl url={url} />
+      </Link>
+      <span className="cell-note muted">{forgeLabels[forge]}</span>
+    </>
+  )
+}
+
+function Status({ state, last_error: error }: Repository) {
+  return (
+    <>
+      <RepositoryStatusBadge state={state} />
+      {state === 'failing' && error !== null && <span className="cell-error">{error}</span>}
+    </>
+  )
+}
+
+function NoRepositories() {
+  return (
+    <EmptyState title="No repositories connected">
+      <p>
+        Connect the git repository that holds your prompts. Each file becomes a prompt, and its commits and pull
+        requests become its history. From then on, every push shows up within seconds.
+      </p>
+    </EmptyState>
   )
 }

@@ -1,23 +1,23 @@
 import type { Signal } from '@promptledger/client'
 
-const mostChips = 4
-const mostCharacters = 80
+const maxChips = 4
+const maxChipLength = 80
 
-/** What came along with a signal: the first few of it at a glance, all of it when opened. */
+/** The metadata of a signal: the first members as chips, all of it as JSON when expanded. */
 export function Metadata({ metadata }: { metadata: Signal['metadata'] }) {
-  const entries = Object.entries(metadata ?? {})
-  if (entries.length === 0) return <span className="quiet">None</span>
-  const more = entries.length - mostChips
+  const members = Object.entries(metadata ?? {})
+  if (members.length === 0) return <span className="muted">None</span>
+  const hiddenCount = members.length - maxChips
   return (
     <details className="metadata">
       <summary>
         <span className="chips">
-          {entries.slice(0, mostChips).map(([name, value]) => (
+          {members.slice(0, maxChips).map(([name, value]) => (
             <span className="chip" key={name}>
-              <bdi className="chip-name">{shortened(name)}</bdi> <bdi>{shortened(textOf(value))}</bdi>
+              <bdi className="chip-name">{truncate(name)}</bdi> <bdi>{truncate(textOf(value))}</bdi>
             </span>
           ))}
-          {more > 0 && <span className="quiet small">and {more} more</span>}
+          {hiddenCount > 0 && <span className="muted small">and {hiddenCount} more</span>}
         </span>
       </summary>
       <pre>{JSON.stringify(metadata, null, 2)}</pre>
@@ -29,6 +29,6 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-function shortened(text: string): string {
-  return text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text
+function truncate(text: string): string {
+  return text.length > maxChipLength ? `${text.slice(0, maxChipLength)}…` : text
 }

@@ -1,54 +1,46 @@
-import type { Signal } from '@promptledger/client'
-import { Undo2 } from 'lucide-react'
+import type { Page, Signal } from '@promptledger/client'
+import type { UseQueryResult } from '@tanstack/react-query'
+import { Trash2 } from 'lucide-react'
+import type { ReactNode } from 'react'
 import { Button } from '../ui/button.tsx'
+import { PagedTable } from '../ui/paged-table.tsx'
+import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { Metadata } from './metadata.tsx'
-import { Value } from './value.tsx'
+import { SignalValue } from './signal-value.tsx'
 
 interface Props {
-  signals: Signal[]
-  onTakeBack: (signal: Signal) => void
+  query: UseQueryResult<Page<Signal>>
+  empty: ReactNode
+  onDelete: (signal: Signal) => void
 }
 
-export function SignalTable({ signals, onTakeBack }: Props) {
+export function SignalTable({ query, empty, onDelete }: Props) {
+  const columns: Column<Signal>[] = [
+    { header: 'Value', cell: ({ value }) => <SignalValue value={value} /> },
+    { header: 'Time', className: 'nowrap', cell: ({ created_at: createdAt }) => <Time at={createdAt} /> },
+    { header: 'Metadata', className: 'metadata-cell', cell: ({ metadata }) => <Metadata metadata={metadata} /> },
+    {
+      header: 'Actions',
+      isHeaderHidden: true,
+      cell: (signal) => (
+        <div className="row-actions">
+          <Button onClick={() => onDelete(signal)} aria-label={`Delete signal ${signal.id}`}>
+            <Trash2 aria-hidden="true" />
+            Delete
+          </Button>
+        </div>
+      ),
+    },
+  ]
   return (
-    <div className="table-frame">
-      <table className="table signal-table">
-        <caption className="unseen">Signals, newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Value</th>
-            <th scope="col">Time</th>
-            <th scope="col">Metadata</th>
-            <th scope="col">
-              <span className="unseen">Acts</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {signals.map((signal) => (
-            <tr key={signal.id}>
-              <th scope="row">
-                <Value value={signal.value} />
-              </th>
-              <td data-label="Time" className="nowrap">
-                <Time at={signal.created_at} />
-              </td>
-              <td data-label="Metadata" className="wide">
-                <Metadata metadata={signal.metadata} />
-              </td>
-              <td>
-                <div className="acts">
-                  <Button onClick={() => onTakeBack(signal)} aria-label={`Take back signal ${signal.id}`}>
-                    <Undo2 aria-hidden="true" />
-                    Take back
-                  </Button>
-                </div>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <PagedTable
+      query={query}
+      noun="signals"
+      caption="Signals, newest first"
+      columns={columns}
+      rowKey={({ id }) => id}
+      empty={empty}
+    />
   )
 }

@@ -2,25 +2,25 @@ import { useEffect, useId, useState } from 'react'
 
 interface Props {
   label: string
-  /** As the address has it: ISO 8601, so that it is the same time for whoever the address is sent to. */
+  /** The time in the URL: ISO 8601 in UTC, so a shared link means the same instant in every time zone. */
   at: string | null
   onChange: (at: string | null) => void
 }
 
-const pause = 600
+const typingDelayMs = 600
 
-/** A time in the reader's zone. */
+/** A date and time in the reader's time zone. */
 export function TimeField({ label, at, onChange }: Props) {
   const id = useId()
-  const said = localText(at)
-  const [text, setText] = useState(said)
-  useEffect(() => setText(said), [said])
+  const initial = localText(at)
+  const [text, setText] = useState(initial)
+  useEffect(() => setText(initial), [initial])
   useEffect(() => {
-    const next = instantOf(text)
-    if (text === said || next === undefined) return
-    const timer = setTimeout(() => onChange(next), pause)
+    const next = parseLocal(text)
+    if (text === initial || next === undefined) return
+    const timer = setTimeout(() => onChange(next), typingDelayMs)
     return () => clearTimeout(timer)
-  }, [text, said, onChange])
+  }, [text, initial, onChange])
   return (
     <div className="time-field">
       <label htmlFor={id}>{label}</label>
@@ -29,7 +29,7 @@ export function TimeField({ label, at, onChange }: Props) {
   )
 }
 
-/** As the control wants it, such as 2026-11-15T09:30; seconds only where there are some. */
+/** The value of a `datetime-local` input, such as 2026-11-15T09:30. Seconds appear only if they are not zero. */
 function localText(at: string | null): string {
   const time = new Date(at ?? '')
   if (Number.isNaN(time.getTime())) return ''
@@ -37,8 +37,8 @@ function localText(at: string | null): string {
   return local.slice(0, local.slice(17, 19) === '00' ? 16 : 19)
 }
 
-/** Undefined while a year is still being typed. */
-function instantOf(text: string): string | null | undefined {
+/** Null for an empty field; undefined while the year is still being typed. */
+function parseLocal(text: string): string | null | undefined {
   if (text === '') return null
   const time = new Date(text)
   return time.getFullYear() >= 1970 && time.getFullYear() < 10_000 ? time.toISOString() : undefined

@@ -7,7 +7,7 @@ interface Props {
   children: ReactNode
 }
 
-/** In which state something is, in a word. */
+/** A status in a word or two. */
 export function Badge({ tone = 'plain', icon: Icon, children }: Props) {
   return (
     <span className={`badge ${tone}`}>

@@ -2,7 +2,7 @@ import type { ButtonHTMLAttributes } from 'react'
 
 interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   kind?: 'primary' | 'plain' | 'danger'
-  /** Something is under way: the button waits with it. */
+  /** A request is in progress: the button is disabled until it ends. */
   busy?: boolean
 }
 

@@ -7,11 +7,11 @@ interface Props {
   children: ReactNode
 }
 
-/** Open as long as it is there. The browser keeps the focus inside and gives it back. */
+/** Open while mounted. The browser traps the focus inside and restores it on close. */
 export function Dialog({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
-  // Closed while it is still on the page: one that is gone already gives the focus to nobody.
+  // A layout effect closes the dialog before it leaves the DOM. Once removed, it could no longer restore the focus.
   useLayoutEffect(() => {
     const element = dialog.current
     element?.showModal()

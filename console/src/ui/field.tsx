@@ -3,11 +3,11 @@ import { type ReactNode, useId } from 'react'
 interface Props {
   label: string
   hint?: ReactNode
-  /** Given what ties the control to its label and hint. */
+  /** Renders the control with the attributes that tie it to its label and hint. */
   children: (control: { id: string; 'aria-describedby': string | undefined }) => ReactNode
 }
 
-/** A labelled control of a form. */
+/** A form control with its label and hint. */
 export function Field({ label, hint, children }: Props) {
   const id = useId()
   const hintId = hint === undefined ? undefined : `${id}-hint`

@@ -1,24 +1,23 @@
 interface Props {
   label: string
   value: number
-  most: number
+  max: number
   tone: 'accent' | 'caution' | 'bad'
-  /** The same in words. */
+  /** The value in words, for screen readers. */
   text: string
 }
 
-/** How much of something is used. */
-export function Meter({ label, value, most, tone, text }: Props) {
-  const share = most === 0 ? 1 : Math.min(1, value / most)
+export function Meter({ label, value, max, tone, text }: Props) {
+  const share = max === 0 ? 1 : Math.min(1, value / max)
   return (
-    // biome-ignore lint/a11y/useSemanticElements: no two browsers let the element be drawn alike.
+    // biome-ignore lint/a11y/useSemanticElements: browsers do not agree on how to style <meter>.
     <div
       className={`meter ${tone}`}
       role="meter"
       aria-label={label}
       aria-valuemin={0}
-      aria-valuemax={most}
-      aria-valuenow={Math.min(value, most)}
+      aria-valuemax={max}
+      aria-valuenow={Math.min(value, max)}
       aria-valuetext={text}
     >
       <span style={{ width: `${share * 100}%` }} />

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 
 const icons = { plain: Info, caution: TriangleAlert, bad: CircleAlert }
 
-/** Something to know about what is on the page. */
+/** A remark on the content around it. */
 export function Notice({ tone = 'plain', children }: { tone?: keyof typeof icons; children: ReactNode }) {
   const Icon = icons[tone]
   return (

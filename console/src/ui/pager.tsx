@@ -4,23 +4,23 @@ import { Button } from './button.tsx'
 
 interface Props {
   pagination: Pagination
-  /** What is counted, such as `prompts`. */
-  what: string
+  /** The plural of what is counted, such as `prompts`. */
+  noun: string
   onPage: (page: number) => void
 }
 
-export function Pager({ pagination, what, onPage }: Props) {
+export function Pager({ pagination, noun, onPage }: Props) {
   const { current_page: page, total_pages: pages, total_count: count, per_page: size } = pagination
   if (pages <= 1) return null
   const first = (page - 1) * size + 1
+  const last = Math.min(first + size - 1, count)
   return (
-    <nav className="pager" aria-label={`Pages of ${what}`}>
+    <nav className="pager" aria-label={`Pages of ${noun}`}>
       <Button onClick={() => onPage(page - 1)} disabled={page <= 1} aria-label="Previous page">
         <ChevronLeft aria-hidden="true" />
       </Button>
       <span>
-        {first.toLocaleString()} to {Math.min(first + size - 1, count).toLocaleString()} of {count.toLocaleString()}{' '}
-        {what}
+        {first.toLocaleString()}–{last.toLocaleString()} of {count.toLocaleString()} {noun}
       </span>
       <Button onClick={() => onPage(page + 1)} disabled={page >= pages} aria-label="Next page">
         <ChevronRight aria-hidden="true" />

@@ -1,17 +1,17 @@
 import type { Pagination } from '@promptledger/client'
 import { Button } from './button.tsx'
-import { Empty } from './empty.tsx'
+import { EmptyState } from './empty-state.tsx'
 
 interface Props {
   pagination: Pagination
   onPage: (page: number) => void
 }
 
-/** For a page that there no longer is: its last item is gone, or the address is an old one. */
+/** For a page number beyond the last page: its last row was deleted, or the link is old. */
 export function PastEnd({ pagination, onPage }: Props) {
   return (
-    <Empty title="Nothing on this page any more">
-      <Button onClick={() => onPage(pagination.total_pages)}>To the last page</Button>
-    </Empty>
+    <EmptyState title="Nothing on this page">
+      <Button onClick={() => onPage(pagination.total_pages)}>Go to the last page</Button>
+    </EmptyState>
   )
 }

@@ -1,41 +1,46 @@
-const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
-const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+const dateAndTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+const dateOnly = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
 
-const second = 1_000
-const units: [Intl.RelativeTimeFormatUnit, number][] = [
-  ['year', 365 * 86_400 * second],
-  ['month', 30 * 86_400 * second],
-  ['week', 7 * 86_400 * second],
-  ['day', 86_400 * second],
-  ['hour', 3_600 * second],
-  ['minute', 60 * second],
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+const units: [Intl.RelativeTimeFormatUnit, lengthMs: number][] = [
+  ['year', 365 * dayMs],
+  ['month', 30 * dayMs],
+  ['week', 7 * dayMs],
+  ['day', dayMs],
+  ['hour', hourMs],
+  ['minute', minuteMs],
 ]
 
-/** A time in the reader's zone; UTC, to the second, on hover. */
-export function Time({ at, as = 'full' }: { at: string; as?: 'full' | 'date' | 'ago' }) {
+/** A time in the reader's time zone, with UTC to the second on hover. */
+export function Time({ at, as = 'full' }: { at: string; as?: 'full' | 'date' | 'relative' }) {
   const time = new Date(at)
+  const formats = { full: formatTime, date: formatDate, relative: formatRelative }
   return (
-    <time dateTime={at} title={utc(time)}>
-      {as === 'ago' ? ago(time) : (as === 'date' ? date : full).format(time)}
+    <time dateTime={at} title={formatUtc(time)}>
+      {formats[as](time)}
     </time>
   )
 }
 
-export function utc(time: Date): string {
-  return `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`
-}
-
 export function formatTime(time: Date): string {
-  return full.format(time)
+  return dateAndTime.format(time)
 }
 
 export function formatDate(time: Date): string {
-  return date.format(time)
+  return dateOnly.format(time)
 }
 
-function ago(time: Date): string {
-  const passed = time.getTime() - Date.now()
-  const [unit, length] = units.find(([, length]) => Math.abs(passed) >= length) ?? ['second', second]
-  return unit === 'second' ? 'just now' : relative.format(Math.trunc(passed / length), unit)
+function formatUtc(time: Date): string {
+  return `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}
+
+function formatRelative(time: Date): string {
+  const offsetMs = time.getTime() - Date.now()
+  const unit = units.find(([, lengthMs]) => Math.abs(offsetMs) >= lengthMs)
+  if (unit === undefined) return 'just now'
+  const [name, lengthMs] = unit
+  return relative.format(Math.trunc(offsetMs / lengthMs), name)
 }

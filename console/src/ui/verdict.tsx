@@ -1,11 +1,11 @@
 import type { Verdict as VerdictName } from '@promptledger/client'
 import { CircleDashed, Equal, TrendingDown, TrendingUp } from 'lucide-react'
 
-export const verdictNames: Record<VerdictName, string> = {
+export const verdictLabels: Record<VerdictName, string> = {
   better: 'Better',
   worse: 'Worse',
-  no_difference_seen: 'No difference seen',
-  too_little_data: 'Too little data',
+  no_difference_seen: 'No clear difference',
+  too_little_data: 'Not enough data yet',
 }
 
 const icons = {
@@ -20,7 +20,7 @@ export function Verdict({ verdict }: { verdict: VerdictName }) {
   return (
     <span className={`verdict ${verdict}`}>
       <Icon aria-hidden="true" />
-      {verdictNames[verdict]}
+      {verdictLabels[verdict]}
     </span>
   )
 }

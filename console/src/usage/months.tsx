@@ -1,50 +1,46 @@
 import type { UsageReport } from '@promptledger/client'
+import { type Column, Table } from '../ui/table.tsx'
 
 type Month = UsageReport['months'][number]
 
-const short = new Intl.DateTimeFormat(undefined, { month: 'short', timeZone: 'UTC' })
-const long = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' })
+const shortName = new Intl.DateTimeFormat(undefined, { month: 'short', timeZone: 'UTC' })
+const longName = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' })
 const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
 
-/** The months as bars, oldest first; for those who listen, as a table. */
+const columns: Column<Month>[] = [
+  { header: 'Month', cell: (month) => longName.format(startOf(month)) },
+  { header: 'Signals', cell: ({ used }) => used.toLocaleString() },
+]
+
+/** A bar per month, oldest first. Screen readers get a table instead. */
 export function Months({ months }: { months: Month[] }) {
-  const inOrder = months.toReversed()
-  const most = Math.max(1, ...months.map(({ used }) => used))
+  const oldestFirst = months.toReversed()
+  const max = Math.max(1, ...months.map(({ used }) => used))
   return (
     <section className="card" aria-labelledby="months">
-      <h2 id="months">The last twelve months</h2>
+      <h2 id="months">Last 12 months</h2>
       <ol className="months" aria-hidden="true">
-        {inOrder.map((month, i) => (
+        {oldestFirst.map((month, i) => (
           <li
             key={month.month}
-            className={i === inOrder.length - 1 ? 'current' : undefined}
-            title={`${long.format(startOf(month))}: ${month.used.toLocaleString()} signals`}
+            className={i === oldestFirst.length - 1 ? 'current' : undefined}
+            title={`${longName.format(startOf(month))}: ${month.used.toLocaleString()} signals`}
           >
-            <span className="months-bar" style={{ height: `${(month.used / most) * 100}%` }}>
+            <span className="months-bar" style={{ height: `${(month.used / max) * 100}%` }}>
               <span className="months-count">{compact.format(month.used)}</span>
             </span>
-            <span className="months-name">{short.format(startOf(month))}</span>
+            <span className="months-name">{shortName.format(startOf(month))}</span>
           </li>
         ))}
       </ol>
-      <table className="unseen">
-        <caption>Signals by month</caption>
-        <thead>
-          <tr>
-            <th scope="col">Month</th>
-            <th scope="col">Signals</th>
-          </tr>
-        </thead>
-        <tbody>
-          {inOrder.map((month) => (
-            <tr key={month.month}>
-              <th scope="row">{long.format(startOf(month))}</th>
-              <td>{month.used.toLocaleString()}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <p className="quiet small">Months are those of UTC. A signal that is taken back stays counted.</p>
+      <Table
+        variant="hidden"
+        caption="Signals by month"
+        columns={columns}
+        rows={oldestFirst}
+        rowKey={({ month }) => month}
+      />
+      <p className="muted small">Months are in UTC. Deleted signals still count.</p>
     </section>
   )
 }

@@ -3,65 +3,63 @@ import { Badge } from '../ui/badge.tsx'
 import { Meter } from '../ui/meter.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Time } from '../ui/time.tsx'
-import { type Level, levelOf } from './level.ts'
+import { type LimitLevel, limitLevel } from './limit-level.ts'
 
-const tones = { room: 'accent', near: 'caution', reached: 'bad' } as const
+const planLabels: Record<UsageReport['plan'], string> = { free: 'Free', team: 'Team', business: 'Business' }
+const tones = { ok: 'accent', near: 'caution', reached: 'bad' } as const
 
 export function ThisMonth({ usage }: { usage: UsageReport }) {
   const { plan, limit, used, remaining, resets_at: resetsAt } = usage
-  const level = levelOf(usage)
-  const share = Math.floor((used / limit) * 100)
+  const level = limitLevel(usage)
   const text = `${used.toLocaleString()} of ${limit.toLocaleString()} signals`
   return (
     <section className="card usage-month" aria-labelledby="this-month">
       <div className="usage-head">
         <h2 id="this-month">This month</h2>
-        <Badge>{planNames[plan]} plan</Badge>
+        <Badge>{planLabels[plan]} plan</Badge>
       </div>
-      <p className="usage-figure">
+      <p className="usage-total">
         <strong>{used.toLocaleString()}</strong> of {limit.toLocaleString()} signals
       </p>
-      <Meter label="Signals recorded this month" value={used} most={limit} tone={tones[level]} text={text} />
-      <dl className="usage-facts">
+      <Meter label="Signals recorded this month" value={used} max={limit} tone={tones[level]} text={text} />
+      <dl className="details-list usage-details">
         <div>
           <dt>Used</dt>
-          <dd>{share} %</dd>
+          <dd>{Math.floor((used / limit) * 100)}%</dd>
         </div>
         <div>
-          <dt>Left</dt>
+          <dt>Remaining</dt>
           <dd>{remaining.toLocaleString()}</dd>
         </div>
         <div>
-          <dt>Starts anew</dt>
+          <dt>Resets</dt>
           <dd>
             <Time at={resetsAt} />{' '}
-            <span className="quiet">
-              (<Time at={resetsAt} as="ago" />)
+            <span className="muted">
+              (<Time at={resetsAt} as="relative" />)
             </span>
           </dd>
         </div>
       </dl>
-      <Warning level={level} />
+      <LimitWarning level={level} />
     </section>
   )
 }
 
-const planNames: Record<UsageReport['plan'], string> = { free: 'Free', team: 'Team', business: 'Business' }
-
-function Warning({ level }: { level: Level }) {
-  if (level === 'room') return null
+function LimitWarning({ level }: { level: LimitLevel }) {
+  if (level === 'ok') return null
   if (level === 'near') {
     return (
       <Notice tone="caution">
-        Little is left of this month's limit. Once it is reached, signals are refused until the month ends, or the plan
-        changes.
+        You are close to this month's limit. Once it is reached, new signals are rejected until the month ends or the
+        plan changes.
       </Notice>
     )
   }
   return (
     <Notice tone="bad">
-      The limit is reached: signals are refused (429) and not recorded. They are taken again when the month ends, or at
-      once on a larger plan: <code>promptledger org set-plan</code>.
+      You have reached this month's limit. New signals are rejected (429) and not recorded until the month ends or the
+      plan changes: <code>promptledger org set-plan</code>.
     </Notice>
   )
 }

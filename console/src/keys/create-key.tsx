@@ -1,0 +1,70 @@
+import type { NewKey, Role } from '@promptledger/client'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { ledger } from '../ledger.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Field } from '../ui/field.tsx'
+import { FormError } from '../ui/form-error.tsx'
+import { focusOnOpen } from '../ui/initial-focus.tsx'
+import { CreatedKey } from './created-key.tsx'
+import { endOfDay, today } from './expiry.ts'
+import { RoleField } from './role-field.tsx'
+
+const labels = { name: 'Name', role: 'Role', expires_at: 'Last day' }
+
+export function CreateKey({ onClose }: { onClose: () => void }) {
+  const queryClient = useQueryClient()
+  const [name, setName] = useState('')
+  const [role, setRole] = useState<Role>('standard')
+  const [lastDay, setLastDay] = useState('')
+  const creation = useMutation({
+    mutationFn: (body: NewKey) => ledger.keys.create(body),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['keys'] }),
+    // Drop the secret from the cache as soon as the dialog closes.
+    gcTime: 0,
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    creation.mutate({ name: name.trim(), role, expires_at: endOfDay(lastDay) })
+  }
+  if (creation.data !== undefined) return <CreatedKey created={creation.data} onClose={onClose} />
+  return (
+    <Dialog title="New key" onClose={onClose}>
+      <form className="form" onSubmit={submit}>
+        <Field label={labels.name} hint="What the key is for, so that you can tell later which one to revoke.">
+          {(control) => (
+            <input
+              {...control}
+              ref={focusOnOpen}
+              required
+              maxLength={200}
+              autoComplete="off"
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+          )}
+        </Field>
+        <RoleField role={role} onChange={setRole} />
+        <Field label={labels.expires_at} hint="In your time zone. Leave empty for a key that never expires.">
+          {(control) => (
+            <input
+              {...control}
+              type="date"
+              min={today()}
+              value={lastDay}
+              onChange={(event) => setLastDay(event.target.value)}
+            />
+          )}
+        </Field>
+        <FormError error={creation.error} labels={labels} />
+        <div className="form-actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={creation.isPending}>
+            Create key
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,30 @@
+import type { Key } from '@promptledger/client'
+import { Badge } from '../ui/badge.tsx'
+
+export type KeyStatus = 'active' | 'expires_soon' | 'expired' | 'revoked'
+
+const soonMs = 7 * 86_400_000
+
+export function statusOf({ revoked_at: revokedAt, expires_at: expiresAt }: Key, now: number): KeyStatus {
+  if (revokedAt !== null) return 'revoked'
+  if (expiresAt === null) return 'active'
+  const remainingMs = Date.parse(expiresAt) - now
+  if (remainingMs <= 0) return 'expired'
+  return remainingMs < soonMs ? 'expires_soon' : 'active'
+}
+
+export function isActive(status: KeyStatus): boolean {
+  return status === 'active' || status === 'expires_soon'
+}
+
+const badges = {
+  active: { tone: 'good', label: 'Active' },
+  expires_soon: { tone: 'caution', label: 'Expires soon' },
+  expired: { tone: 'plain', label: 'Expired' },
+  revoked: { tone: 'plain', label: 'Revoked' },
+} as const
+
+export function KeyStatusBadge({ status }: { status: KeyStatus }) {
+  const { tone, label } = badges[status]
+  return <Badge tone={tone}>{label}</Badge>
+}

@@ -1,0 +1,81 @@
+import type { Key, SessionInfo } from '@promptledger/client'
+import { useQuery } from '@tanstack/react-query'
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import { ledger } from '../ledger.ts'
+import { usePageTitle } from '../page-title.ts'
+import { Button } from '../ui/button.tsx'
+import { LoadError } from '../ui/load-error.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { useUrlParams } from '../url-params.ts'
+import { CreateKey } from './create-key.tsx'
+import { isActive, statusOf } from './key-status.tsx'
+import { type KeyRow, KeyTable } from './key-table.tsx'
+import { RevokeKey } from './revoke-key.tsx'
+import { RotateKey } from './rotate-key.tsx'
+
+type OpenDialog = { action: 'create' } | { action: 'rotate' | 'revoke'; key: Key }
+
+export function KeysPage({ session }: { session: SessionInfo }) {
+  usePageTitle('Keys')
+  const [params, setParams] = useUrlParams()
+  const showAll = params.has('all')
+  const [dialog, setDialog] = useState<OpenDialog | null>(null)
+  const keys = useQuery({
+    queryKey: ['keys'],
+    queryFn: ({ signal }) => Array.fromAsync(ledger.keys.list({}, { signal })),
+  })
+  const close = () => setDialog(null)
+  const isCurrent = ({ id }: Key) => id === session.key.id
+  const { active, inactive } = splitByStatus(keys.data ?? [])
+  return (
+    <>
+      <div className="page-head">
+        <h1>Keys</h1>
+        <Button kind="primary" onClick={() => setDialog({ action: 'create' })}>
+          <Plus aria-hidden="true" />
+          New key
+        </Button>
+      </div>
+      {keys.isPending && <Loading what="keys" />}
+      {keys.isError && <LoadError error={keys.error} retry={keys.refetch} />}
+      {keys.data && (
+        <>
+          <KeyTable
+            keys={showAll ? [...active, ...inactive] : active}
+            currentKeyId={session.key.id}
+            onRotate={(key) => setDialog({ action: 'rotate', key })}
+            onRevoke={(key) => setDialog({ action: 'revoke', key })}
+          />
+          {inactive.length > 0 && (
+            <label className="show-inactive">
+              <input
+                type="checkbox"
+                checked={showAll}
+                onChange={({ target }) => setParams({ all: target.checked ? '1' : null })}
+              />
+              Show revoked and expired keys ({inactive.length.toLocaleString()})
+            </label>
+          )}
+        </>
+      )}
+      {dialog?.action === 'create' && <CreateKey onClose={close} />}
+      {dialog?.action === 'rotate' && (
+        <RotateKey apiKey={dialog.key} isCurrent={isCurrent(dialog.key)} onClose={close} />
+      )}
+      {dialog?.action === 'revoke' && (
+        <RevokeKey apiKey={dialog.key} isCurrent={isCurrent(dialog.key)} onClose={close} />
+      )}
+    </>
+  )
+}
+
+/** Active keys in the order they were created; the others newest first. */
+function splitByStatus(keys: Key[]): { active: KeyRow[]; inactive: KeyRow[] } {
+  const now = Date.now()
+  const rows = keys.map((key) => ({ key, status: statusOf(key, now) }))
+  return {
+    active: rows.filter(({ status }) => isActive(status)),
+    inactive: rows.filter(({ status }) => !isActive(status)).reverse(),
+  }
+}

@@ -1,0 +1,26 @@
+import type { Role } from '@promptledger/client'
+import { useId } from 'react'
+
+const roles: { role: Role; description: string }[] = [
+  { role: 'ingest', description: 'Record signals, nothing else. For applications.' },
+  { role: 'standard', description: 'Also read prompts, history, signals and usage, and sign in to this console.' },
+  { role: 'admin', description: 'Also manage prompts, keys and repositories.' },
+]
+
+export function RoleField({ role: selected, onChange }: { role: Role; onChange: (role: Role) => void }) {
+  const name = useId()
+  return (
+    <fieldset className="role-field">
+      <legend>Role</legend>
+      {roles.map(({ role, description }) => (
+        <label key={role}>
+          <input type="radio" name={name} value={role} checked={selected === role} onChange={() => onChange(role)} />
+          <span>
+            <strong className="role-name">{role}</strong>
+            <span className="muted">{description}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}

@@ -1,0 +1,36 @@
+import type { TimelineEntry } from '@promptledger/client'
+import { useQuery } from '@tanstack/react-query'
+import { ledger } from '../ledger.ts'
+import { LoadError } from '../ui/load-error.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { parseMessage } from './commit-message.ts'
+import { Diff } from './diff.tsx'
+import { Impact } from './impact.tsx'
+
+/** An open timeline entry: its message, its impact and its diff. */
+export function EntryDetails({ promptId, item }: { promptId: string; item: TimelineEntry }) {
+  const { entry, impact } = item
+  const details = useQuery({
+    queryKey: ['entry', promptId, entry.id],
+    // A commit never changes.
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) => ledger.history.get(promptId, entry.id, { signal }),
+  })
+  const { body } = parseMessage(item.message)
+  return (
+    <div className="entry-details">
+      {body !== '' && <p className="entry-message">{body}</p>}
+      {impact !== null && <Impact impact={impact} />}
+      {details.isPending && <Loading what="the diff" />}
+      {details.isError && <LoadError error={details.error} retry={details.refetch} />}
+      {details.data &&
+        (details.data.before === null && details.data.after === null ? (
+          <p className="muted">
+            The text is unavailable: this entry was not read from git, or the commit no longer exists there.
+          </p>
+        ) : (
+          <Diff {...details.data} />
+        ))}
+    </div>
+  )
+}

@@ -1,0 +1,52 @@
+import type { Effect, RatedTally } from '@promptledger/client'
+import { formatPercent } from '../ui/percent.ts'
+import { type Column, Table } from '../ui/table.tsx'
+import { Verdict } from '../ui/verdict.tsx'
+
+interface Row extends RatedTally {
+  name: string
+}
+
+const columns: Column<Row>[] = [
+  { header: 'Version', isHeaderHidden: true, cell: ({ name }) => name },
+  { header: 'Positive', align: 'right', cell: ({ positive }) => positive.toLocaleString() },
+  { header: 'Negative', align: 'right', cell: ({ negative }) => negative.toLocaleString() },
+  { header: 'Share', align: 'right', cell: ({ rate }) => (rate === null ? '–' : formatPercent(rate)) },
+]
+
+/** User feedback before and after a change, and the verdict on it. */
+export function Impact({ impact }: { impact: Effect }) {
+  return (
+    <div className="impact">
+      <Table
+        variant="compact"
+        caption="Signals before and after the change"
+        columns={columns}
+        rows={[
+          { name: 'Before', ...impact.before },
+          { name: 'After', ...impact.after },
+        ]}
+        rowKey={({ name }) => name}
+      />
+      <p>
+        <Verdict verdict={impact.verdict} /> {explain(impact)}
+      </p>
+    </div>
+  )
+}
+
+function explain({ verdict, difference, interval }: Effect): string {
+  if (difference === null || interval === null) return 'Both versions need signals before they can be compared.'
+  const [low, high] = interval.map(formatPoints) as [string, string]
+  const change = `The share of positive signals changed by ${formatPoints(difference)} percentage points (95% confidence range: ${low} to ${high}).`
+  if (verdict === 'too_little_data') return `${change} There are too few signals for a verdict.`
+  if (verdict === 'no_difference_seen') return `${change} This could be chance.`
+  return `${change} This is unlikely to be chance, even if you check daily.`
+}
+
+/** A difference of two shares in percentage points, with its sign. */
+function formatPoints(difference: number): string {
+  const rounded = Math.round(difference * 1_000) / 10
+  const sign = rounded > 0 ? '+' : rounded < 0 ? '−' : ''
+  return `${sign}${Math.abs(rounded)}`
+}

@@ -1,0 +1,87 @@
+import type { Change } from 'diff'
+import { diffLines, diffWordsWithSpace } from 'diff'
+
+/** Part of a line, changed or unchanged. */
+export interface Piece {
+  text: string
+  changed: boolean
+}
+
+export interface Line {
+  kind: 'same' | 'added' | 'removed'
+  pieces: Piece[]
+}
+
+/** Unchanged lines that are not near a change are collapsed. */
+export type Row = Line | { kind: 'collapsed'; lines: Line[] }
+
+// Diffing very different long texts would block the browser.
+const timeoutMs = 1_000
+const contextLines = 3
+// Below this share of common characters, a word diff is harder to read than two whole lines.
+const minSimilarity = 0.4
+
+/** The diff of two texts by line, and by word within changed lines; null if it takes too long to compute. */
+export function diffTexts(before: string, after: string): Row[] | null {
+  const parts = diffLines(before, after, { timeout: timeoutMs }) as Change[] | undefined
+  if (parts === undefined) return null
+  const lines: Line[] = []
+  for (let i = 0; i < parts.length; i++) {
+    const [part, next] = [parts[i] as Change, parts[i + 1]]
+    if (part.removed && next?.added) {
+      lines.push(...diffReplacedLines(splitLines(part.value), splitLines(next.value)))
+      i++
+    } else {
+      const kind = part.added ? 'added' : part.removed ? 'removed' : 'same'
+      lines.push(...splitLines(part.value).map((text) => wholeLine(kind, text)))
+    }
+  }
+  return collapseUnchanged(lines)
+}
+
+function splitLines(text: string): string[] {
+  const lines = text.split('\n')
+  if (lines.at(-1) === '') lines.pop()
+  return lines
+}
+
+function wholeLine(kind: Line['kind'], text: string): Line {
+  return { kind, pieces: [{ text, changed: false }] }
+}
+
+/** Pairs removed lines with added ones, and compares each similar pair by word. */
+function diffReplacedLines(oldLines: string[], newLines: string[]): Line[] {
+  const [removed, added]: [Line[], Line[]] = [[], []]
+  for (let i = 0; i < Math.max(oldLines.length, newLines.length); i++) {
+    const [oldLine, newLine] = [oldLines[i], newLines[i]]
+    const pair = oldLine === undefined || newLine === undefined ? null : diffWords(oldLine, newLine)
+    if (oldLine !== undefined) removed.push(pair?.removed ?? wholeLine('removed', oldLine))
+    if (newLine !== undefined) added.push(pair?.added ?? wholeLine('added', newLine))
+  }
+  return [...removed, ...added]
+}
+
+function diffWords(oldLine: string, newLine: string): { removed: Line; added: Line } | null {
+  const words = diffWordsWithSpace(oldLine, newLine)
+  const common = words.reduce((sum, { added, removed, value }) => sum + (added || removed ? 0 : value.length), 0)
+  if (common < minSimilarity * Math.max(oldLine.length, newLine.length)) return null
+  const pieces = (side: 'added' | 'removed') =>
+    words
+      .filter((word) => word[side] || (!word.added && !word.removed))
+      .map((word) => ({ text: word.value, changed: word[side] }))
+  return { removed: { kind: 'removed', pieces: pieces('removed') }, added: { kind: 'added', pieces: pieces('added') } }
+}
+
+function collapseUnchanged(lines: Line[]): Row[] {
+  const isNearChange = lines.map((_, i) =>
+    lines.slice(Math.max(0, i - contextLines), i + contextLines + 1).some(({ kind }) => kind !== 'same'),
+  )
+  const rows: Row[] = []
+  lines.forEach((line, i) => {
+    const last = rows.at(-1)
+    if (isNearChange[i]) rows.push(line)
+    else if (last?.kind === 'collapsed') last.lines.push(line)
+    else rows.push({ kind: 'collapsed', lines: [line] })
+  })
+  return rows
+}

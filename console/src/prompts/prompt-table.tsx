@@ -1,0 +1,98 @@
+import type { Page, Prompt, PromptSort } from '@promptledger/client'
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { ActionIcon } from '../ui/action-icon.tsx'
+import { PagedTable } from '../ui/paged-table.tsx'
+import { formatPercent } from '../ui/percent.ts'
+import type { Column } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { Verdict } from '../ui/verdict.tsx'
+import { Sparkline } from './sparkline.tsx'
+
+const sortFields = ['name', 'last_change', 'signals', 'positive_share'] as const
+
+type SortField = (typeof sortFields)[number]
+
+const columns: Column<Prompt, SortField>[] = [
+  { header: 'Prompt', sort: { field: 'name', first: 'name' }, cell: (prompt) => <Name {...prompt} /> },
+  {
+    header: 'Last change',
+    sort: { field: 'last_change', first: '-last_change' },
+    cell: (prompt) => <LastChange {...prompt} />,
+  },
+  {
+    header: 'Signals (30 days)',
+    sort: { field: 'signals', first: '-signals' },
+    cell: ({ signals }) => (
+      <span className="trend">
+        <Sparkline days={signals.days} />
+        <span className="number">{(signals.positive + signals.negative).toLocaleString()}</span>
+      </span>
+    ),
+  },
+  {
+    header: 'Positive',
+    sort: { field: 'positive_share', first: 'positive_share' },
+    cell: ({ signals: { positive, negative } }) => (
+      <span className="positive-share">
+        {positive + negative === 0 ? '–' : formatPercent(positive / (positive + negative))}
+      </span>
+    ),
+  },
+  { header: 'Effect of last change', cell: ({ verdict }) => verdict !== null && <Verdict verdict={verdict} /> },
+]
+
+interface Props {
+  query: UseQueryResult<Page<Prompt>>
+  empty: ReactNode
+  sort: PromptSort
+  onSort: (sort: PromptSort) => void
+}
+
+export function PromptTable({ query, empty, sort, onSort }: Props) {
+  return (
+    <PagedTable
+      query={query}
+      noun="prompts"
+      caption="Prompts"
+      columns={columns}
+      rowKey={({ id }) => id}
+      empty={empty}
+      sort={sort}
+      onSort={onSort}
+    />
+  )
+}
+
+/** The sort order in the URL; by name unless it is one of the table's. */
+export function sortFrom(params: URLSearchParams): PromptSort {
+  const sorts = sortFields.flatMap((field) => [field, `-${field}` as const])
+  return sorts.find((sort) => sort === params.get('sort')) ?? 'name'
+}
+
+function Name({ id, name, path }: Prompt) {
+  return (
+    <>
+      <Link className="row-link" href={`/prompts/${id}`}>
+        {name}
+      </Link>
+      {path !== null && path !== name && <span className="path muted">{path}</span>}
+    </>
+  )
+}
+
+function LastChange({ last_change: change }: Prompt) {
+  if (change === null) return <span className="muted">None yet</span>
+  return (
+    <span className="last-change">
+      <ActionIcon action={change.action} />
+      <span>
+        {change.user.name}
+        <span className="cell-note muted">
+          <Time at={change.created_at} as="relative" />
+        </span>
+      </span>
+    </span>
+  )
+}

@@ -1,0 +1,32 @@
+import type { ConnectedRepository } from '@promptledger/client'
+import { CircleAlert, CircleCheck } from 'lucide-react'
+import { RepositoryContents } from './repository-contents.tsx'
+import { useRepository } from './repository-query.ts'
+
+/** How far the backfill of a newly connected repository has come. */
+export function BackfillProgress({ connected }: { connected: ConnectedRepository }) {
+  const repository = useRepository(connected.id)
+  const { state, last_error: error } = repository.data ?? connected
+  const contents = repository.data ?? { prompt_count: connected.prompts.length, entry_count: connected.entries }
+  if (state === 'failing') {
+    return (
+      <div className="progress bad" role="alert">
+        <CircleAlert aria-hidden="true" />
+        <div>
+          <strong>The history could not be read. The service retries automatically.</strong>
+          <span>{error}</span>
+        </div>
+      </div>
+    )
+  }
+  const isDone = state === 'following'
+  return (
+    <div className={`progress ${isDone ? 'good' : ''}`} role="status">
+      {isDone ? <CircleCheck aria-hidden="true" /> : <span className="loading-bar" aria-hidden="true" />}
+      <div>
+        <strong>{isDone ? 'History imported' : 'Reading the history…'}</strong>
+        <RepositoryContents {...contents} />
+      </div>
+    </div>
+  )
+}

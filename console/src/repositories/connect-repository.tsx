@@ -1,0 +1,141 @@
+import type { Forge, NewRepository } from '@promptledger/client'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { ledger } from '../ledger.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Field } from '../ui/field.tsx'
+import { FormError } from '../ui/form-error.tsx'
+import { focusOnOpen } from '../ui/initial-focus.tsx'
+import { ConnectedRepositoryDialog } from './connected-repository.tsx'
+import { forgeLabels, forges } from './forges.ts'
+import { refreshRepositories } from './repository-query.ts'
+
+const emptyForm = { forge: 'github' as Forge, url: '', path: 'prompts/**/*.md', token: '', similarity: '100' }
+
+const labels = {
+  forge: 'Forge',
+  url: 'Repository URL',
+  path: 'Prompt files',
+  token: 'Token (optional)',
+  similarity: 'Similarity (%)',
+}
+
+export function ConnectRepository({ onClose }: { onClose: () => void }) {
+  const queryClient = useQueryClient()
+  const [form, setForm] = useState(emptyForm)
+  const connection = useMutation({
+    mutationFn: (body: NewRepository) => ledger.repositories.connect(body),
+    onSuccess: () => refreshRepositories(queryClient),
+    // Drop the token and the webhook secret from the cache as soon as the dialog closes.
+    gcTime: 0,
+  })
+  const update = (changes: Partial<typeof emptyForm>) => setForm((current) => ({ ...current, ...changes }))
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    const { forge, url, path, token, similarity } = form
+    connection.mutate({
+      forge,
+      url: url.trim(),
+      path: path.trim(),
+      token: token.trim() || null,
+      similarity: Number(similarity),
+    })
+  }
+  if (connection.data !== undefined) {
+    return <ConnectedRepositoryDialog connected={connection.data} onClose={onClose} />
+  }
+  return (
+    <Dialog title="Connect a repository" onClose={onClose}>
+      <form className="form" onSubmit={submit}>
+        <Field label={labels.forge}>
+          {(control) => (
+            <select {...control} value={form.forge} onChange={({ target }) => update({ forge: target.value as Forge })}>
+              {forges.map((forge) => (
+                <option key={forge} value={forge}>
+                  {forgeLabels[forge]}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Field label={labels.url} hint="https://…, ssh://… or git@host:path. SSH uses the SSH keys on the server.">
+          {(control) => (
+            <input
+              {...control}
+              ref={focusOnOpen}
+              required
+              autoComplete="off"
+              spellCheck={false}
+              placeholder="https://github.com/acme/prompts.git"
+              value={form.url}
+              onChange={({ target }) => update({ url: target.value })}
+            />
+          )}
+        </Field>
+        <Field
+          label={labels.path}
+          hint={
+            <>
+              A pattern relative to the root of the repository. <code>*</code> matches anything within a folder,{' '}
+              <code>**</code> any number of folders.
+            </>
+          }
+        >
+          {(control) => (
+            <input
+              {...control}
+              required
+              autoComplete="off"
+              spellCheck={false}
+              value={form.path}
+              onChange={({ target }) => update({ path: target.value })}
+            />
+          )}
+        </Field>
+        <Field label={labels.token} hint="Only for private repositories. It needs read access and is stored encrypted.">
+          {(control) => (
+            <input
+              {...control}
+              type="password"
+              autoComplete="off"
+              value={form.token}
+              onChange={({ target }) => update({ token: target.value })}
+            />
+          )}
+        </Field>
+        <details className="form-advanced">
+          <summary>Advanced</summary>
+          <Field
+            label={labels.similarity}
+            hint="How much of a file must stay the same for a moved and edited file to remain the same prompt. At 100, only files moved without edits do."
+          >
+            {(control) => (
+              <input
+                {...control}
+                type="number"
+                inputMode="numeric"
+                required
+                min={1}
+                max={100}
+                step={1}
+                value={form.similarity}
+                onChange={({ target }) => update({ similarity: target.value })}
+              />
+            )}
+          </Field>
+        </details>
+        <FormError error={connection.error} labels={labels} />
+        <div className="form-actions">
+          <span className="form-status" role="status">
+            {connection.isPending && 'Reading the repository. This takes a few seconds.'}
+          </span>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={connection.isPending}>
+            {connection.isPending ? 'Connecting…' : 'Connect'}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,71 @@
+import type { Repository } from '@promptledger/client'
+import type { ReactNode } from 'react'
+import { CopyField } from '../ui/copy-field.tsx'
+import { ExternalLink } from '../ui/external-link.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Time } from '../ui/time.tsx'
+import { forgeLabels } from './forges.ts'
+import { RepositoryContents } from './repository-contents.tsx'
+
+export function RepositoryDetails({ repository }: { repository: Repository }) {
+  const { forge, url, path, state, default_branch: branch, incomplete, last_error: error } = repository
+  return (
+    <section className="card repository-details" aria-label="Details">
+      {state === 'failing' && (
+        <Notice tone="bad">
+          <strong>The last sync failed. The service retries automatically.</strong>
+          <pre>{error}</pre>
+        </Notice>
+      )}
+      {state === 'disconnected' && (
+        <Notice>
+          This repository is no longer synced. Its prompts and their history stay. To resume where it stopped, connect
+          the same URL with the same prompt files again.
+        </Notice>
+      )}
+      {incomplete && (
+        <Notice tone="caution">
+          The forge sent this repository without its oldest commits. Changes made in them are missing from the history.
+        </Notice>
+      )}
+      <dl className="details-list">
+        <Detail name="Repository URL">
+          <ExternalLink to={url}>{url}</ExternalLink>
+        </Detail>
+        <Detail name="Forge">{forgeLabels[forge]}</Detail>
+        <Detail name="Prompt files">
+          <code>{path}</code>
+        </Detail>
+        <Detail name="Default branch">
+          {branch === null ? <span className="muted">No commits yet</span> : <code>{branch}</code>}
+        </Detail>
+        <Detail name="Contents">
+          <RepositoryContents {...repository} />
+        </Detail>
+        <Detail name="Last sync">
+          <TimeOrNone at={repository.last_sync_at} />
+        </Detail>
+        <Detail name="Last delivery">
+          <TimeOrNone at={repository.last_delivery_at} />
+        </Detail>
+        <Detail name="Connected on">
+          <TimeOrNone at={repository.created_at} />
+        </Detail>
+      </dl>
+      {state !== 'disconnected' && <CopyField label="Webhook URL" value={repository.webhook_url} />}
+    </section>
+  )
+}
+
+function Detail({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+function TimeOrNone({ at }: { at: string | null }) {
+  return at === null ? <span className="muted">None yet</span> : <Time at={at} />
+}

@@ -1,0 +1,69 @@
+import { NotFoundError } from '@promptledger/client'
+import { KeyRound, RefreshCw, Unplug } from 'lucide-react'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { NotFoundPage } from '../not-found-page.tsx'
+import { usePageTitle } from '../page-title.ts'
+import { Button } from '../ui/button.tsx'
+import { FormError } from '../ui/form-error.tsx'
+import { LoadError } from '../ui/load-error.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { Deliveries } from './deliveries.tsx'
+import { DisconnectRepository } from './disconnect-repository.tsx'
+import { RepositoryDetails } from './repository-details.tsx'
+import { RepositoryStatusBadge } from './repository-status.tsx'
+import { RotateWebhookSecret } from './rotate-webhook-secret.tsx'
+import { useSync } from './sync.ts'
+
+export function RepositoryPage({ id }: { id: number }) {
+  const { repository, sync, isSyncing } = useSync(id)
+  const [dialog, setDialog] = useState<'rotate' | 'disconnect' | null>(null)
+  usePageTitle(repository.data?.url ?? 'Repository')
+  if (repository.error instanceof NotFoundError) return <NotFoundPage />
+  if (repository.isError) return <LoadError error={repository.error} retry={repository.refetch} />
+  if (repository.isPending) return <Loading what="the repository" />
+  const { data } = repository
+  const isConnected = data.state !== 'disconnected'
+  return (
+    <>
+      <div className="page-head">
+        <div>
+          <nav className="breadcrumbs" aria-label="Breadcrumbs">
+            <Link href="/repositories">Repositories</Link>
+          </nav>
+          <div className="title-with-badge">
+            <h1>{shortName(data.url)}</h1>
+            <RepositoryStatusBadge state={data.state} />
+          </div>
+        </div>
+        {isConnected && (
+          <div className="page-actions">
+            <Button busy={sync.isPending || isSyncing} onClick={() => sync.mutate(data)}>
+              <RefreshCw aria-hidden="true" />
+              {isSyncing ? 'Syncing…' : 'Sync now'}
+            </Button>
+            <Button onClick={() => setDialog('rotate')}>
+              <KeyRound aria-hidden="true" />
+              Rotate secret
+            </Button>
+            <Button kind="danger" onClick={() => setDialog('disconnect')}>
+              <Unplug aria-hidden="true" />
+              Disconnect
+            </Button>
+          </div>
+        )}
+      </div>
+      <FormError error={sync.error} />
+      <RepositoryDetails repository={data} />
+      <Deliveries repositoryId={id} isConnected={isConnected} />
+      {dialog === 'rotate' && <RotateWebhookSecret repository={data} onClose={() => setDialog(null)} />}
+      {dialog === 'disconnect' && <DisconnectRepository repository={data} onClose={() => setDialog(null)} />}
+    </>
+  )
+}
+
+/** The end of the URL, such as acme/prompts. */
+function shortName(url: string): string {
+  const [, name] = /([^/:]+\/[^/:]+?)(?:\.git)?\/*$/.exec(url) ?? []
+  return name ?? url
+}

@@ -1,0 +1,32 @@
+import { Check, Copy } from 'lucide-react'
+import { useId, useRef, useState } from 'react'
+import { Button } from './button.tsx'
+
+const copiedNoticeMs = 2_000
+
+/** A read-only value with a button that copies it. */
+export function CopyField({ label, value }: { label: string; value: string }) {
+  const [isCopied, setIsCopied] = useState(false)
+  const input = useRef<HTMLInputElement>(null)
+  const id = useId()
+  async function copy() {
+    // Browsers offer no clipboard over plain HTTP. Selecting the value at least allows Ctrl+C.
+    input.current?.select()
+    if (navigator.clipboard === undefined) return
+    await navigator.clipboard.writeText(value)
+    setIsCopied(true)
+    setTimeout(() => setIsCopied(false), copiedNoticeMs)
+  }
+  return (
+    <div className="copy-field">
+      <label htmlFor={id}>{label}</label>
+      <div>
+        <input id={id} ref={input} readOnly value={value} onFocus={(event) => event.currentTarget.select()} />
+        <Button onClick={copy} aria-label={`Copy ${label}`}>
+          {isCopied ? <Check aria-hidden="true" /> : <Copy aria-hidden="true" />}
+          <span aria-live="polite">{isCopied ? 'Copied' : 'Copy'}</span>
+        </Button>
+      </div>
+    </div>
+  )
+}
