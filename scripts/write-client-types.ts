@@ -66,10 +66,10 @@ const untitled = {
 }
 
 interface Style {
-  /** Declared types by their structure, to refer to instead of repeating them. */
-  names?: Map<string, string>
+  /** Declared types by their structure: those of properties are referred to by name. */
+  names: Map<string, string>
   /** Queries also accept undefined, and Date objects for times. */
-  isQuery?: boolean
+  isQuery: boolean
 }
 
 const root = new URL('../', import.meta.url)
@@ -88,7 +88,7 @@ export function generateTypes(): string {
     return [name, schema]
   })
   const shapes = [...Object.entries(titled), ...derived].sort(([one], [other]) => (one < other ? -1 : 1))
-  const names = new Map(shapes.map(([name, schema]) => [typeOf(schema, {}), name]))
+  const names = new Map(shapes.map(([name, schema]) => [typeOf(schema), name]))
   const declarations = shapes.map(([name, schema]) => {
     const keyword = schema.properties === undefined ? `type ${name} =` : `interface ${name}`
     return `${docOf(schema)}export ${keyword} ${typeOf(schema, { names, isQuery: name.endsWith('Query') })}\n`
@@ -132,34 +132,36 @@ function isNullable({ type, anyOf = [] }: Schema): boolean {
   return [type].flat().includes('null') || anyOf.some(isNullable)
 }
 
+/** The type in TypeScript. Without a style only its structure, with no names and no comments. */
 function typeOf(
-  { type: types, format, enum: values, properties, required, items, ...schema }: Schema,
-  style: Style,
+  { type: types, format, enum: values, properties, required, items, maxItems }: Schema,
+  style?: Style,
 ): string {
   const [type] = [types].flat().filter((type) => type !== 'null')
   if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(' | ')
   if (properties !== undefined) {
     const members = Object.entries(properties).map(([name, property]) => {
       const isOptional = !required?.includes(name)
-      const suffix = isOptional && style.isQuery ? ' | undefined' : ''
-      return `${docOf(property)}${name}${isOptional ? '?' : ''}: ${referenceTo(property, style)}${suffix}\n`
+      const suffix = isOptional && style?.isQuery ? ' | undefined' : ''
+      const doc = style === undefined ? '' : docOf(property)
+      return `${doc}${name}${isOptional ? '?' : ''}: ${referenceTo(property, style)}${suffix}\n`
     })
     return `{\n${members.join('')}}`
   }
   if (type === 'array') {
     const item = referenceTo(items ?? {}, style)
-    return schema.maxItems === undefined ? `${item}[]` : `[${Array(schema.maxItems).fill(item).join(', ')}]`
+    return maxItems === undefined ? `(${item})[]` : `[${Array(maxItems).fill(item).join(', ')}]`
   }
   if (type === 'object') return 'Record<string, unknown>'
   if (type === 'integer' || type === 'number') return 'number'
-  if (type === 'string') return style.isQuery && format === 'date-time' ? 'Time' : 'string'
+  if (type === 'string') return style?.isQuery && format === 'date-time' ? 'Time' : 'string'
   if (type === 'boolean') return 'boolean'
   throw new Error(`scripts/write-client-types.ts does not handle the type ${type}`)
 }
 
-function referenceTo(schema: Schema, style: Style): string {
+function referenceTo(schema: Schema, style?: Style): string {
   const resolved = resolve(schema)
-  const type = style.names?.get(typeOf(resolved, {})) ?? typeOf(resolved, style)
+  const type = style?.names.get(typeOf(resolved)) ?? typeOf(resolved, style)
   return isNullable(schema) ? `${type} | null` : type
 }
 
@@ -167,7 +169,7 @@ function docOf({ description, default: value }: Schema): string {
   const sentence = description?.replace(/[^.]$/, '$&.')
   const fallback = value === undefined || value === '' ? undefined : `Defaults to \`${value}\`.`
   const text = [sentence, fallback].filter(Boolean).join(' ')
-  return text === '' ? '' : `/** ${text.replaceAll('*/', '*\\/')} */\n`
+  return text === '' ? '' : `/** ${text.replaceAll(/\s+/g, ' ').replaceAll('*/', '*\\/')} */\n`
 }
 
 if (import.meta.main) writeFileSync(new URL(target, root), generateTypes())

@@ -1,4 +1,4 @@
-import { type ClientOptions, transport } from './request.ts'
+import { type ClientOptions, createTransport } from './request.ts'
 import { type Audit, audit } from './resources/audit.ts'
 import { type History, history } from './resources/history.ts'
 import { type Impact, impact } from './resources/impact.ts'
@@ -11,7 +11,7 @@ import { type Timeline, timeline } from './resources/timeline.ts'
 import { type Usage, usage } from './resources/usage.ts'
 
 /**
- * A ledger, by what is in it.
+ * Client of one Promptledger service, with one property per resource.
  *
  * ```ts
  * const ledger = new Promptledger({ apiKey: 'plk_…', baseUrl: 'https://ledger.example.com' })
@@ -31,8 +31,8 @@ export class Promptledger {
   readonly session: Session
 
   constructor(options: ClientOptions = {}) {
-    // The key stays in there, where nothing that prints this object can show it.
-    const service = transport(options)
+    // The closure holds the API key, so printing this object never reveals it.
+    const service = createTransport(options)
     this.prompts = prompts(service)
     this.history = history(service)
     this.signals = signals(service)

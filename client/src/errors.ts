@@ -1,23 +1,15 @@
-/** What the service says went wrong. */
-export type WireErrorCode =
-  | 'unauthorized'
-  | 'forbidden'
-  | 'not_found'
-  | 'conflict'
-  | 'validation_error'
-  | 'rate_limited'
-  | 'internal_error'
+import type { WireErrorCode } from './types.ts'
 
-/** The service's codes, and what can go wrong on the way to it. */
+/** The error codes of the API, and those of failures that the API never saw. */
 export type ErrorCode =
   | WireErrorCode
   | 'connection_failed'
   | 'timeout'
-  | 'unexpected_answer'
+  | 'unexpected_response'
   | 'queue_full'
   | 'queue_closed'
 
-export interface ErrorFacts {
+export interface ErrorFields {
   code: ErrorCode
   status?: number | null
   requestId?: string | null
@@ -25,18 +17,18 @@ export interface ErrorFacts {
   cause?: unknown
 }
 
-/** Whatever a call can fail with, except for the reason of the caller's own AbortSignal. */
+/** The error of every failed call. Only a call that its caller aborts rejects with something else: the reason of the AbortSignal. */
 export class PromptledgerError extends Error {
   override name = 'PromptledgerError'
-  /** The status of the answer; null where there was none. */
+  /** HTTP status of the response, or null without a response. */
   readonly status: number | null
   readonly code: ErrorCode
-  /** Under which the service's log knows the request; null where there was no answer. */
+  /** Identifies the request in the service's log. Null without a response. */
   readonly requestId: string | null
-  /** What the service said beside code and message, by its own names. */
+  /** Further fields of the error body, under the names that the API gives them. */
   readonly details: Readonly<Record<string, unknown>>
 
-  constructor(message: string, { code, status = null, requestId = null, details = {}, cause }: ErrorFacts) {
+  constructor(message: string, { code, status = null, requestId = null, details = {}, cause }: ErrorFields) {
     super(message, cause === undefined ? undefined : { cause })
     this.status = status
     this.code = code
@@ -45,47 +37,50 @@ export class PromptledgerError extends Error {
   }
 }
 
-/** The key is missing, malformed, unknown, revoked or expired; or the session has ended. */
+/** The API key is missing, malformed, unknown, revoked or expired, or the session has ended. */
 export class UnauthorizedError extends PromptledgerError {
   override name = 'UnauthorizedError'
 }
 
-/** The key's role does not allow this. */
+/** The role of the API key does not allow this operation. */
 export class ForbiddenError extends PromptledgerError {
   override name = 'ForbiddenError'
 }
 
-/** There is no such thing in the organisation. */
+/** The resource does not exist in the organisation. */
 export class NotFoundError extends PromptledgerError {
   override name = 'NotFoundError'
 }
 
-/** The thing is not in a state for this. */
+/** The operation conflicts with the current state of the resource. */
 export class ConflictError extends PromptledgerError {
   override name = 'ConflictError'
 }
 
-/** The message says what is wrong with the request, and where. */
+/** The request is invalid. The message says what is wrong, and where. */
 export class ValidationError extends PromptledgerError {
   override name = 'ValidationError'
 }
 
-/** The organisation's signals of this month are used up. */
+/** The organisation has used up its monthly signal limit. */
 export class RateLimitedError extends PromptledgerError {
   override name = 'RateLimitedError'
+  /** Signals that the plan allows per month. */
   readonly limit: number
+  /** Signals recorded this month. */
   readonly used: number
+  /** When the count resets. */
   readonly resetsAt: Date
 
-  constructor(message: string, facts: ErrorFacts) {
-    super(message, facts)
+  constructor(message: string, fields: ErrorFields) {
+    super(message, fields)
     this.limit = Number(this.details.limit)
     this.used = Number(this.details.used)
     this.resetsAt = new Date(String(this.details.resets_at))
   }
 }
 
-/** No answer, or one that broke off. The request may have arrived all the same. */
+/** The connection failed before a complete response arrived. The service may still have processed the request. */
 export class ConnectionError extends PromptledgerError {
   override name = 'ConnectionError'
 
@@ -94,16 +89,16 @@ export class ConnectionError extends PromptledgerError {
   }
 }
 
-/** No answer in time. The request may have arrived all the same. */
+/** No response arrived within the timeout. The service may still have processed the request. */
 export class TimeoutError extends PromptledgerError {
   override name = 'TimeoutError'
 
-  constructor(timeout: number) {
-    super(`No answer within ${timeout} ms`, { code: 'timeout' })
+  constructor(timeoutMs: number) {
+    super(`No response within ${timeoutMs} ms`, { code: 'timeout' })
   }
 }
 
-const classes: Partial<Record<string, new (message: string, facts: ErrorFacts) => PromptledgerError>> = {
+const errorClasses: Partial<Record<string, new (message: string, fields: ErrorFields) => PromptledgerError>> = {
   unauthorized: UnauthorizedError,
   forbidden: ForbiddenError,
   not_found: NotFoundError,
@@ -112,22 +107,22 @@ const classes: Partial<Record<string, new (message: string, facts: ErrorFacts) =
   rate_limited: RateLimitedError,
 }
 
-/** What an answer that is no success is thrown as. */
-export function refusal(status: number, requestId: string | null, text: string): PromptledgerError {
-  const said = errorOf(text)
-  if (said === null) {
-    // A proxy, a wrong address: nothing here tells what the service itself would have said.
-    return new PromptledgerError(`Status ${status} from something that is not Promptledger: is baseUrl right?`, {
-      code: 'unexpected_answer',
+/** The error for a response whose status is not 2xx. */
+export function errorFromResponse(status: number, requestId: string | null, text: string): PromptledgerError {
+  const error = parseErrorBody(text)
+  if (error === null) {
+    // A proxy or another server responded, so the status says nothing about Promptledger.
+    return new PromptledgerError(`Status ${status} without a Promptledger error body: check baseUrl and any proxy`, {
+      code: 'unexpected_response',
       status,
       requestId,
     })
   }
-  const { code, message, ...details } = said
-  return new (classes[code] ?? PromptledgerError)(message, { code: code as ErrorCode, status, requestId, details })
+  const { code, message, ...details } = error
+  return new (errorClasses[code] ?? PromptledgerError)(message, { code: code as ErrorCode, status, requestId, details })
 }
 
-function errorOf(text: string): { code: string; message: string } | null {
+function parseErrorBody(text: string): { code: string; message: string } | null {
   try {
     const { error } = JSON.parse(text)
     return typeof error.code === 'string' ? error : null

@@ -1,4 +1,4 @@
-/** Not by randomUUID, which browsers have only on pages that came over TLS. */
-export function newIdempotencyKey(): string {
+/** Avoids `randomUUID`, which browsers offer only on pages served over HTTPS. */
+export function createIdempotencyKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -10,7 +10,6 @@ export {
   TimeoutError,
   UnauthorizedError,
   ValidationError,
-  type WireErrorCode,
 } from './errors.ts'
 export type { Pages } from './page.ts'
 export type { QueuedSignal, QueueOptions, SignalOptions, SignalQueue, Spool } from './queue.ts'

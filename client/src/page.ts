@@ -2,42 +2,41 @@ import type { RequestOptions, Transport } from './request.ts'
 import type { Page, PageQuery } from './types.ts'
 
 /**
- * Wait for it and it is one page; iterate over it and it is everything from there on, page by page.
+ * The result of a list call. Await it for one page, or iterate over it for every item from that page on.
  *
- * Nothing is asked before one or the other happens.
+ * No request is sent before you do either. Iterating without a `page` fetches pages of 100, unless `limit` is set.
  */
 export interface Pages<Item> extends Promise<Page<Item>>, AsyncIterable<Item> {}
 
-const mostAPage = 100
+const maxPageSize = 100
 
 type Identified = { id: string | number } | { entry: { id: number } }
 
-/** The pages of what a path lists. */
-export function pages<Item extends Identified>(
+export function createPages<Item extends Identified>(
   { json }: Transport,
   path: string,
   query: PageQuery = {},
   options?: RequestOptions,
 ): Pages<Item> {
-  let asked: Promise<Page<Item>> | undefined
-  const ask = (query: PageQuery) => json<Page<Item>>({ method: 'GET', path, query }, options)
-  const first = () => {
-    asked ??= ask(query)
-    return asked
+  let firstPage: Promise<Page<Item>> | undefined
+  const fetchPage = (query: PageQuery) => json<Page<Item>>({ method: 'GET', path, query }, options)
+  const fetchOnce = () => {
+    firstPage ??= fetchPage(query)
+    return firstPage
   }
   return {
-    // biome-ignore lint/suspicious/noThenProperty: to be awaited is what it is for.
-    then: (...handlers) => first().then(...handlers),
-    catch: (handler) => first().catch(handler),
-    finally: (handler) => first().finally(handler),
+    // biome-ignore lint/suspicious/noThenProperty: callers await it like a promise.
+    then: (...handlers) => fetchOnce().then(...handlers),
+    catch: (handler) => fetchOnce().catch(handler),
+    finally: (handler) => fetchOnce().finally(handler),
     [Symbol.toStringTag]: 'Promise',
     async *[Symbol.asyncIterator]() {
-      // What is added meanwhile moves others to the next page, where they would be seen again.
+      // Items added meanwhile push others onto the next page, where they would be returned a second time.
       const seen = new Set<string | number>()
-      // All of it comes fastest in large pages, but a page that was named has the size it was named for.
-      const size = query.page === undefined ? { limit: mostAPage } : {}
+      // Large pages need the fewest requests, but a page number only makes sense with the caller's page size.
+      const defaults = query.page === undefined ? { limit: maxPageSize } : {}
       for (let number = query.page ?? 1; ; number++) {
-        const { data, pagination } = await ask({ ...size, ...query, page: number })
+        const { data, pagination } = await fetchPage({ ...defaults, ...query, page: number })
         for (const item of data) {
           const id = 'entry' in item ? item.entry.id : item.id
           if (!seen.has(id)) yield item

@@ -1,180 +1,189 @@
 import { PromptledgerError, RateLimitedError, TimeoutError, UnauthorizedError } from './errors.ts'
-import { newIdempotencyKey } from './idempotency-key.ts'
-import { isPassing, type RequestOptions } from './request.ts'
+import { createIdempotencyKey } from './idempotency-key.ts'
+import type { RequestOptions } from './request.ts'
+import { isTransient } from './retry.ts'
 import type { NewSignal } from './types.ts'
 
-/** A signal on its way. Its key makes sure that it is counted once, however often and by whomever it is sent. */
+/** A signal that waits to be sent. Its key is the idempotency key: the signal counts once, however often it is sent. */
 export interface QueuedSignal {
   key: string
   promptId: string
   signal: NewSignal
 }
 
-/** Where signals are kept until they have arrived. `@promptledger/client/spool` has one in a file, for Node. */
+/** Stores signals until they are recorded. `@promptledger/client/spool` has one that uses a file, for Node. */
 export interface Spool {
-  /** Gives what is left of the last time. Whatever fails later is told to `onError`; nothing else here ever fails. */
+  /** Resolves with the signals left over from the last run. Later failures go to `onError`; no other method throws. */
   open(onError: (error: unknown) => void): Promise<QueuedSignal[]>
-  /** Keeps it from now on. */
+  /** Stores a signal until it is removed. */
   add(signal: QueuedSignal): void
-  /** It has arrived, or was given up. */
+  /** Removes a signal that was recorded or dropped. */
   remove(key: string): void
-  /** Resolves when all of that is safe. */
-  written(): Promise<void>
+  /** Resolves when all changes so far are on disk. */
+  flush(): Promise<void>
   close(): Promise<void>
 }
 
 export interface SignalOptions extends RequestOptions {
-  /** Calls with the same key, prompt and signal are counted once. Unless told, each call has a key of its own. */
+  /** Calls with the same key, prompt and signal count once. By default each call has a random key. */
   idempotencyKey?: string | undefined
 }
 
 export interface QueueOptions extends Pick<RequestOptions, 'timeout' | 'maxRetries' | 'headers' | 'fetch'> {
-  /** How many signals may wait, 10,000 unless told. */
-  size?: number | undefined
-  /** How many are sent at the same time, 5 unless told. */
+  /** How many signals the queue holds at most. Defaults to 10,000. */
+  maxSize?: number | undefined
+  /** How many requests are in flight at a time. Defaults to 5. */
   concurrency?: number | undefined
-  /** Hears of each signal that was given up, and of a spool that fails (without a signal). Unless told, a warning on the console. */
-  onError?: ((error: unknown, lost: QueuedSignal | null) => void) | undefined
-  /** Keeps what cannot be sent for now: offline, over the limit, at the end of the process. */
+  /** Called with each dropped signal, and with null when the spool fails. Defaults to a warning on the console. */
+  onError?: ((error: unknown, dropped: QueuedSignal | null) => void) | undefined
+  /** Holds signals that cannot be sent now: while offline, over the monthly limit, or when the process ends. */
   spool?: Spool | undefined
-  /** Milliseconds until what is kept is tried again, 30,000 unless told. Over the limit: until it resets, an hour at most. */
-  pause?: number | undefined
+  /**
+   * Milliseconds until the queue sends spooled signals again. Defaults to 30,000. Over the monthly limit the queue waits until
+   * it resets, but checks once an hour in case the plan changed.
+   */
+  retryDelay?: number | undefined
 }
 
 export interface SignalQueue {
-  /** Takes a signal to be sent in the background. Neither waits nor throws; false where it was given up at once. */
+  /** Queues a signal to be sent in the background. Never waits and never throws. Returns false if it drops the signal. */
   add(promptId: string, signal: NewSignal, options?: Pick<SignalOptions, 'idempotencyKey'>): boolean
-  /** How many are not stored yet. */
+  /** How many signals are not recorded yet. */
   readonly size: number
-  /** Resolves when all that was added before is stored, given up, or safe in the spool for later. */
+  /** Resolves when every signal added before is recorded, dropped, or in the spool until it can be sent. */
   flush(): Promise<void>
-  /** The same, and takes no more. What is not done after `timeout` milliseconds stays in the spool, or is given up. */
+  /** Flushes and accepts no more signals. After `timeout` milliseconds the rest stays in the spool, or is dropped without one. */
   close(options?: { timeout?: number }): Promise<void>
 }
 
-interface Waiting extends QueuedSignal {
+interface PendingSignal extends QueuedSignal {
   settle(): void
 }
 
 type Create = (promptId: string, signal: NewSignal, options: SignalOptions) => Promise<unknown>
 
-// Patience of about a minute: nobody waits.
-const maxRetries = 10
-const longestPause = 3_600_000
+// About a minute of retries: no caller waits for a queued signal.
+const defaultMaxRetries = 10
+const maxPauseMs = 3_600_000
 
-export function signalQueue(create: Create, options: QueueOptions = {}): SignalQueue {
-  const { size = 10_000, concurrency = 5, onError = warn, pause = 30_000, spool: given, ...request } = options
-  let spool = given
-  const waiting: Waiting[] = []
-  const settling = new Set<Promise<void>>()
+export function createSignalQueue(create: Create, options: QueueOptions = {}): SignalQueue {
+  const { maxSize = 10_000, concurrency = 5, onError = warn, retryDelay = 30_000 } = options
+  const { timeout, maxRetries = defaultMaxRetries, headers, fetch } = options
+  let { spool } = options
+  const pending: PendingSignal[] = []
+  const unsettled = new Set<Promise<void>>()
   const end = new AbortController()
-  let underWay = 0
-  let isHeld = false
-  let holdTimer: ReturnType<typeof setTimeout> | undefined
+  let inFlight = 0
+  let isPaused = false
+  let pauseTimer: ReturnType<typeof setTimeout> | undefined
   let closing: Promise<void> | undefined
 
-  const spoolFailed = (error: unknown) => onError(error, null)
-  const opened = spool?.open(spoolFailed).then(
-    (left) => left.map(enqueue),
+  const onSpoolError = (error: unknown) => onError(error, null)
+  const leftovers = spool?.open(onSpoolError).then(
+    (signals) => signals.map(enqueue),
     (error) => {
       spool = undefined
-      spoolFailed(error)
+      onSpoolError(error)
       return []
     },
   )
 
   function enqueue(signal: QueuedSignal): Promise<void> {
-    const settled = new Promise<void>((settle) => waiting.push({ ...signal, settle }))
-    settling.add(settled)
-    void settled.then(() => settling.delete(settled))
-    proceed()
+    const settled = new Promise<void>((settle) => pending.push({ ...signal, settle }))
+    unsettled.add(settled)
+    void settled.then(() => unsettled.delete(settled))
+    sendPending()
     return settled
   }
 
-  function proceed(): void {
-    if (isHeld || end.signal.aborted) {
-      // Nobody need wait for these: they are as safe as they will be.
-      for (const { settle } of waiting) settle()
+  function sendPending(): void {
+    if (isPaused || end.signal.aborted) {
+      // flush() must not wait for signals that only the spool can hold now.
+      for (const { settle } of pending) settle()
       return
     }
-    while (underWay < concurrency && waiting.length > 0) {
-      underWay++
-      // Fails only where onError does, and then as loudly as anything of the caller's own.
-      void send(waiting.shift() as Waiting).finally(() => {
-        underWay--
-        proceed()
+    while (inFlight < concurrency && pending.length > 0) {
+      inFlight++
+      // Rejects only if onError throws, which then surfaces as an unhandled rejection.
+      void send(pending.shift() as PendingSignal).finally(() => {
+        inFlight--
+        sendPending()
       })
     }
   }
 
-  async function send(item: Waiting): Promise<void> {
+  async function send(item: PendingSignal): Promise<void> {
     const { key, promptId, signal, settle } = item
     try {
-      await create(promptId, signal, { maxRetries, ...request, idempotencyKey: key, signal: end.signal })
+      const request = { timeout, maxRetries, headers, fetch, signal: end.signal }
+      await create(promptId, signal, { ...request, idempotencyKey: key })
       spool?.remove(key)
     } catch (error) {
-      if (spool !== undefined && isKept(error)) {
-        waiting.unshift(item)
-        hold(error)
+      if (spool !== undefined && mayStillSucceed(error)) {
+        pending.unshift(item)
+        pause(error)
       } else {
-        giveUp(error, item)
+        drop(error, item)
       }
     } finally {
       settle()
     }
   }
 
-  /** The others would fare no better: all wait. */
-  function hold(error: unknown): void {
-    if (isHeld) return
-    isHeld = true
+  /** Stops sending, since the other signals would fail for the same reason. */
+  function pause(error: unknown): void {
+    if (isPaused) return
+    isPaused = true
     if (closing !== undefined) return
-    holdTimer = setTimeout(
+    pauseTimer = setTimeout(
       () => {
-        isHeld = false
-        proceed()
+        isPaused = false
+        sendPending()
       },
-      pauseAfter(error, pause),
+      pauseMsAfter(error, retryDelay),
     )
-    // On Node the process may end meanwhile; the spool has them.
-    ;(holdTimer as { unref?(): void }).unref?.()
+    // Lets a Node process exit meanwhile: the spool has the signals.
+    ;(pauseTimer as { unref?(): void }).unref?.()
   }
 
-  function giveUp(error: unknown, { key, promptId, signal }: QueuedSignal): void {
+  function drop(error: unknown, { key, promptId, signal }: QueuedSignal): void {
     spool?.remove(key)
     onError(error, { key, promptId, signal })
   }
 
-  const count = () => waiting.length + underWay
+  const currentSize = () => pending.length + inFlight
 
   async function flush(): Promise<void> {
-    const added = [...settling]
-    const left = (await opened) ?? []
-    await Promise.all([...left, ...added])
-    await spool?.written()
+    const added = [...unsettled]
+    const fromLastRun = (await leftovers) ?? []
+    await Promise.all([...fromLastRun, ...added])
+    await spool?.flush()
   }
 
   async function close(timeout = Number.POSITIVE_INFINITY): Promise<void> {
-    clearTimeout(holdTimer)
+    clearTimeout(pauseTimer)
     const stop = () => {
       end.abort(new TimeoutError(timeout))
-      proceed()
+      sendPending()
     }
+    // Timers fire at once for delays of 2^31 ms and more.
     const timer = timeout < 2 ** 31 ? setTimeout(stop, timeout) : undefined
     await flush()
     clearTimeout(timer)
-    if (spool === undefined) for (const item of waiting.splice(0)) giveUp(end.signal.reason, item)
+    if (spool === undefined) for (const item of pending.splice(0)) drop(end.signal.reason, item)
     await spool?.close()
   }
 
   return {
-    add(promptId, signal, { idempotencyKey = newIdempotencyKey() } = {}) {
+    add(promptId, signal, { idempotencyKey = createIdempotencyKey() } = {}) {
       const item = { key: idempotencyKey, promptId, signal }
       try {
-        // As it is now, whatever becomes of it in the caller's hands.
+        // A copy, so that later changes by the caller have no effect.
         item.signal = JSON.parse(JSON.stringify(signal))
         if (closing !== undefined) throw new PromptledgerError('The queue is closed', { code: 'queue_closed' })
-        if (count() >= size) throw new PromptledgerError(`${size} signals wait already`, { code: 'queue_full' })
+        if (currentSize() >= maxSize) {
+          throw new PromptledgerError(`The queue is full: ${maxSize} signals are waiting`, { code: 'queue_full' })
+        }
       } catch (error) {
         onError(error, item)
         return false
@@ -185,7 +194,7 @@ export function signalQueue(create: Create, options: QueueOptions = {}): SignalQ
     },
 
     get size() {
-      return count()
+      return currentSize()
     },
 
     flush,
@@ -197,21 +206,21 @@ export function signalQueue(create: Create, options: QueueOptions = {}): SignalQ
   }
 }
 
-/** How long to leave the service alone. A larger plan counts at once, so it is worth a look before the limit resets. */
-function pauseAfter(error: unknown, usual: number): number {
-  if (!(error instanceof RateLimitedError)) return usual
-  return Math.min(Math.max(error.resetsAt.getTime() - Date.now(), 1_000), longestPause)
+/** Over the monthly limit: until it resets, at most an hour, because a larger plan takes effect at once. */
+function pauseMsAfter(error: unknown, defaultMs: number): number {
+  if (!(error instanceof RateLimitedError)) return defaultMs
+  return Math.min(Math.max(error.resetsAt.getTime() - Date.now(), 1_000), maxPauseMs)
 }
 
-/** Whether it may succeed some time later without anybody changing the signal. */
-function isKept(error: unknown): boolean {
-  if (isPassing(error) || error instanceof RateLimitedError) return true
-  // A new key, a mended address: the next start may bring either.
+/** Whether the signal may be accepted later as it is. */
+function mayStillSucceed(error: unknown): boolean {
+  if (isTransient(error) || error instanceof RateLimitedError) return true
+  // The next start may come with a valid key or the right base URL.
   return (
-    error instanceof UnauthorizedError || (error instanceof PromptledgerError && error.code === 'unexpected_answer')
+    error instanceof UnauthorizedError || (error instanceof PromptledgerError && error.code === 'unexpected_response')
   )
 }
 
-function warn(error: unknown, lost: QueuedSignal | null): void {
-  console.warn(lost === null ? 'Promptledger: the spool failed' : 'Promptledger: a signal was lost', error)
+function warn(error: unknown, dropped: QueuedSignal | null): void {
+  console.warn(dropped === null ? 'Promptledger: the spool failed' : 'Promptledger: a signal was dropped', error)
 }

@@ -1,151 +1,157 @@
-import { ConnectionError, PromptledgerError, refusal, TimeoutError } from './errors.ts'
+import { type Deadline, startDeadline } from './deadline.ts'
+import { ConnectionError, errorFromResponse, PromptledgerError } from './errors.ts'
+import { isTransient, neverConnected, retryDelayMs, sleep } from './retry.ts'
 
-type Headings = Record<string, string>
+type HeaderMap = Record<string, string>
 
-/** What can be said once for a client and again for each call. */
+/** Options of the client, which each call can override. */
 export interface RequestOptions {
-  /** Milliseconds for one attempt, 10,000 unless told; Infinity for no end. */
+  /** Milliseconds that one attempt may take. Defaults to 10,000; `Infinity` disables the timeout. */
   timeout?: number | undefined
-  /** How often to try again, 3 unless told. */
+  /** How often to retry a failed attempt. Defaults to 3. */
   maxRetries?: number | undefined
-  /** Ends the call, which then fails with the signal's reason. */
+  /** Aborts the call, which then rejects with the signal's reason. */
   signal?: AbortSignal | undefined
-  /** Sent along. */
-  headers?: Headings | undefined
-  /** In place of the runtime's own. */
+  /** Additional request headers. */
+  headers?: HeaderMap | undefined
+  /** Used instead of the global `fetch`. */
   fetch?: typeof fetch | undefined
 }
 
 export interface ClientOptions extends RequestOptions {
-  /** Left out in a browser, where the cookie of a session speaks for it. */
+  /** Omit it in a browser, where the session cookie authenticates requests. */
   apiKey?: string | undefined
-  /** Where the service runs, such as https://ledger.example.com; in a browser the page's own origin, unless told. */
+  /** URL of the service, such as `https://ledger.example.com`. In a browser it defaults to the origin of the page. */
   baseUrl?: string | undefined
 }
 
 export interface Operation {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Below /api/v1. */
+  /** Relative to `/api/v1`. */
   path: string
   query?: object | undefined
   body?: unknown
-  headers?: Headings
-  /** Whether doing it twice is as good as once. What is no POST always is. */
-  repeatable?: boolean
-  /** For those that are slow by nature; a call's own still wins. */
+  headers?: HeaderMap
+  /** Whether sending it twice has the same effect as sending it once. Defaults to true for every method but POST. */
+  isIdempotent?: boolean
+  /** Overrides the client's timeout for a slow operation. The timeout of the call still wins. */
   timeout?: number
 }
 
-/** How resources reach the service. */
+/** Sends the requests of all resources. */
 export interface Transport {
-  /** The answer's body. */
+  /** Resolves with the parsed body of the response. */
   json<Body>(operation: Operation, options?: RequestOptions): Promise<Body>
-  /** The answer's text, piece by piece as it arrives. */
+  /** Yields the text of the response in chunks, as they arrive. */
   text(operation: Operation, options?: RequestOptions): AsyncGenerator<string, void>
 }
 
-const longestPause = 60_000
+// A call fails when the service asks for a longer delay, so that no caller hangs for hours.
+const maxRetryDelayMs = 60_000
 
-export function transport(client: ClientOptions): Transport {
-  const root = `${rootOf(client.baseUrl)}/api/v1`
-  const authorization: Headings = client.apiKey ? { Authorization: `Bearer ${client.apiKey}` } : {}
+export function createTransport(client: ClientOptions): Transport {
+  const apiUrl = `${resolveBaseUrl(client.baseUrl)}/api/v1`
+  const authorization: HeaderMap = client.apiKey ? { Authorization: `Bearer ${client.apiKey}` } : {}
 
   async function send<T>(
     operation: Operation,
     call: RequestOptions,
-    read: (response: Response, watch: Watch) => Promise<T>,
+    read: (response: Response, deadline: Deadline) => Promise<T>,
   ): Promise<T> {
-    const { method, path, query, body, repeatable = method !== 'POST' } = operation
-    // What cannot be sent at all fails here, before it could be mistaken for a bad connection.
-    const url = `${root}${path}${queryText(query)}`
+    const { method, path, query, body, isIdempotent = method !== 'POST' } = operation
+    // Arguments that cannot be serialised throw here, before they could pass for a failed connection.
+    const url = `${apiUrl}${path}${queryString(query)}`
     const text = body === undefined ? null : JSON.stringify(body)
-    const type: Headings = text === null ? {} : { 'Content-Type': 'application/json' }
-    const headers = headersOf(authorization, type, operation.headers, client.headers, call.headers)
+    const contentType: HeaderMap = text === null ? {} : { 'Content-Type': 'application/json' }
+    const headers = mergeHeaders(authorization, contentType, operation.headers, client.headers, call.headers)
     const signal = call.signal ?? client.signal
     const timeout = call.timeout ?? operation.timeout ?? client.timeout ?? 10_000
     const maxRetries = call.maxRetries ?? client.maxRetries ?? 3
-    // By a name of its own: browsers refuse a fetch that is called as somebody's method.
-    const request = call.fetch ?? client.fetch ?? fetch
+    // Browsers reject a fetch that is called as a method of another object.
+    const fetchFunction = call.fetch ?? client.fetch ?? fetch
 
     for (let retries = 0; ; retries++) {
       signal?.throwIfAborted()
-      const watch = startWatch(timeout, signal)
+      const deadline = startDeadline(timeout, signal)
       let retryAfter: string | null = null
-      let failure: unknown
+      let error: unknown
       try {
-        // A POST that is redirected may become a GET and seem to succeed. Credentials are left at their default,
-        // same-origin, because some runtimes refuse to be told.
-        const response = await request(url, { method, headers, body: text, signal: watch.signal, redirect: 'manual' })
-        if (response.ok) return await read(response, watch)
+        // A followed redirect can turn a POST into a GET that seems to succeed. Credentials stay at their default,
+        // same-origin, because some runtimes reject the option.
+        const init = { method, headers, body: text, signal: deadline.signal, redirect: 'manual' } as const
+        const response = await fetchFunction(url, init)
+        if (response.ok) return await read(response, deadline)
         retryAfter = response.headers.get('Retry-After')
-        failure = refusal(response.status, response.headers.get('X-Request-Id'), await response.text())
-      } catch (error) {
-        failure = asFailure(error, watch.signal)
+        error = errorFromResponse(response.status, response.headers.get('X-Request-Id'), await response.text())
+      } catch (reason) {
+        error = failureOf(reason, deadline.signal)
       }
-      watch.end()
+      deadline.end()
       signal?.throwIfAborted()
-      // It may have been done by the attempt whose answer was lost; gone is what was asked for.
-      if (method === 'DELETE' && retries > 0 && (failure as PromptledgerError).code === 'not_found') {
+      // The attempt whose response was lost may have deleted it, so not found means success on a retry.
+      if (method === 'DELETE' && retries > 0 && (error as PromptledgerError).code === 'not_found') {
         return undefined as T
       }
-      const pause = pauseBefore(retries, retryAfter)
-      if (retries >= maxRetries || !isPassing(failure) || pause > longestPause) throw failure
-      if (!repeatable && !neverArrived(failure)) throw failure
-      await sleep(pause, signal)
+      const delayMs = retryDelayMs(retries, retryAfter)
+      if (retries >= maxRetries || !isTransient(error) || delayMs > maxRetryDelayMs) throw error
+      if (!isIdempotent && !neverConnected(error)) throw error
+      await sleep(delayMs, signal)
     }
   }
 
   return {
     json(operation, options = {}) {
-      return send(operation, options, async (response, watch) => {
+      return send(operation, options, async (response, deadline) => {
         const text = await response.text()
-        watch.end()
-        return response.status === 204 ? undefined : parse(text)
+        deadline.end()
+        return response.status === 204 ? undefined : parseJson(text)
       })
     },
 
     async *text(operation, options = {}) {
-      const { reader, watch } = await send(operation, options, async (response, watch) => ({
+      const { reader, deadline } = await send(operation, options, async (response, deadline) => ({
         reader: (response.body as ReadableStream<Uint8Array>).getReader(),
-        watch,
+        deadline,
       }))
       const decoder = new TextDecoder()
       try {
         for (;;) {
-          // However long it takes as a whole, what counts is that something arrives.
-          watch.restart()
+          // The timeout limits the wait for each chunk, not the time that the whole response takes.
+          deadline.restart()
           const { done, value } = await reader.read()
-          watch.pause()
+          deadline.pause()
           if (done) break
           yield decoder.decode(value, { stream: true })
         }
       } catch (error) {
-        throw asFailure(error, watch.signal)
+        throw failureOf(error, deadline.signal)
       } finally {
-        watch.end()
-        // Whoever stops reading early wants no more of it; where it broke, there is nothing to cancel.
+        deadline.end()
+        // Stops the download when the caller stops reading. Cancelling a stream that failed rejects, which changes nothing.
         await reader.cancel().catch(() => {})
       }
     },
   }
 }
 
-function rootOf(baseUrl: string | undefined): string {
+function resolveBaseUrl(baseUrl: string | undefined): string {
   const page = globalThis.location?.href
   if (baseUrl === undefined && page === undefined) {
-    throw new TypeError('Say where the service runs: new Promptledger({ baseUrl: "https://ledger.example.com" })')
+    throw new TypeError(
+      'baseUrl is required outside a browser: new Promptledger({ baseUrl: "https://ledger.example.com" })',
+    )
   }
   return new URL(baseUrl ?? '/', page).href.replace(/\/+$/, '')
 }
 
-/** The later ones win, in whatever case they are written; by its constructor, Headers would send both. */
-function headersOf(...all: (Headings | undefined)[]): Headers {
+/** Later headers replace earlier ones, whatever their case. The constructor of Headers would send both. */
+function mergeHeaders(...maps: (HeaderMap | undefined)[]): Headers {
   const headers = new Headers()
-  for (const some of all) for (const [name, value] of Object.entries(some ?? {})) headers.set(name, value)
+  for (const map of maps) for (const [name, value] of Object.entries(map ?? {})) headers.set(name, value)
   return headers
 }
 
-function queryText(query: object = {}): string {
+function queryString(query: object = {}): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value != null) parameters.set(name, value instanceof Date ? value.toISOString() : String(value))
@@ -154,90 +160,19 @@ function queryText(query: object = {}): string {
   return text && `?${text}`
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the shape is the caller's knowledge.
-function parse(text: string): any {
+// biome-ignore lint/suspicious/noExplicitAny: only the caller knows the type.
+function parseJson(text: string): any {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new ConnectionError('The answer is not JSON: it broke off, or baseUrl leads elsewhere', error)
+    throw new ConnectionError('The response is not JSON: it was cut off, or baseUrl points to another server', error)
   }
 }
 
-interface Watch {
-  signal: AbortSignal
-  restart(): void
-  pause(): void
-  end(): void
-}
-
-/** Aborts when time is up or the caller wants to stop. Not by AbortSignal.any: a signal that lives long would collect what it watches. */
-function startWatch(timeout: number, caller: AbortSignal | undefined): Watch {
-  const controller = new AbortController()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const abort = () => controller.abort(caller?.reason)
-  const pause = () => clearTimeout(timer)
-  const restart = () => {
-    pause()
-    // Timers know no longer time than this; they would ring at once.
-    if (timeout < 2 ** 31) timer = setTimeout(() => controller.abort(new TimeoutError(timeout)), timeout)
-  }
-  caller?.addEventListener('abort', abort)
-  restart()
-  return {
-    signal: controller.signal,
-    restart,
-    pause,
-    end() {
-      pause()
-      caller?.removeEventListener('abort', abort)
-    },
-  }
-}
-
-function asFailure(error: unknown, { aborted, reason }: AbortSignal): unknown {
+/** What to throw for a failed attempt: the reason of an abort, or a PromptledgerError. */
+function failureOf(error: unknown, { aborted, reason }: AbortSignal): unknown {
   if (aborted) return reason
   if (error instanceof PromptledgerError) return error
-  return new ConnectionError(`No answer: ${reasonOf(error)}`, error)
-}
-
-function reasonOf(error: unknown): string {
   const { message, cause } = error as Error
-  return (cause as Error | undefined)?.message || message
-}
-
-/** Whether the same request may well succeed a moment later. */
-export function isPassing(failure: unknown): boolean {
-  if (failure instanceof ConnectionError || failure instanceof TimeoutError) return true
-  return failure instanceof PromptledgerError && (failure.status ?? 0) >= 500
-}
-
-const refused = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused/
-
-/** Whether there was not even a connection. Browsers do not tell; then it may have arrived. */
-function neverArrived(failure: unknown): boolean {
-  const { cause } = (failure as Error) ?? {}
-  const { code, cause: deeper } = (cause ?? {}) as { code?: string; cause?: { code?: string } }
-  return refused.test(`${code} ${deeper?.code}`)
-}
-
-/** As long as the service asks for, else up to twice as long each time: whoever failed together does not come back together. */
-function pauseBefore(retries: number, retryAfter: string | null): number {
-  if (retryAfter !== null) {
-    const asked = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - Date.now()
-    if (!Number.isNaN(asked)) return Math.max(0, asked)
-  }
-  return Math.min(8_000, 500 * 2 ** retries) * (0.5 + Math.random() / 2)
-}
-
-function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const wake = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', wake)
-      if (signal?.aborted) reject(signal.reason)
-      else resolve()
-    }
-    const timer = setTimeout(wake, milliseconds)
-    signal?.addEventListener('abort', wake)
-  })
+  return new ConnectionError(`Connection failed: ${(cause as Error | undefined)?.message || message}`, error)
 }

@@ -4,32 +4,32 @@ import { dirname, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { QueuedSignal, Spool } from './queue.ts'
 
-// Lines that tell nothing any more are worth rewriting the file from here on.
-const mostIdleLines = 10_000
-// Milliseconds, within which two processes that find a lock left behind have both written their own.
-const settlingTime = 100
+// The file is rewritten once it has this many lines about signals that are done.
+const maxObsoleteLines = 10_000
+// Two processes that find the same stale lock have both written their own within this time.
+const lockSettleMs = 100
 
-const inUse = new Set<string>()
+const openPaths = new Set<string>()
 
 /**
- * Keeps signals in a file until they have arrived, across the end of the process, however sudden.
+ * Stores signals in a file until they are recorded, so that they survive a crash of the process.
  *
- * For Node. Each process needs a file of its own.
+ * For Node. Each process needs its own file.
  */
 export function fileSpool(file: string): Spool {
   const path = resolve(file)
-  const kept = new Map<string, string>()
+  const stored = new Map<string, string>()
   let handle: FileHandle | undefined
-  let lines = 0
+  let lineCount = 0
   let unwritten = ''
-  let isWhole = true
+  let isIntact = true
   let writing: Promise<void> = Promise.resolve()
   let isWriting = false
-  let tell: (error: unknown) => void = () => {}
+  let reportError: (error: unknown) => void = () => {}
 
   function write(line: string): void {
     unwritten += line
-    lines++
+    lineCount++
     if (!isWriting && handle !== undefined) writing = writeAll()
   }
 
@@ -37,13 +37,13 @@ export function fileSpool(file: string): Spool {
     isWriting = true
     try {
       while (unwritten !== '') {
-        if (!isWhole || lines > kept.size + mostIdleLines) await rewrite()
+        if (!isIntact || lineCount > stored.size + maxObsoleteLines) await rewrite()
         else await append()
       }
     } catch (error) {
-      // Some of it may be in the file and some not: the next time everything is written anew.
-      isWhole = false
-      tell(error)
+      // The file may hold part of the lines, so the next write replaces it.
+      isIntact = false
+      reportError(error)
     } finally {
       isWriting = false
     }
@@ -56,13 +56,13 @@ export function fileSpool(file: string): Spool {
     await handle?.datasync()
   }
 
-  /** The file with what counts and nothing else, whole at any time. */
+  /** Replaces the file by one with the stored signals only. The rename is atomic, so a crash leaves either file complete. */
   async function rewrite(): Promise<void> {
     unwritten = ''
-    lines = kept.size
+    lineCount = stored.size
     const next = await open(`${path}.new`, 'w')
     try {
-      await next.writeFile([...kept.values()].join(''))
+      await next.writeFile([...stored.values()].join(''))
       await next.datasync()
       await rename(`${path}.new`, path)
     } catch (error) {
@@ -71,43 +71,43 @@ export function fileSpool(file: string): Spool {
     }
     await handle?.close()
     handle = next
-    isWhole = true
+    isIntact = true
   }
 
   return {
     async open(onError) {
-      tell = onError
+      reportError = onError
       await mkdir(dirname(path), { recursive: true })
       await lock(path)
-      const left = await read(path).catch(async (error) => {
+      const leftovers = await readSignals(path).catch(async (error) => {
         await unlock(path)
         throw error
       })
-      // What was added since comes after what was left.
-      const added = [...kept]
-      kept.clear()
-      for (const signal of left) kept.set(signal.key, lineOf(signal))
-      for (const [key, line] of added) kept.set(key, line)
+      // Signals added while the file was being read come after the leftovers.
+      const added = [...stored]
+      stored.clear()
+      for (const signal of leftovers) stored.set(signal.key, lineOf(signal))
+      for (const [key, line] of added) stored.set(key, line)
       await rewrite()
       if (unwritten !== '') writing = writeAll()
-      return left
+      return leftovers
     },
 
     add(signal) {
       const line = lineOf(signal)
-      kept.set(signal.key, line)
+      stored.set(signal.key, line)
       write(line)
     },
 
     remove(key) {
-      if (kept.delete(key)) write(`${JSON.stringify({ done: key })}\n`)
+      if (stored.delete(key)) write(`${JSON.stringify({ done: key })}\n`)
     },
 
-    written: () => writing,
+    flush: () => writing,
 
     async close() {
       await writing
-      await rewrite().catch(tell)
+      await rewrite().catch(reportError)
       await handle?.close()
       await unlock(path)
     },
@@ -118,23 +118,23 @@ function lineOf(signal: QueuedSignal): string {
   return `${JSON.stringify(signal)}\n`
 }
 
-/** What was added and not done. A process that was killed may have left half a line. */
-async function read(path: string): Promise<QueuedSignal[]> {
+/** The signals that were added and not removed. The last line may be incomplete if the process was killed. */
+async function readSignals(path: string): Promise<QueuedSignal[]> {
   const text = await readFile(path, 'utf8').catch((error) => {
     if (error.code === 'ENOENT') return ''
     throw error
   })
-  const left = new Map<string, QueuedSignal>()
+  const signals = new Map<string, QueuedSignal>()
   for (const line of text.split('\n')) {
-    const said = parse(line)
-    if (said === null) continue
-    if ('done' in said) left.delete(said.done)
-    else left.set(said.key, said)
+    const parsed = parseLine(line)
+    if (parsed === null) continue
+    if ('done' in parsed) signals.delete(parsed.done)
+    else signals.set(parsed.key, parsed)
   }
-  return [...left.values()]
+  return [...signals.values()]
 }
 
-function parse(line: string): QueuedSignal | { done: string } | null {
+function parseLine(line: string): QueuedSignal | { done: string } | null {
   try {
     return JSON.parse(line)
   } catch {
@@ -142,12 +142,12 @@ function parse(line: string): QueuedSignal | { done: string } | null {
   }
 }
 
-/** Two processes on one file would each write over what the other keeps. */
+/** Prevents two processes from overwriting each other's signals in one file. */
 async function lock(path: string): Promise<void> {
   const file = `${path}.lock`
   const mine = `${process.pid} ${randomUUID()}`
-  if (inUse.has(path)) throw new Error(`${path} is in use by another queue of this process`)
-  inUse.add(path)
+  if (openPaths.has(path)) throw new Error(`${path} is in use by another queue of this process`)
+  openPaths.add(path)
   try {
     await writeFile(file, mine, { flag: 'wx' })
     return
@@ -156,22 +156,23 @@ async function lock(path: string): Promise<void> {
   }
   const owner = Number.parseInt(await readFile(file, 'utf8'), 10)
   if (owner !== process.pid && isAlive(owner)) {
-    throw release(path, new Error(`${path} is in use by process ${owner}: give each process a spool of its own`))
+    throw release(path, new Error(`${path} is in use by process ${owner}: give each process its own spool file`))
   }
+  // The lock is stale. Of several processes that take it over, the last one to write has it.
   await writeFile(file, mine)
-  await setTimeout(settlingTime)
+  await setTimeout(lockSettleMs)
   if ((await readFile(file, 'utf8')) !== mine) {
-    throw release(path, new Error(`${path} is in use by another process: give each process a spool of its own`))
+    throw release(path, new Error(`${path} is in use by another process: give each process its own spool file`))
   }
 }
 
 function release(path: string, error: unknown): unknown {
-  inUse.delete(path)
+  openPaths.delete(path)
   return error
 }
 
 async function unlock(path: string): Promise<void> {
-  inUse.delete(path)
+  openPaths.delete(path)
   await rm(`${path}.lock`, { force: true })
 }
 

@@ -13,72 +13,72 @@ import {
   UnauthorizedError,
   ValidationError,
 } from '../src/index.ts'
-import { useLiveService } from './ledger.ts'
+import { useLiveService } from './live-service.ts'
 
-async function failureOf(call: PromiseLike<unknown>): Promise<PromptledgerError> {
+async function errorOf(call: PromiseLike<unknown>): Promise<PromptledgerError> {
   try {
     await call
   } catch (error) {
     assert.ok(error instanceof PromptledgerError, inspect(error))
     return error
   }
-  throw new Error('It did not fail')
+  throw new Error('the call did not fail')
 }
 
-describe('A failure', () => {
+describe('Errors of the client', () => {
   const service = useLiveService(sqlite)
   const { proxy } = service
 
-  test('has a class of its own for each code, with the status and the id of the request', async () => {
+  test('each error code has its own class, with the status and the request ID', async () => {
     const tenant = await service.tenant('free', 'admin')
     const ledger = service.ledger(tenant)
     const prompt = tenant.prompt.publicId
-    const stranger = new Promptledger({ apiKey: 'plk_none', baseUrl: proxy.address })
+    const unknownKey = new Promptledger({ apiKey: 'plk_none', baseUrl: proxy.address })
     const reader = new Promptledger({ apiKey: await service.key(tenant.organisation), baseUrl: proxy.address })
     const { id } = await ledger.keys.create()
     await ledger.keys.revoke(id)
     const expected = [
-      [() => stranger.usage.get(), UnauthorizedError, 'UnauthorizedError', 'unauthorized', 401],
+      [() => unknownKey.usage.get(), UnauthorizedError, 'UnauthorizedError', 'unauthorized', 401],
       [() => reader.keys.list(), ForbiddenError, 'ForbiddenError', 'forbidden', 403],
       [() => ledger.prompts.get('pmt_none'), NotFoundError, 'NotFoundError', 'not_found', 404],
       [() => ledger.keys.rotate(id), ConflictError, 'ConflictError', 'conflict', 409],
       [() => ledger.signals.create(prompt, {} as never), ValidationError, 'ValidationError', 'validation_error', 422],
     ] as const
     for (const [call, type, name, code, status] of expected) {
-      const error = await failureOf(call())
+      const error = await errorOf(call())
       assert.ok(error instanceof type, inspect(error))
       assert.deepEqual([error.name, error.code, error.status], [name, code, status])
       assert.match(error.message, /\w/)
       assert.deepEqual(error.details, {})
       assert.match(String(error.requestId), /^[\w-]+$/)
     }
-    const error = await failureOf(ledger.prompts.get('pmt_none', { headers: { 'X-Request-Id': 'mine' } }))
+    const error = await errorOf(ledger.prompts.get('pmt_none', { headers: { 'X-Request-Id': 'mine' } }))
     assert.equal(error.requestId, 'mine')
   })
 
-  test('of a signal over the limit tells limit, use and when it resets', async () => {
+  test('a signal over the limit fails with the limit, the usage and the time of the reset', async () => {
     const tenant = await service.tenant()
     const ledger = service.ledger(tenant)
-    await tenant.fill(1_000)
-    const error = await failureOf(ledger.signals.create(tenant.prompt.publicId, { value: 'positive' }))
+    await tenant.fillMonth(1_000)
+    const error = await errorOf(ledger.signals.create(tenant.prompt.publicId, { value: 'positive' }))
     assert.ok(error instanceof RateLimitedError)
     assert.deepEqual([error.name, error.code, error.status], ['RateLimitedError', 'rate_limited', 429])
     assert.deepEqual([error.limit, error.used], [1_000, 1_000])
     assert.deepEqual(error.resetsAt, new Date('2026-12-01T00:00:00.000Z'))
     assert.deepEqual(error.details, { limit: 1_000, used: 1_000, resets_at: '2026-12-01T00:00:00.000Z' })
-    assert.equal(proxy.passed.length, 1)
+    assert.equal(proxy.requests.length, 1)
   })
 
-  test('of the service itself has its code', async () => {
+  test('an internal error has the code, message and request ID that the service sent', async () => {
     const ledger = service.ledger(await service.tenant(), { maxRetries: 0 })
-    const body = JSON.stringify({ error: { code: 'internal_error', message: 'Something went wrong on our side.' } })
-    proxy.first({ do: 'answer', status: 500, headers: { 'X-Request-Id': 'r1' }, body })
-    const error = await failureOf(ledger.usage.get())
+    const body = JSON.stringify({ error: { code: 'internal_error', message: 'The service failed.' } })
+    proxy.first({ do: 'respond', status: 500, headers: { 'X-Request-Id': 'r1' }, body })
+    const error = await errorOf(ledger.usage.get())
     assert.deepEqual([error.name, error.code, error.status], ['PromptledgerError', 'internal_error', 500])
-    assert.deepEqual([error.message, error.requestId], ['Something went wrong on our side.', 'r1'])
+    assert.deepEqual([error.message, error.requestId], ['The service failed.', 'r1'])
   })
 
-  test('that something else caused is not taken for what the service says', async () => {
+  test('a response that did not come from Promptledger is never read as one of its errors', async () => {
     const ledger = service.ledger(await service.tenant(), { maxRetries: 0 })
     for (const [status, body] of [
       [502, '<h1>Bad Gateway</h1>'],
@@ -87,42 +87,42 @@ describe('A failure', () => {
       [429, '{"error":{"code":429}}'],
       [403, 'null'],
     ] as const) {
-      proxy.first({ do: 'answer', status, body })
-      proxy.passed = []
-      const error = await failureOf(ledger.usage.get())
-      assert.deepEqual([error.name, error.code, error.status], ['PromptledgerError', 'unexpected_answer', status])
+      proxy.first({ do: 'respond', status, body })
+      proxy.requests = []
+      const error = await errorOf(ledger.usage.get())
+      assert.deepEqual([error.name, error.code, error.status], ['PromptledgerError', 'unexpected_response', status])
       assert.match(error.message, /baseUrl/)
     }
     proxy.reset()
-    proxy.first({ do: 'answer', status: 200, body: '<!doctype html>' })
-    const error = await failureOf(ledger.usage.get())
+    proxy.first({ do: 'respond', status: 200, body: '<!doctype html>' })
+    const error = await errorOf(ledger.usage.get())
     assert.ok(error instanceof ConnectionError)
     assert.match(error.message, /not JSON/)
   })
 
-  test('of a redirect is one: what was sent is not where it should be', async () => {
+  test('a redirect fails the call instead of being followed', async () => {
     const tenant = await service.tenant()
     const ledger = service.ledger(tenant)
     for (const status of [301, 302, 303, 307, 308]) {
-      proxy.passed = []
-      proxy.first({ do: 'answer', status, headers: { Location: `${service.address}${tenant.path}/signals` } })
-      const error = await failureOf(ledger.signals.create(tenant.prompt.publicId, { value: 'positive' }))
+      proxy.requests = []
+      proxy.first({ do: 'respond', status, headers: { Location: `${service.address}${tenant.path}/signals` } })
+      const error = await errorOf(ledger.signals.create(tenant.prompt.publicId, { value: 'positive' }))
       assert.equal(error.status, status)
-      assert.equal(proxy.passed.length, 1)
+      assert.equal(proxy.requests.length, 1)
     }
     assert.equal(await tenant.used(), 0)
   })
 
-  test('to connect says why, and keeps what caused it', async () => {
+  test('a failed connection says why and keeps its cause', async () => {
     const ledger = new Promptledger({ apiKey: 'plk_x', baseUrl: 'http://127.0.0.1:1', maxRetries: 0 })
-    const error = await failureOf(ledger.usage.get())
+    const error = await errorOf(ledger.usage.get())
     assert.ok(error instanceof ConnectionError)
     assert.deepEqual([error.name, error.code, error.status], ['ConnectionError', 'connection_failed', null])
     assert.match(error.message, /ECONNREFUSED|bad port/)
     assert.ok(error.cause instanceof TypeError)
   })
 
-  test('of the caller is told at once and as it is', async () => {
+  test('invalid arguments throw before any request is sent', async () => {
     const tenant = await service.tenant()
     const ledger = service.ledger(tenant)
     const metadata: Record<string, unknown> = {}
@@ -132,7 +132,7 @@ describe('A failure', () => {
     await assert.rejects(async () => ledger.signals.list(tenant.prompt.publicId, { since: new Date('x') }), RangeError)
     assert.throws(() => new Promptledger({ apiKey: 'plk_x' }), /baseUrl/)
     assert.throws(() => new Promptledger({ apiKey: 'plk_x', baseUrl: 'ledger.example.com' }), TypeError)
-    assert.equal(proxy.passed.length, 0)
+    assert.equal(proxy.requests.length, 0)
   })
 })
 
@@ -140,57 +140,57 @@ describe('A client', () => {
   const service = useLiveService(sqlite)
   const { proxy } = service
 
-  test('shows its key to nobody who prints it or its errors', async () => {
+  test('printing a client or its errors never shows the API key', async () => {
     const tenant = await service.tenant()
     const ledger = service.ledger(tenant, { maxRetries: 0 })
     proxy.fate = () => ({ do: 'refuse' })
-    const shown = [ledger, await failureOf(ledger.usage.get())]
-    for (const value of shown)
+    const printed = [ledger, await errorOf(ledger.usage.get())]
+    for (const value of printed)
       assert.doesNotMatch(inspect(value, { depth: 9, showHidden: true }), new RegExp(tenant.key))
-    assert.doesNotMatch(JSON.stringify(shown), new RegExp(tenant.key))
+    assert.doesNotMatch(JSON.stringify(printed), new RegExp(tenant.key))
   })
 
-  test('sends headers of client and call, the nearer ones first, in whatever case', async () => {
+  test('the headers of a call replace those of the client, whatever their case', async () => {
     const tenant = await service.tenant()
     const ledger = service.ledger(tenant, { headers: { 'X-One': 'client', 'X-Two': 'client' } })
     await ledger.usage.get({ headers: { 'x-two': 'call', AUTHORIZATION: `Bearer ${tenant.key}` } })
-    const { headers } = proxy.passed[0] ?? {}
+    const { headers } = proxy.requests[0] ?? {}
     assert.deepEqual([headers?.['x-one'], headers?.['x-two']], ['client', 'call'])
   })
 
-  test('works without a key where something else speaks for it', async () => {
+  test('a client without an API key works when something else authenticates its requests', async () => {
     const tenant = await service.tenant()
     const ledger = service.ledger(tenant, { apiKey: undefined, headers: { Authorization: `Bearer ${tenant.key}` } })
     await ledger.usage.get()
-    const stranger = service.ledger(tenant, { apiKey: undefined })
-    await assert.rejects(stranger.usage.get(), UnauthorizedError)
-    assert.equal(proxy.passed[0]?.headers.authorization, undefined)
+    const anonymous = service.ledger(tenant, { apiKey: undefined })
+    await assert.rejects(anonymous.usage.get(), UnauthorizedError)
+    assert.equal(proxy.requests[0]?.headers.authorization, undefined)
   })
 
-  test('takes a fetch of its own, for all calls or for one, and calls it as nobody’s method', async () => {
+  test('a custom fetch is called as a plain function, for one client or for one call', async () => {
     const tenant = await service.tenant()
-    const used: string[] = []
+    const called: string[] = []
     function fetchAs(name: string): typeof fetch {
       return async function (this: unknown, input, init) {
         assert.equal(this, undefined)
-        used.push(name)
+        called.push(name)
         return fetch(input, init)
       }
     }
     const ledger = service.ledger(tenant, { fetch: fetchAs('client') })
     await ledger.usage.get()
     await ledger.usage.get({ fetch: fetchAs('call') })
-    assert.deepEqual(used, ['client', 'call'])
+    assert.deepEqual(called, ['client', 'call'])
   })
 
-  test('finds a service below a path, with or without a slash at the end', async () => {
+  test('the base URL may have a path and a trailing slash', async () => {
     const urls: string[] = []
-    const seen: typeof fetch = async (input) => {
+    const recordUrl: typeof fetch = async (input) => {
       urls.push(String(input))
       return Response.json({ data: {} })
     }
     for (const baseUrl of ['https://example.com', 'https://example.com/', 'https://example.com/ledger/']) {
-      await new Promptledger({ baseUrl, fetch: seen }).usage.get()
+      await new Promptledger({ baseUrl, fetch: recordUrl }).usage.get()
     }
     assert.deepEqual(urls, [
       'https://example.com/api/v1/usage',
@@ -199,10 +199,10 @@ describe('A client', () => {
     ])
   })
 
-  test('never leaves the path that it was told to take', async () => {
+  test('a prompt ID cannot change the path of a request', async () => {
     const tenant = await service.tenant()
     const ledger = service.ledger(tenant)
     await assert.rejects(ledger.prompts.get('x/../../usage?a=1#b'), NotFoundError)
-    assert.equal(proxy.passed[0]?.url, '/api/v1/prompts/x%2F..%2F..%2Fusage%3Fa%3D1%23b')
+    assert.equal(proxy.requests[0]?.url, '/api/v1/prompts/x%2F..%2F..%2Fusage%3Fa%3D1%23b')
   })
 })

@@ -2,20 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { onEachEngine } from '../../testing/engines.ts'
+import { eventually } from '../../testing/eventually.ts'
 import { ConnectionError, NotFoundError, type Signal, TimeoutError, ValidationError } from '../src/index.ts'
-import { useLiveService } from './ledger.ts'
+import { useLiveService } from './live-service.ts'
 
-onEachEngine('An export', (engine) => {
+onEachEngine('Exporting signals', (engine) => {
   const service = useLiveService(engine)
   const { proxy } = service
 
-  async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-    const found: T[] = []
-    for await (const item of items) found.push(item)
-    return found
-  }
-
-  test('gives every signal as it was recorded, oldest first', async () => {
+  test('an export returns every signal as recorded, oldest first', async () => {
     const tenant = await service.tenant()
     const ledger = service.ledger(tenant)
     const { publicId } = tenant.prompt
@@ -26,25 +21,27 @@ onEachEngine('An export', (engine) => {
       recorded.push({ ...(await ledger.signals.create(publicId, { value, metadata })), metadata })
       service.now += 1_000
     }
-    assert.deepEqual(await all(ledger.signals.export(publicId)), recorded)
+    assert.deepEqual(await Array.fromAsync(ledger.signals.export(publicId)), recorded)
     const since = new Date(recorded[10]?.created_at ?? 0)
-    const some = await all(ledger.signals.export(publicId, { value: 'negative', since, format: 'ndjson' }))
+    const negative = await Array.fromAsync(
+      ledger.signals.export(publicId, { value: 'negative', since, format: 'ndjson' }),
+    )
     assert.deepEqual(
-      some,
+      negative,
       recorded.slice(10).filter(({ value }) => value === 'negative'),
     )
-    const csv = (await all(ledger.signals.export(publicId, { format: 'csv', until: since }))).join('')
+    const csv = (await Array.fromAsync(ledger.signals.export(publicId, { format: 'csv', until: since }))).join('')
     const lines = csv.split('\r\n')
     assert.equal(lines[0], 'id,value,created_at,metadata')
     assert.equal(lines.length, 12)
     assert.match(csv, /日本語 🙂/)
   })
 
-  test('is read while it arrives, and no longer than wanted', async () => {
+  test('an export is read as it arrives, and its connection closes when the caller stops reading', async () => {
     const tenant = await service.tenant()
-    await tenant.fill(100_000)
+    await tenant.fillMonth(100_000)
     const ledger = service.ledger(tenant)
-    // What has arrived can be read although the rest never will.
+    // The rest never arrives, which must not keep the caller from reading the beginning.
     proxy.first({ do: 'stall', after: 200_000 })
     let count = 0
     for await (const { value } of ledger.signals.export(tenant.prompt.publicId)) {
@@ -52,14 +49,12 @@ onEachEngine('An export', (engine) => {
       count++
       if (count === 1_000) break
     }
-    // By then the connection is closed, or will never be.
-    for (let wait = 0; wait < 100 && proxy.underWay > 0; wait++) await pause(20)
-    assert.equal(proxy.underWay, 0)
+    await eventually(() => assert.equal(proxy.inFlight, 0))
   })
 
-  test('that breaks off fails: what came before it is not all', async () => {
+  test('an export that is cut off fails instead of looking complete', async () => {
     const tenant = await service.tenant()
-    await tenant.fill(1_000)
+    await tenant.fillMonth(1_000)
     const ledger = service.ledger(tenant)
     proxy.first({ do: 'truncate', after: 10_000 })
     const seen: Signal[] = []
@@ -67,20 +62,21 @@ onEachEngine('An export', (engine) => {
       for await (const signal of ledger.signals.export(tenant.prompt.publicId)) seen.push(signal)
     }, ConnectionError)
     assert.ok(seen.length > 50 && seen.length < 1_000)
-    assert.equal(proxy.passed.length, 1)
-    // Also where nothing but the missing line end tells.
+    assert.equal(proxy.requests.length, 1)
+    // A proxy may end the response cleanly: then only the incomplete line shows it.
     proxy.reset()
-    proxy.first({ do: 'answer', status: 200, body: '{"id":1}\n{"id":2' })
-    await assert.rejects(all(ledger.signals.export(tenant.prompt.publicId)), ConnectionError)
+    proxy.first({ do: 'respond', status: 200, body: '{"id":1}\n{"id":2' })
+    await assert.rejects(Array.fromAsync(ledger.signals.export(tenant.prompt.publicId)), ConnectionError)
   })
 
-  test('that stops arriving fails, but may wait for whoever reads it', async () => {
+  test('an export times out when no data arrives, but not while its caller is busy', async () => {
     const tenant = await service.tenant()
-    await tenant.fill(20_000)
-    const ledger = service.ledger(tenant, { timeout: 2_000 })
+    await tenant.fillMonth(20_000)
+    const timeout = 2_000
+    const ledger = service.ledger(tenant, { timeout })
     let count = 0
     for await (const _ of ledger.signals.export(tenant.prompt.publicId)) {
-      if (count++ === 10) await pause(2_500)
+      if (count++ === 10) await pause(timeout + 500)
     }
     assert.equal(count, 20_000)
     proxy.fate = () => ({ do: 'stall', after: 10_000 })
@@ -92,28 +88,28 @@ onEachEngine('An export', (engine) => {
     assert.ok(seen.length > 50)
   })
 
-  test('ends when the caller wants to stop', async () => {
+  test('aborting an export ends it with the reason of the abort', async () => {
     const tenant = await service.tenant()
-    await tenant.fill(1_000)
+    await tenant.fillMonth(1_000)
     const ledger = service.ledger(tenant)
     proxy.first({ do: 'stall', after: 10_000 })
     const controller = new AbortController()
-    setTimeout(() => controller.abort(new Error('enough')), 200)
-    await assert.rejects(
-      all(ledger.signals.export(tenant.prompt.publicId, {}, { signal: controller.signal })),
-      /^Error: enough$/,
-    )
+    await assert.rejects(async () => {
+      for await (const _ of ledger.signals.export(tenant.prompt.publicId, {}, { signal: controller.signal })) {
+        controller.abort(new Error('enough'))
+      }
+    }, /^Error: enough$/)
   })
 
-  test('is tried again as long as nothing has come, and refused as everything is', async () => {
+  test('an export is retried until its response begins, and not after a 4xx', async () => {
     const tenant = await service.tenant()
-    await tenant.fill(10)
+    await tenant.fillMonth(10)
     const ledger = service.ledger(tenant)
-    proxy.first({ do: 'refuse' }, { do: 'answer', status: 503 })
-    assert.equal((await all(ledger.signals.export(tenant.prompt.publicId))).length, 10)
-    assert.equal(proxy.passed.length, 3)
-    await assert.rejects(all(ledger.signals.export('pmt_none')), NotFoundError)
-    const wrong = { value: 'so-so' } as never
-    await assert.rejects(all(ledger.signals.export(tenant.prompt.publicId, wrong)), ValidationError)
+    proxy.first({ do: 'refuse' }, { do: 'respond', status: 503 })
+    assert.equal((await Array.fromAsync(ledger.signals.export(tenant.prompt.publicId))).length, 10)
+    assert.equal(proxy.requests.length, 3)
+    await assert.rejects(Array.fromAsync(ledger.signals.export('pmt_none')), NotFoundError)
+    const invalid = { value: 'so-so' } as never
+    await assert.rejects(Array.fromAsync(ledger.signals.export(tenant.prompt.publicId, invalid)), ValidationError)
   })
 })

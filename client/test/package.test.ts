@@ -10,24 +10,24 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { build } from 'rolldown'
 import { sqlite } from '../../testing/engines.ts'
-import { useLiveService } from './ledger.ts'
+import { useLiveService } from './live-service.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
 const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url))
 
 const runtimes = [
-  { name: 'Node', command: process.execPath, args: [], isThere: true },
-  { name: 'Deno', command: 'deno', args: ['run', '--allow-all'], isThere: isInstalled('deno') },
-  { name: 'Bun', command: 'bun', args: ['run'], isThere: isInstalled('bun') },
+  { name: 'Node', command: process.execPath, args: [], isAvailable: true },
+  { name: 'Deno', command: 'deno', args: ['run', '--allow-all'], isAvailable: isInstalled('deno') },
+  { name: 'Bun', command: 'bun', args: ['run'], isAvailable: isInstalled('bun') },
 ]
 
 function isInstalled(tool: string): boolean {
   return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, tool)))
 }
 
-/** The package as it would be published, installed into an empty project. */
-describe('The package', () => {
+/** Runs against the package as published, installed into an empty project. */
+describe('The published package', () => {
   const service = useLiveService(sqlite)
   let folder = ''
   let project = ''
@@ -48,8 +48,10 @@ describe('The package', () => {
   })
   after(() => rm(folder, { recursive: true }))
 
-  for (const { name, command, args, isThere } of runtimes) {
-    test(`works from plain JavaScript on ${name}`, { skip: isThere ? false : `${name} is not installed` }, async () => {
+  for (const { name, command, args, isAvailable } of runtimes) {
+    test(`the package works in JavaScript on ${name}`, {
+      skip: !isAvailable && `${name} is not installed`,
+    }, async () => {
       const tenant = await service.tenant()
       await writeFile(
         join(project, 'vote.js'),
@@ -70,7 +72,7 @@ describe('The package', () => {
     })
   }
 
-  test('works from TypeScript, with types that see mistakes', async () => {
+  test('the package works in TypeScript, and its types reject invalid calls', async () => {
     await writeFile(
       join(project, 'vote.ts'),
       `import { type HistoryEntry, type Page, Promptledger, type Signal } from '@promptledger/client'
@@ -99,14 +101,14 @@ describe('The package', () => {
     }
   })
 
-  test('has no dependencies, and nothing of Node outside of the spool', async () => {
+  test('the package has no dependencies, and only the spool uses Node modules', async () => {
     const { dependencies, peerDependencies } = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'))
     assert.deepEqual([dependencies, peerDependencies], [undefined, undefined])
     const { imports } = await bundle(join(installed, 'dist/index.js'))
     assert.deepEqual(imports, [])
   })
 
-  test('is 6 KB at most, compressed', async () => {
+  test('the package is at most 6 KB when minified and compressed', async () => {
     const { code } = await bundle(join(installed, 'dist/index.js'))
     const size = gzipSync(code, { level: 9 }).length
     assert.ok(size <= 6_000, `${size} bytes`)

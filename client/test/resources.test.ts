@@ -4,16 +4,16 @@ import { after, describe, test } from 'node:test'
 import { syncOnce } from '../../server/src/follow/worker.ts'
 import { sqlite } from '../../testing/engines.ts'
 import { GitRepository } from '../../testing/git-repository.ts'
-import { deliveries } from '../../testing/payloads.ts'
+import { deliveriesFrom } from '../../testing/payloads/deliveries.ts'
 import { NotFoundError, Promptledger, UnauthorizedError } from '../src/index.ts'
-import { useLiveService } from './ledger.ts'
+import { useLiveService } from './live-service.ts'
 
-describe('The client', () => {
+describe('Resources of the client', () => {
   const service = useLiveService(sqlite)
   const { proxy } = service
   const called = new Set<string>()
 
-  /** Keeps which operations were called, for the last test. */
+  /** Records which operations were called, for the last test. */
   async function admin() {
     const tenant = await service.tenant('free', 'admin')
     const ledger = service.ledger(tenant)
@@ -24,22 +24,25 @@ describe('The client', () => {
     return { tenant, ledger, promptId: tenant.prompt.publicId }
   }
 
-  test('manages prompts', async () => {
+  test('prompts can be created, renamed, listed and deleted', async () => {
     const { ledger } = await admin()
-    const made = await ledger.prompts.create({ name: 'Support answers' })
-    assert.match(made.id, /^pmt_/)
-    assert.deepEqual([made.name, made.path, made.last_change, made.verdict], ['Support answers', null, null, null])
-    assert.equal(made.signals.days.length, 30)
-    const renamed = await ledger.prompts.rename(made.id, { name: 'Answers' })
-    assert.deepEqual(await ledger.prompts.get(made.id), renamed)
-    assert.deepEqual(renamed, { ...made, name: 'Answers' })
+    const created = await ledger.prompts.create({ name: 'Support answers' })
+    assert.match(created.id, /^pmt_/)
+    assert.deepEqual(
+      [created.name, created.path, created.last_change, created.verdict],
+      ['Support answers', null, null, null],
+    )
+    assert.equal(created.signals.days.length, 30)
+    const renamed = await ledger.prompts.rename(created.id, { name: 'Answers' })
+    assert.deepEqual(await ledger.prompts.get(created.id), renamed)
+    assert.deepEqual(renamed, { ...created, name: 'Answers' })
     const { data } = await ledger.prompts.list({ q: 'ANSW', sort: '-last_change' })
     assert.deepEqual(data, [renamed])
-    assert.equal(await ledger.prompts.delete(made.id), undefined)
-    await assert.rejects(ledger.prompts.get(made.id), NotFoundError)
+    assert.equal(await ledger.prompts.delete(created.id), undefined)
+    await assert.rejects(ledger.prompts.get(created.id), NotFoundError)
   })
 
-  test('records and reads history', async () => {
+  test('history entries can be recorded and read', async () => {
     const { ledger, promptId } = await admin()
     const entry = {
       action: 'pr_merged',
@@ -59,7 +62,7 @@ describe('The client', () => {
     await assert.rejects(ledger.history.live(promptId, { at: new Date('2026-11-15T09:59:59Z') }), NotFoundError)
   })
 
-  test('records, reads, sums up and takes back signals', async () => {
+  test('signals can be recorded, listed, counted, exported and deleted', async () => {
     const { ledger, promptId } = await admin()
     const metadata = { trace: 'abc', nested: { list: [1, null, 'ü'] } }
     const signal = await ledger.signals.create(promptId, { value: 'positive', metadata })
@@ -73,14 +76,14 @@ describe('The client', () => {
       interval: 'day',
       total,
     })
-    assert.equal(await ledger.signals.retract(promptId, signal.id), undefined)
+    assert.equal(await ledger.signals.delete(promptId, signal.id), undefined)
     assert.equal((await ledger.signals.summary(promptId)).total.positive, 0)
-    let left = 0
-    for await (const _ of ledger.signals.export(promptId)) left++
-    assert.equal(left, 1)
+    let remaining = 0
+    for await (const _ of ledger.signals.export(promptId)) remaining++
+    assert.equal(remaining, 1)
   })
 
-  test('erases signals by their metadata, and tells who did', async () => {
+  test('signals can be erased by their metadata, and the audit log says who did', async () => {
     const { ledger, promptId } = await admin()
     for (const user of ['u-1', 'u-2']) await ledger.signals.create(promptId, { value: 'positive', metadata: { user } })
     assert.deepEqual(await ledger.signals.erase({ metadata: { user: 'u-1' } }), { erased: 1 })
@@ -99,15 +102,15 @@ describe('The client', () => {
     )
   })
 
-  test('tells what each change did', async () => {
+  test('the impact and the timeline show the effect of each change', async () => {
     const { ledger, tenant, promptId } = await admin()
-    await tenant.record({ createdAt: service.now - 1_000 })
+    await tenant.recordEntry({ createdAt: service.now - 1_000 })
     await ledger.signals.create(promptId, { value: 'positive' })
     const { data } = await ledger.impact.list(promptId)
     assert.equal(data.length, 1)
     assert.deepEqual(data[0]?.after, { positive: 1, negative: 0, rate: 1 })
     assert.equal(data[0]?.verdict, 'too_little_data')
-    await tenant.record({
+    await tenant.recordEntry({
       createdAt: service.now - 500,
       action: 'pr_opened',
       prNumber: 1,
@@ -124,7 +127,7 @@ describe('The client', () => {
     assert.equal((await ledger.timeline.list(promptId, { action: ['deployed'] })).pagination.total_count, 1)
   })
 
-  test('tells the usage', async () => {
+  test('the usage shows the plan, the limit and the signals of each month', async () => {
     const { ledger, promptId } = await admin()
     await ledger.signals.create(promptId, { value: 'positive' })
     const { months, ...usage } = await ledger.usage.get()
@@ -133,7 +136,7 @@ describe('The client', () => {
     assert.deepEqual(months[0], { month: '2026-11', used: 1 })
   })
 
-  test('manages keys', async () => {
+  test('keys can be created, rotated, listed and revoked', async () => {
     const { ledger } = await admin()
     const issued = await ledger.keys.create({ name: 'bot', role: 'ingest', expires_at: '2027-01-01T00:00:00.000Z' })
     assert.deepEqual([issued.name, issued.role, issued.expires_at], ['bot', 'ingest', '2027-01-01T00:00:00.000Z'])
@@ -142,14 +145,14 @@ describe('The client', () => {
     assert.equal((await ledger.keys.rotate((await ledger.keys.create()).id)).name, 'unnamed')
     assert.equal(await ledger.keys.revoke(rotated.id), undefined)
     const { data } = await ledger.keys.list()
-    const found = data.find(({ id }) => id === rotated.id)
-    assert.equal(found?.hint, rotated.key.slice(-4))
-    assert.equal(found?.revoked_at, '2026-11-15T12:00:00.000Z')
+    const listed = data.find(({ id }) => id === rotated.id)
+    assert.equal(listed?.hint, rotated.key.slice(-4))
+    assert.equal(listed?.revoked_at, '2026-11-15T12:00:00.000Z')
     const revoked = new Promptledger({ apiKey: rotated.key, baseUrl: service.address })
     await assert.rejects(revoked.signals.create('pmt_x', { value: 'positive' }), UnauthorizedError)
   })
 
-  test('follows repositories', async () => {
+  test('repositories can be connected, synced, rotated and disconnected', async () => {
     const { ledger } = await admin()
     const git = new GitRepository()
     after(() => git.remove())
@@ -168,10 +171,10 @@ describe('The client', () => {
     const [entry] = (await ledger.history.list(prompts[0]?.id ?? '')).data
     assert.equal((await ledger.history.get(prompts[0]?.id ?? '', entry?.id ?? 0)).after, 'Be kind.\n')
 
-    const { headers, body } = deliveries('github', webhook_secret).ping()
+    const { headers, body } = deliveriesFrom('github', webhook_secret).ping()
     const url = new URL(connected.webhook_url).pathname
     await service.app.inject({ method: 'POST', url, headers, payload: body })
-    await syncOnce(service.follow, connected.id)
+    await syncOnce(service.syncContext, connected.id)
     const [delivery] = (await ledger.repositories.deliveries(connected.id)).data
     assert.deepEqual([delivery?.event, delivery?.state], ['ping', 'ignored'])
     const again = await ledger.repositories.redeliver(connected.id, delivery?.id ?? 0)
@@ -185,10 +188,10 @@ describe('The client', () => {
     assert.equal((await ledger.repositories.get(connected.id)).state, 'disconnected')
   })
 
-  test('signs in, works by the cookie alone and signs out', async () => {
+  test('a session authenticates by its cookie alone until it is deleted', async () => {
     const { tenant } = await admin()
     let cookie = ''
-    // What a browser does by itself.
+    // Handles cookies as a browser does.
     const browserFetch: typeof fetch = async (input, init) => {
       const headers = new Headers(init?.headers)
       headers.set('Sec-Fetch-Site', 'same-origin')
@@ -209,18 +212,18 @@ describe('The client', () => {
     await assert.rejects(ledger.session.get(), UnauthorizedError)
   })
 
-  test('has a call for every operation of the interface', async () => {
+  test('the client covers every operation of the API', async () => {
     const document = JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8'))
     for (const [path, operations] of Object.entries<object>(document.paths)) {
       if (!path.startsWith('/api/v1/')) continue
-      // So that signals/export is not taken for signals/:signal_id.
+      // IDs are numeric, so signals/export does not match signals/{signal_id}.
       const pattern = new RegExp(
         `^${path.replace(/\{(\w+)\}/g, (_, name) => (name === 'prompt_id' ? 'pmt_\\w+' : '\\d+'))}$`,
       )
       for (const method of Object.keys(operations)) {
         const [verb, calls] = [method.toUpperCase(), [...called].map((call) => call.split(' '))]
-        const made = calls.some(([method, url = '']) => method === verb && pattern.test(url))
-        assert.ok(made, `${verb} ${path}`)
+        const isCalled = calls.some(([method, url = '']) => method === verb && pattern.test(url))
+        assert.ok(isCalled, `${verb} ${path}`)
       }
     }
   })

@@ -1,15 +1,15 @@
-import { type Pages, pages } from '../page.ts'
+import { createPages, type Pages } from '../page.ts'
 import type { RequestOptions, Transport } from '../request.ts'
 import type { AuditEntry, AuditQuery } from '../types.ts'
 
 export type Audit = ReturnType<typeof audit>
 
-/** For keys of role `admin`. */
+/** Needs a key with the role `admin`. */
 export function audit(service: Transport) {
   return {
-    /** Who did what, newest first. */
+    /** Lists who did what, newest first. */
     list(query?: AuditQuery, options?: RequestOptions): Pages<AuditEntry> {
-      return pages(service, '/audit', query, options)
+      return createPages(service, '/audit', query, options)
     },
   }
 }

@@ -1,5 +1,5 @@
-import { dataOf } from '../data.ts'
-import { type Pages, pages } from '../page.ts'
+import { requestData } from '../data.ts'
+import { createPages, type Pages } from '../page.ts'
 import type { RequestOptions, Transport } from '../request.ts'
 import type { HistoryEntry, HistoryEntryDetails, Live, LiveQuery, NewHistoryEntry, PageQuery } from '../types.ts'
 import { promptPath } from './prompts.ts'
@@ -9,24 +9,27 @@ export type History = ReturnType<typeof history>
 export function history(service: Transport) {
   const pathOf = (promptId: string) => `${promptPath(promptId)}/history`
   return {
-    /** The changes of a prompt, newest first. */
+    /** Lists the changes of a prompt, newest first. */
     list(promptId: string, query?: PageQuery, options?: RequestOptions): Pages<HistoryEntry> {
-      return pages(service, pathOf(promptId), query, options)
+      return createPages(service, pathOf(promptId), query, options)
     },
 
-    /** One change, with the text before and after. */
+    /** Returns one change, with the text of the prompt before and after it. */
     get(promptId: string, entryId: number, options?: RequestOptions): Promise<HistoryEntryDetails> {
-      return dataOf(service, { method: 'GET', path: `${pathOf(promptId)}/${entryId}` }, options)
+      return requestData(service, { method: 'GET', path: `${pathOf(promptId)}/${entryId}` }, options)
     },
 
-    /** A change from another system. One that is there already, the same in every field, is given back. For keys of role `admin`. */
+    /**
+     * Records a change from another system. Recording the same change again returns the existing entry. Needs a key with the
+     * role `admin`.
+     */
     record(promptId: string, body: NewHistoryEntry, options?: RequestOptions): Promise<HistoryEntry> {
-      return dataOf(service, { method: 'POST', path: pathOf(promptId), body, repeatable: true }, options)
+      return requestData(service, { method: 'POST', path: pathOf(promptId), body, isIdempotent: true }, options)
     },
 
-    /** The change that was live at a time, with the prompt's text; not found before the first. */
+    /** Returns the change that was live at a time, with the text of the prompt. Rejects with NotFoundError before the first change. */
     live(promptId: string, query?: LiveQuery, options?: RequestOptions): Promise<Live> {
-      return dataOf(service, { method: 'GET', path: `${promptPath(promptId)}/live`, query }, options)
+      return requestData(service, { method: 'GET', path: `${promptPath(promptId)}/live`, query }, options)
     },
   }
 }

@@ -1,4 +1,4 @@
-import { type Pages, pages } from '../page.ts'
+import { createPages, type Pages } from '../page.ts'
 import type { RequestOptions, Transport } from '../request.ts'
 import type { ChangeImpact, PageQuery } from '../types.ts'
 import { promptPath } from './prompts.ts'
@@ -7,9 +7,9 @@ export type Impact = ReturnType<typeof impact>
 
 export function impact(service: Transport) {
   return {
-    /** The changes that went live, newest first, each with what users thought before and after. */
+    /** Lists the changes that went live, newest first, each with the user feedback before and after it. */
     list(promptId: string, query?: PageQuery, options?: RequestOptions): Pages<ChangeImpact> {
-      return pages(service, `${promptPath(promptId)}/impact`, query, options)
+      return createPages(service, `${promptPath(promptId)}/impact`, query, options)
     },
   }
 }

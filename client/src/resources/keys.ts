@@ -1,29 +1,29 @@
-import { dataOf } from '../data.ts'
-import { type Pages, pages } from '../page.ts'
+import { requestData } from '../data.ts'
+import { createPages, type Pages } from '../page.ts'
 import type { RequestOptions, Transport } from '../request.ts'
 import type { IssuedKey, Key, NewKey, PageQuery, Rotation } from '../types.ts'
 
 export type Keys = ReturnType<typeof keys>
 
-/** For keys of role `admin`. */
+/** Needs a key with the role `admin`. */
 export function keys(service: Transport) {
   return {
-    /** Oldest first, revoked ones too. */
+    /** Lists all keys, oldest first, including revoked ones. */
     list(query?: PageQuery, options?: RequestOptions): Pages<Key> {
-      return pages(service, '/keys', query, options)
+      return createPages(service, '/keys', query, options)
     },
 
-    /** The new key is shown this once. */
+    /** Creates a key. Only this response contains the key itself. */
     create(body: NewKey = {}, options?: RequestOptions): Promise<IssuedKey> {
-      return dataOf(service, { method: 'POST', path: '/keys', body }, options)
+      return requestData(service, { method: 'POST', path: '/keys', body }, options)
     },
 
-    /** A new key like it; the old one works on for a while. */
+    /** Creates a key with the same name, role and lifetime. The old one keeps working for `overlap_hours`. */
     rotate(keyId: number, body: Rotation = {}, options?: RequestOptions): Promise<IssuedKey> {
-      return dataOf(service, { method: 'POST', path: `/keys/${keyId}/rotate`, body }, options)
+      return requestData(service, { method: 'POST', path: `/keys/${keyId}/rotate`, body }, options)
     },
 
-    /** Refused from then on, also where it is the one that asks. */
+    /** Revokes a key at once, even the one that this client uses. */
     revoke(keyId: number, options?: RequestOptions): Promise<void> {
       return service.json({ method: 'DELETE', path: `/keys/${keyId}` }, options)
     },

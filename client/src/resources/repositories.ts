@@ -1,53 +1,54 @@
-import { dataOf } from '../data.ts'
-import { type Pages, pages } from '../page.ts'
+import { requestData } from '../data.ts'
+import { createPages, type Pages } from '../page.ts'
 import type { RequestOptions, Transport } from '../request.ts'
 import type { ConnectedRepository, Delivery, NewRepository, PageQuery, Repository, RotatedSecret } from '../types.ts'
 
 export type Repositories = ReturnType<typeof repositories>
 
-const minute = 60_000
+// The service reads the repository from the forge before it responds.
+const connectTimeoutMs = 60_000
 
-/** For keys of role `admin`. */
+/** Needs a key with the role `admin`. */
 export function repositories(service: Transport) {
   const pathOf = (repositoryId: number) => `/repositories/${repositoryId}`
   return {
     list(query?: PageQuery, options?: RequestOptions): Pages<Repository> {
-      return pages(service, '/repositories', query, options)
+      return createPages(service, '/repositories', query, options)
     },
 
     get(repositoryId: number, options?: RequestOptions): Promise<Repository> {
-      return dataOf(service, { method: 'GET', path: pathOf(repositoryId) }, options)
+      return requestData(service, { method: 'GET', path: pathOf(repositoryId) }, options)
     },
 
-    /** Follows a repository. The webhook's secret is shown this once. Reads from the forge: a minute's time, unless told. */
+    /** Connects a repository. Only this response contains the webhook secret. The timeout defaults to 60,000 ms. */
     connect(body: NewRepository, options?: RequestOptions): Promise<ConnectedRepository> {
-      return dataOf(service, { method: 'POST', path: '/repositories', body, timeout: minute }, options)
+      return requestData(service, { method: 'POST', path: '/repositories', body, timeout: connectTimeoutMs }, options)
     },
 
-    /** It is no longer followed; prompts and history stay. */
+    /** Stops syncing a repository. Its prompts and their history stay. */
     disconnect(repositoryId: number, options?: RequestOptions): Promise<void> {
       return service.json({ method: 'DELETE', path: pathOf(repositoryId) }, options)
     },
 
-    /** It is looked at now; what is found shows up in `last_sync_at` and `last_error`. */
+    /** Starts a sync. Its result appears in `last_sync_at` and `last_error`. */
     sync(repositoryId: number, options?: RequestOptions): Promise<Repository> {
-      return dataOf(service, { method: 'POST', path: `${pathOf(repositoryId)}/sync`, repeatable: true }, options)
+      return requestData(service, { method: 'POST', path: `${pathOf(repositoryId)}/sync`, isIdempotent: true }, options)
     },
 
-    /** A new secret for the webhook, shown this once. The old one counts for another day. */
+    /** Creates a new webhook secret. Only this response contains it. The old one stays valid for a day. */
     rotateSecret(repositoryId: number, options?: RequestOptions): Promise<RotatedSecret> {
-      return dataOf(service, { method: 'POST', path: `${pathOf(repositoryId)}/rotate-secret` }, options)
+      return requestData(service, { method: 'POST', path: `${pathOf(repositoryId)}/rotate-secret` }, options)
     },
 
-    /** The newest 1,000 that the forge sent. */
+    /** Lists the newest 1,000 webhook deliveries. */
     deliveries(repositoryId: number, query?: PageQuery, options?: RequestOptions): Pages<Delivery> {
-      return pages(service, `${pathOf(repositoryId)}/deliveries`, query, options)
+      return createPages(service, `${pathOf(repositoryId)}/deliveries`, query, options)
     },
 
-    /** It is worked on once more. */
+    /** Processes a delivery again. */
     redeliver(repositoryId: number, deliveryId: number, options?: RequestOptions): Promise<Delivery> {
       const path = `${pathOf(repositoryId)}/deliveries/${deliveryId}/redeliver`
-      return dataOf(service, { method: 'POST', path, repeatable: true }, options)
+      return requestData(service, { method: 'POST', path, isIdempotent: true }, options)
     },
   }
 }

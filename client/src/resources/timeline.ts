@@ -1,4 +1,4 @@
-import { type Pages, pages } from '../page.ts'
+import { createPages, type Pages } from '../page.ts'
 import type { RequestOptions, Transport } from '../request.ts'
 import type { TimelineEntry, TimelineQuery } from '../types.ts'
 import { promptPath } from './prompts.ts'
@@ -7,9 +7,9 @@ export type Timeline = ReturnType<typeof timeline>
 
 export function timeline(service: Transport) {
   return {
-    /** The history with all that is known of each change, and what those that went live did. Newest first. */
+    /** Lists the history, newest first, with the details of each change and the effect of those that went live. */
     list(promptId: string, query?: TimelineQuery, options?: RequestOptions): Pages<TimelineEntry> {
-      return pages(service, `${promptPath(promptId)}/timeline`, query, options)
+      return createPages(service, `${promptPath(promptId)}/timeline`, query, options)
     },
   }
 }

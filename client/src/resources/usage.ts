@@ -1,4 +1,4 @@
-import { dataOf } from '../data.ts'
+import { requestData } from '../data.ts'
 import type { RequestOptions, Transport } from '../request.ts'
 import type { UsageReport } from '../types.ts'
 
@@ -6,9 +6,9 @@ export type Usage = ReturnType<typeof usage>
 
 export function usage(service: Transport) {
   return {
-    /** What of this month's limit is used and left, and what the months before used. */
+    /** Returns how much of this month's limit is used, and the usage of earlier months. */
     get(options?: RequestOptions): Promise<UsageReport> {
-      return dataOf(service, { method: 'GET', path: '/usage' }, options)
+      return requestData(service, { method: 'GET', path: '/usage' }, options)
     },
   }
 }

@@ -1,96 +1,98 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { sqlite } from '../../testing/engines.ts'
+import { eventually } from '../../testing/eventually.ts'
 import { PromptledgerError, TimeoutError } from '../src/index.ts'
-import { useLiveService } from './ledger.ts'
+import { useLiveService } from './live-service.ts'
 
-describe('Time', () => {
+describe('Timeouts', () => {
   const service = useLiveService(sqlite)
   const { proxy } = service
 
-  test('is up for an attempt that gets no answer; then comes the next', async () => {
+  test('an attempt without a response times out and is retried', async () => {
     const tenant = await service.tenant()
     const ledger = service.ledger(tenant, { timeout: 300 })
+    const { servedCount } = service
     proxy.first({ do: 'delay', milliseconds: 1_000 })
     await ledger.signals.create(tenant.prompt.publicId, { value: 'positive' })
-    assert.equal(proxy.passed.length, 2)
-    // The first one arrives after all.
-    await pause(1_100)
+    assert.equal(proxy.requests.length, 2)
+    // The service still gets the first attempt, which must not count again.
+    await eventually(() => assert.equal(service.servedCount, servedCount + 2))
     assert.equal(await tenant.used(), 1)
   })
 
-  test('is up for an answer that does not end', async () => {
+  test('an attempt whose response never ends times out and is retried', async () => {
     const ledger = service.ledger(await service.tenant(), { timeout: 300 })
     proxy.first({ do: 'stall', after: 10 })
     await ledger.usage.get()
-    assert.equal(proxy.passed.length, 2)
+    assert.equal(proxy.requests.length, 2)
   })
 
-  test('is up in the end', async () => {
+  test('a call fails with a TimeoutError after its last retry', async () => {
     const ledger = service.ledger(await service.tenant(), { timeout: 60_000 })
     proxy.fate = () => ({ do: 'delay', milliseconds: 1_000 })
     await assert.rejects(ledger.usage.get({ timeout: 100, maxRetries: 1 }), (error) => {
       assert.ok(error instanceof TimeoutError && error instanceof PromptledgerError)
       assert.deepEqual([error.name, error.code, error.status], ['TimeoutError', 'timeout', null])
-      assert.equal(error.message, 'No answer within 100 ms')
+      assert.equal(error.message, 'No response within 100 ms')
       return true
     })
-    assert.equal(proxy.passed.length, 2)
+    assert.equal(proxy.requests.length, 2)
   })
 
-  test('has no end where none is wanted', async () => {
+  test('an infinite timeout waits for the response', async () => {
     const ledger = service.ledger(await service.tenant(), { timeout: Number.POSITIVE_INFINITY })
     proxy.first({ do: 'delay', milliseconds: 200 })
     await ledger.usage.get()
-    assert.equal(proxy.passed.length, 1)
+    assert.equal(proxy.requests.length, 1)
   })
 })
 
-describe('A caller who wants to stop', () => {
+describe('Aborting a call', () => {
   const service = useLiveService(sqlite)
   const { proxy } = service
-  const reason = new Error('the user went away')
+  const reason = new Error('the user left')
 
-  test('before the call sends nothing', async () => {
+  test('a call that is aborted before it starts sends no request', async () => {
     const ledger = service.ledger(await service.tenant())
     await assert.rejects(ledger.usage.get({ signal: AbortSignal.abort(reason) }), reason)
-    assert.equal(proxy.passed.length, 0)
+    assert.equal(proxy.requests.length, 0)
   })
 
-  test('while waiting for an answer waits no longer, and it is not tried again', async () => {
+  test('a call that is aborted while it waits for a response ends at once and is not retried', async () => {
     const ledger = service.ledger(await service.tenant())
     proxy.fate = () => ({ do: 'delay', milliseconds: 2_000 })
     const controller = new AbortController()
-    const call = ledger.usage.get({ signal: controller.signal })
-    setTimeout(() => controller.abort(reason), 100)
-    const begin = performance.now()
-    await assert.rejects(call, reason)
-    assert.ok(performance.now() - begin < 1_000)
-    await pause(600)
-    assert.equal(proxy.passed.length, 1)
+    const rejected = assert.rejects(ledger.usage.get({ signal: controller.signal }), reason)
+    await eventually(() => assert.equal(proxy.requests.length, 1))
+    const start = performance.now()
+    controller.abort(reason)
+    await rejected
+    assert.ok(performance.now() - start < 1_000)
+    assert.equal(proxy.requests.length, 1)
   })
 
-  test('while pausing before the next attempt waits no longer', async () => {
+  test('a call that is aborted between two attempts ends at once', async () => {
     const controller = new AbortController()
     const ledger = service.ledger(await service.tenant(), { signal: controller.signal })
-    proxy.fate = () => ({ do: 'answer', status: 503, headers: { 'Retry-After': '30' } })
-    const call = ledger.usage.get()
-    setTimeout(() => controller.abort(reason), 300)
-    const begin = performance.now()
-    await assert.rejects(call, reason)
-    assert.ok(performance.now() - begin < 2_000)
-    assert.equal(proxy.passed.length, 1)
+    proxy.fate = () => ({ do: 'respond', status: 503, headers: { 'Retry-After': '30' } })
+    const rejected = assert.rejects(ledger.usage.get(), reason)
+    await eventually(() => assert.deepEqual([proxy.requests.length, proxy.inFlight], [1, 0]))
+    const start = performance.now()
+    controller.abort(reason)
+    await rejected
+    assert.ok(performance.now() - start < 2_000)
+    assert.equal(proxy.requests.length, 1)
   })
 
-  test('fails with what AbortSignal itself says, where no reason is given', async () => {
+  test('a call that AbortSignal.timeout aborts rejects with the reason of that signal', async () => {
     const ledger = service.ledger(await service.tenant())
     proxy.fate = () => ({ do: 'delay', milliseconds: 2_000 })
     await assert.rejects(ledger.usage.get({ signal: AbortSignal.timeout(50) }), { name: 'TimeoutError', code: 23 })
   })
 
-  test('leaves nothing on a signal that lives long', async () => {
+  test('a call leaves no listener on the signal of its caller', async () => {
     const tenant = await service.tenant()
     const ledger = service.ledger(tenant)
     const { signal } = new AbortController()
