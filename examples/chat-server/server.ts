@@ -1,4 +1,4 @@
-// A chat server whose answers have a thumb up and a thumb down. Run it with
+// A chat server whose users can rate each answer with thumbs up or thumbs down. To run it:
 //   PROMPTLEDGER_URL=… PROMPTLEDGER_KEY=… PROMPTLEDGER_PROMPT=pmt_… node server.ts
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -15,7 +15,7 @@ const {
 } = process.env
 
 const ledger = new Promptledger({ apiKey, baseUrl })
-// Nobody who votes should wait for the ledger, and no vote should be lost: it is sent in the background, and kept in a file meanwhile.
+// Votes are sent in the background, so users never wait for the ledger. The spool file keeps them until they are recorded.
 const votes = ledger.signals.queue({ spool: fileSpool(SPOOL) })
 
 const app = Fastify()
@@ -24,13 +24,13 @@ const page = await readFile(new URL('page.html', import.meta.url))
 app.get('/', (_request, reply) => reply.type('text/html; charset=utf-8').send(page))
 
 app.post<{ Body: { question: string } }>('/chat', async ({ body }) => {
-  // Your model answers here, with the prompt that the ledger follows.
+  // Call your model here, with the prompt that Promptledger tracks.
   return { trace: randomUUID(), answer: `You asked: ${body.question}` }
 })
 
 app.post<{ Body: { trace: string; value: 'positive' | 'negative' } }>('/votes', async ({ body }, reply) => {
   const { trace, value } = body
-  // The trace is the idempotency key: whoever clicks twice has voted once.
+  // The idempotency key makes a double click count as one vote.
   votes.add(promptId, { value, metadata: { trace } }, { idempotencyKey: `${trace}-${value}` })
   return reply.status(202).send()
 })

@@ -1,4 +1,4 @@
-// app/api/votes/route.ts: takes votes from your pages, so that the key stays on the server.
+// app/api/votes/route.ts: records votes from your pages, so that the API key stays on the server.
 import { Promptledger, RateLimitedError } from '@promptledger/client'
 
 const ledger = new Promptledger({
@@ -16,7 +16,7 @@ export async function POST(request: Request): Promise<Response> {
     const signal = await ledger.signals.create(prompt, { value, metadata: { trace } }, { idempotencyKey: trace })
     return Response.json(signal, { status: 201 })
   } catch (error) {
-    // The month's limit is nothing that whoever voted could do something about.
+    // The user cannot do anything about the monthly limit, so do not show it as an error.
     if (error instanceof RateLimitedError) return new Response(null, { status: 202 })
     throw error
   }

@@ -1,4 +1,4 @@
-"""Get prompt history. Python 3.9 or newer, nothing to install."""
+"""Get prompt history. Needs Python 3.9 or newer and no packages."""
 import json
 import os
 import urllib.request

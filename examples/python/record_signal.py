@@ -1,4 +1,4 @@
-"""Create a signal. Python 3.9 or newer, nothing to install."""
+"""Create a signal. Needs Python 3.9 or newer and no packages."""
 import json
 import os
 import urllib.request
@@ -14,7 +14,7 @@ request = urllib.request.Request(
     headers={
         "Authorization": f"Bearer {key}",
         "Content-Type": "application/json",
-        # The same key again gives the same answer and counts once: repeat as often as you like.
+        # Sending the request again with the same key records nothing new, so retries are safe.
         "Idempotency-Key": str(uuid.uuid4()),
     },
     data=json.dumps({"value": "positive", "metadata": {"session": "b7d1", "model": "small-3"}}).encode(),

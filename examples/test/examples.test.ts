@@ -8,27 +8,29 @@ import { delimiter, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { useLiveService } from '../../client/test/ledger.ts'
+import { useLiveService } from '../../client/test/live-service.ts'
+import { createSnippets } from '../../scripts/write-snippets.ts'
+import { onTestEnd } from '../../testing/cleanup.ts'
 import { sqlite } from '../../testing/engines.ts'
 import type { Tenant } from '../../testing/service.ts'
-import { makeSnippets } from '../write-snippets.ts'
 
 const run = promisify(execFile)
-// In a checkout the client is used from its source.
+// Makes the examples import the client from its source.
 const condition = '--conditions=promptledger:source'
+const startTimeoutMs = 30_000
 
 function pathOf(name: string): string {
   return fileURLToPath(new URL(`../${name}`, import.meta.url))
 }
 
-/** Why a test cannot run here; in CI, every tool but Go has to be there. */
-function lacking(tool: string): string | false {
-  const isThere = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, tool)))
-  if (!isThere && process.env.CI && tool !== 'go') throw new Error(`${tool} is not installed: see .ci/run`)
-  return isThere ? false : `${tool} is not installed`
+/** The reason to skip a test that needs the tool, or false. In CI, every tool but Go must be installed. */
+function skipWithout(tool: string): string | false {
+  const isInstalled = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, tool)))
+  if (!isInstalled && process.env.CI && tool !== 'go') throw new Error(`${tool} is not installed: see .ci/run`)
+  return isInstalled ? false : `${tool} is not installed`
 }
 
-describe('The examples', () => {
+describe('Examples', () => {
   const service = useLiveService(sqlite)
 
   const environment = ({ key, prompt }: Tenant) => ({
@@ -42,43 +44,40 @@ describe('The examples', () => {
     return (await service.app.inject({ url: `${tenant.path}/signals`, headers: tenant.headers })).json().data
   }
 
-  test('the chat server answers, takes a vote, and has handed it on when it ends; two clicks are one vote', async () => {
+  test('the chat server records each vote once, and sends pending votes before it exits', async () => {
     const tenant = await service.tenant()
     const folder = await mkdtemp(join(tmpdir(), 'promptledger-example-'))
+    onTestEnd(() => rm(folder, { recursive: true }))
     const server = spawn(process.execPath, [condition, '--no-warnings', pathOf('chat-server/server.ts')], {
       env: { ...environment(tenant), SPOOL: join(folder, 'votes.spool'), PORT: '0' },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    try {
-      const [line] = await once(server.stdout, 'data')
-      const address = String(line).trim()
-      const post = (path: string, body: object) =>
-        fetch(address + path, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(body),
-        })
-      assert.match(await (await fetch(address)).text(), /<title>Chat<\/title>/)
-      const { trace, answer } = (await (await post('/chat', { question: 'Why?' })).json()) as Record<string, string>
-      assert.equal(answer, 'You asked: Why?')
-      for (let click = 0; click < 2; click++) {
-        assert.equal((await post('/votes', { trace, value: 'negative' })).status, 202)
-      }
-      const ended = once(server, 'exit')
-      server.kill('SIGTERM')
-      assert.deepEqual(await ended, [0, null])
-      const signals = await signalsOf(tenant)
-      assert.deepEqual(
-        signals.map(({ value, metadata }) => [value, metadata.trace]),
-        [['negative', trace]],
-      )
-    } finally {
-      server.kill('SIGKILL')
-      await rm(folder, { recursive: true })
+    onTestEnd(() => server.kill('SIGKILL'))
+    const [line] = await once(server.stdout, 'data', { signal: AbortSignal.timeout(startTimeoutMs) })
+    const address = String(line).trim()
+    const post = (path: string, body: object) =>
+      fetch(address + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+    assert.match(await (await fetch(address)).text(), /<title>Chat<\/title>/)
+    const { trace, answer } = (await (await post('/chat', { question: 'Why?' })).json()) as Record<string, string>
+    assert.equal(answer, 'You asked: Why?')
+    for (let click = 0; click < 2; click++) {
+      assert.equal((await post('/votes', { trace, value: 'negative' })).status, 202)
     }
+    const ended = once(server, 'exit')
+    server.kill('SIGTERM')
+    assert.deepEqual(await ended, [0, null])
+    const signals = await signalsOf(tenant)
+    assert.deepEqual(
+      signals.map(({ value, metadata }) => [value, metadata.trace]),
+      [['negative', trace]],
+    )
   })
 
-  test('the route handler records a vote once, and hides the limit from whoever voted', async () => {
+  test('the route handler records a vote once, and hides the monthly limit from the user', async () => {
     const tenant = await service.tenant()
     const script = `
       const { POST } = await import(${JSON.stringify(new URL('../next-route/route.ts', import.meta.url))})
@@ -91,11 +90,11 @@ describe('The examples', () => {
     }
     assert.deepEqual([await vote('t-1'), await vote('t-1')], [201, 201])
     assert.equal((await signalsOf(tenant)).length, 1)
-    await tenant.fill(999)
+    await tenant.fillMonth(999)
     assert.equal(await vote('t-2'), 202)
   })
 
-  test('the workflow step records the deployment', { skip: lacking('jq') || lacking('curl') }, async () => {
+  test('the workflow step records the deployment', { skip: skipWithout('jq') || skipWithout('curl') }, async () => {
     const tenant = await service.tenant('free', 'admin')
     const workflow = await readFile(pathOf('github-actions/record-deployment.yml'), 'utf8')
     const script = /run: \|\n([\s\S]+)$/.exec(workflow)?.[1] ?? ''
@@ -114,15 +113,15 @@ describe('The examples', () => {
     )
   })
 
-  test('the snippets are those of the OpenAPI document', async () => {
-    for (const [name, text] of await makeSnippets()) {
-      assert.equal(await readFile(pathOf(name), 'utf8'), text, `${name} is out of date: npm run snippets`)
+  test('the Python and Go examples match the OpenAPI document', async () => {
+    for (const [name, text] of await createSnippets()) {
+      assert.equal(await readFile(pathOf(name), 'utf8'), text, `${name} is out of date: run npm run snippets`)
     }
   })
 
-  test('the snippets in Python record a signal and read the history', { skip: lacking('python3') }, async () => {
+  test('the Python examples record a signal and read the history', { skip: skipWithout('python3') }, async () => {
     const tenant = await service.tenant()
-    await tenant.record()
+    await tenant.recordEntry()
     const python = async (name: string) =>
       JSON.parse((await run('python3', [pathOf(`python/${name}.py`)], { env: environment(tenant) })).stdout)
     assert.equal((await python('record_signal')).value, 'positive')
@@ -130,9 +129,9 @@ describe('The examples', () => {
     assert.equal((await python('read_history'))[0].action, 'deployed')
   })
 
-  test('the snippets in Go record a signal and read the history', { skip: lacking('go') }, async () => {
+  test('the Go examples record a signal and read the history', { skip: skipWithout('go') }, async () => {
     const tenant = await service.tenant()
-    await tenant.record()
+    await tenant.recordEntry()
     const go = async (name: string) =>
       JSON.parse((await run('go', ['run', pathOf(`go/${name}/main.go`)], { env: environment(tenant) })).stdout).data
     assert.equal((await go('record_signal')).value, 'positive')

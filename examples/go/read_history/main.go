@@ -1,4 +1,4 @@
-// Get prompt history. Go 1.19 or newer, standard library only.
+// Get prompt history. Needs Go 1.19 or newer and no modules.
 package main
 
 import (
@@ -20,13 +20,13 @@ func main() {
 		panic(err)
 	}
 	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
+	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		panic(err)
 	}
 	if response.StatusCode >= 300 {
-		fmt.Fprintln(os.Stderr, response.Status, string(answer))
+		fmt.Fprintln(os.Stderr, response.Status, string(body))
 		os.Exit(1)
 	}
-	fmt.Println(string(answer))
+	fmt.Println(string(body))
 }

@@ -1,4 +1,4 @@
-// Create a signal. Go 1.19 or newer, standard library only.
+// Create a signal. Needs Go 1.19 or newer and no modules.
 package main
 
 import (
@@ -19,7 +19,7 @@ func main() {
 	}
 	request.Header.Set("Authorization", "Bearer "+os.Getenv("PROMPTLEDGER_KEY"))
 	request.Header.Set("Content-Type", "application/json")
-	// The same key again gives the same answer and counts once: repeat as often as you like.
+	// Sending the request again with the same key records nothing new, so retries are safe.
 	key := make([]byte, 16)
 	rand.Read(key)
 	request.Header.Set("Idempotency-Key", hex.EncodeToString(key))
@@ -28,13 +28,13 @@ func main() {
 		panic(err)
 	}
 	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
+	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		panic(err)
 	}
 	if response.StatusCode >= 300 {
-		fmt.Fprintln(os.Stderr, response.Status, string(answer))
+		fmt.Fprintln(os.Stderr, response.Status, string(body))
 		os.Exit(1)
 	}
-	fmt.Println(string(answer))
+	fmt.Println(string(body))
 }

@@ -1,4 +1,4 @@
-// Writes the snippets in Python and Go from the OpenAPI document: `npm run snippets`, after `npm run openapi`.
+// Writes the Python and Go examples from docs/openapi.json: `npm run snippets`, after `npm run openapi`.
 import { readFile, writeFile } from 'node:fs/promises'
 
 interface Parameter {
@@ -24,15 +24,15 @@ const snippets = [
   { operationId: 'listHistory', python: 'python/read_history.py', go: 'go/read_history/main.go' },
 ]
 
-/** Each snippet by the path of its file, below this folder. */
-export async function makeSnippets(): Promise<Map<string, string>> {
+/** The text of each example, by its path in `examples/`. */
+export async function createSnippets(): Promise<Map<string, string>> {
   const document = JSON.parse(await readFile(new URL('../docs/openapi.json', import.meta.url), 'utf8'))
   return new Map(
     snippets.flatMap(({ operationId, python, go }) => {
       const call = findCall(document.paths, operationId)
       return [
-        [python, pythonOf(call)],
-        [go, goOf(call)],
+        [python, pythonFor(call)],
+        [go, goFor(call)],
       ] as const
     }),
   )
@@ -44,32 +44,32 @@ function findCall(paths: Record<string, Record<string, Operation>>, operationId:
       if (operation.operationId === operationId) return { method: method.toUpperCase(), path, operation }
     }
   }
-  throw new Error(`docs/openapi.json has no ${operationId}`)
+  throw new Error(`docs/openapi.json has no operation ${operationId}: update scripts/write-snippets.ts`)
 }
 
-function bodyOf({ requestBody }: Operation): object | null {
+function exampleBody({ requestBody }: Operation): object | null {
   return requestBody?.content['application/json'].examples.example_1.value ?? null
 }
 
-function isIdempotent({ parameters }: Operation): boolean {
+function takesIdempotencyKey({ parameters }: Operation): boolean {
   return parameters.some(({ name }) => name === 'Idempotency-Key')
 }
 
-function pythonOf({ method, path, operation }: Call): string {
-  const body = bodyOf(operation)
-  const once = isIdempotent(operation)
+function pythonFor({ method, path, operation }: Call): string {
+  const body = exampleBody(operation)
+  const isIdempotent = takesIdempotencyKey(operation)
   const headers = ['"Authorization": f"Bearer {key}",']
   if (body !== null) headers.push('"Content-Type": "application/json",')
-  if (once)
+  if (isIdempotent)
     headers.push(
-      '# The same key again gives the same answer and counts once: repeat as often as you like.',
+      '# Sending the request again with the same key records nothing new, so retries are safe.',
       '"Idempotency-Key": str(uuid.uuid4()),',
     )
-  return `"""${operation.summary}. Python 3.9 or newer, nothing to install."""
+  return `"""${operation.summary}. Needs Python 3.9 or newer and no packages."""
 import json
 import os
 import urllib.request
-${once ? 'import uuid\n' : ''}
+${isIdempotent ? 'import uuid\n' : ''}
 url = os.environ["PROMPTLEDGER_URL"]
 key = os.environ["PROMPTLEDGER_KEY"]
 prompt_id = os.environ["PROMPTLEDGER_PROMPT"]
@@ -86,11 +86,11 @@ with urllib.request.urlopen(request, timeout=10) as response:
 `
 }
 
-function goOf({ method, path, operation }: Call): string {
-  const body = bodyOf(operation)
-  const once = isIdempotent(operation)
+function goFor({ method, path, operation }: Call): string {
+  const body = exampleBody(operation)
+  const isIdempotent = takesIdempotencyKey(operation)
   const imports = [
-    ...(once ? ['crypto/rand', 'encoding/hex'] : []),
+    ...(isIdempotent ? ['crypto/rand', 'encoding/hex'] : []),
     'fmt',
     'io',
     'net/http',
@@ -98,7 +98,7 @@ function goOf({ method, path, operation }: Call): string {
     ...(body === null ? [] : ['strings']),
   ]
   const [before, after] = path.split('{prompt_id}') as [string, string]
-  return `// ${operation.summary}. Go 1.19 or newer, standard library only.
+  return `// ${operation.summary}. Needs Go 1.19 or newer and no modules.
 package main
 
 import (
@@ -113,8 +113,8 @@ func main() {
 \t}
 \trequest.Header.Set("Authorization", "Bearer "+os.Getenv("PROMPTLEDGER_KEY"))
 ${body === null ? '' : '\trequest.Header.Set("Content-Type", "application/json")\n'}${
-  once
-    ? `\t// The same key again gives the same answer and counts once: repeat as often as you like.
+  isIdempotent
+    ? `\t// Sending the request again with the same key records nothing new, so retries are safe.
 \tkey := make([]byte, 16)
 \trand.Read(key)
 \trequest.Header.Set("Idempotency-Key", hex.EncodeToString(key))
@@ -125,19 +125,20 @@ ${body === null ? '' : '\trequest.Header.Set("Content-Type", "application/json")
 \t\tpanic(err)
 \t}
 \tdefer response.Body.Close()
-\tanswer, err := io.ReadAll(response.Body)
+\tbody, err := io.ReadAll(response.Body)
 \tif err != nil {
 \t\tpanic(err)
 \t}
 \tif response.StatusCode >= 300 {
-\t\tfmt.Fprintln(os.Stderr, response.Status, string(answer))
+\t\tfmt.Fprintln(os.Stderr, response.Status, string(body))
 \t\tos.Exit(1)
 \t}
-\tfmt.Println(string(answer))
+\tfmt.Println(string(body))
 }
 `
 }
 
 if (import.meta.main) {
-  for (const [path, text] of await makeSnippets()) await writeFile(new URL(path, import.meta.url), text)
+  for (const [path, text] of await createSnippets())
+    await writeFile(new URL(`../examples/${path}`, import.meta.url), text)
 }
