@@ -10,7 +10,8 @@ import { newPrompt } from '../server/src/domain/prompt.ts'
 import { createVault } from '../server/src/domain/repositories/vault.ts'
 import type { Store } from '../server/src/domain/store.ts'
 import type { Clock } from '../server/src/domain/time.ts'
-import { startRepositoryService } from '../server/src/follow/repository-service.ts'
+import { createRepositoryService } from '../server/src/follow/repository-service.ts'
+import { idleWorker } from '../server/src/follow/worker.ts'
 import { buildApp } from '../server/src/http/app.ts'
 import { createLastUsedTracker } from '../server/src/http/keys/last-used.ts'
 import { openStore } from '../server/src/store/open.ts'
@@ -32,7 +33,7 @@ export async function startService({ url, folder }: Pick<Trial, 'url' | 'folder'
   const store = await openStore({ url, poolSize: 10, clock, onLostConnection: () => {} })
   const log = pino({ level: 'error' })
   const uses = createLastUsedTracker(store.keys)
-  const follow = {
+  const syncContext = {
     store,
     vault: createVault(randomBytes(32)),
     clock,
@@ -42,10 +43,18 @@ export async function startService({ url, folder }: Pick<Trial, 'url' | 'folder'
     allowRedirects: false,
     sizeLimit: 0,
   }
-  // There are no repositories to work on.
-  const following = startRepositoryService(follow, () => 'http://127.0.0.1', { wake() {}, stop: async () => {} })
+  // No repository is connected.
+  const repositories = createRepositoryService(syncContext, idleWorker)
   const consoleFolder = new URL('no-console/', import.meta.url)
-  const app: FastifyInstance = buildApp({ store, lastUsed: uses, repositories: following, consoleFolder, clock, log })
+  const app: FastifyInstance = buildApp({
+    store,
+    lastUsed: uses,
+    repositories,
+    publicUrl: () => 'http://127.0.0.1',
+    consoleFolder,
+    clock,
+    log,
+  })
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
 
   async function end(): Promise<void> {

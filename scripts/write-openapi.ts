@@ -3,7 +3,8 @@ import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import pino from 'pino'
 import { createVault } from '../server/src/domain/repositories/vault.ts'
-import { startRepositoryService } from '../server/src/follow/repository-service.ts'
+import { createRepositoryService } from '../server/src/follow/repository-service.ts'
+import { idleWorker } from '../server/src/follow/worker.ts'
 import { buildApp } from '../server/src/http/app.ts'
 import { createLastUsedTracker } from '../server/src/http/keys/last-used.ts'
 import { openStore } from '../server/src/store/open.ts'
@@ -12,7 +13,7 @@ import { openStore } from '../server/src/store/open.ts'
 const clock = Date.now
 const log = pino({ level: 'silent' })
 const store = await openStore({ url: 'sqlite::memory:', poolSize: 1, clock, onLostConnection: () => {} })
-const following = startRepositoryService(
+const repositories = createRepositoryService(
   {
     store,
     vault: createVault(randomBytes(32)),
@@ -23,11 +24,18 @@ const following = startRepositoryService(
     allowRedirects: false,
     sizeLimit: 0,
   },
-  () => '',
-  { wake() {}, stop: async () => {} },
+  idleWorker,
 )
 const consoleFolder = new URL('../console/dist/', import.meta.url)
-const app = buildApp({ store, lastUsed: createLastUsedTracker(store.keys), repositories: following, consoleFolder, clock, log })
+const app = buildApp({
+  store,
+  lastUsed: createLastUsedTracker(store.keys),
+  repositories,
+  publicUrl: () => '',
+  consoleFolder,
+  clock,
+  log,
+})
 const { body } = await app.inject('/openapi.json')
 await app.close()
 await store.close()

@@ -1,24 +1,17 @@
 import { resolve } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import type { Config } from '../config.ts'
 import { operator } from '../domain/access/audit.ts'
 import type { Delivery } from '../domain/repositories/delivery.ts'
-import {
-  type ForgeName,
-  forgeNames,
-  type Repository,
-  stateOfRepository,
-  webUrlOf,
-} from '../domain/repositories/repository.ts'
+import { type ForgeName, forgeNames, type Repository } from '../domain/repositories/repository.ts'
+import type { ConnectedRepository, RepositoryService } from '../domain/repositories/repository-service.ts'
 import type { Store } from '../domain/store.ts'
-import { isoTime } from '../domain/time.ts'
-import type { SyncContext } from '../follow/sync-context.ts'
-import { toDeliveryBody, toRepositoryBody, webhookUrl } from '../http/repositories/body.ts'
-import { durationArgument, integerArgument } from './arguments.ts'
+import { toConnectedBody, toDeliveryBody, toRepositoryBody, toRotatedSecretBody } from '../http/repositories/body.ts'
+import type { ConnectedBody } from '../http/repositories/schema.ts'
+import { integerArgument, overlapOption } from './arguments.ts'
 import { deliveryOrFail, organisationOrFail, repositoryOrFail } from './lookup.ts'
-import { print, table } from './output.ts'
-import { progressBar, showProgress } from './progress.ts'
+import { formatCount, print, table } from './output.ts'
+import { clearProgress, progressBar, showProgress } from './progress.ts'
 import { secretFrom, withStore } from './with-store.ts'
 
 interface ConnectOptions {
@@ -32,38 +25,47 @@ interface ConnectOptions {
 }
 
 export function repoCommands(program: Command): void {
-  const repo = program.command('repo').description('git repositories whose prompts are followed')
+  const repo = program.command('repo').description('connect git repositories and sync their prompts')
 
   repo
     .command('connect')
-    .description('follow a repository: each file that matches becomes a prompt, with its history')
-    .requiredOption('--org <id>', 'the organisation that the prompts belong to', integerArgument)
-    .addOption(new Option('--forge <forge>', 'what it is hosted on').choices(forgeNames).makeOptionMandatory())
-    .requiredOption('--url <address>', 'https://…, ssh://…, git@host:path, or a folder of this machine')
-    .requiredOption('--path <glob>', "which files are prompts, such as 'prompts/**/*.md'")
-    .option('--token-env <name>', 'the environment variable that holds a token to read it with')
-    .option('--secret-env <name>', 'the environment variable that holds a webhook secret of your own')
+    .description('connect a repository: each matching file becomes a prompt with its history')
+    .requiredOption('--org <id>', 'organisation that the prompts belong to', integerArgument)
+    .addOption(
+      new Option('--forge <forge>', 'forge that hosts the repository').choices(forgeNames).makeOptionMandatory(),
+    )
+    .requiredOption('--url <url>', 'https://…, ssh://…, git@host:path, or a folder on this machine')
+    .requiredOption('--path <glob>', "glob that selects the prompt files, such as 'prompts/**/*.md'")
+    .option('--token-env <name>', 'environment variable with a token, if the repository is not public')
+    .option('--secret-env <name>', 'environment variable with your own webhook secret (default: generated)')
     .option(
-      '--similarity <per-cent>',
-      'how much of a file must stay for a move with changes to keep its prompt',
+      '--similarity <percent>',
+      'minimum similarity for a file that was moved and edited to keep its prompt',
       integerArgument,
       100,
     )
     .action((options: ConnectOptions, command: Command) =>
-      withStore((store, config) => connect(store, config, options, command)),
+      withStore(async (store, config) => {
+        await organisationOrFail(store, options.org)
+        const connected = await connectWithProgress(await openRepositoryService(config, store), options)
+        const body = toConnectedBody(connected, publicUrl(config))
+        const { id, forge, url, default_branch, webhook_url, webhook_secret, prompts, entries } = body
+        const json = { id, forge, url, default_branch, webhook_url, webhook_secret, prompts, entries }
+        print(command, json, describeConnected(body))
+      }),
     )
 
   repo
     .command('list')
-    .description('list the repositories of an organisation, or of all')
-    .option('--org <id>', '', integerArgument)
+    .description('list the repositories of one organisation, or of all')
+    .option('--org <id>', 'organisation', integerArgument)
     .action(({ org }: { org?: number }, command: Command) =>
       withStore(async (store, config) => {
         const organisations =
           org === undefined ? await store.organisations.list() : [await organisationOrFail(store, org)]
-        const found: Repository[] = []
-        for (const { id } of organisations) found.push(...(await store.repositories.list(id)))
-        const json = found.map((repository) => ({
+        const repositories: Repository[] = []
+        for (const { id } of organisations) repositories.push(...(await store.repositories.list(id)))
+        const json = repositories.map((repository) => ({
           organisation_id: repository.organisationId,
           ...toRepositoryBody(repository, publicUrl(config)),
         }))
@@ -77,81 +79,73 @@ export function repoCommands(program: Command): void {
           last_sync_at,
           last_error,
         }))
-        print(command, json, table(rows, 'There are no repositories: connect one with promptledger repo connect'))
+        print(command, json, table(rows, "No repositories yet. Connect one with 'promptledger repo connect'."))
       }),
     )
 
   repo
     .command('sync')
-    .description('fetch now and derive what is new')
-    .argument('<repo-id>', '', integerArgument)
+    .description('fetch a repository now and record new changes')
+    .argument('<repo-id>', 'repository', integerArgument)
     .action((id: number, _options: object, command: Command) =>
       withStore(async (store, config) => {
         const repository = await repositoryOrFail(store, id)
-        checkConnected(repository)
-        const before = await store.facts.countEntries(repository)
-        await store.repositories.wake(repository, Date.now())
-        await syncNow(await commandFollow(config, store), id)
-        const synced = await repositoryOrFail(store, id)
-        const entries = (await store.facts.countEntries(repository)) - before
-        const json = { ...toRepositoryBody(synced, publicUrl(config)), new_entries: entries }
-        print(command, json, `Synced repository ${id}: ${entries} new entries`)
+        const entriesBefore = await store.facts.countEntries(repository)
+        const service = await openRepositoryService(config, store)
+        const synced = await service.sync(repository, { wait: true })
+        const newEntries = (await store.facts.countEntries(repository)) - entriesBefore
+        const json = { ...toRepositoryBody(synced, publicUrl(config)), new_entries: newEntries }
+        print(command, json, `Synced repository ${id}: ${formatCount(newEntries)} new entries.`)
       }),
     )
 
   repo
     .command('deliveries')
-    .description('list what the forge has sent, newest first')
-    .argument('<repo-id>', '', integerArgument)
-    .option('--limit <n>', 'how many', integerArgument, 50)
+    .description('list the webhook deliveries of a repository, newest first')
+    .argument('<repo-id>', 'repository', integerArgument)
+    .option('--limit <count>', 'maximum number to list', integerArgument, 50)
     .action((id: number, { limit }: { limit: number }, command: Command) =>
       withStore(async (store) => {
-        const found = (await store.deliveries.list(await repositoryOrFail(store, id), limit)).map(toDeliveryBody)
-        const rows = found.map(({ next_attempt_at: _, ...row }) => row)
-        print(command, found, table(rows, 'Nothing was delivered yet: see promptledger repo list for the address'))
+        const deliveries = (await store.deliveries.list(await repositoryOrFail(store, id), limit)).map(toDeliveryBody)
+        const rows = deliveries.map(({ next_attempt_at: _, ...row }) => row)
+        const none = `No deliveries yet. See 'promptledger repo list --json' for the webhook URL.`
+        print(command, deliveries, table(rows, none))
       }),
     )
 
   repo
     .command('redeliver')
-    .description('work on a delivery once more')
-    .argument('<delivery-id>', '', integerArgument)
+    .description('process a stored delivery again')
+    .argument('<delivery-id>', 'delivery', integerArgument)
     .action((id: number, _options: object, command: Command) =>
       withStore(async (store, config) => {
-        const { repositoryId } = await deliveryOrFail(store, id)
         const delivery = await deliveryOrFail(store, id)
-        checkConnected(await repositoryOrFail(store, repositoryId))
-        await store.deliveries.redeliver(delivery, Date.now())
-        await syncNow(await commandFollow(config, store), repositoryId)
-        const after = await deliveryOrFail(store, id)
-        print(command, toDeliveryBody(after), describeDelivery(after))
+        const service = await openRepositoryService(config, store)
+        const processed = await service.redeliver(delivery, { wait: true })
+        print(command, toDeliveryBody(processed), describeDelivery(processed))
       }),
     )
 
   repo
     .command('rotate-secret')
-    .description('make a new webhook secret; the old one works on until the overlap ends')
-    .argument('<repo-id>', '', integerArgument)
-    .option('--overlap <time>', 'how long the old secret works on', durationArgument, durationArgument('24h'))
+    .description('replace the webhook secret; the old one stays valid until the overlap ends')
+    .argument('<repo-id>', 'repository', integerArgument)
+    .addOption(overlapOption('how long the old secret stays valid'))
     .action((id: number, { overlap }: { overlap: number }, command: Command) =>
       withStore(async (store, config) => {
         const repository = await repositoryOrFail(store, id)
-        const { rotateSecret } = await import('../follow/connect.ts')
-        const secret = await rotateSecret(await commandFollow(config, store), repository, overlap, operator)
-        const until = isoTime(Date.now() + overlap)
-        const json = {
-          webhook_url: webhookUrl(repository, publicUrl(config)),
-          webhook_secret: secret,
-          old_secret_until: until,
-        }
-        print(command, json, `${secret}\nKeep it now: it is not shown again. The old secret works until ${until}.`)
+        const service = await openRepositoryService(config, store)
+        const rotated = await service.rotateSecret(repository, overlap, operator)
+        const body = toRotatedSecretBody(repository, rotated, publicUrl(config))
+        const note = `Store it now: it is not shown again. The old secret is valid until ${body.old_secret_until}.`
+        print(command, body, `${body.webhook_secret}\n${note}`)
       }),
     )
 
   repo
     .command('disconnect')
-    .description('stop following a repository; its prompts and their history stay')
-    .argument('<repo-id>', '', integerArgument)
+    .description('stop syncing a repository; its prompts and their history stay')
+    .argument('<repo-id>', 'repository', integerArgument)
     .action((id: number, _options: object, command: Command) =>
       withStore(async (store, config) => {
         await store.repositories.disconnect(await repositoryOrFail(store, id), Date.now(), operator)
@@ -162,16 +156,20 @@ export function repoCommands(program: Command): void {
     )
 }
 
-async function connect(store: Store, config: Config, options: ConnectOptions, command: Command): Promise<void> {
-  await organisationOrFail(store, options.org)
-  const [{ connectRepository }, { syncWithLease: workUnder }, { forgeOf }, { countMainline }] = await Promise.all([
-    import('../follow/connect.ts'),
+/** Imported on demand, because most commands need no git. */
+async function openRepositoryService(config: Config, store: Store): Promise<RepositoryService> {
+  const [{ openSyncContext }, { createLogger }, { createRepositoryService }, { idleWorker }] = await Promise.all([
+    import('../service/sync-context.ts'),
+    import('../service/log.ts'),
+    import('../follow/repository-service.ts'),
     import('../follow/worker.ts'),
-    import('../forges/index.ts'),
-    import('../follow/progress.ts'),
   ])
-  // Whoever can run the command can read the folders of this machine anyway.
-  const follow = { ...(await commandFollow(config, store)), allowLocal: true }
+  const context = await openSyncContext(config, store, createLogger(config.logLevel))
+  // The operator can read the folders of this machine anyway.
+  return createRepositoryService({ ...context, allowLocal: true }, idleWorker)
+}
+
+async function connectWithProgress(service: RepositoryService, options: ConnectOptions): Promise<ConnectedRepository> {
   const connection = {
     organisationId: options.org,
     forge: options.forge,
@@ -181,84 +179,36 @@ async function connect(store: Store, config: Config, options: ConnectOptions, co
     token: secretFrom(options.tokenEnv),
     secret: secretFrom(options.secretEnv),
   }
-  const { lease, secret } = await connectRepository(follow, connection, operator)
-  showProgress('Fetching the repository')
-  // Whoever gives up waiting ends git too.
+  // Exiting through process.exit also kills git.
   process.once('SIGINT', () => process.exit(130))
-  let total: number | null = null
-  try {
-    await workUnder(follow, lease, async (done) => {
-      total ??= await countMainline(follow, lease.repository)
-      showProgress(progressBar(done, total, 'commits'))
-    })
-  } catch (error) {
-    const { id } = lease.repository
+  showProgress('Fetching the repository')
+  const onProgress = (recorded: number, total: number) => showProgress(progressBar(recorded, total, 'commits'))
+  const connected = await service.connect(connection, operator, { onProgress }).finally(clearProgress)
+  const { repository, backfillError } = connected
+  if (backfillError !== null) {
     throw new Error(
-      `Repository ${id} is connected, but could not be read: ${(error as Error).message}. The service tries again; ` +
-        `promptledger repo rotate-secret ${id} makes a webhook secret`,
+      `Repository ${repository.id} is connected, but could not be read: ${backfillError.message}. The service retries. ` +
+        `Run 'promptledger repo rotate-secret ${repository.id}' to get a webhook secret.`,
     )
-  } finally {
-    showProgress('')
   }
-
-  const repository = await repositoryOrFail(store, lease.repository.id)
-  const prompts = await store.facts.prompts(repository)
-  const entries = await store.facts.countEntries(repository)
-  const url = webhookUrl(repository, publicUrl(config))
-  const json = {
-    id: repository.id,
-    forge: repository.forge,
-    url: repository.url,
-    default_branch: repository.defaultBranch,
-    webhook_url: url,
-    webhook_secret: secret,
-    prompts: prompts.map(({ publicId, path }) => ({ id: publicId, path })),
-    entries,
-  }
-  const steps = forgeOf(repository.forge).setUp({ url, secret, webUrl: webUrlOf(repository) })
-  const text = `Connected repository ${repository.id}, ${repository.url}: ${prompts.length} prompts, ${entries} entries
-
-  Webhook address  ${url}
-  Webhook secret   ${secret}
-
-The secret is shown only this once. So that changes show up by themselves:
-
-${steps.map((step, i) => `  ${i + 1}. ${step}`).join('\n')}`
-  print(command, json, text)
+  return connected
 }
 
-async function commandFollow(config: Config, store: Store): Promise<SyncContext> {
-  const [{ openSyncContext: openFollow }, { newLog }] = await Promise.all([
-    import('../service/sync-context.ts'),
-    import('../service/log.ts'),
-  ])
-  return openFollow(config, store, newLog(config.logLevel))
+function describeConnected({ id, url, prompts, entries, webhook_url, webhook_secret, set_up }: ConnectedBody): string {
+  return `Connected repository ${id}, ${url}: ${formatCount(prompts.length)} prompts, ${formatCount(entries)} entries.
+
+  Webhook URL     ${webhook_url}
+  Webhook secret  ${webhook_secret}
+
+The secret is not shown again. Add a webhook for instant updates (without one, the service checks hourly):
+
+${set_up.map((step, i) => `  ${i + 1}. ${step}`).join('\n')}`
 }
 
-const patience = 60_000
-
-/** Syncs here, or waits for the service where that is at it. */
-async function syncNow(follow: SyncContext, id: number): Promise<void> {
-  const { syncOnce: workOn } = await import('../follow/worker.ts')
-  const deadline = Date.now() + patience
-  for (;;) {
-    const synced = await workOn(follow, id)
-    if (synced !== null && !synced.more) return
-    if (Date.now() > deadline) throw new Error('The repository is being worked on by the service: try again later')
-    if (synced === null) await pause(100)
-  }
-}
-
-function checkConnected(repository: Repository): void {
-  if (stateOfRepository(repository) === 'disconnected') {
-    throw new Error(`Repository ${repository.id} is disconnected: connect it again with promptledger repo connect`)
-  }
+function describeDelivery({ id, state, error }: Delivery): string {
+  return `Delivery ${id} is ${state}${error === null ? '.' : `: ${error}`}`
 }
 
 function publicUrl({ publicUrl, host, port }: Config): string {
   return publicUrl ?? `http://${host}:${port}`
-}
-
-function describeDelivery({ id, state, error }: Delivery): string {
-  return `Delivery ${id} is ${state}${error === null ? '' : `: ${error}`}`
 }

@@ -1,65 +1,68 @@
 import type { EntryDetails } from '../domain/history/entry.ts'
+import type { Repository } from '../domain/repositories/repository.ts'
+import type { Contents } from '../domain/repositories/repository-service.ts'
 import { forgeOf } from '../forges/index.ts'
 import { readPatch, readText } from '../git/contents.ts'
 import { ensureMirror, fetchBranch, fetchCommit, type Mirror, mirrorExists } from '../git/mirror.ts'
 import { GitError } from '../git/run.ts'
 import { mirrorOf, type SyncContext } from './sync-context.ts'
 
-/** The prompt's text before and after a change, null where git does not have it, or no longer. */
-export interface Contents {
-  before: string | null
-  after: string | null
-  patch: string | null
-}
+const noContents: Contents = { before: null, after: null, patch: null }
 
-const nothing: Contents = { before: null, after: null, patch: null }
-
-export async function readContents(follow: SyncContext, entry: EntryDetails): Promise<Contents> {
-  const mirror = await mirrorWith(follow, entry)
-  if (mirror === null) return nothing
+/** Reads the prompt's text before and after a change from the mirror. */
+export async function readContents(context: SyncContext, entry: EntryDetails): Promise<Contents> {
+  const mirror = await mirrorWith(context, entry)
+  if (mirror === null) return noContents
   const { beforeBlob, afterBlob } = entry
   const [before, after] = await Promise.all([textOf(mirror, beforeBlob), textOf(mirror, afterBlob)])
-  const whole = (beforeBlob === null || before !== null) && (afterBlob === null || after !== null)
+  const isComplete = (beforeBlob === null || before !== null) && (afterBlob === null || after !== null)
   const path = entry.path as string
   const paths = { old: entry.oldPath ?? path, new: path }
-  return { before, after, patch: whole ? await readPatch(mirror.path, paths, beforeBlob, afterBlob) : null }
+  return { before, after, patch: isComplete ? await readPatch(mirror.path, paths, beforeBlob, afterBlob) : null }
 }
 
 async function textOf({ path }: Mirror, blob: string | null): Promise<string | null> {
   return blob === null ? null : readText(path, blob)
 }
 
-const making = new Map<string, Promise<void>>()
-
-/** The mirror that holds the entry's contents. It is only a copy: where this process has none yet, it is made. */
-async function mirrorWith(follow: SyncContext, entry: EntryDetails): Promise<Mirror | null> {
+/** The mirror with the entry's commit. Creates the mirror if this process has none yet; null if git cannot provide it. */
+async function mirrorWith(context: SyncContext, entry: EntryDetails): Promise<Mirror | null> {
   if (entry.repositoryId === null || entry.path === null) return null
-  const repository = await follow.store.repositories.find(entry.repositoryId)
+  const repository = await context.store.repositories.find(entry.repositoryId)
   if (repository?.defaultBranch == null || repository.tip === null) return null
-  const { defaultBranch, tip } = repository
-  const mirror = mirrorOf(follow, repository)
+  const mirror = mirrorOf(context, repository)
+  const isConnected = repository.disconnectedAt === null
   try {
     if (!mirrorExists(mirror.path)) {
-      if (repository.disconnectedAt !== null) return null
-      const made =
-        making.get(mirror.path) ??
-        ensureMirror(mirror, tip)
-          .then(() => fetchBranch(mirror, defaultBranch))
-          .then(() => {})
-          .finally(() => making.delete(mirror.path))
-      making.set(mirror.path, made)
-      await made
+      if (!isConnected) return null
+      await createMirror(mirror, repository.defaultBranch, repository.tip)
     }
-    // Another process may have fetched what this one's copy lacks, and a copy made anew lacks what only pull requests had.
-    if (repository.disconnectedAt === null) {
-      const pull = entry.prNumber === null ? null : forgeOf(repository.forge).pullRef(entry.prNumber)
-      const landed = entry.action === 'deployed' || entry.action === 'pr_merged'
-      await fetchCommit(mirror, entry.commitSha, landed ? [`refs/heads/${defaultBranch}`] : [pull])
-    }
+    // The commit can be missing if another process fetched it, or if only a pull request had it when the mirror was created.
+    if (isConnected) await fetchCommit(mirror, entry.commitSha, refsOf(entry, repository))
     return mirror
   } catch (error) {
     if (!(error instanceof GitError)) throw error
-    follow.log.warn({ err: error, repository: repository.id }, 'could not read from git')
+    context.log.warn({ err: error, repository: repository.id }, 'could not read from git')
     return null
   }
+}
+
+// Concurrent requests for the same mirror share one fetch.
+const creations = new Map<string, Promise<void>>()
+
+async function createMirror(mirror: Mirror, branch: string, tip: string): Promise<void> {
+  const creation =
+    creations.get(mirror.path) ??
+    ensureMirror(mirror, tip)
+      .then(() => fetchBranch(mirror, branch))
+      .then(() => {})
+      .finally(() => creations.delete(mirror.path))
+  creations.set(mirror.path, creation)
+  await creation
+}
+
+/** The refs that can lead to the entry's commit. */
+function refsOf({ action, prNumber }: EntryDetails, { forge, defaultBranch }: Repository): (string | null)[] {
+  if (action === 'deployed' || action === 'pr_merged') return [`refs/heads/${defaultBranch}`]
+  return [prNumber === null ? null : forgeOf(forge).pullRef(prNumber)]
 }

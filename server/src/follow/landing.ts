@@ -1,6 +1,6 @@
-import { commitTrace, mergeOf, type Pull } from '../domain/history/pull.ts'
+import { commitTrace, mergeOf, type Pull, type PullEvent, type PullHead } from '../domain/history/pull.ts'
 import { type Commit, isAncestor, type LogOptions, readCommits, readLog } from '../git/log.ts'
-import { resolve } from '../git/mirror.ts'
+import { resolveCommit } from '../git/mirror.ts'
 import { landingOf } from '../git/pull-head.ts'
 
 export interface Landing {
@@ -9,37 +9,37 @@ export interface Landing {
   landed: string[]
 }
 
-// A squash bears the date of its merge.
-const nearby = 5 * 60_000
-// How far back on the default branch a merge is looked for that no forge named.
-const farBack = 1_000
+// A squash commit's date is within this distance of the merge event.
+const maxDateDifferenceMs = 5 * 60_000
+// How many commits of the default branch to search for a merge that the forge did not identify.
+const searchDepth = 1_000
 
-/** Where a merged pull request came to the default branch; null where it is not known to have. */
+/** Finds where a merged pull request landed on the default branch; null if it did not or cannot be found. */
 export async function findLanding(
   mirror: string,
   tip: string,
   pull: Pull,
   options: LogOptions,
 ): Promise<Landing | null> {
-  const event = mergeOf(pull)
+  const merge = mergeOf(pull)
   const unclear = pull.events.findLast(({ kind, intoDefault }) => kind === 'unclear' && intoDefault)
-  if (event?.mergeCommit) {
-    const landing = await resolve(mirror, event.mergeCommit)
-    // We may have the commit already, as the pull request's own, before the default branch has it.
-    const landed = landing !== null && (await isAncestor(mirror, landing, tip))
-    return landed ? withCommits(mirror, landing, pull) : null
+  if (merge?.mergeCommit) {
+    const landing = await resolveCommit(mirror, merge.mergeCommit)
+    // The mirror may already have the commit from the pull request before the default branch contains it.
+    const hasLanded = landing !== null && (await isAncestor(mirror, landing, tip))
+    return hasLanded ? withLandedCommits(mirror, landing, pull) : null
   }
-  const head = pull.heads.find(({ sha }) => sha.startsWith((event ?? unclear)?.head ?? '-'))
+  const head = pull.heads.find(({ sha }) => sha.startsWith((merge ?? unclear)?.head ?? '-'))
   if (head === undefined) return null
   const merged = await landingOf(mirror, head.sha, tip)
-  if (merged !== null) return withCommits(mirror, merged, pull)
-  if (event === undefined) return null
-  const landing = await findCopy(mirror, tip, pull, options)
-  return landing === null ? null : withCommits(mirror, landing, pull)
+  if (merged !== null) return withLandedCommits(mirror, merged, pull)
+  if (merge === undefined) return null
+  const landing = await findCopy(mirror, tip, pull, merge, head, options)
+  return landing === null ? null : withLandedCommits(mirror, landing, pull)
 }
 
-/** Rebased commits follow one another up to the landing; a merge or a squash is one commit. */
-async function withCommits(mirror: string, landing: string, pull: Pull): Promise<Landing> {
+/** A rebase lands as consecutive commits that end with the landing. A merge or a squash is one commit. */
+async function withLandedCommits(mirror: string, landing: string, pull: Pull): Promise<Landing> {
   const traces = new Set(pull.heads.flatMap((head) => head.traces))
   const count = Math.max(traces.size, 1)
   const commits = await readCommits(mirror, ['--first-parent', '-n', String(count), landing])
@@ -52,28 +52,33 @@ async function withCommits(mirror: string, landing: string, pull: Pull): Promise
 }
 
 /**
- * The commit by which a rebase or a squash landed, where the forge did not say: one with the trace of the pull request's
- * newest commit, else one that leaves the files as the pull request had them, else one of that time that bears its title.
+ * Finds the rebased or squashed copy of a pull request whose merge commit the forge did not send. Tries a commit with the
+ * same trace as the newest commit, then one with the same file contents, then one with its title at the time of the merge.
  */
-async function findCopy(mirror: string, tip: string, pull: Pull, options: LogOptions): Promise<string | null> {
-  const event = mergeOf(pull)
-  const head = pull.heads.find(({ sha }) => sha.startsWith(event?.head ?? '-'))
-  if (event === undefined || head === undefined) return null
-  const commits = await readCommits(mirror, ['--first-parent', '-n', String(farBack), tip, `^${head.sha}`])
+async function findCopy(
+  mirror: string,
+  tip: string,
+  pull: Pull,
+  merge: PullEvent,
+  head: PullHead,
+  options: LogOptions,
+): Promise<string | null> {
+  const revisions = ['--first-parent', '-n', String(searchDepth), tip, `^${head.sha}`]
+  const commits = await readCommits(mirror, revisions)
   const rebased = commits.find((commit) => commitTrace(commit) === head.traces[0])
   if (rebased !== undefined) return rebased.sha
 
-  const wanted = new Map(head.files.map(({ path, newBlob }) => [path, newBlob]))
+  const blobs = new Map(head.files.map(({ path, newBlob }) => [path, newBlob]))
   let titled: string | null = null
-  for await (const commit of readLog(mirror, ['--first-parent', '-n', String(farBack), tip, `^${head.sha}`], options)) {
-    if (isCopy(commit, wanted)) return commit.sha
+  for await (const commit of readLog(mirror, revisions, options)) {
+    if (hasSameContents(commit, blobs)) return commit.sha
     const isTitled = pull.title !== '' && commit.message.split('\n', 1)[0] === pull.title
-    if (isTitled && Math.abs(commit.committedAt - event.at) < nearby) titled ??= commit.sha
+    if (isTitled && Math.abs(commit.committedAt - merge.at) < maxDateDifferenceMs) titled ??= commit.sha
   }
   return titled
 }
 
-function isCopy({ files }: Commit, wanted: Map<string, string | null>): boolean {
-  const found = files.filter(({ path, newBlob }) => wanted.get(path) === newBlob)
-  return wanted.size > 0 && found.length === wanted.size
+function hasSameContents({ files }: Commit, blobs: Map<string, string | null>): boolean {
+  const matching = files.filter(({ path, newBlob }) => blobs.get(path) === newBlob)
+  return blobs.size > 0 && matching.length === blobs.size
 }

@@ -2,28 +2,27 @@ import { deriveEntries } from '../domain/history/derivation.ts'
 import type { Edit } from '../domain/history/edit.ts'
 import { type EntryChanges, entryChanges } from '../domain/history/facts.ts'
 import type { Pull } from '../domain/history/pull.ts'
-import { type Lease, type Repository, webUrlOf } from '../domain/repositories/repository.ts'
+import type { Lease } from '../domain/repositories/lease.ts'
+import type { Repository } from '../domain/repositories/repository.ts'
+import { webUrlOf } from '../domain/repositories/repository-url.ts'
 import type { Instant } from '../domain/time.ts'
 import { forgeOf } from '../forges/index.ts'
 import type { LogOptions } from '../git/log.ts'
 import type { Mirror } from '../git/mirror.ts'
-import type { Arrival } from './arrivals.ts'
+import type { IncomingDelivery } from './incoming-deliveries.ts'
 import type { SyncContext } from './sync-context.ts'
 
-/** Told how many commits were recorded so far. */
-export type OnCommits = (count: number) => void | Promise<void>
-
-/** What the parts of one sync share. */
+/** The input of every step of one sync, after the fetch. */
 export interface SyncRun {
-  follow: SyncContext
-  lease: Lease
-  mirror: Mirror
-  /** The default branch and its newest commit. */
-  branch: string
-  tip: string
-  arrivals: Arrival[]
-  options: LogOptions
-  now: Instant
+  readonly context: SyncContext
+  readonly lease: Lease
+  readonly mirror: Mirror
+  /** The default branch, and its newest commit. */
+  readonly branch: string
+  readonly tip: string
+  readonly deliveries: IncomingDelivery[]
+  readonly options: LogOptions
+  readonly now: Instant
 }
 
 export function logOptions({ path, similarity }: Repository): LogOptions {
@@ -31,51 +30,52 @@ export function logOptions({ path, similarity }: Repository): LogOptions {
 }
 
 /**
- * What has to change in the history now that these edits and pull requests are as given. What else is known of the same
- * commits and pull requests comes from the store.
+ * The changes to the history that follow from these new or changed edits and pull requests. Loads related facts about the
+ * same commits and pull requests from the store.
  */
-export async function changesTo(work: SyncRun, edits: Edit[], pulls: Pull[]): Promise<EntryChanges> {
-  const { facts } = work.follow.store
-  const { repository } = work.lease
-  const known = new Map(pulls.map((pull) => [pull.number, pull]))
-  const numbers = new Set([...known.keys(), ...edits.flatMap(pullsOf)])
-  const commits = new Set([...edits.map(({ commitSha }) => commitSha), ...pulls.flatMap(({ landed }) => landed)])
+export async function entryChangesFor(run: SyncRun, edits: Edit[], pulls: Pull[]): Promise<EntryChanges> {
+  const { facts } = run.context.store
+  const { repository } = run.lease
   const given = new Map(edits.map((edit) => [keyOf(edit), edit]))
+  const givenPulls = new Map(pulls.map((pull) => [pull.number, pull]))
+  const numbers = new Set([...givenPulls.keys(), ...edits.flatMap(pullNumbersOf)])
+  const commits = new Set([...edits.map(({ commitSha }) => commitSha), ...pulls.flatMap(({ landed }) => landed)])
 
   let all: Edit[]
-  let before: number
-  // What belongs to a pull request may name another, which then has to be looked at as a whole too.
+  let sizeBefore: number
+  // An edit of one pull request can reference another, whose edits are then needed too.
   do {
-    before = numbers.size
+    sizeBefore = numbers.size
     const stored = await facts.edits(repository, { commits: [...commits], pulls: [...numbers] })
     all = [...given.values(), ...stored.filter((edit) => !given.has(keyOf(edit)))]
-    for (const number of all.flatMap(pullsOf)) numbers.add(number)
-  } while (numbers.size > before)
+    for (const number of all.flatMap(pullNumbersOf)) numbers.add(number)
+  } while (numbers.size > sizeBefore)
   for (const { commitSha } of all) commits.add(commitSha)
 
-  const others = await facts.pulls(
+  const otherPulls = await facts.pulls(
     repository,
-    [...numbers].filter((number) => !known.has(number)),
+    [...numbers].filter((number) => !givenPulls.has(number)),
   )
+  const allPulls = [...pulls, ...otherPulls]
   const forge = forgeOf(repository.forge)
   const derived = deriveEntries({
     edits: all,
-    pulls: [...pulls, ...others],
+    pulls: allPulls,
     pullUrl: (number) => webUrlOf(repository) + forge.pullPath(number),
-    now: work.now,
+    now: run.now,
   })
-  const landings = [...pulls, ...others].flatMap(({ landing }) => landing ?? [])
-  const entries = await facts.entries(repository, {
+  const landings = allPulls.flatMap(({ landing }) => landing ?? [])
+  const stored = await facts.entries(repository, {
     commits: [...commits, ...landings],
-    pulls: [...known.keys(), ...others.map(({ number }) => number)],
+    pulls: allPulls.map(({ number }) => number),
   })
-  return entryChanges(entries, derived)
+  return entryChanges(stored, derived)
 }
 
 function keyOf({ commitSha, promptId }: Edit): string {
   return `${commitSha} ${promptId}`
 }
 
-function pullsOf({ mark, pull }: Edit): number[] {
-  return [mark, pull].filter((number) => number !== null)
+function pullNumbersOf({ mergeReference, pull }: Edit): number[] {
+  return [mergeReference, pull].filter((number) => number !== null)
 }

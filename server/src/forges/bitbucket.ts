@@ -1,39 +1,39 @@
 import { randomBytes } from 'node:crypto'
 import type { PullEventKind, PullReport } from '../domain/history/pull.ts'
 import type { PushReport, Report } from '../domain/history/report.ts'
-import type { Fields } from './fields.ts'
-import * as fields from './fields.ts'
 import type { Forge } from './forge.ts'
-import { firstLabel, sha256Header } from './headers.ts'
-import { numberAt } from './mark.ts'
-import { isSigned } from './signature.ts'
+import { numberAt } from './merge-reference.ts'
+import type { Fields } from './payload-fields.ts'
+import * as fields from './payload-fields.ts'
+import { firstPrintableHeader, sha256Header } from './webhook-headers.ts'
+import { isSignedWith } from './webhook-signature.ts'
 
-/** Bitbucket Cloud. It tells neither the default branch nor more than twelve digits of a pull request's commits. */
+/** Bitbucket Cloud. It omits the default branch and shortens a pull request's commit hashes to twelve digits. */
 export const bitbucket: Forge = {
   title: 'Bitbucket',
   tokenUser: 'x-token-auth',
 
-  verify({ headers, body }, secrets) {
-    return isSigned(body, sha256Header(headers, 'x-hub-signature'), secrets)
+  verifySignature({ headers, body }, secrets) {
+    return isSignedWith(secrets, body, sha256Header(headers, 'x-hub-signature'))
   },
 
-  describe(headers) {
+  readHeaders(headers) {
     return {
-      event: firstLabel(headers, ['x-event-key']) ?? '',
-      deliveryId: firstLabel(headers, ['x-request-uuid']),
+      event: firstPrintableHeader(headers, ['x-event-key']) ?? '',
+      deliveryId: firstPrintableHeader(headers, ['x-request-uuid']),
     }
   },
 
-  read(event, body) {
+  readBody(event, body) {
     const delivery = fields.parseFields(body)
     return {
-      webUrl: fields.repositoryPage(delivery, 'repository.links.html.href'),
+      webUrl: fields.repositoryUrl(delivery, 'repository.links.html.href'),
       defaultBranch: null,
       events: eventsOf(event, delivery),
     }
   },
 
-  newSecret() {
+  generateSecret() {
     return randomBytes(32).toString('hex')
   },
 
@@ -49,31 +49,31 @@ export const bitbucket: Forge = {
     return `/pull-requests/${number}`
   },
 
-  // Merged in branch (pull request #1). A branch has no blank.
-  markOf({ subject }) {
-    const start = 'Merged in '
-    if (!subject.startsWith(start)) return null
-    return numberAt(subject, subject.indexOf(' ', start.length), ' (pull request #', ')')
+  // Merged in branch (pull request #1). A branch name has no space.
+  mergeReference({ subject }) {
+    const prefix = 'Merged in '
+    if (!subject.startsWith(prefix)) return null
+    return numberAt(subject, subject.indexOf(' ', prefix.length), ' (pull request #', ')')
   },
 
-  // Its commits carry the name and address of whoever pressed the button.
-  isCommitter() {
+  // The committer is the user who clicked, so there is no way to tell.
+  isForgeCommitter() {
     return false
   },
 
-  setUp({ url, secret, webUrl }) {
+  setUpSteps({ url, secret, webUrl }) {
     return [
-      `Open ${webUrl}/admin/webhooks and press "Add webhook".`,
+      `Open ${webUrl}/admin/webhooks and click "Add webhook".`,
       `Title: Promptledger, URL: ${url}, Secret: ${secret}`,
-      'Choose from a full list of triggers; tick Repository: Push and Pull request: Created, Updated, Merged, Declined.',
-      'Leave Active ticked and press "Save".',
+      'Choose from a full list of triggers; select Repository: Push and Pull request: Created, Updated, Merged, Declined.',
+      'Leave Active selected and click "Save".',
     ]
   },
 }
 
 const kinds: Record<string, PullEventKind> = {
   'pullrequest:created': 'opened',
-  // New commits, another destination and another title are all the same to it.
+  // Bitbucket sends the same event for new commits, a new destination and a new title.
   'pullrequest:updated': 'updated',
   'pullrequest:fulfilled': 'merged',
   'pullrequest:rejected': 'closed',
@@ -87,7 +87,7 @@ function eventsOf(event: string, delivery: Fields): Report['events'] {
 
 function pushesOf(delivery: Fields): PushReport[] {
   const pusher = fields.firstLine(delivery, 'actor.nickname', 'actor.display_name')
-  return fields.list(delivery, 'push.changes').flatMap((change): PushReport[] => {
+  return fields.objects(delivery, 'push.changes').flatMap((change): PushReport[] => {
     const side = fields.valueAt(change, 'new') === null ? 'old' : 'new'
     if (fields.text(change, `${side}.type`) !== 'branch') return []
     return [
@@ -108,7 +108,7 @@ function pullOf(kind: PullEventKind, delivery: Fields): PullReport {
   return {
     type: 'pull',
     number: fields.pullNumber(delivery, 'pullrequest.id'),
-    url: fields.webAddress(delivery, 'pullrequest.links.html.href'),
+    url: fields.webUrl(delivery, 'pullrequest.links.html.href'),
     title: fields.line(delivery, 'pullrequest.title'),
     openedAt,
     event: {
@@ -126,7 +126,7 @@ function pullOf(kind: PullEventKind, delivery: Fields): PullReport {
 
 function headBranchOf(delivery: Fields): string {
   const branch = fields.refName(delivery, 'pullrequest.source.branch.name')
-  // Null where the fork was deleted.
+  // Null if the fork was deleted.
   const [source, destination] = ['source', 'destination'].map((side) =>
     fields.firstLine(delivery, `pullrequest.${side}.repository.full_name`),
   )

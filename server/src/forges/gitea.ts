@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { Forge } from './forge.ts'
-import { readFamily } from './github-family.ts'
-import { firstLabel, header, sha256Header } from './headers.ts'
-import { lastLineWith, numberAfter, numberAt, numberAtEnd } from './mark.ts'
-import { isSigned } from './signature.ts'
+import { readGithubPayload } from './github-payload.ts'
+import { lastLineWith, numberAfter, numberAt, numberAtEnd } from './merge-reference.ts'
+import { firstPrintableHeader, header, sha256Header } from './webhook-headers.ts'
+import { isSignedWith } from './webhook-signature.ts'
 
 const eventHeaders = ['x-forgejo-event', 'x-gitea-event', 'x-github-event']
 const deliveryHeaders = ['x-forgejo-delivery', 'x-gitea-delivery', 'x-github-delivery']
@@ -12,21 +12,24 @@ export const gitea: Forge = {
   title: 'Gitea',
   tokenUser: 'x-access-token',
 
-  verify({ headers, body }, secrets) {
-    const bare = ['x-forgejo-signature', 'x-gitea-signature'].find((name) => headers[name] !== undefined)
-    const signature = bare === undefined ? sha256Header(headers, 'x-hub-signature-256') : header(headers, bare)
-    return isSigned(body, signature, secrets)
+  verifySignature({ headers, body }, secrets) {
+    const own = ['x-forgejo-signature', 'x-gitea-signature'].find((name) => headers[name] !== undefined)
+    const signature = own === undefined ? sha256Header(headers, 'x-hub-signature-256') : header(headers, own)
+    return isSignedWith(secrets, body, signature)
   },
 
-  describe(headers) {
-    return { event: firstLabel(headers, eventHeaders) ?? '', deliveryId: firstLabel(headers, deliveryHeaders) }
+  readHeaders(headers) {
+    return {
+      event: firstPrintableHeader(headers, eventHeaders) ?? '',
+      deliveryId: firstPrintableHeader(headers, deliveryHeaders),
+    }
   },
 
-  read(event, body) {
-    return readFamily(event, body, { tellsClosing: false })
+  readBody(event, body) {
+    return readGithubPayload(event, body, { alwaysHasClosedAt: false })
   },
 
-  newSecret() {
+  generateSecret() {
     return randomBytes(32).toString('hex')
   },
 
@@ -42,41 +45,42 @@ export const gitea: Forge = {
     return `/pulls/${number}`
   },
 
-  markOf({ parents, subject, message }) {
+  mergeReference({ parents, subject, message }) {
     const reviewed = lastLineWith(message, 'Reviewed-on: ')
     return (
       (reviewed === null ? null : numberAfter(reviewed, '/pulls/')) ??
-      (parents >= 2 ? mergedNumber(subject) : null) ??
+      (parents >= 2 ? numberInMergeSubject(subject) : null) ??
       numberAtEnd(subject, '#!')
     )
   },
 
-  // Its commits carry the name and address of whoever pressed the button.
-  isCommitter() {
+  // The committer is the user who clicked, so there is no way to tell.
+  isForgeCommitter() {
     return false
   },
 
-  setUp: steps('gitea', 'Push, Pull Request and Pull Request Synchronized'),
+  setUpSteps: stepsFor('gitea', 'Push, Pull Request and Pull Request Synchronized'),
 }
 
 export const forgejo: Forge = {
   ...gitea,
   title: 'Forgejo',
-  setUp: steps('forgejo', 'Push and, below Pull request events, Modification and Synchronized'),
+  setUpSteps: stepsFor('forgejo', 'Push and, below Pull request events, Modification and Synchronized'),
 }
 
-// Merge pull request 'title' (#1) from branch into main. The title may hold anything, what comes after it no blank.
-function mergedNumber(subject: string): number | null {
+// Merge pull request 'title' (#1) from branch into main. A title can contain anything but a branch name has no space, so the
+// last match is the number.
+function numberInMergeSubject(subject: string): number | null {
   if (!subject.startsWith("Merge pull request '")) return null
   const end = subject.lastIndexOf("' (")
   return numberAt(subject, end, "' (#", ') from ') ?? numberAt(subject, end, "' (!", ') from ')
 }
 
-function steps(type: string, events: string): Forge['setUp'] {
+function stepsFor(type: string, events: string): Forge['setUpSteps'] {
   return ({ url, secret, webUrl }) => [
     `Open ${webUrl}/settings/hooks/${type}/new`,
     `Target URL: ${url}, HTTP method: POST, POST content type: application/json, Secret: ${secret}`,
-    `Trigger on: custom events; tick ${events}.`,
-    'Leave the branch filter as it is and press "Add webhook".',
+    `Trigger on: custom events; select ${events}.`,
+    'Leave the branch filter unchanged and click "Add webhook".',
   ]
 }

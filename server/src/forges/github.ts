@@ -1,30 +1,30 @@
 import { randomBytes } from 'node:crypto'
 import type { Forge } from './forge.ts'
-import { readFamily } from './github-family.ts'
-import { firstLabel, sha256Header } from './headers.ts'
-import { numberAt, numberAtEnd } from './mark.ts'
-import { isSigned } from './signature.ts'
+import { readGithubPayload } from './github-payload.ts'
+import { numberAt, numberAtEnd } from './merge-reference.ts'
+import { firstPrintableHeader, sha256Header } from './webhook-headers.ts'
+import { isSignedWith } from './webhook-signature.ts'
 
 export const github: Forge = {
   title: 'GitHub',
   tokenUser: 'x-access-token',
 
-  verify({ headers, body }, secrets) {
-    return isSigned(body, sha256Header(headers, 'x-hub-signature-256'), secrets)
+  verifySignature({ headers, body }, secrets) {
+    return isSignedWith(secrets, body, sha256Header(headers, 'x-hub-signature-256'))
   },
 
-  describe(headers) {
+  readHeaders(headers) {
     return {
-      event: firstLabel(headers, ['x-github-event']) ?? '',
-      deliveryId: firstLabel(headers, ['x-github-delivery']),
+      event: firstPrintableHeader(headers, ['x-github-event']) ?? '',
+      deliveryId: firstPrintableHeader(headers, ['x-github-delivery']),
     }
   },
 
-  read(event, body) {
-    return readFamily(event, body, { tellsClosing: true })
+  readBody(event, body) {
+    return readGithubPayload(event, body, { alwaysHasClosedAt: true })
   },
 
-  newSecret() {
+  generateSecret() {
     return randomBytes(32).toString('hex')
   },
 
@@ -40,21 +40,21 @@ export const github: Forge = {
     return `/pull/${number}`
   },
 
-  markOf({ parents, subject }) {
+  mergeReference({ parents, subject }) {
     const merged = parents >= 2 ? numberAt(subject, 0, 'Merge pull request #', ' from ') : null
     return merged ?? numberAtEnd(subject, '#')
   },
 
-  isCommitter({ email }) {
+  isForgeCommitter({ email }) {
     return email === 'noreply@github.com'
   },
 
-  setUp({ url, secret, webUrl }) {
+  setUpSteps({ url, secret, webUrl }) {
     return [
       `Open ${webUrl}/settings/hooks/new`,
       `Payload URL: ${url}, Content type: application/json, Secret: ${secret}`,
-      'Choose "Let me select individual events" and tick Pushes and Pull requests.',
-      'Leave Active ticked and press "Add webhook".',
+      'Choose "Let me select individual events" and select Pushes and Pull requests.',
+      'Leave Active selected and click "Add webhook".',
     ]
   },
 }

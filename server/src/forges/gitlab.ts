@@ -1,48 +1,50 @@
 import { randomBytes } from 'node:crypto'
 import type { PullEventKind, PullReport } from '../domain/history/pull.ts'
 import type { PushReport, Report } from '../domain/history/report.ts'
+import type { WebhookRequest } from '../domain/repositories/webhook-request.ts'
 import type { Instant } from '../domain/time.ts'
-import type { Fields } from './fields.ts'
-import * as fields from './fields.ts'
-import type { Forge, Incoming } from './forge.ts'
-import { firstLabel, header } from './headers.ts'
-import { lastLineWith, numberAfter } from './mark.ts'
-import { isOneOf, isSigned } from './signature.ts'
+import type { Forge } from './forge.ts'
+import { lastLineWith, numberAfter } from './merge-reference.ts'
+import type { Fields } from './payload-fields.ts'
+import * as fields from './payload-fields.ts'
+import { firstPrintableHeader, header } from './webhook-headers.ts'
+import { isKnownToken, isSignedWith } from './webhook-signature.ts'
 
-const signing = 'whsec_'
+const signingPrefix = 'whsec_'
 
-// How far its clock may be from ours; an older delivery could be one that somebody recorded.
-const longestDelay = 5 * 60_000
+// Rejects replays of recorded deliveries. GitLab's clock may differ from ours by this much.
+const maxClockDifferenceMs = 5 * 60_000
 
 export const gitlab: Forge = {
   title: 'GitLab',
   tokenUser: 'oauth2',
 
-  verify(incoming, secrets, now) {
-    const keys = secrets.filter((secret) => secret.startsWith(signing)).map(keyOf)
-    // Falling back to the token would let whoever once saw it leave the signature out.
-    if (incoming.headers['webhook-signature'] !== undefined && keys.length > 0) return isStandard(incoming, keys, now)
-    return isOneOf(header(incoming.headers, 'x-gitlab-token'), secrets)
+  verifySignature(request, secrets, now) {
+    const keys = secrets.filter((secret) => secret.startsWith(signingPrefix)).map(keyOf)
+    // No fallback to the token: an attacker who saw it once could omit the signature.
+    if (request.headers['webhook-signature'] !== undefined && keys.length > 0)
+      return isStandardSigned(request, keys, now)
+    return isKnownToken(secrets, header(request.headers, 'x-gitlab-token'))
   },
 
-  describe(headers) {
+  readHeaders(headers) {
     return {
-      event: firstLabel(headers, ['x-gitlab-event']) ?? '',
-      deliveryId: firstLabel(headers, ['idempotency-key', 'webhook-id']),
+      event: firstPrintableHeader(headers, ['x-gitlab-event']) ?? '',
+      deliveryId: firstPrintableHeader(headers, ['idempotency-key', 'webhook-id']),
     }
   },
 
-  read(event, body) {
+  readBody(event, body) {
     const delivery = fields.parseFields(body)
     return {
-      webUrl: fields.repositoryPage(delivery, 'project.web_url'),
+      webUrl: fields.repositoryUrl(delivery, 'project.web_url'),
       defaultBranch: fields.optionalRefName(delivery, 'project.default_branch'),
       events: eventsOf(event, delivery),
     }
   },
 
-  newSecret() {
-    return signing + randomBytes(32).toString('base64')
+  generateSecret() {
+    return signingPrefix + randomBytes(32).toString('base64')
   },
 
   pullRef(number) {
@@ -57,43 +59,45 @@ export const gitlab: Forge = {
     return `/-/merge_requests/${number}`
   },
 
-  markOf({ message }) {
+  mergeReference({ message }) {
     const reference = lastLineWith(message, 'See merge request ')
     return reference === null || /\s/.test(reference) ? null : numberAfter(reference, '!')
   },
 
-  // Where the instance signs what is done on its pages, which gitlab.com does.
-  isCommitter({ email }) {
+  // Only on instances that sign commits made in the web interface, such as gitlab.com.
+  isForgeCommitter({ email }) {
     return email === 'noreply@gitlab.com'
   },
 
-  setUp({ url, secret, webUrl }) {
+  setUpSteps({ url, secret, webUrl }) {
     return [
-      `Open ${webUrl}/-/hooks and press "Add new webhook".`,
-      `URL: ${url}, Secret token: ${secret} (generate no signing token)`,
-      'Trigger: tick Push events (all branches) and Merge request events.',
-      'Leave SSL verification on and press "Add webhook".',
+      `Open ${webUrl}/-/hooks and click "Add new webhook".`,
+      `URL: ${url}, Secret token: ${secret} (do not generate a signing token)`,
+      'Trigger: select Push events (all branches) and Merge request events.',
+      'Leave SSL verification on and click "Add webhook".',
     ]
   },
 }
 
 function keyOf(secret: string): Buffer {
-  return Buffer.from(secret.slice(signing.length), 'base64')
+  return Buffer.from(secret.slice(signingPrefix.length), 'base64')
 }
 
-const signatures = /^v\d+[a-z]?,[\w+/=-]+$/
+const signatureFormat = /^v\d+[a-z]?,[\w+/=-]+$/
 
-/** Standard Webhooks: one of the signatures is over the id, the time and the body. */
-function isStandard({ headers, body }: Incoming, keys: Buffer[], now: Instant): boolean {
+/** Standard Webhooks: a signature covers the id, the timestamp and the body. One matching signature is enough. */
+function isStandardSigned({ headers, body }: WebhookRequest, keys: Buffer[], now: Instant): boolean {
   const id = header(headers, 'webhook-id')
   const timestamp = header(headers, 'webhook-timestamp')
-  const given = header(headers, 'webhook-signature')?.split(' ') ?? []
+  const signatures = header(headers, 'webhook-signature')?.split(' ') ?? []
   if (!id || timestamp === null || !/^\d{1,12}$/.test(timestamp)) return false
-  if (Math.abs(now - Number(timestamp) * 1000) > longestDelay) return false
-  // A header that was sent twice arrives joined with commas.
-  if (!given.every((signature) => signatures.test(signature))) return false
+  if (Math.abs(now - Number(timestamp) * 1000) > maxClockDifferenceMs) return false
+  // Node joins a repeated header with commas, which this format excludes.
+  if (!signatures.every((signature) => signatureFormat.test(signature))) return false
   const bytes = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body])
-  return given.some((signature) => signature.startsWith('v1,') && isSigned(bytes, signature.slice(3), keys, 'base64'))
+  return signatures.some(
+    (signature) => signature.startsWith('v1,') && isSignedWith(keys, bytes, signature.slice(3), 'base64'),
+  )
 }
 
 function eventsOf(event: string, delivery: Fields): Report['events'] {
@@ -102,15 +106,15 @@ function eventsOf(event: string, delivery: Fields): Report['events'] {
   return []
 }
 
-const branches = 'refs/heads/'
+const branchPrefix = 'refs/heads/'
 
 function pushOf(delivery: Fields): PushReport[] {
   const ref = fields.refName(delivery, 'ref')
-  if (!ref.startsWith(branches)) return []
+  if (!ref.startsWith(branchPrefix)) return []
   return [
     {
       type: 'push',
-      branch: ref.slice(branches.length),
+      branch: ref.slice(branchPrefix.length),
       before: fields.optionalCommit(delivery, 'before'),
       after: fields.optionalCommit(delivery, 'after'),
       pusher: fields.firstLine(delivery, 'user_username', 'user_name'),
@@ -120,7 +124,7 @@ function pushOf(delivery: Fields): PushReport[] {
 
 function pullOf(delivery: Fields): PullReport[] {
   const kind = kindOf(delivery)
-  // A merge request can be opened before its branch has a commit of its own; then there is nothing to tell yet.
+  // A merge request can be opened before its branch has a commit. There is nothing to report yet.
   if (kind === null || fields.valueAt(delivery, 'object_attributes.last_commit') === null) return []
   const openedAt = fields.time(delivery, 'object_attributes.created_at')
   const updatedAt = fields.optionalTime(delivery, 'object_attributes.updated_at')
@@ -128,12 +132,12 @@ function pullOf(delivery: Fields): PullReport[] {
     {
       type: 'pull',
       number: fields.pullNumber(delivery, 'object_attributes.iid'),
-      url: fields.webAddress(delivery, 'object_attributes.url'),
+      url: fields.webUrl(delivery, 'object_attributes.url'),
       title: fields.line(delivery, 'object_attributes.title'),
       openedAt,
       event: {
         kind,
-        // It has no times of closing and merging; these are the last things that happened.
+        // GitLab sends no closing or merging time. The last update is the event itself.
         at: kind === 'opened' ? openedAt : (updatedAt ?? openedAt),
         head: fields.commit(delivery, 'object_attributes.last_commit.id'),
         headBranch: headBranchOf(delivery),
@@ -147,7 +151,7 @@ function pullOf(delivery: Fields): PullReport[] {
 }
 
 function kindOf(delivery: Fields): PullEventKind | null {
-  // The button "Test" sends none.
+  // The "Test" button sends no action.
   switch (fields.optionalText(delivery, 'object_attributes.action')) {
     case 'open':
       return 'opened'
@@ -158,13 +162,13 @@ function kindOf(delivery: Fields): PullEventKind | null {
     case 'merge':
       return 'merged'
     case 'update':
-      return howUpdated(delivery)
+      return updateKind(delivery)
     default:
       return null
   }
 }
 
-function howUpdated(delivery: Fields): PullEventKind | null {
+function updateKind(delivery: Fields): PullEventKind | null {
   if (fields.valueAt(delivery, 'changes.target_branch') !== null) return 'retargeted'
   return fields.optionalText(delivery, 'object_attributes.oldrev') === null ? null : 'updated'
 }
@@ -184,7 +188,7 @@ function headBranchOf(delivery: Fields): string {
   )
   if (source === target) return branch
   const path = fields.firstLine(delivery, 'object_attributes.source.path_with_namespace') ?? ''
-  // The field `namespace` is a title for people, such as "Gitlab Org".
+  // Prefer the path: the field `namespace` is a display name, such as "Gitlab Org".
   const owner =
     path.slice(0, Math.max(0, path.lastIndexOf('/'))) ||
     fields.firstLine(delivery, 'object_attributes.source.namespace')

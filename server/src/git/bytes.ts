@@ -1,13 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 
-/** Text as git keeps it, which can be any bytes: what is not UTF-8 is replaced. Never a NUL, never half a character. */
+/** Decodes text from git, which can be any bytes. Invalid UTF-8 becomes the replacement character. */
 export function decode(bytes: Buffer): string {
   return bytes.toString('utf8')
 }
 
-/**
- * A path, exactly. Names that are not UTF-8 cannot be told in JSON, so their odd bytes are written as `\xHH`.
- */
+/** Decodes a path without losing information. JSON cannot represent invalid UTF-8, so such bytes become `\xHH`. */
 export function decodePath(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString('utf8')
   let text = ''
@@ -20,8 +18,8 @@ export function decodePath(bytes: Buffer): string {
   return text
 }
 
-/** Cuts a stream of bytes at each NUL. */
-export async function* nulFields(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** Splits a stream of bytes at each NUL. */
+export async function* splitAtNul(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer[] = []
   for await (const chunk of chunks) {
     let start = 0
@@ -33,5 +31,5 @@ export async function* nulFields(chunks: AsyncIterable<Buffer>): AsyncGenerator<
     }
     if (start < chunk.length) rest.push(chunk.subarray(start))
   }
-  if (rest.length > 0) throw new Error('git ended in the middle of a field')
+  if (rest.length > 0) throw new Error('git output ended in the middle of a field')
 }

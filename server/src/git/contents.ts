@@ -1,19 +1,19 @@
 import { decode } from './bytes.ts'
 import { GitError, git } from './run.ts'
 
-const largest = 2 * 1024 * 1024
+const maxBytes = 2 * 1024 * 1024
 
-/** The text of a version, null where the mirror does not have it or it is too large to be one. */
+/** The text of a blob; null if the mirror lacks it or it exceeds 2 MiB. */
 export async function readText(mirror: string, blob: string): Promise<string | null> {
   try {
-    return decode(await git(['cat-file', 'blob', blob], { mirror, limit: largest }))
+    return decode(await git(['cat-file', 'blob', blob], { mirror, maxBytes }))
   } catch (error) {
     if (error instanceof GitError) return null
     throw error
   }
 }
 
-/** The unified diff between two versions; null stands for a file that is not there. */
+/** The unified diff between two blobs. A null blob stands for a file that does not exist. */
 export async function readPatch(
   mirror: string,
   path: { old: string; new: string },
@@ -21,15 +21,15 @@ export async function readPatch(
   after: string | null,
 ): Promise<string | null> {
   try {
-    // Written each time: git tidies away what nothing leads to.
+    // Written every time because `git gc` removes unreferenced objects.
     const empty = decode(await git(['hash-object', '-w', '--stdin'], { mirror, input: '' })).trim()
     const diff = decode(
       await git(['diff', '--no-color', '--no-ext-diff', '--no-textconv', '--text', before ?? empty, after ?? empty], {
         mirror,
-        limit: 2 * largest,
+        maxBytes: 2 * maxBytes,
       }),
     )
-    // git names the versions in the head of the diff; people know them by their path.
+    // Replace git's header, which names blob hashes, with one that names paths.
     const start = diff.indexOf('\n@@ ')
     const hunks = start === -1 ? '' : diff.slice(start + 1)
     return `--- ${label('a', path.old, before)}\n+++ ${label('b', path.new, after)}\n${hunks}`
@@ -42,6 +42,6 @@ export async function readPatch(
 function label(side: string, path: string, blob: string | null): string {
   if (blob === null) return '/dev/null'
   const name = `${side}/${path}`
-  // As git does it: a name that could break the line is quoted.
+  // Like git, quote a name that could break the line.
   return /[\p{Cc}"\\]/u.test(name) ? JSON.stringify(name) : name
 }

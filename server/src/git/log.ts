@@ -1,4 +1,4 @@
-import { decode, decodePath, nulFields } from './bytes.ts'
+import { decode, decodePath, splitAtNul } from './bytes.ts'
 import { git, gitOutput } from './run.ts'
 
 export interface Person {
@@ -7,9 +7,9 @@ export interface Person {
 }
 
 export interface FileChange {
-  /** Null where the file is new, and `path` tells where it went; equal to `path` where it stayed. */
+  /** The path before the change: null for a new file, different from `path` for a moved one. */
   oldPath: string | null
-  /** The path it has now or, where it is gone, had. */
+  /** The path after the change. For a deleted file, its last path. */
   path: string
   oldBlob: string | null
   newBlob: string | null
@@ -27,26 +27,26 @@ export interface Commit {
 }
 
 export interface LogOptions {
-  /** Which files, as a glob in git's manner: `**` spans folders, `*` does not. */
+  /** A glob in git's syntax: `**` matches across folders, `*` does not. */
   pattern: string
-  /** How much of a file must stay, in per cent, for a move to count as one. 100 compares names of contents only. */
+  /** The percentage of a file that must stay the same to detect a move. At 100, git only compares blob hashes. */
   similarity: number
 }
 
-// NUL is the one byte that no message, name or path can hold, so nothing that somebody wrote can pass for a separator.
+// No message, name or path can contain NUL, so untrusted text cannot forge a separator.
 const format = '%H%x00%P%x00%an%x00%ae%x00%cn%x00%ce%x00%ct%x00%at%x00%B%x00'
-const longest = 10 * 60_000
+const timeoutMs = 10 * 60_000
 
-/** Reads `git log` for the revisions given, with the files of each commit as against its first parent. */
+/** Streams `git log` with the files that each commit changed compared with its first parent. */
 export async function* readLog(mirror: string, revisions: string[], options: LogOptions): AsyncGenerator<Commit> {
   const args = ['log', ...diffOptions(options), '--diff-merges=first-parent', '--encoding=UTF-8', `--format=${format}`]
-  yield* parseLog(gitOutput([...args, ...revisions, '--', pathspec(options.pattern)], { mirror, timeout: longest }))
+  yield* parseLog(gitOutput([...args, ...revisions, '--', pathspec(options.pattern)], { mirror, timeoutMs }))
 }
 
 /** The files that differ between two commits. */
 export async function readDiff(mirror: string, from: string, to: string, options: LogOptions): Promise<FileChange[]> {
   const args = ['diff', ...diffOptions(options), from, to, '--', pathspec(options.pattern)]
-  const fields = nulFields(gitOutput(args, { mirror }))
+  const fields = splitAtNul(gitOutput(args, { mirror }))
   const files: FileChange[] = []
   try {
     for (let next = await fields.next(); !next.done; next = await fields.next()) {
@@ -63,10 +63,10 @@ export async function readCommits(mirror: string, revisions: string[]): Promise<
   return Array.fromAsync(streamCommits(mirror, revisions))
 }
 
-/** The same as they come. */
+/** Streams commits without their files, newest first. */
 export async function* streamCommits(mirror: string, revisions: string[]): AsyncGenerator<Commit> {
   const args = ['log', '-z', '--no-patch', '--encoding=UTF-8', `--format=${format}`, ...revisions, '--']
-  yield* parseLog(gitOutput(args, { mirror, timeout: longest }))
+  yield* parseLog(gitOutput(args, { mirror, timeoutMs }))
 }
 
 export async function isAncestor(mirror: string, ancestor: string, commit: string): Promise<boolean> {
@@ -74,7 +74,7 @@ export async function isAncestor(mirror: string, ancestor: string, commit: strin
   return found.length === 0
 }
 
-/** Where two lines of history parted, null where they have nothing in common. */
+/** The common ancestor of two commits; null if they have none. */
 export async function mergeBase(mirror: string, a: string, b: string): Promise<string | null> {
   try {
     return decode(await git(['merge-base', a, b], { mirror })).trim()
@@ -92,13 +92,13 @@ function pathspec(pattern: string): string {
 }
 
 async function* parseLog(chunks: AsyncIterable<Buffer>): AsyncGenerator<Commit> {
-  const fields = nulFields(chunks)
+  const fields = splitAtNul(chunks)
   try {
     let next = await fields.next()
     while (!next.done) {
       const commit = await parseCommit(next.value, fields)
       next = await fields.next()
-      while (!next.done && isRecord(next.value)) {
+      while (!next.done && isFileRecord(next.value)) {
         commit.files.push(await parseFile(next.value, fields))
         next = await fields.next()
       }
@@ -106,14 +106,15 @@ async function* parseLog(chunks: AsyncIterable<Buffer>): AsyncGenerator<Commit> 
       yield commit
     }
   } finally {
-    // Whoever has read enough ends git with it.
+    // Stops git when the consumer stops reading early.
     await fields.return(undefined)
   }
 }
 
 async function parseCommit(field: Buffer, fields: AsyncGenerator<Buffer>): Promise<Commit> {
   const sha = decode(field)
-  if (!/^[0-9a-f]{40,64}$/.test(sha)) throw new Error(`git log gave ${JSON.stringify(sha)} in the place of a commit`)
+  if (!/^[0-9a-f]{40,64}$/.test(sha))
+    throw new Error(`git log printed ${JSON.stringify(sha)} where a commit hash was expected`)
   const [parents, an, ae, cn, ce, committed, authored, message] = await take(fields, 9)
   return {
     sha,
@@ -133,7 +134,7 @@ async function take(fields: AsyncGenerator<Buffer>, count: number): Promise<Nine
   const taken: Buffer[] = []
   while (taken.length < count) {
     const next = await fields.next()
-    if (next.done) throw new Error('git log ended in the middle of a commit')
+    if (next.done) throw new Error('git log output ended in the middle of a commit')
     taken.push(next.value)
   }
   return taken as Nine
@@ -142,15 +143,16 @@ async function take(fields: AsyncGenerator<Buffer>, count: number): Promise<Nine
 const colon = 0x3a
 const lineFeed = 0x0a
 
-function isRecord(field: Buffer): boolean {
+function isFileRecord(field: Buffer): boolean {
   return field[0] === colon || (field[0] === lineFeed && field[1] === colon)
 }
 
-const record = /^\n?:(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*$/
+const fileRecord = /^\n?:(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*$/
 
 async function parseFile(field: Buffer, fields: AsyncGenerator<Buffer>): Promise<FileChange> {
-  const [, oldMode, newMode, oldId, newId, status] = record.exec(decode(field)) ?? []
-  if (oldId === undefined || newId === undefined) throw new Error('git gave something in the place of a changed file')
+  const [, oldMode, newMode, oldId, newId, status] = fileRecord.exec(decode(field)) ?? []
+  if (oldId === undefined || newId === undefined)
+    throw new Error('git printed an unexpected line where a changed file was expected')
   const [first] = await take(fields, 1)
   const moved = status === 'R' || status === 'C'
   const path = moved ? (await take(fields, 1))[0] : first
@@ -165,17 +167,17 @@ async function parseFile(field: Buffer, fields: AsyncGenerator<Buffer>): Promise
 
 const submodule = '160000'
 
-/** Another repository that is mounted there is no file. */
+/** A submodule is not a file. */
 function blobOrNull(mode: string | undefined, id: string): string | null {
   return mode === submodule || /^0+$/.test(id) ? null : id
 }
 
-/** A file that only became executable has not changed. */
+/** A change of file mode alone is not an edit. */
 function isEdit({ oldPath, path, oldBlob, newBlob }: FileChange): boolean {
   return oldBlob !== newBlob || (oldBlob !== null && oldPath !== path)
 }
 
-// A date that nobody could have meant becomes the first instant there is.
+// Git accepts any date. One outside 1970 to 9999 becomes 1970-01-01.
 function instant(seconds: Buffer): number {
   const at = Number(decode(seconds)) * 1_000
   return Number.isSafeInteger(at) && at >= 0 && at < 253_402_300_800_000 ? at : 0

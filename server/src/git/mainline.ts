@@ -3,63 +3,63 @@ import { type Commit, type LogOptions, readDiff, readLog, streamCommits } from '
 import { git } from './run.ts'
 
 export interface Range {
-  /** What was read before; null to read from the beginning. */
+  /** The last commit that was read before; null to read from the root. */
   from: string | null
   to: string
-  /** The name of the default branch. */
+  /** The default branch's name. */
   branch: string
 }
 
 /**
- * The commits that the default branch went through, oldest first, with what each changed as against the one before.
+ * The commits that the default branch went through, oldest first, each with the files it changed.
  *
- * That is the line of first parents, with one exception: somebody who merges the default branch into work of their own
- * and pushes the result makes their own work the first parent, and what others had landed the second. There the second
- * parent is the one that the branch came from.
+ * These are the first parents, with one exception. A developer who merges the default branch into local work and pushes
+ * the result turns the local work into the first parent and everyone else's commits into the second. At such a merge, the
+ * default branch continues at the second parent.
  */
 export async function* readMainline(mirror: string, range: Range, options: LogOptions): AsyncGenerator<Commit> {
-  const crossings: { merge: Commit; parent: string; until: string }[] = []
+  const swappedMerges: { merge: Commit; parent: string; until: string }[] = []
   let to = range.to
   for (;;) {
-    const crossing = await newestCrossing(mirror, { ...range, to })
-    if (crossing === null) break
-    crossings.push({ ...crossing, until: to })
-    to = crossing.parent
+    const swapped = await newestSwappedMerge(mirror, { ...range, to })
+    if (swapped === null) break
+    swappedMerges.push({ ...swapped, until: to })
+    to = swapped.parent
   }
   yield* readLog(mirror, ['--first-parent', '--reverse', ...revisions(range.from, to)], options)
-  for (const { merge, parent, until } of crossings.reverse()) {
+  for (const { merge, parent, until } of swappedMerges.reverse()) {
     const files = await readDiff(mirror, parent, merge.sha, options)
     if (files.length > 0) yield { ...merge, files }
     yield* readLog(mirror, ['--first-parent', '--reverse', ...revisions(merge.sha, until)], options)
   }
 }
 
-async function newestCrossing(mirror: string, { from, to, branch }: Range) {
+async function newestSwappedMerge(mirror: string, { from, to, branch }: Range) {
   const known = from === null ? null : await descendants(mirror, from, to)
   for await (const merge of streamCommits(mirror, ['--first-parent', '--merges', ...revisions(from, to)])) {
-    const parent = crossedTo(merge, known, branch)
+    const parent = swappedParent(merge, known, branch)
     if (parent !== null) return { merge, parent }
   }
   return null
 }
 
-/** `known`: the commits that lead to what was read before; null where nothing was. */
-function crossedTo(merge: Commit, known: Set<string> | null, branch: string): string | null {
+/** `known` holds the descendants of the last commit that was read; null on the first read. */
+function swappedParent(merge: Commit, known: Set<string> | null, branch: string): string | null {
   const [first] = merge.parents
   const parents = merge.parents.filter((parent) => known === null || known.has(parent))
-  // Where only one parent leads to what was read before, that one is the default branch; else its message has to tell.
+  // If only one parent descends from what was read before, that parent is the default branch. Otherwise the message decides.
   if (parents.length === 1) return parents[0] === first ? null : (parents[0] as string)
-  return mergesBranchIn(merge.message, branch) ? (merge.parents[1] ?? null) : null
+  return isMergeOf(branch, merge.message) ? (merge.parents[1] ?? null) : null
 }
 
-/** The commit and all up to `to` that lead to it. */
+/** The commit, and its descendants up to `to`. */
 async function descendants(mirror: string, commit: string, to: string): Promise<Set<string>> {
-  const found = decode(await git(['rev-list', '--ancestry-path', to, `^${commit}`, '--'], { mirror }))
-  return new Set([commit, ...found.split('\n')])
+  const shas = decode(await git(['rev-list', '--ancestry-path', to, `^${commit}`, '--'], { mirror }))
+  return new Set([commit, ...shas.split('\n')])
 }
 
-/** Says `Merge branch 'main' of …`, `Merge branch 'main' into …` or the same of a remote-tracking branch. */
-function mergesBranchIn(message: string, branch: string): boolean {
+/** Matches `Merge branch 'main' of …`, `Merge branch 'main' into …` and the same for a remote-tracking branch. */
+function isMergeOf(branch: string, message: string): boolean {
   const [, name = ''] = /^Merge (?:remote-tracking )?branch '([^'\n]+)'/.exec(message) ?? []
   return name === branch || name === `origin/${branch}` || name === `upstream/${branch}`
 }

@@ -5,23 +5,23 @@ import { decode } from './bytes.ts'
 import { type Remote, remoteEnvironment } from './remote.ts'
 import { GitError, git } from './run.ts'
 
-/** A bare copy of the remote's default branch, and of the pull requests that were looked at. It can always be made anew. */
+/** A bare copy of the remote's default branch and of reported pull requests. It can be deleted at any time. */
 export interface Mirror {
   path: string
   remote: Remote
-  /** The most bytes it may take on disk. */
+  /** The maximum size on disk, in bytes. */
   sizeLimit: number
 }
 
-const longest = 30 * 60_000
-const sizeCheckEvery = 500
-const abandonedAfter = 10_000
+const fetchTimeoutMs = 30 * 60_000
+const sizeCheckIntervalMs = 500
+const abandonedAfterMs = 10_000
 
-/** Makes the mirror where it is missing. `head` is a commit of the remote: its length tells SHA-1 from SHA-256. */
+/** Creates the mirror if it does not exist. The length of `head`, any commit of the remote, selects SHA-1 or SHA-256. */
 export async function ensureMirror({ path }: Mirror, head: string): Promise<void> {
   if (mirrorExists(path)) return
   await mkdir(dirname(path), { recursive: true })
-  // Under another name first, so that one that was interrupted is never taken for whole.
+  // Created under a temporary name, so that an interrupted attempt is never mistaken for a complete mirror.
   const unfinished = await mkdtemp(`${path}.`)
   try {
     const format = head.length === 64 ? 'sha256' : 'sha1'
@@ -29,7 +29,7 @@ export async function ensureMirror({ path }: Mirror, head: string): Promise<void
     await rename(unfinished, path)
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true })
-    // Somebody else was quicker.
+    // Another process may have created it first.
     if (!mirrorExists(path)) throw error
   }
 }
@@ -42,35 +42,35 @@ export async function removeMirror(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true })
 }
 
-/** Brings the branch up to date and gives its newest commit. */
+/** Fetches the branch and returns its newest commit. */
 export async function fetchBranch(mirror: Mirror, branch: string): Promise<string> {
   const ref = `refs/heads/${branch}`
   await fetchRefs(mirror, [`+${ref}:${ref}`])
-  return (await resolve(mirror.path, ref)) as string
+  return (await resolveCommit(mirror.path, ref)) as string
 }
 
-/** Fetches a commit by the first of these names that leads to it; null where none does. */
+/** Fetches a commit through the first of these refs that contains it, then by hash; null if none does. */
 export async function fetchCommit(mirror: Mirror, commit: string, refs: (string | null)[]): Promise<string | null> {
-  const known = await resolve(mirror.path, commit)
+  const known = await resolveCommit(mirror.path, commit)
   if (known !== null) return known
-  const whole = /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(commit) ? commit : null
-  for (const ref of [...refs, whole]) {
+  const fullSha = /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(commit) ? commit : null
+  for (const ref of [...refs, fullSha]) {
     if (ref === null) continue
     try {
-      // Under a name of ours, which keeps it from being lost when the remote forgets it.
+      // A ref of our own keeps the commit after the remote drops it.
       await fetchRefs(mirror, [`+${ref}:refs/kept/${commit}`])
     } catch (error) {
       if (!(error instanceof GitError)) throw error
       continue
     }
-    const found = await resolve(mirror.path, commit)
+    const found = await resolveCommit(mirror.path, commit)
     if (found !== null) return found
   }
   return null
 }
 
-/** The commit that a name or the beginning of a hash stands for, null where there is none, or more than one. */
-export async function resolve(mirror: string, name: string): Promise<string | null> {
+/** The commit behind a ref or a shortened hash; null if unknown or ambiguous. */
+export async function resolveCommit(mirror: string, name: string): Promise<string | null> {
   try {
     const sha = decode(
       await git(['rev-parse', '--quiet', '--verify', '--end-of-options', `${name}^{commit}`], { mirror }),
@@ -82,7 +82,7 @@ export async function resolve(mirror: string, name: string): Promise<string | nu
   }
 }
 
-/** The line of first parents, newest first. */
+/** The first parents from `tip` back to `from`, newest first. */
 export async function mainlineShas(mirror: string, from: string | null, tip: string): Promise<string[]> {
   const revisions = from === null ? [tip] : [tip, `^${from}`]
   return decode(await git(['rev-list', '--first-parent', ...revisions, '--'], { mirror }))
@@ -90,35 +90,35 @@ export async function mainlineShas(mirror: string, from: string | null, tip: str
     .filter(Boolean)
 }
 
-/** How many commits of the fetched branch change files that fit the pattern. */
-export async function countTouching(mirror: string, pattern: string): Promise<number> {
+/** The number of commits on the fetched branch that change files matching the pattern. */
+export async function countCommitsTouching(mirror: string, pattern: string): Promise<number> {
   const counted = await git(['rev-list', '--count', '--first-parent', '--branches', '--', `:(glob)${pattern}`], {
     mirror,
   })
   return Number(decode(counted))
 }
 
-/** Packs what many small fetches have left lying about, and removes what was never finished. */
-export async function tidy({ path }: Mirror): Promise<void> {
-  await removeLeftovers(path, abandonedAfter)
+/** Packs loose objects from many small fetches and removes leftovers of interrupted ones. */
+export async function cleanUpMirror({ path }: Mirror): Promise<void> {
+  await removeLeftovers(path, abandonedAfterMs)
   await git(['-c', 'gc.auto=2000', '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet'], {
     mirror: path,
-    timeout: longest,
+    timeoutMs: fetchTimeoutMs,
   })
 }
 
-/** Every commit that leads up to this one. */
-export async function reachable(mirror: string, tip: string): Promise<Set<string>> {
+/** The commit and all its ancestors. */
+export async function readAncestors(mirror: string, tip: string): Promise<Set<string>> {
   return new Set(decode(await git(['rev-list', tip, '--'], { mirror })).split('\n'))
 }
 
-/** Gives the commit a name of ours, so that its contents can still be read when no branch leads to it any more. */
-export async function keep(mirror: string, commit: string): Promise<void> {
+/** Adds a ref of our own, so that the commit stays readable when no branch contains it any more. */
+export async function keepCommit(mirror: string, commit: string): Promise<void> {
   await git(['update-ref', `refs/kept/${commit}`, commit], { mirror })
 }
 
-/** The commits at which the remote's own history is cut off. */
-export async function readBoundary(mirror: string): Promise<Set<string>> {
+/** The oldest commits of a shallow remote. Their parents are missing. */
+export async function readShallowBoundary(mirror: string): Promise<Set<string>> {
   const text = await readFile(join(mirror, 'shallow'), 'utf8').catch(() => '')
   return new Set(text.split('\n').filter(Boolean))
 }
@@ -126,14 +126,14 @@ export async function readBoundary(mirror: string): Promise<Set<string>> {
 async function fetchRefs(mirror: Mirror, refspecs: string[]): Promise<void> {
   const { path, remote } = mirror
   const tooLarge = new AbortController()
-  const watch = setInterval(async () => {
-    // What was there a moment ago may be gone; the next look will do.
+  const sizeCheck = setInterval(async () => {
+    // A temporary file can disappear during the check. The next check sees the rest.
     if (await isTooLarge(mirror).catch(() => false)) tooLarge.abort()
-  }, sizeCheckEvery)
+  }, sizeCheckIntervalMs)
   try {
     await git(
       [
-        // Large files go straight to the disk, where they are seen to be large, rather than into memory.
+        // Stream large files to disk, where the size check sees them, instead of holding them in memory.
         '-c',
         'core.bigFileThreshold=2m',
         'fetch',
@@ -146,27 +146,27 @@ async function fetchRefs(mirror: Mirror, refspecs: string[]): Promise<void> {
         remote.url,
         ...refspecs,
       ],
-      { mirror: path, env: remoteEnvironment(remote), timeout: longest, signal: tooLarge.signal },
+      { mirror: path, env: remoteEnvironment(remote), timeoutMs: fetchTimeoutMs, signal: tooLarge.signal },
     )
   } catch (error) {
-    await removeLeftovers(path, tooLarge.signal.aborted ? 0 : abandonedAfter)
+    await removeLeftovers(path, tooLarge.signal.aborted ? 0 : abandonedAfterMs)
     if (tooLarge.signal.aborted) throw tooLargeError(mirror)
     throw error
   } finally {
-    clearInterval(watch)
+    clearInterval(sizeCheck)
   }
-  // It may have been too quick to be watched.
+  // A fast fetch can finish between two checks.
   if (await isTooLarge(mirror)) throw tooLargeError(mirror)
 }
 
 function tooLargeError({ sizeLimit }: Mirror): GitError {
-  return new GitError('fetch', `the repository is larger than ${sizeLimit} bytes (REPOSITORY_SIZE_LIMIT)`)
+  return new GitError('fetch', `the repository exceeds ${sizeLimit} bytes (REPOSITORY_SIZE_LIMIT)`)
 }
 
 export async function isTooLarge({ path, sizeLimit }: Mirror): Promise<boolean> {
   const counted = decode(await git(['count-objects', '-v'], { mirror: path }))
   const kilobytes = [...counted.matchAll(/^size[\w-]*: (\d+)$/gm)].map(([, size]) => Number(size))
-  // Where a large file is on its way, which git does not count.
+  // Git does not count files that are still being fetched.
   const objects = join(path, 'objects')
   const unfinished = (await readdir(objects)).filter((file) => file.startsWith('tmp_'))
   const bytes = await Promise.all(
@@ -179,12 +179,12 @@ function sum(numbers: number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }
 
-/** A git that was killed leaves its locks and half of what it fetched behind. Those in use are younger than `age`. */
-async function removeLeftovers(mirror: string, age: number): Promise<void> {
+/** Removes lock files and partial packs left by a killed git. Files in use are younger than `minAgeMs`. */
+async function removeLeftovers(mirror: string, minAgeMs: number): Promise<void> {
   for (const file of await readdir(mirror, { recursive: true }).catch(() => [])) {
     if (!/\.lock$|(^|\/)tmp_[^/]+$/.test(file)) continue
     const path = join(mirror, file)
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
-    if (Date.now() - mtimeMs >= age) await rm(path, { recursive: true, force: true })
+    if (Date.now() - mtimeMs >= minAgeMs) await rm(path, { recursive: true, force: true })
   }
 }

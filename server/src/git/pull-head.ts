@@ -11,26 +11,30 @@ import {
 } from './log.ts'
 import { git } from './run.ts'
 
+export interface PullHeadQuery {
+  head: string
+  tip: string
+  commitCount: number | null
+  pushedFrom: string | null
+}
+
 export interface PullHeadChanges {
   files: (FileChange & { author: Person })[]
   commits: Commit[]
 }
 
-const mostCommits = 1_000
+const maxCommits = 1_000
 
 /**
- * What a pull request changes as against where it started. `tip` is the default branch now. Where the pull request's own
- * commits became the default branch, only `commitCount`, or the commit that they were pushed upon, tells where it started.
+ * What a pull request changes compared with its base. `tip` is the newest commit of the default branch. If the pull
+ * request's own commits are on the default branch, the base can only be found through `commitCount` or `pushedFrom`, the
+ * commit before the push.
  */
-export async function readPullHead(
-  mirror: string,
-  started: { head: string; tip: string; commitCount: number | null; pushedFrom: string | null },
-  options: LogOptions,
-): Promise<PullHeadChanges> {
-  const { head } = started
-  const base = await startOf(mirror, started)
+export async function readPullHead(mirror: string, pull: PullHeadQuery, options: LogOptions): Promise<PullHeadChanges> {
+  const { head } = pull
+  const base = await baseOf(mirror, pull)
   const revisions = base === null ? [head] : [head, `^${base}`]
-  const commits = await readCommits(mirror, ['-n', String(mostCommits), ...revisions])
+  const commits = await readCommits(mirror, ['-n', String(maxCommits), ...revisions])
   if (base === null) return { files: [], commits }
   const files = await readDiff(mirror, base, head, options)
   const authors = files.length === 0 ? new Map<string, Person>() : await newestAuthors(mirror, revisions, options)
@@ -41,7 +45,7 @@ export async function readPullHead(
   }
 }
 
-/** The commit of the default branch that brought `commit` to it: itself, or the merge. Null where it is not on it. */
+/** The commit that brought `commit` to the default branch: itself or a merge. Null if it is not on the default branch. */
 export async function landingOf(mirror: string, commit: string, tip: string): Promise<string | null> {
   const since = await revList(mirror, ['--first-parent', `^${commit}`, tip])
   if (since.length === 0) return commit === tip ? commit : null
@@ -52,24 +56,16 @@ export async function landingOf(mirror: string, commit: string, tip: string): Pr
   return firstParent === commit ? commit : first
 }
 
-async function startOf(
-  mirror: string,
-  {
-    head,
-    tip,
-    commitCount,
-    pushedFrom,
-  }: { head: string; tip: string; commitCount: number | null; pushedFrom: string | null },
-): Promise<string | null> {
+async function baseOf(mirror: string, { head, tip, commitCount, pushedFrom }: PullHeadQuery): Promise<string | null> {
   const landing = await landingOf(mirror, head, tip)
   if (landing === null) return mergeBase(mirror, tip, head)
   if (landing !== head) return mergeBase(mirror, `${landing}^1`, head)
   if (commitCount === null && pushedFrom !== null) return mergeBase(mirror, pushedFrom, head)
-  const [start] = await revList(mirror, ['--first-parent', '--skip', String(commitCount ?? 1), '-n', '1', head])
-  return start ?? null
+  const [base] = await revList(mirror, ['--first-parent', '--skip', String(commitCount ?? 1), '-n', '1', head])
+  return base ?? null
 }
 
-/** Who wrote the newest commit on each file. */
+/** The author of the newest commit that touches each file. */
 async function newestAuthors(mirror: string, revisions: string[], options: LogOptions): Promise<Map<string, Person>> {
   const authors = new Map<string, Person>()
   for await (const { files, author } of readLog(mirror, ['--topo-order', '--no-merges', ...revisions], options)) {
@@ -78,39 +74,39 @@ async function newestAuthors(mirror: string, revisions: string[], options: LogOp
   return authors
 }
 
-// What is on no merge's side; it counts before all of them.
+// Commits on no merged side. Infinity wins over every index in `claim`.
 const mainline = Number.POSITIVE_INFINITY
 
 /**
- * For each merge and file: who wrote the newest commit on the merged side that touches it. The merges come in their order on
- * the default branch; all of their sides are read in one go, from the newest commit back.
+ * For each merge and file, the author of the newest commit on the merged side that touches the file. `merges` must be in
+ * default-branch order. One `git log`, newest first, covers all sides.
  */
 export async function sideAuthors(
   mirror: string,
   merges: Commit[],
   options: LogOptions,
 ): Promise<Map<string, Map<string, Person>>> {
-  const found = new Map(merges.map(({ sha }) => [sha, new Map<string, Person>()]))
+  const authorsByMerge = new Map(merges.map(({ sha }) => [sha, new Map<string, Person>()]))
   const [first, last] = [merges[0], merges.at(-1)]
-  if (first === undefined || last === undefined) return found
+  if (first === undefined || last === undefined) return authorsByMerge
   const sides: (Map<string, Person> | undefined)[] = []
   const sideOf = new Map<string, number>()
-  // What several merges could have brought came with the oldest of them, which is met last.
+  // A commit reachable from several merges came with the oldest, which the log reaches last.
   const claim = (sha: string, side: number) => sideOf.set(sha, Math.max(side, sideOf.get(sha) ?? 0))
-  // Parents are given as they are once commits that touch no prompt are left out.
+  // `--parents` rewrites parents to skip commits that touch no prompt.
   const order = ['--topo-order', '--full-history', '--parents']
   for await (const commit of readLog(mirror, [...order, last.sha, `^${first.parents[0]}`], options)) {
     const { sha, files, author } = commit
     const [parent, ...merged] = commit.parents
-    const side = found.has(sha) ? mainline : (sideOf.get(sha) ?? mainline)
+    const side = authorsByMerge.has(sha) ? mainline : (sideOf.get(sha) ?? mainline)
     sideOf.delete(sha)
     if (parent !== undefined) claim(parent, side)
-    const joined = side === mainline && merged.length > 0 ? sides.push(found.get(sha)) - 1 : side
+    const joined = side === mainline && merged.length > 0 ? sides.push(authorsByMerge.get(sha)) - 1 : side
     for (const other of merged) claim(other, joined)
     const authors = merged.length > 0 ? undefined : sides[side]
     for (const { path } of files) if (authors?.has(path) === false) authors.set(path, author)
   }
-  return found
+  return authorsByMerge
 }
 
 async function revList(mirror: string, args: string[]): Promise<string[]> {

@@ -2,33 +2,32 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
 
 export interface GitOptions {
-  /** The mirror to work in; without one, git works in no repository. */
+  /** The repository to run in; git runs in none without it. */
   mirror?: string
-  /** Added to the environment: what must not be seen in a list of processes. */
+  /** Added to the environment. Use it for secrets, because arguments appear in the process list. */
   env?: Record<string, string>
   input?: string
-  /** Milliseconds until it is ended. */
-  timeout?: number
-  /** The most bytes of output that are kept. */
-  limit?: number
+  timeoutMs?: number
+  /** Fails if git prints more than this. */
+  maxBytes?: number
   signal?: AbortSignal
 }
 
-const minute = 60_000
+const defaultTimeoutMs = 60_000
 const megabyte = 1024 * 1024
 
-/** What git said when it failed; `stderr` is for people, with whatever an address could hold taken out. */
+/** A failed git command. The message has one line of `stderr`, without control characters. */
 export class GitError extends Error {
   readonly stderr: string
 
   constructor(command: string, stderr: string) {
-    super(`git ${command}: ${lastLine(stderr) || 'it failed without a word'}`)
+    super(`git ${command}: ${errorLine(stderr) || 'failed without an error message'}`)
     this.name = 'GitError'
     this.stderr = stderr
   }
 }
 
-// Whatever the machine or the user has configured must not change what we read, ask anybody anything or run anything.
+// The machine's and the user's configuration must not change results, prompt for input or run programs.
 const settings = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
@@ -42,99 +41,99 @@ const settings = [
   'log.showSignature=false',
   'protocol.ext.allow=never',
   'advice.detachedHead=false',
-  // A server that has fallen silent is given up on: bytes a second, and for how many seconds.
+  // Give up on a stalled server: fewer than 100 bytes per second for 60 s.
   'http.lowSpeedLimit=100',
   'http.lowSpeedTime=60',
 ]
 
-/** Runs git to its end and gives what it printed. Never through a shell. */
+/** Runs git, without a shell, and resolves with its output. */
 export async function git(args: string[], options: GitOptions = {}): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
-  const { limit = 64 * megabyte } = options
+  const { maxBytes = 64 * megabyte } = options
   for await (const chunk of gitOutput(args, options)) {
     size += chunk.length
-    if (size > limit) throw new GitError(args[0] ?? '', `it printed more than ${limit} bytes`)
+    if (size > maxBytes) throw new GitError(args[0] ?? '', `printed more than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
 }
 
-/** Runs git and gives what it prints as it comes, so that memory stays flat. Ends it where nobody reads on. */
+/** Runs git and streams its output, so that memory stays flat. Kills git if the consumer stops reading. */
 export async function* gitOutput(args: string[], options: GitOptions = {}): AsyncGenerator<Buffer> {
   const command = args.find((argument) => /^[a-z]/.test(argument) && !argument.includes('=')) ?? ''
-  const { mirror, env = {}, input, timeout = minute, signal } = options
-  const place = mirror === undefined ? [] : [`--git-dir=${mirror}`]
-  const child = spawn('git', [...place, ...settings.flatMap((setting) => ['-c', setting]), ...args], {
+  const { mirror, env = {}, input, timeoutMs = defaultTimeoutMs, signal } = options
+  const gitDir = mirror === undefined ? [] : [`--git-dir=${mirror}`]
+  const child = spawn('git', [...gitDir, ...settings.flatMap((setting) => ['-c', setting]), ...args], {
     env: { ...environment(), ...env },
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     detached: true,
   })
   running.add(child)
   gitRuns.started++
-  giveWay(child)
-  const end = () => endGroup(child)
-  const timer = setTimeout(end, timeout)
-  signal?.addEventListener('abort', end, { once: true })
+  lowerPriority(child)
+  const kill = () => killProcessGroup(child)
+  const timer = setTimeout(kill, timeoutMs)
+  signal?.addEventListener('abort', kill, { once: true })
   let stderr = ''
   child.stderr?.on('data', (chunk) => {
     if (stderr.length < 10_000) stderr += chunk
   })
-  const ended = new Promise<number | null>((resolve, reject) => {
+  const exited = new Promise<number | null>((resolve, reject) => {
     child.on('error', reject)
     child.on('close', resolve)
   })
-  // It is awaited below; a failure to start must not count as unhandled before that.
-  ended.catch(() => {})
+  // Awaited below. Until then, a failure to start must not count as an unhandled rejection.
+  exited.catch(() => {})
   child.stdin?.on('error', () => {})
   child.stdin?.end(input)
   let finished = false
   try {
     if (child.stdout !== null) for await (const chunk of child.stdout) yield chunk as Buffer
-    const code = await ended.catch((error: NodeJS.ErrnoException) => {
+    const code = await exited.catch((error: NodeJS.ErrnoException) => {
       gitRuns.failed++
       throw new GitError(command, error.code === 'ENOENT' ? 'git is not installed' : error.message)
     })
     finished = true
     if (code !== 0) {
       gitRuns.failed++
-      throw new GitError(command, child.signalCode === null ? stderr : 'it took too long')
+      throw new GitError(command, child.signalCode === null ? stderr : 'timed out')
     }
   } finally {
     clearTimeout(timer)
     running.delete(child)
-    signal?.removeEventListener('abort', end)
-    if (!finished) end()
+    signal?.removeEventListener('abort', kill)
+    if (!finished) kill()
   }
 }
 
-/** Since the process started. */
+/** Counters since the process started. */
 export const gitRuns = { started: 0, failed: 0 }
 
 const running = new Set<ChildProcess>()
-process.on('exit', () => running.forEach(endGroup))
+process.on('exit', () => running.forEach(killProcessGroup))
 
-/** Requests come first: git gets the time that they leave. */
-function giveWay({ pid }: ChildProcess): void {
+/** Keeps git from slowing down requests. */
+function lowerPriority({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) setPriority(pid, 10)
   } catch {
-    // It has ended by itself.
+    // It has already exited.
   }
 }
 
-/** Ends git with all that it started: its helpers would go on fetching, and keep us waiting for what they may yet say. */
-function endGroup({ pid }: ChildProcess): void {
+/** Kills git and its helpers. A surviving helper would keep fetching and hold the output pipe open. */
+function killProcessGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It has ended by itself.
+    // It has already exited.
   }
 }
 
-// HOME is for the keys and known hosts of ssh; the others say how servers are reached from this machine.
-const inherited = [
+// HOME holds ssh's keys and known hosts. The others control how this machine reaches servers.
+const inheritedVariables = [
   'PATH',
   'HOME',
   'SSH_AUTH_SOCK',
@@ -147,9 +146,11 @@ const inherited = [
 ]
 
 function environment(): NodeJS.ProcessEnv {
-  const all = processEnvironment()
+  const variables = processEnvironment()
   return {
-    ...Object.fromEntries(inherited.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]]))),
+    ...Object.fromEntries(
+      inheritedVariables.flatMap((name) => (variables[name] === undefined ? [] : [[name, variables[name]]])),
+    ),
     LC_ALL: 'C',
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
@@ -162,14 +163,14 @@ function environment(): NodeJS.ProcessEnv {
 }
 
 function processEnvironment(): NodeJS.ProcessEnv {
-  // biome-ignore lint/style/noProcessEnv: git has to be found where the process finds it; no setting is read here.
+  // biome-ignore lint/style/noProcessEnv: passed on to git; no setting is read here.
   return process.env
 }
 
-function lastLine(text: string): string {
+function errorLine(text: string): string {
   const lines = text.split('\n').map((line) => line.trim())
-  const telling = lines.filter((line) => /^(fatal|error|remote):/.test(line))
-  const line = telling[0] ?? lines.findLast((line) => line !== '') ?? ''
-  // Servers write some of this themselves.
+  const errors = lines.filter((line) => /^(fatal|error|remote):/.test(line))
+  const line = errors[0] ?? lines.findLast((line) => line !== '') ?? ''
+  // The server can control parts of this text.
   return line.replaceAll(/\p{Cc}/gu, ' ').slice(0, 500)
 }

@@ -32,7 +32,7 @@ const slowBodyMs = 500
 
 /** Everything under /api/v1. Every route runs the same checks in the same order: key, role, path and prompt, body. */
 export function api(context: Context) {
-  const { store, lastUsed, repositories, clock } = context
+  const { store, lastUsed, publicUrl, clock } = context
 
   return async (app: FastifyInstance) => {
     app.decorateRequest('access')
@@ -44,7 +44,7 @@ export function api(context: Context) {
         return authenticate(store, bearerToken(authorization), now)
       // Keep session data out of the browser's cache, and stop the browser from guessing another content type.
       reply.header('Cache-Control', 'no-store').header('X-Content-Type-Options', 'nosniff')
-      return authenticateSession(store, request, repositories.publicUrl(), now)
+      return authenticateSession(store, request, publicUrl(), now)
     }
 
     async function authorise(request: FastifyRequest, reply: FastifyReply): Promise<void> {

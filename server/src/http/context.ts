@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
+import type { RepositoryService } from '../domain/repositories/repository-service.ts'
 import type { Store } from '../domain/store.ts'
 import type { Clock } from '../domain/time.ts'
-import type { RepositoryService } from '../follow/repository-service.ts'
 import type { LastUsedTracker } from './keys/last-used.ts'
 
 /** Dependencies of the routes. */
@@ -9,6 +9,8 @@ export interface Context {
   store: Store
   lastUsed: LastUsedTracker
   repositories: RepositoryService
+  /** The URL at which forges and browsers reach the service. */
+  publicUrl: () => string
   /** The folder of the built console. It may not exist. */
   consoleFolder: URL
   clock: Clock

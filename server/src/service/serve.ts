@@ -2,23 +2,21 @@ import { setFlagsFromString } from 'node:v8'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
-import { startRepositoryService } from '../follow/repository-service.ts'
+import { createRepositoryService } from '../follow/repository-service.ts'
+import { startWorker } from '../follow/worker.ts'
 import { buildApp } from '../http/app.ts'
-import { keyUses } from '../http/keys/last-used.ts'
+import { createLastUsedTracker, type LastUsedTracker } from '../http/keys/last-used.ts'
 import { openStore } from '../store/open.ts'
 import { type FirstRun, firstRun } from './first-run.ts'
 import { addressOf, listen } from './listen.ts'
-import { newLog } from './log.ts'
-import { type ServedMetrics, serveMetrics } from './metrics.ts'
+import { createLogger } from './log.ts'
+import { type MetricsServer, startMetricsServer } from './metrics.ts'
 import { startRetention } from './retention.ts'
+import { type Running, stopOnSignal, stopService } from './shutdown.ts'
 import { openSyncContext } from './sync-context.ts'
 
 const consoleFolder = new URL('../../../console/dist/', import.meta.url)
-
-const flushEvery = 10_000
-// Stopping takes ten seconds at most: after eight, connections are cut; what hangs even then is left.
-const patience = 8_000
-const lastMoment = 9_000
+const flushIntervalMs = 10_000
 
 export interface Served {
   address: string
@@ -26,12 +24,12 @@ export interface Served {
   firstRun: FirstRun | null
 }
 
-/** Starts the service; it runs until the process is asked to end. */
+/** Starts the service. It runs until the process receives SIGTERM or SIGINT: see shutdown.ts. */
 export async function serve(config: Config): Promise<Served> {
-  // By itself V8 lets the heap grow to four times what is in use, which under load is memory for nothing.
+  // By default, V8 lets the heap grow to four times the live data, which wastes memory under load.
   setFlagsFromString('--heap-growing-percent=100')
-  const log = newLog(config.logLevel)
-  const metrics = config.metricsPort === null ? null : (await import('../metrics/metrics.ts')).newMetrics()
+  const log = createLogger(config.logLevel)
+  const metrics = config.metricsPort === null ? null : (await import('../metrics/metrics.ts')).createMetrics()
   const store = await openStore({
     url: config.databaseUrl,
     poolSize: config.databasePoolSize,
@@ -39,99 +37,65 @@ export async function serve(config: Config): Promise<Served> {
     onLostConnection: (error) => log.warn({ err: error }, 'lost a connection to the database'),
     ...(metrics && { onBatch: metrics.signals.batch }),
   })
-  const uses = keyUses(store.keys)
-  const follow = await openSyncContext(config, metrics?.following.watched(store) ?? store, log).catch(async (error) => {
+  const lastUsed = createLastUsedTracker(store.keys)
+  const syncStore = metrics?.repositories.instrument(store) ?? store
+  const syncContext = await openSyncContext(config, syncStore, log).catch(async (error) => {
     await store.close()
     throw error
   })
-  // Kept, since it is still told when we have begun to stop and no longer listen.
+  // Cached, because it is still needed during shutdown, when the server no longer listens.
   let address: string | null = null
   const ownAddress = () => {
     address ??= addressOf(app.server)
     return address
   }
-  const following = startRepositoryService(follow, () => config.publicUrl ?? ownAddress())
+  const syncWorker = startWorker(syncContext)
   const app: FastifyInstance = buildApp({
     store,
-    keyUses: uses,
-    repositories: following,
+    lastUsed,
+    repositories: createRepositoryService(syncContext, syncWorker),
+    publicUrl: () => config.publicUrl ?? ownAddress(),
     consoleFolder,
     clock: Date.now,
     log,
     ...(metrics && { observer: metrics.requests }),
   })
+  const running: Running = {
+    app,
+    syncWorker,
+    retention: null,
+    metricsServer: null,
+    lastUsedFlusher: startFlushing(lastUsed, log),
+    store,
+  }
+  let metricsServer: MetricsServer | null = null
   let first: FirstRun | null
-  let served: ServedMetrics | null = null
   try {
-    // Listening comes first: where the port is taken, no key may be made that nobody gets to see.
+    // Listen before the first run: if the port is in use, no key must be created that is never shown.
     await listen(app, config.host, config.port)
     ownAddress()
-    served = metrics && (await serveMetrics(config, metrics, store, app))
+    metricsServer = metrics && (await startMetricsServer(config, metrics, store, app))
+    running.metricsServer = metricsServer
     first = config.firstRun ? await firstRun(store, Date.now()) : null
   } catch (error) {
-    await app.close()
-    await Promise.all([served?.stop(), following.stop()])
-    await store.close()
+    await stopService(running)
     throw error
   }
-
-  async function flushUses(): Promise<void> {
-    // Not worth more than a line in the log: the next flush will do.
-    await uses.flush().catch((error) => log.warn({ err: error }, 'could not store when keys were last used'))
-  }
-  const flushing = setInterval(flushUses, flushEvery)
-  const days = config.signalRetentionDays
-  const retention = days === null ? null : startRetention(store.signals, days, Date.now, log)
-
-  stopOnSignal(log, async () => {
-    clearInterval(flushing)
-    const stopped = Promise.all([following.stop(), retention?.stop()])
-    setTimeout(() => app.server.closeAllConnections(), patience).unref()
-    await app.close()
-    await Promise.all([stopped, served?.stop()])
-    await flushUses()
-    await store.close()
-  })
-  return { address: ownAddress(), metricsAddress: served?.address ?? null, firstRun: first }
+  const { signalRetentionDays: days } = config
+  if (days !== null) running.retention = startRetention(store.signals, days, Date.now, log)
+  stopOnSignal(running, log)
+  return { address: ownAddress(), metricsAddress: metricsServer?.address ?? null, firstRun: first }
 }
 
-function stopOnSignal(log: Logger, stop: () => Promise<void>): void {
-  let stopping = false
-  const onSignal = async (signal: NodeJS.Signals) => {
-    // A terminal and npm may both pass on the same Ctrl-C.
-    if (stopping) return
-    stopping = true
-    log.info({ signal }, 'stopping')
-    setTimeout(() => {
-      log.fatal('the database did not answer in time: what was under way is lost, and nobody was told it was stored')
-      process.exit(1)
-    }, lastMoment).unref()
-    try {
-      await stop()
-      process.exit(0)
-    } catch (error) {
-      log.fatal({ err: error }, 'could not stop cleanly')
-      process.exit(1)
-    }
+function startFlushing(lastUsed: LastUsedTracker, log: Logger): Running['lastUsedFlusher'] {
+  // A failed flush is not critical: the next one writes the same times.
+  const flush = () =>
+    lastUsed.flush().catch((error) => log.warn({ err: error }, 'could not store when keys were last used'))
+  const timer = setInterval(flush, flushIntervalMs)
+  return {
+    async stop() {
+      clearInterval(timer)
+      await flush()
+    },
   }
-  process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
-}
-
-export function describeFirstRun(address: string, { secret, promptId }: FirstRun): string {
-  const prompt = `${address}/api/v1/prompts/${promptId}`
-  return `
-This is the first start, so there is now an organisation on the Free plan, a sample prompt, and this admin key.
-It is shown only this once:
-
-  ${secret}
-
-Open ${address} and sign in with it, or read the history of the sample prompt:
-
-curl -H 'Authorization: Bearer ${secret}' ${prompt}/history
-
-Record a signal for it:
-
-curl -X POST -H 'Authorization: Bearer ${secret}' -H 'Content-Type: application/json' -d '{"value":"positive"}' ${prompt}/signals
-`
 }

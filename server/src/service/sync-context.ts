@@ -6,7 +6,7 @@ import { openVault } from './secret-key.ts'
 
 const megabyte = 1024 * 1024
 
-/** What following repositories needs, from the settings. */
+/** The sync context with the configured settings. */
 export async function openSyncContext(config: Config, store: Store, log: Logger): Promise<SyncContext> {
   return {
     store,
@@ -16,6 +16,6 @@ export async function openSyncContext(config: Config, store: Store, log: Logger)
     dataDir: config.dataDir,
     allowLocal: config.allowLocalRepositories,
     allowRedirects: config.allowRepositoryRedirects,
-    sizeLimit: config.repositorySizeLimit * megabyte,
+    sizeLimit: config.repositorySizeLimitMb * megabyte,
   }
 }

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { describe, test } from 'node:test'
-import {
-  type Delivery,
-  deliveries,
-  type ForgeName,
-  gitlabSigned,
-  type PullFacts,
-  pageOf,
-} from '../../../testing/payloads.ts'
+import { type Delivery, type ForgeName, type PullFacts, repositoryPage } from '../../../testing/payloads/facts.ts'
+import { gitlabSigned } from '../../../testing/payloads/gitlab.ts'
+import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
 import type { PullReport } from '../../src/domain/history/pull.ts'
 import type { PushReport, Report } from '../../src/domain/history/report.ts'
 import { forgeNames } from '../../src/domain/repositories/repository.ts'
@@ -27,7 +22,7 @@ const at = '2026-02-03T10:30:00Z'
 
 function read(name: ForgeName, { headers, body }: Delivery): Report {
   const forge = forgeOf(name)
-  return forge.read(forge.describe(headers).event, body.toString())
+  return forge.readBody(forge.readHeaders(headers).event, body.toString())
 }
 
 function onlyPush(report: Report): PushReport {
@@ -43,7 +38,7 @@ function onlyPull(report: Report): PullReport {
 }
 
 function pull(name: ForgeName, facts: Partial<PullFacts> & { action: PullFacts['action'] }): PullReport {
-  return onlyPull(read(name, deliveries(name, secret).pull({ number: 12, head, openedAt, at, ...facts })))
+  return onlyPull(read(name, deliveriesFrom(name, secret).pull({ number: 12, head, openedAt, at, ...facts })))
 }
 
 /** The same delivery with something else at the paths, signed or not. */
@@ -65,9 +60,13 @@ describe('Signatures', () => {
     const headers = {
       'x-hub-signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
     }
-    assert.ok(forgeOf('github').verify({ headers, body }, ["It's a Secret to Everybody"], now))
+    assert.ok(forgeOf('github').verifySignature({ headers, body }, ["It's a Secret to Everybody"], now))
     assert.ok(
-      !forgeOf('github').verify({ headers, body: Buffer.from('Hello, World?') }, ["It's a Secret to Everybody"], now),
+      !forgeOf('github').verifySignature(
+        { headers, body: Buffer.from('Hello, World?') },
+        ["It's a Secret to Everybody"],
+        now,
+      ),
     )
   })
 
@@ -76,17 +75,17 @@ describe('Signatures', () => {
     const signatureHeaders = /signature|token/
 
     test(`${name}: a delivery verifies with its secret, during rotation with either, and with no other`, () => {
-      const delivery = deliveries(name, secret).push({ before, after })
-      assert.ok(forge.verify(delivery, [secret], now))
-      assert.ok(forge.verify(delivery, ['the next one', secret], now))
-      assert.ok(forge.verify(delivery, [secret, 'the one before'], now))
+      const delivery = deliveriesFrom(name, secret).push({ before, after })
+      assert.ok(forge.verifySignature(delivery, [secret], now))
+      assert.ok(forge.verifySignature(delivery, ['the next one', secret], now))
+      assert.ok(forge.verifySignature(delivery, [secret, 'the one before'], now))
       for (const others of [['another'], [`${secret} `], [secret.slice(1)], [''], []]) {
-        assert.ok(!forge.verify(delivery, others, now), JSON.stringify(others))
+        assert.ok(!forge.verifySignature(delivery, others, now), JSON.stringify(others))
       }
     })
 
     test(`${name}: a missing, empty, cut, longer or repeated signature does not verify`, () => {
-      const delivery = deliveries(name, secret).push({ before, after })
+      const delivery = deliveriesFrom(name, secret).push({ before, after })
       const alter = (change: (value: string) => string | string[] | undefined) => ({
         headers: Object.fromEntries(
           Object.entries(delivery.headers).map(([key, value]) => [
@@ -97,7 +96,7 @@ describe('Signatures', () => {
         body: delivery.body,
       })
       assert.ok(
-        forge.verify(
+        forge.verifySignature(
           alter((value) => value),
           [secret],
           now,
@@ -114,50 +113,52 @@ describe('Signatures', () => {
         (value) => [value, value],
         (value) => `${value}, ${value}`,
       ]
-      for (const change of changes) assert.ok(!forge.verify(alter(change), [secret], now), change.toString())
+      for (const change of changes) assert.ok(!forge.verifySignature(alter(change), [secret], now), change.toString())
     })
 
     test(`${name}: an empty secret verifies nothing, not even what was signed with it`, () => {
-      assert.ok(!forge.verify(deliveries(name, '').push({ before, after }), [''], now))
-      assert.ok(!forge.verify(deliveries(name, '').push({ before, after }), ['', secret], now))
+      assert.ok(!forge.verifySignature(deliveriesFrom(name, '').push({ before, after }), [''], now))
+      assert.ok(!forge.verifySignature(deliveriesFrom(name, '').push({ before, after }), ['', secret], now))
     })
 
     // GitLab's token says nothing about the body.
     if (name !== 'gitlab') {
       test(`${name}: a body that was written anew with the same meaning does not verify`, () => {
-        const { headers, body } = deliveries(name, secret).push({ before, after })
+        const { headers, body } = deliveriesFrom(name, secret).push({ before, after })
         const rewritten = Buffer.from(JSON.stringify(JSON.parse(body.toString()), null, 1))
-        assert.ok(!forge.verify({ headers, body: rewritten }, [secret], now))
+        assert.ok(!forge.verifySignature({ headers, body: rewritten }, [secret], now))
       })
     }
 
     test(`${name}: a new secret is long, new each time, and verifies what is signed with it`, () => {
-      const [one, other] = [forge.newSecret(), forge.newSecret()]
+      const [one, other] = [forge.generateSecret(), forge.generateSecret()]
       assert.notEqual(one, other)
       assert.ok(one.length >= 43)
       assert.match(one, name === 'gitlab' ? /^whsec_[A-Za-z0-9+/]{43}=$/ : /^[\w-]+$/)
-      assert.ok(forge.verify(deliveries(name, one).ping(), [one], now))
+      assert.ok(forge.verifySignature(deliveriesFrom(name, one).ping(), [one], now))
     })
   }
 
   test('GitHub does not take the SHA-1 signature, nor Bitbucket a signature in the header of GitHub', () => {
-    const { headers, body } = deliveries('github', secret).push({ before, after })
+    const { headers, body } = deliveriesFrom('github', secret).push({ before, after })
     const { 'x-hub-signature-256': signature, ...rest } = headers
-    assert.ok(!forgeOf('github').verify({ headers: rest, body }, [secret], now))
+    assert.ok(!forgeOf('github').verifySignature({ headers: rest, body }, [secret], now))
     const elsewhere = { 'x-hub-signature-256': signature as string }
-    assert.ok(!forgeOf('bitbucket').verify({ headers: elsewhere, body }, [secret], now))
+    assert.ok(!forgeOf('bitbucket').verifySignature({ headers: elsewhere, body }, [secret], now))
   })
 
   test('Gitea without its own header is verified by that of GitHub, and an empty one of its own is not passed over', () => {
-    const { headers, body } = deliveries('gitea', secret).push({ before, after })
+    const { headers, body } = deliveriesFrom('gitea', secret).push({ before, after })
     const { 'x-gitea-signature': own, ...rest } = headers
     assert.ok(own)
-    assert.ok(forgeOf('gitea').verify({ headers: rest, body }, [secret], now))
-    assert.ok(!forgeOf('gitea').verify({ headers: { ...headers, 'x-gitea-signature': '' }, body }, [secret], now))
+    assert.ok(forgeOf('gitea').verifySignature({ headers: rest, body }, [secret], now))
+    assert.ok(
+      !forgeOf('gitea').verifySignature({ headers: { ...headers, 'x-gitea-signature': '' }, body }, [secret], now),
+    )
   })
 
   describe('GitLab, signed', () => {
-    const { verify, newSecret } = forgeOf('gitlab')
+    const { verifySignature: verify, generateSecret: newSecret } = forgeOf('gitlab')
     const key = newSecret()
     const body = Buffer.from('{"object_kind":"push"}')
 
@@ -228,21 +229,21 @@ describe('What a delivery says of itself', () => {
   }
   for (const name of forgeNames) {
     test(`${name}: its event, and its id, which is new each time and the same when sent again`, () => {
-      const builder = deliveries(name, secret)
+      const builder = deliveriesFrom(name, secret)
       const push = builder.push({ before, after })
-      assert.equal(forgeOf(name).describe(push.headers).event, events[name][0])
+      assert.equal(forgeOf(name).readHeaders(push.headers).event, events[name][0])
       const opened = builder.pull({ action: 'opened', number: 1, head })
-      assert.equal(forgeOf(name).describe(opened.headers).event, events[name][1])
-      const ids = [push, opened].map(({ headers }) => forgeOf(name).describe(headers).deliveryId)
+      assert.equal(forgeOf(name).readHeaders(opened.headers).event, events[name][1])
+      const ids = [push, opened].map(({ headers }) => forgeOf(name).readHeaders(headers).deliveryId)
       assert.ok(ids[0] && ids[1] && ids[0] !== ids[1])
       const again = builder.signed('push', push.body, ids[0])
-      assert.equal(forgeOf(name).describe(again.headers).deliveryId, ids[0])
+      assert.equal(forgeOf(name).readHeaders(again.headers).deliveryId, ids[0])
     })
 
     test(`${name}: nothing where headers are missing, repeated, too long or not printable`, () => {
       const nothing = { event: '', deliveryId: null }
-      assert.deepEqual(forgeOf(name).describe({}), nothing)
-      const { headers } = deliveries(name, secret).push({ before, after })
+      assert.deepEqual(forgeOf(name).readHeaders({}), nothing)
+      const { headers } = deliveriesFrom(name, secret).push({ before, after })
       for (const change of [
         (value: string) => [value, value],
         () => 'x'.repeat(201),
@@ -251,19 +252,19 @@ describe('What a delivery says of itself', () => {
         () => '',
       ]) {
         const other = Object.fromEntries(Object.entries(headers).map(([key, value]) => [key, change(value)]))
-        assert.deepEqual(forgeOf(name).describe(other), nothing)
+        assert.deepEqual(forgeOf(name).readHeaders(other), nothing)
       }
     })
   }
 
   test('GitLab before 17.4 has no id unless it signs', () => {
-    assert.equal(forgeOf('gitlab').describe({ 'x-gitlab-event': 'Push Hook' }).deliveryId, null)
-    assert.equal(forgeOf('gitlab').describe({ 'webhook-id': 'one' }).deliveryId, 'one')
+    assert.equal(forgeOf('gitlab').readHeaders({ 'x-gitlab-event': 'Push Hook' }).deliveryId, null)
+    assert.equal(forgeOf('gitlab').readHeaders({ 'webhook-id': 'one' }).deliveryId, 'one')
   })
 })
 
 for (const name of forgeNames) {
-  const builder = deliveries(name, secret)
+  const builder = deliveriesFrom(name, secret)
   const isBitbucket = name === 'bitbucket'
   const shown = (sha: string) => (isBitbucket ? sha.slice(0, 12) : sha)
 
@@ -274,7 +275,7 @@ for (const name of forgeNames) {
         builder.push({ branch: 'team/prompts', before, after, pusher: 'alan', defaultBranch: 'trunk' }),
       )
       assert.deepEqual(report, {
-        webUrl: pageOf(name),
+        webUrl: repositoryPage(name),
         defaultBranch: isBitbucket ? null : 'trunk',
         events: [{ type: 'push', branch: 'team/prompts', before, after, pusher: 'alan' }],
       })
@@ -296,7 +297,7 @@ for (const name of forgeNames) {
       ]) {
         const { events, webUrl } = read(name, delivery)
         assert.deepEqual(events, [])
-        assert.equal(webUrl, pageOf(name))
+        assert.equal(webUrl, repositoryPage(name))
       }
     })
 
@@ -311,7 +312,7 @@ for (const name of forgeNames) {
       assert.deepEqual(pull(name, { action: 'opened', author: 'ada', title: 'Be kinder', at: openedAt }), {
         type: 'pull',
         number: 12,
-        url: `${pageOf(name)}${forgeOf(name).pullPath(12)}`,
+        url: `${repositoryPage(name)}${forgeOf(name).pullPath(12)}`,
         title: 'Be kinder',
         openedAt: Date.parse(openedAt),
         event: {
@@ -397,7 +398,7 @@ for (const name of forgeNames) {
     const closed = builder.pull({ action: 'closed', number: 12, head })
 
     test('a body that is no JSON object is refused', () => {
-      const { event } = forgeOf(name).describe(push.headers)
+      const { event } = forgeOf(name).readHeaders(push.headers)
       for (const [body, message] of [
         ['', 'the body must be JSON'],
         ['{', 'the body must be JSON'],
@@ -406,7 +407,7 @@ for (const name of forgeNames) {
         ['null', 'the body must be a JSON object'],
         ['"text"', 'the body must be a JSON object'],
       ] as const) {
-        assert.throws(() => forgeOf(name).read(event, body), { message })
+        assert.throws(() => forgeOf(name).readBody(event, body), { message })
       }
     })
 
@@ -461,7 +462,7 @@ const wrongFields: Record<ForgeName, [path: string, value: unknown, what: string
 describe('Traps', () => {
   const closed = (name: ForgeName, values: Record<string, unknown> = {}) =>
     onlyPull(
-      read(name, changed(deliveries(name, secret).pull({ action: 'closed', number: 12, head, openedAt, at }), values)),
+      read(name, changed(deliveriesFrom(name, secret).pull({ action: 'closed', number: 12, head, openedAt, at }), values)),
     )
 
   test('GitHub: the commit by which it tried the merge is never taken for the merge', () => {
@@ -492,7 +493,7 @@ describe('Traps', () => {
 
   test('GitHub: a merge without a merger or a time of merging is told by its sender and its closing', () => {
     const later = '2026-02-28T00:00:00Z'
-    const delivery = deliveries('github', secret).pull({ action: 'merged', number: 12, head, at, actor: 'grace' })
+    const delivery = deliveriesFrom('github', secret).pull({ action: 'merged', number: 12, head, at, actor: 'grace' })
     const { event } = onlyPull(
       read(
         'github',
@@ -511,20 +512,20 @@ describe('Traps', () => {
       ['closed', ['updated_at']],
       ['merged', ['closed_at', 'updated_at']],
     ] as const) {
-      const delivery = deliveries('github', secret).pull({ action, number: 12, head, openedAt, at })
+      const delivery = deliveriesFrom('github', secret).pull({ action, number: 12, head, openedAt, at })
       const values = Object.fromEntries(later.map((field) => [`pull_request.${field}`, '2026-02-28T00:00:00Z']))
       assert.equal(onlyPull(read('github', changed(delivery, values))).event.at, Date.parse(at))
     }
   })
 
   test('GitHub: the merge is told even without a commit in the body', () => {
-    const delivery = deliveries('github', secret).pull({ action: 'merged', number: 12, head, mergeCommit: merge })
+    const delivery = deliveriesFrom('github', secret).pull({ action: 'merged', number: 12, head, mergeCommit: merge })
     const report = read('github', changed(delivery, { 'pull_request.merge_commit_sha': undefined }))
     assert.equal(onlyPull(report).event.mergeCommit, null)
   })
 
   test('GitHub: neither user nor label of a deleted fork leaves a branch of ours', () => {
-    const delivery = deliveries('github', secret).pull({
+    const delivery = deliveriesFrom('github', secret).pull({
       action: 'closed',
       number: 12,
       head,
@@ -541,12 +542,12 @@ describe('Traps', () => {
   })
 
   test('GitHub: a new title is no new destination', () => {
-    const delivery = deliveries('github', secret).pull({ action: 'retargeted', number: 12, head })
+    const delivery = deliveriesFrom('github', secret).pull({ action: 'retargeted', number: 12, head })
     assert.deepEqual(read('github', changed(delivery, { changes: { title: { from: 'a' } } })).events, [])
   })
 
   test('GitHub: a form says the same as JSON', () => {
-    const { headers, body } = deliveries('github', secret).pull({
+    const { headers, body } = deliveriesFrom('github', secret).pull({
       action: 'opened',
       number: 12,
       head,
@@ -561,12 +562,12 @@ describe('Traps', () => {
 
   test('a delivery of Forgejo is read right at a hook that was connected as GitHub', () => {
     for (const action of ['opened', 'updated', 'retargeted', 'reopened', 'closed', 'merged'] as const) {
-      const delivery = deliveries('forgejo', secret).pull({ action, number: 12, head, mergeCommit: merge })
-      assert.ok(forgeOf('github').verify(delivery, [secret], now))
+      const delivery = deliveriesFrom('forgejo', secret).pull({ action, number: 12, head, mergeCommit: merge })
+      assert.ok(forgeOf('github').verifySignature(delivery, [secret], now))
       assert.deepEqual(read('github', delivery), read('forgejo', delivery))
       assert.equal(onlyPull(read('github', delivery)).event.kind, action)
     }
-    const push = deliveries('forgejo', secret).push({ before, after, pusher: 'alan' })
+    const push = deliveriesFrom('forgejo', secret).push({ before, after, pusher: 'alan' })
     assert.equal(onlyPush(read('github', push)).pusher, 'alan')
   })
 
@@ -576,7 +577,7 @@ describe('Traps', () => {
       changes: { default_branch: { from: 'master' } },
       repository: { html_url: 'https://github.example/acme/prompts/', default_branch: 'main' },
     })
-    assert.deepEqual(forgeOf('github').read('repository', body), {
+    assert.deepEqual(forgeOf('github').readBody('repository', body), {
       webUrl: 'https://github.example/acme/prompts',
       defaultBranch: 'main',
       events: [],
@@ -585,7 +586,7 @@ describe('Traps', () => {
 
   test('a page that is no web page is none', () => {
     for (const html_url of ['javascript:alert(1)', 'https://', 'https://a b', '', 7, null]) {
-      assert.equal(forgeOf('github').read('ping', JSON.stringify({ repository: { html_url } })).webUrl, null)
+      assert.equal(forgeOf('github').readBody('ping', JSON.stringify({ repository: { html_url } })).webUrl, null)
     }
   })
 
@@ -613,7 +614,7 @@ describe('Traps', () => {
   })
 
   test('GitLab: the merge commit, else the squashed one, else none', () => {
-    const delivery = deliveries('gitlab', secret).pull({ action: 'merged', number: 12, head })
+    const delivery = deliveriesFrom('gitlab', secret).pull({ action: 'merged', number: 12, head })
     const mergeCommitOf = (merged: string | null, squashed: string | null | undefined) =>
       onlyPull(
         read(
@@ -636,12 +637,12 @@ describe('Traps', () => {
   })
 
   test('GitLab: a merge request without a commit tells nothing yet', () => {
-    const delivery = deliveries('gitlab', secret).pull({ action: 'opened', number: 12, head })
+    const delivery = deliveriesFrom('gitlab', secret).pull({ action: 'opened', number: 12, head })
     assert.deepEqual(read('gitlab', changed(delivery, { 'object_attributes.last_commit': null })).events, [])
   })
 
   test('GitLab: the fork of a subgroup is called by its path, not by its title', () => {
-    const delivery = deliveries('gitlab', secret).pull({
+    const delivery = deliveriesFrom('gitlab', secret).pull({
       action: 'opened',
       number: 12,
       head,
@@ -656,7 +657,7 @@ describe('Traps', () => {
   })
 
   test('Bitbucket: one delivery tells each branch that was pushed, and none of the tags', () => {
-    const { headers, body } = deliveries('bitbucket', secret).push({ before, after })
+    const { headers, body } = deliveriesFrom('bitbucket', secret).push({ before, after })
     const side = (name: string, type: string, hash: string) => ({ name, type, target: { hash } })
     const push = {
       changes: [
@@ -682,20 +683,20 @@ describe('Traps', () => {
   })
 
   test('an unknown action is no event, whatever else is in the body', () => {
-    assert.deepEqual(forgeOf('github').read('pull_request', '{"action":"stacked"}').events, [])
+    assert.deepEqual(forgeOf('github').readBody('pull_request', '{"action":"stacked"}').events, [])
     assert.deepEqual(
-      forgeOf('gitlab').read('Merge Request Hook', '{"object_attributes":{"action":"approved"}}').events,
+      forgeOf('gitlab').readBody('Merge Request Hook', '{"object_attributes":{"action":"approved"}}').events,
       [],
     )
-    assert.deepEqual(forgeOf('bitbucket').read('pullrequest:approved', '{}').events, [])
-    assert.deepEqual(forgeOf('bitbucket').read('constructor', '{}').events, [])
-    assert.deepEqual(forgeOf('gitea').read('', '{}').events, [])
+    assert.deepEqual(forgeOf('bitbucket').readBody('pullrequest:approved', '{}').events, [])
+    assert.deepEqual(forgeOf('bitbucket').readBody('constructor', '{}').events, [])
+    assert.deepEqual(forgeOf('gitea').readBody('', '{}').events, [])
   })
 })
 
 describe('Marks', () => {
   function markOf(name: ForgeName, message: string, parents = 1): number | null {
-    return forgeOf(name).markOf({ parents, subject: message.split('\n')[0] as string, message })
+    return forgeOf(name).mergeReference({ parents, subject: message.split('\n')[0] as string, message })
   }
 
   test('GitHub: the number of a merge, of a squash, and the last one where there are several', () => {
@@ -795,7 +796,7 @@ describe('Marks', () => {
     const expected: Record<ForgeName, number> = { github: 1, gitlab: 1, gitea: 1, forgejo: 1, bitbucket: 0 }
     // Looking at them again for every character would not end before the test is ended.
     for (const name of forgeNames) {
-      const marks = hostile.map((message) => forgeOf(name).markOf({ parents: 2, subject: message, message }))
+      const marks = hostile.map((message) => forgeOf(name).mergeReference({ parents: 2, subject: message, message }))
       assert.equal(marks.filter((mark) => mark !== null).length, expected[name], name)
     }
   })
@@ -814,7 +815,7 @@ describe('Places and people', () => {
   })
 
   test('commits that a forge made itself are told by its address, not by its name', () => {
-    const made = (name: ForgeName, email: string) => forgeOf(name).isCommitter({ name: 'GitHub', email })
+    const made = (name: ForgeName, email: string) => forgeOf(name).isForgeCommitter({ name: 'GitHub', email })
     assert.ok(made('github', 'noreply@github.com'))
     assert.ok(!made('github', '7+ada@users.noreply.github.com'))
     assert.ok(made('gitlab', 'noreply@gitlab.com'))
@@ -825,13 +826,13 @@ describe('Places and people', () => {
 
   test('setting up takes four lines with the page, the address and the secret', () => {
     for (const name of forgeNames) {
-      const lines = forgeOf(name).setUp({
+      const lines = forgeOf(name).setUpSteps({
         url: 'https://ledger.example/hooks/1',
         secret: 's3cr3t',
-        webUrl: pageOf(name),
+        webUrl: repositoryPage(name),
       })
       assert.equal(lines.length, 4)
-      assert.match(lines[0] as string, new RegExp(`^Open ${pageOf(name)}/`))
+      assert.match(lines[0] as string, new RegExp(`^Open ${repositoryPage(name)}/`))
       assert.match(lines[1] as string, /https:\/\/ledger\.example\/hooks\/1/)
       assert.match(lines[1] as string, /s3cr3t/)
       assert.match(lines[2] as string, /push/i)

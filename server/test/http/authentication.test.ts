@@ -3,20 +3,20 @@ import { describe, test } from 'node:test'
 import pino from 'pino'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { useService } from '../../../testing/service.ts'
-import { hashSecret, newApiKey, newSecret } from '../../src/domain/access/api-key.ts'
+import { generateSecret, hashSecret, newApiKey } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { buildApp } from '../../src/http/app.ts'
-import { keyUses } from '../../src/http/keys/last-used.ts'
+import { createLastUsedTracker } from '../../src/http/keys/last-used.ts'
 
 const unauthorized = {
-  error: { code: 'unauthorized', message: 'Send a valid API key in the header "Authorization: Bearer <API_KEY>".' },
+  error: { code: 'unauthorized', message: 'The API key is missing or not valid. Send one in the header "Authorization: Bearer <API_KEY>".' },
 }
 
 onEachEngine('Authentication', (engine) => {
   const service = useService(engine)
 
   describe('401', () => {
-    test('answers a missing, malformed, unknown, revoked and expired key with the same body', async () => {
+    test('a missing, malformed, unknown, revoked or expired key gets the same 401', async () => {
       const tenant = await service.tenant()
       const revoked = await service.key(tenant.organisation)
       const access = await service.store.keys.findAccess(hashSecret(revoked))
@@ -32,7 +32,7 @@ onEachEngine('Authentication', (engine) => {
         `Bearer ${tenant.key} more`,
         `Bearer ${tenant.key.slice(0, -1)}`,
         `Bearer ${tenant.key.slice(0, -1)}~`,
-        `Bearer ${newSecret()}`,
+        `Bearer ${generateSecret()}`,
         `Bearer ${revoked}`,
         `Bearer ${expired}`,
       ]
@@ -49,7 +49,7 @@ onEachEngine('Authentication', (engine) => {
       }
     })
 
-    test('comes before every other refusal', async () => {
+    test('an invalid key is reported before any other problem', async () => {
       const tenant = await service.tenant()
       const response = await service.app.inject({
         method: 'POST',
@@ -61,7 +61,7 @@ onEachEngine('Authentication', (engine) => {
       assert.equal(await tenant.used(), 0)
     })
 
-    test('is given for a key in the query string or the body', async () => {
+    test('a key in the query string or the body is ignored', async () => {
       const tenant = await service.tenant()
       const response = await service.app.inject({
         method: 'POST',
@@ -72,17 +72,17 @@ onEachEngine('Authentication', (engine) => {
       assert.equal(response.statusCode, 401)
     })
 
-    test('is given from the moment that a key expires', async () => {
+    test('a key is rejected from the moment it expires', async () => {
       const tenant = await service.tenant()
       const key = await service.key(tenant.organisation, 'standard', service.now + 1)
-      const ask = () =>
+      const getHistory = () =>
         service.app.inject({ url: `${tenant.path}/history`, headers: { authorization: `Bearer ${key}` } })
-      assert.equal((await ask()).statusCode, 200)
+      assert.equal((await getHistory()).statusCode, 200)
       service.now += 1
-      assert.equal((await ask()).statusCode, 401)
+      assert.equal((await getHistory()).statusCode, 401)
     })
 
-    test('is given from the moment that revoking returns', async () => {
+    test('a revoked key is rejected on the next request', async () => {
       const tenant = await service.tenant()
       assert.equal((await tenant.history()).statusCode, 200)
       const access = await service.store.keys.findAccess(hashSecret(tenant.key))
@@ -93,7 +93,7 @@ onEachEngine('Authentication', (engine) => {
     })
   })
 
-  test('takes the scheme in any case and more than one space', async () => {
+  test('the Bearer scheme is case-insensitive and may be followed by several spaces', async () => {
     const tenant = await service.tenant()
     for (const scheme of ['Bearer ', 'bearer ', 'BEARER ', 'bEaReR   ']) {
       const headers = { authorization: scheme + tenant.key }
@@ -102,10 +102,10 @@ onEachEngine('Authentication', (engine) => {
     }
   })
 
-  test('lets a rotated key work beside its replacement until the overlap ends', async () => {
+  test('a rotated key works next to its replacement until the overlap ends', async () => {
     const tenant = await service.tenant()
     const access = await service.store.keys.findAccess(hashSecret(tenant.key))
-    const secret = newSecret()
+    const secret = generateSecret()
     const key = {
       organisationId: tenant.organisation.id,
       name: 'n',
@@ -114,19 +114,19 @@ onEachEngine('Authentication', (engine) => {
       expiresAt: null,
     } as const
     await service.store.keys.rotate(access?.keyId as number, newApiKey(secret, key), service.now + 1_000, operator)
-    const ask = async (bearer: string) => {
+    const statusWith = async (bearer: string) => {
       const headers = { authorization: `Bearer ${bearer}` }
       return (await service.app.inject({ url: `${tenant.path}/history`, headers })).statusCode
     }
-    assert.deepEqual([await ask(tenant.key), await ask(secret)], [200, 200])
+    assert.deepEqual([await statusWith(tenant.key), await statusWith(secret)], [200, 200])
     service.now += 1_000
-    assert.deepEqual([await ask(tenant.key), await ask(secret)], [401, 200])
+    assert.deepEqual([await statusWith(tenant.key), await statusWith(secret)], [401, 200])
   })
 
   describe('404', () => {
-    test('answers unknown paths and other methods under /api/v1, given a valid key', async () => {
+    test('with a valid key, unknown paths and methods under /api/v1 get 404', async () => {
       const tenant = await service.tenant()
-      const asked = [
+      const unknown = [
         ['GET', '/api/v1'],
         ['GET', '/api/v1/'],
         ['GET', '/api/v1/nothing'],
@@ -140,7 +140,7 @@ onEachEngine('Authentication', (engine) => {
         ['DELETE', `${tenant.path}/signals`],
         ['PATCH', `${tenant.path}/signals`],
       ] as const
-      for (const [method, url] of asked) {
+      for (const [method, url] of unknown) {
         const response = await service.app.inject({ method, url, headers: tenant.headers })
         assert.equal(response.statusCode, 404, `${method} ${url}`)
         if (method !== 'HEAD') assert.equal(response.json().error.code, 'not_found')
@@ -148,7 +148,7 @@ onEachEngine('Authentication', (engine) => {
       }
     })
 
-    test('comes before what is wrong with the body', async () => {
+    test('an unknown prompt is reported before an invalid body', async () => {
       const tenant = await service.tenant()
       for (const url of ['/api/v1/nothing', '/api/v1/prompts/pmt_x/signals']) {
         for (const type of ['text/plain', 'application/json']) {
@@ -159,7 +159,7 @@ onEachEngine('Authentication', (engine) => {
       }
     })
 
-    test('has one body for a prompt that is unknown, malformed, deleted or of another organisation', async () => {
+    test('an unknown, malformed, deleted or foreign prompt ID gets the same 404', async () => {
       const tenant = await service.tenant()
       const other = await service.tenant()
       const deleted = await service.prompt(tenant.organisation)
@@ -196,31 +196,32 @@ onEachEngine('Authentication', (engine) => {
     })
   })
 
-  test('looks up every prompt that is not there in the same way, so that time tells nothing', async () => {
+  test('every missing prompt takes the same lookup, so timing reveals nothing', async (t) => {
     const tenant = await service.tenant()
     const other = await service.tenant()
     const lookups: string[] = []
-    const { store, uses } = service
+    const { store, lastUsed } = service
     const find: typeof store.prompts.find = (organisationId, publicId) => {
       lookups.push(publicId)
       return store.prompts.find(organisationId, publicId)
     }
     const app = buildApp({
       store: { ...store, prompts: { ...store.prompts, find } },
-      keyUses: uses,
-      repositories: service.following,
+      lastUsed,
+      repositories: service.repositories,
+      publicUrl: () => 'https://ledger.example',
       consoleFolder: service.consoleFolder,
       clock: () => service.now,
       log: pino({ level: 'silent' }),
     })
+    t.after(() => app.close())
     const ids = ['malformed', 'pmt_000000000000000000000000', other.prompt.publicId]
     for (const id of ids) await app.inject({ url: `/api/v1/prompts/${id}/history`, headers: tenant.headers })
     assert.deepEqual(lookups, ['pmt_', ...ids.slice(1)])
-    await app.close()
   })
 
   describe('403', () => {
-    test('answers a key of role ingest that asks for history, whether or not the prompt exists', async () => {
+    test('an ingest key that requests history gets 403, whether or not the prompt exists', async () => {
       const tenant = await service.tenant('free', 'ingest')
       for (const url of [`${tenant.path}/history`, '/api/v1/prompts/pmt_x/history']) {
         const response = await service.app.inject({ url, headers: tenant.headers })
@@ -230,7 +231,7 @@ onEachEngine('Authentication', (engine) => {
     })
   })
 
-  test('lets every role create signals, and standard and admin read history', async () => {
+  test('every role can create signals; standard and admin keys can read history', async () => {
     for (const role of ['ingest', 'standard', 'admin'] as const) {
       const tenant = await service.tenant('free', role)
       assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 201, role)
@@ -238,27 +239,27 @@ onEachEngine('Authentication', (engine) => {
     }
   })
 
-  test('keeps the last use of a key for later where it could not be stored', async () => {
+  test('last-used times that could not be written are written with the next flush', async () => {
     const tenant = await service.tenant()
     const [key] = await service.store.keys.list(tenant.organisation.id)
-    let broken = true
-    const uses = keyUses({
+    let failing = true
+    const lastUsed = createLastUsedTracker({
       ...service.store.keys,
-      recordUses: (noted) => (broken ? Promise.reject(new Error('disk full')) : service.store.keys.recordUses(noted)),
+      recordUses: (uses) => (failing ? Promise.reject(new Error('disk full')) : service.store.keys.recordUses(uses)),
     })
-    uses.note(key?.id as number, 5)
-    await assert.rejects(uses.flush(), /disk full/)
-    broken = false
-    await uses.flush()
+    lastUsed.record(key?.id as number, 5)
+    await assert.rejects(lastUsed.flush(), /disk full/)
+    failing = false
+    await lastUsed.flush()
     assert.equal((await service.store.keys.find(key?.id as number))?.lastUsedAt, 5)
   })
 
-  test('notes when a key was last used, without a write for each request', async () => {
+  test('the last-used time of a key is recorded without a write per request', async () => {
     const tenant = await service.tenant()
     const [key] = await service.store.keys.list(tenant.organisation.id)
     for (let i = 0; i < 5; i++) await tenant.history()
     assert.equal((await service.store.keys.find(key?.id as number))?.lastUsedAt, null)
-    await service.uses.flush()
+    await service.lastUsed.flush()
     assert.equal((await service.store.keys.find(key?.id as number))?.lastUsedAt, service.now)
   })
 })

@@ -1,4 +1,5 @@
 import type { Actor } from '../access/audit.ts'
+import { DomainError } from '../errors.ts'
 import type { EntryDetails } from '../history/entry.ts'
 import type { Prompt } from '../prompt.ts'
 import type { Instant } from '../time.ts'
@@ -58,6 +59,11 @@ export interface SyncOptions {
 export interface RotatedSecret {
   secret: string
   oldSecretUntil: Instant
+}
+
+export function alreadyConnected(): DomainError {
+  const message = 'This repository is already connected with the same path. If its secret is lost, rotate it.'
+  return new DomainError('conflict', message)
 }
 
 /** Null for a text that does not exist, or that git no longer has. */

@@ -1,7 +1,11 @@
 import type { Delivery } from '../../domain/repositories/delivery.ts'
-import { type Repository, stateOfRepository } from '../../domain/repositories/repository.ts'
+import { type Repository, repositoryState } from '../../domain/repositories/repository.ts'
+import type { ConnectedRepository, RotatedSecret } from '../../domain/repositories/repository-service.ts'
+import { webUrlOf } from '../../domain/repositories/repository-url.ts'
 import { type Instant, isoTime } from '../../domain/time.ts'
-import type { DeliveryBody, RepositoryBody } from './schema.ts'
+import { forgeOf } from '../../forges/index.ts'
+import type { DeliveryBody } from './delivery-schema.ts'
+import type { ConnectedBody, RepositoryBody, RotatedSecretBody } from './schema.ts'
 
 export function toRepositoryBody(
   repository: Repository,
@@ -13,7 +17,7 @@ export function toRepositoryBody(
     url: repository.url,
     path: repository.path,
     default_branch: repository.defaultBranch,
-    state: stateOfRepository(repository),
+    state: repositoryState(repository),
     incomplete: repository.incomplete,
     webhook_url: webhookUrl(repository, publicUrl),
     last_delivery_at: timeOrNull(repository.lastDeliveryAt),
@@ -23,8 +27,31 @@ export function toRepositoryBody(
   }
 }
 
-export function webhookUrl({ hookId }: Repository, publicUrl: string): string {
-  return `${publicUrl}/webhooks/${hookId}`
+/** The only response with the webhook secret, and the steps to set up the webhook with it. */
+export function toConnectedBody(
+  { repository, secret, prompts, entryCount }: ConnectedRepository,
+  publicUrl: string,
+): ConnectedBody {
+  const webhook = { url: webhookUrl(repository, publicUrl), secret, webUrl: webUrlOf(repository) }
+  return {
+    ...toRepositoryBody(repository, publicUrl),
+    webhook_secret: secret,
+    set_up: forgeOf(repository.forge).setUpSteps(webhook),
+    prompts: prompts.map(({ publicId, path }) => ({ id: publicId, path })),
+    entries: entryCount,
+  }
+}
+
+export function toRotatedSecretBody(
+  repository: Repository,
+  { secret, oldSecretUntil }: RotatedSecret,
+  publicUrl: string,
+): RotatedSecretBody {
+  return {
+    webhook_url: webhookUrl(repository, publicUrl),
+    webhook_secret: secret,
+    old_secret_until: isoTime(oldSecretUntil),
+  }
 }
 
 export function toDeliveryBody(delivery: Delivery): DeliveryBody {
@@ -38,6 +65,10 @@ export function toDeliveryBody(delivery: Delivery): DeliveryBody {
     next_attempt_at: delivery.state === 'pending' ? isoTime(delivery.nextAttemptAt) : null,
     finished_at: timeOrNull(delivery.finishedAt),
   }
+}
+
+function webhookUrl({ hookId }: Repository, publicUrl: string): string {
+  return `${publicUrl}/webhooks/${hookId}`
 }
 
 function timeOrNull(at: Instant | null): string | null {

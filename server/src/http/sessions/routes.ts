@@ -16,7 +16,7 @@ function setCookieHeader(description: string) {
 }
 
 /** Sign in to the console with a key, and out again. */
-export function sessionRoutes({ store, repositories, clock }: Context) {
+export function sessionRoutes({ store, publicUrl, clock }: Context) {
   return async (app: FastifyInstance) => {
     app.post(
       '/session',
@@ -49,7 +49,7 @@ export function sessionRoutes({ store, repositories, clock }: Context) {
         return reply
           .status(201)
           .header('Cache-Control', 'no-store')
-          .header('Set-Cookie', sessionCookie(token, expiresAt, now, repositories.publicUrl()))
+          .header('Set-Cookie', sessionCookie(token, expiresAt, now, publicUrl()))
           .send({ data: await sessionBody(store, { ...access, expiresAt }) })
       },
     )
@@ -89,7 +89,7 @@ export function sessionRoutes({ store, repositories, clock }: Context) {
       async ({ headers }, reply) => {
         const token = sessionTokenIn(headers.cookie)
         if (token !== null) await store.sessions.end(hashToken(token))
-        return reply.status(204).header('Set-Cookie', clearedSessionCookie(repositories.publicUrl())).send()
+        return reply.status(204).header('Set-Cookie', clearedSessionCookie(publicUrl())).send()
       },
     )
   }

@@ -1,16 +1,16 @@
 import type { Instant } from '../domain/time.ts'
 
-/** What a delivery's JSON holds: nothing is known of it until it was looked at. */
+/** Untrusted JSON of a delivery: every field is validated when it is read. */
 export type Fields = Record<string, unknown>
 
 const control = /\p{Cc}/gu
 const sha = /^[0-9a-f]{7,64}$/
 const zeros = /^0+$/
-const largestNumber = 2 ** 31 - 1
+const maxNumber = 2 ** 31 - 1
 const yearTenThousand = Date.UTC(10_000, 0)
 
-// ISO 8601, and how Ruby prints a time: 2023-12-05 18:43:00 UTC.
-const moment = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(\.\d{1,9})? ?(Z|UTC|[+-]\d{2}:?\d{2})?$/
+// ISO 8601, and Ruby's format: 2023-12-05 18:43:00 UTC.
+const timestamp = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(\.\d{1,9})? ?(Z|UTC|[+-]\d{2}:?\d{2})?$/
 
 export function parseFields(body: string): Fields {
   let value: unknown
@@ -23,7 +23,7 @@ export function parseFields(body: string): Fields {
   return value
 }
 
-/** The value at a path such as `pull_request.head.sha`; null where the path ends before. */
+/** The value at a path such as `pull_request.head.sha`; null if any part of it is missing. */
 export function valueAt(fields: Fields, path: string): unknown {
   let value: unknown = fields
   for (const name of path.split('.')) {
@@ -35,21 +35,21 @@ export function valueAt(fields: Fields, path: string): unknown {
 
 export function text(fields: Fields, path: string): string {
   const value = valueAt(fields, path)
-  if (typeof value !== 'string') throw new Error(`${path} must be a text`)
+  if (typeof value !== 'string') throw new Error(`${path} must be a string`)
   return value
 }
 
-/** A text, or null where it is missing or empty. */
+/** A string; null if missing or empty. */
 export function optionalText(fields: Fields, path: string): string | null {
   return valueAt(fields, path) === null ? null : text(fields, path) || null
 }
 
-/** A text for people, made fit for every store and terminal: anybody can name a pull request anything. */
+/** A line to display. Control characters are replaced: titles are untrusted, and not every database or terminal takes them. */
 export function line(fields: Fields, path: string): string {
   return text(fields, path).toWellFormed().replace(control, ' ').trim()
 }
 
-/** The first of these that says something. GitLab hides what is not public behind a literal. */
+/** The first of these that is not empty. GitLab replaces private values with the literal `[REDACTED]`. */
 export function firstLine(fields: Fields, ...paths: string[]): string | null {
   for (const path of paths) {
     const value = valueAt(fields, path) === null ? '' : line(fields, path)
@@ -58,11 +58,10 @@ export function firstLine(fields: Fields, ...paths: string[]): string | null {
   return null
 }
 
-/** The name of a branch or another ref. */
 export function refName(fields: Fields, path: string): string {
   const value = text(fields, path)
   if (value === '' || !value.isWellFormed() || value.search(control) !== -1) {
-    throw new Error(`${path} must be the name of a ref`)
+    throw new Error(`${path} must be a ref name`)
   }
   return value
 }
@@ -84,27 +83,26 @@ export function optionalInteger(fields: Fields, path: string): number | null {
   return value as number
 }
 
-/** The number of a pull request. */
 export function pullNumber(fields: Fields, path: string): number {
   const value = optionalInteger(fields, path)
-  if (value === null || value < 1 || value > largestNumber) throw new Error(`${path} must be a positive integer`)
+  if (value === null || value < 1 || value > maxNumber) throw new Error(`${path} must be a positive integer`)
   return value
 }
 
-export function list(fields: Fields, path: string): Fields[] {
+export function objects(fields: Fields, path: string): Fields[] {
   const value = valueAt(fields, path)
-  if (!Array.isArray(value) || !value.every(isFields)) throw new Error(`${path} must be a list of objects`)
+  if (!Array.isArray(value) || !value.every(isFields)) throw new Error(`${path} must be an array of objects`)
   return value
 }
 
-/** A commit, in the case that git prints. */
+/** A commit hash in lower case, as git prints it. */
 export function commit(fields: Fields, path: string): string {
   const value = text(fields, path).toLowerCase()
-  if (!sha.test(value)) throw new Error(`${path} must be a commit: 7 to 64 hexadecimal digits`)
+  if (!sha.test(value)) throw new Error(`${path} must be a commit hash of 7 to 64 hexadecimal digits`)
   return value
 }
 
-/** A commit; null where it is missing, empty or all zeros, which is how a push says that there is none. */
+/** A commit hash; null if missing, empty or all zeros, which stands for "no commit" in a push. */
 export function optionalCommit(fields: Fields, path: string): string | null {
   if (optionalText(fields, path) === null) return null
   const value = commit(fields, path)
@@ -112,10 +110,10 @@ export function optionalCommit(fields: Fields, path: string): string | null {
 }
 
 export function time(fields: Fields, path: string): Instant {
-  const match = moment.exec(text(fields, path))
+  const match = timestamp.exec(text(fields, path))
   const [, day, clock, fraction = '', zone = 'Z'] = match ?? []
   const at = Date.parse(`${day}T${clock}${fraction}${zone === 'UTC' ? 'Z' : zone}`)
-  if (Number.isNaN(at) || at < 0 || at >= yearTenThousand) throw new Error(`${path} must be a time`)
+  if (Number.isNaN(at) || at < 0 || at >= yearTenThousand) throw new Error(`${path} must be a timestamp`)
   return at
 }
 
@@ -123,23 +121,23 @@ export function optionalTime(fields: Fields, path: string): Instant | null {
   return valueAt(fields, path) === null ? null : time(fields, path)
 }
 
-/** The address of a page; anything but http(s) would be a trap for whoever follows it. */
-export function webAddress(fields: Fields, path: string): string {
+/** The URL of a page. Other schemes, such as `javascript:`, would be dangerous as a link. */
+export function webUrl(fields: Fields, path: string): string {
   const value = text(fields, path)
-  if (!isWebAddress(value)) throw new Error(`${path} must be an address that begins with http:// or https://`)
+  if (!isWebUrl(value)) throw new Error(`${path} must be an http:// or https:// URL`)
   return value
 }
 
-/** The repository's page without a slash at the end, null where the delivery does not tell it. */
-export function repositoryPage(fields: Fields, path: string): string | null {
+/** The repository's page without a trailing slash; null if the delivery has none. */
+export function repositoryUrl(fields: Fields, path: string): string | null {
   const value = valueAt(fields, path)
-  if (typeof value !== 'string' || !isWebAddress(value)) return null
+  if (typeof value !== 'string' || !isWebUrl(value)) return null
   let end = value.length
   while (value[end - 1] === '/') end -= 1
   return value.slice(0, end)
 }
 
-function isWebAddress(value: string): boolean {
+function isWebUrl(value: string): boolean {
   return /^https?:\/\//i.test(value) && !/[\s\p{Cc}]/u.test(value) && value.isWellFormed() && URL.canParse(value)
 }
 

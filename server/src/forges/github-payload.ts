@@ -1,46 +1,46 @@
 import type { PullEventKind, PullReport } from '../domain/history/pull.ts'
 import type { PushReport, Report } from '../domain/history/report.ts'
 import type { Instant } from '../domain/time.ts'
-import type { Fields } from './fields.ts'
-import * as fields from './fields.ts'
+import type { Fields } from './payload-fields.ts'
+import * as fields from './payload-fields.ts'
 
-// Gitea and Forgejo send what GitHub sends, with another word here and there. Both spellings are read, whichever forge the
-// hook was connected as: Forgejo also sends GitHub's headers, and its deliveries do arrive at such hooks.
+// Gitea and Forgejo send GitHub's payload with a few different spellings. All spellings are accepted from all three,
+// because Forgejo also sends GitHub's headers and its deliveries do arrive at webhooks connected as GitHub.
 
-export interface Family {
-  /** Whether a pull request that was closed always says when. */
-  tellsClosing: boolean
+export interface Dialect {
+  /** Whether a closed pull request always has `closed_at`. */
+  alwaysHasClosedAt: boolean
 }
 
-export function readFamily(event: string, body: string, family: Family): Report {
+export function readGithubPayload(event: string, body: string, dialect: Dialect): Report {
   const delivery = fields.parseFields(jsonOf(body))
   return {
-    webUrl: fields.repositoryPage(delivery, 'repository.html_url'),
+    webUrl: fields.repositoryUrl(delivery, 'repository.html_url'),
     defaultBranch: fields.optionalRefName(delivery, 'repository.default_branch'),
-    events: eventsOf(event, delivery, family),
+    events: eventsOf(event, delivery, dialect),
   }
 }
 
-// A hook with the content type application/x-www-form-urlencoded sends the same JSON as a field of a form.
+// A webhook with content type application/x-www-form-urlencoded sends the same JSON in a form field.
 function jsonOf(body: string): string {
   return body.startsWith('payload=') ? (new URLSearchParams(body).get('payload') ?? '') : body
 }
 
-function eventsOf(event: string, delivery: Fields, family: Family): Report['events'] {
+function eventsOf(event: string, delivery: Fields, dialect: Dialect): Report['events'] {
   if (event === 'push') return pushOf(delivery)
-  if (event === 'pull_request') return pullOf(delivery, family)
+  if (event === 'pull_request') return pullOf(delivery, dialect)
   return []
 }
 
-const branches = 'refs/heads/'
+const branchPrefix = 'refs/heads/'
 
 function pushOf(delivery: Fields): PushReport[] {
   const ref = fields.refName(delivery, 'ref')
-  if (!ref.startsWith(branches)) return []
+  if (!ref.startsWith(branchPrefix)) return []
   return [
     {
       type: 'push',
-      branch: ref.slice(branches.length),
+      branch: ref.slice(branchPrefix.length),
       before: fields.optionalCommit(delivery, 'before'),
       after: fields.optionalCommit(delivery, 'after'),
       pusher: fields.firstLine(delivery, 'pusher.login', 'pusher.username', 'pusher.name'),
@@ -48,15 +48,15 @@ function pushOf(delivery: Fields): PushReport[] {
   ]
 }
 
-function pullOf(delivery: Fields, family: Family): PullReport[] {
-  const kind = kindOf(delivery, family)
+function pullOf(delivery: Fields, dialect: Dialect): PullReport[] {
+  const kind = kindOf(delivery, dialect)
   if (kind === null) return []
   const openedAt = fields.time(delivery, 'pull_request.created_at')
   return [
     {
       type: 'pull',
       number: fields.pullNumber(delivery, 'pull_request.number'),
-      url: fields.webAddress(delivery, 'pull_request.html_url'),
+      url: fields.webUrl(delivery, 'pull_request.html_url'),
       title: fields.line(delivery, 'pull_request.title'),
       openedAt,
       event: {
@@ -65,7 +65,7 @@ function pullOf(delivery: Fields, family: Family): PullReport[] {
         head: fields.commit(delivery, 'pull_request.head.sha'),
         headBranch: headBranchOf(delivery),
         base: fields.refName(delivery, 'pull_request.base.ref'),
-        // Until it is merged, this is a commit that GitHub made to try the merge.
+        // Before the merge, this field holds GitHub's test merge commit.
         mergeCommit: kind === 'merged' ? fields.optionalCommit(delivery, 'pull_request.merge_commit_sha') : null,
         commitCount: fields.optionalInteger(delivery, 'pull_request.commits'),
         actor: actorOf(kind, delivery),
@@ -74,7 +74,7 @@ function pullOf(delivery: Fields, family: Family): PullReport[] {
   ]
 }
 
-function kindOf(delivery: Fields, family: Family): PullEventKind | null {
+function kindOf(delivery: Fields, dialect: Dialect): PullEventKind | null {
   switch (fields.text(delivery, 'action')) {
     case 'opened':
       return 'opened'
@@ -86,7 +86,7 @@ function kindOf(delivery: Fields, family: Family): PullEventKind | null {
     case 'edited':
       return isRetargeted(delivery) ? 'retargeted' : null
     case 'closed':
-      return howClosed(delivery, family)
+      return closeKind(delivery, dialect)
     default:
       return null
   }
@@ -96,12 +96,12 @@ function isRetargeted(delivery: Fields): boolean {
   return ['changes.base.ref.from', 'changes.ref.from'].some((path) => fields.optionalText(delivery, path) !== null)
 }
 
-function howClosed(delivery: Fields, family: Family): PullEventKind {
+function closeKind(delivery: Fields, dialect: Dialect): PullEventKind {
   if (fields.flag(delivery, 'pull_request.merged')) return 'merged'
   const isClosed = fields.text(delivery, 'pull_request.state') === 'closed'
-  const tellsWhen = fields.valueAt(delivery, 'pull_request.closed_at') !== null
-  // GitHub was seen to send this for a pull request that it had just merged.
-  return isClosed && (tellsWhen || !family.tellsClosing) ? 'closed' : 'unclear'
+  const hasClosedAt = fields.valueAt(delivery, 'pull_request.closed_at') !== null
+  // GitHub has been seen to send a contradictory close for a pull request that it had just merged.
+  return isClosed && (hasClosedAt || !dialect.alwaysHasClosedAt) ? 'closed' : 'unclear'
 }
 
 function timeOf(kind: PullEventKind, delivery: Fields): Instant | null {
@@ -123,13 +123,13 @@ function headBranchOf(delivery: Fields): string {
   return `${owner ?? 'unknown'}:${branch}`
 }
 
-// Null, or -1 at Gitea, where the fork was deleted.
+// Null if the fork was deleted, or -1 on Gitea.
 function repositoryOf(delivery: Fields, side: 'head' | 'base'): number | null {
   const [repository, id] = [`pull_request.${side}.repo.id`, `pull_request.${side}.repo_id`]
   return fields.optionalInteger(delivery, repository) ?? fields.optionalInteger(delivery, id)
 }
 
-// When the branch or its fork is gone, Gitea names the ref that it keeps, and the branch only in the label.
+// Once the branch or its fork is deleted, Gitea sends its own ref here and the branch name only in the label.
 function headRefOf(delivery: Fields): string {
   const ref = fields.refName(delivery, 'pull_request.head.ref')
   return (ref.startsWith('refs/') ? fields.optionalRefName(delivery, 'pull_request.head.label') : null) ?? ref
@@ -138,6 +138,6 @@ function headRefOf(delivery: Fields): string {
 function actorOf(kind: PullEventKind, delivery: Fields): string {
   const first = { merged: ['pull_request.merged_by.login'], opened: ['pull_request.user.login'] }
   const paths = kind === 'merged' || kind === 'opened' ? first[kind] : []
-  // Who deleted their account is nobody here and `ghost` on the forge's pages.
+  // The user is null for a deleted account, which the forges display as `ghost`.
   return fields.firstLine(delivery, ...paths, 'sender.login') ?? 'ghost'
 }

@@ -1,17 +1,18 @@
-// Commit messages are anybody's, and may be megabytes long: everything here looks at each character once at most.
+// Finds the pull request number in a merge commit's message. Messages are untrusted and may be megabytes long, so every
+// function here visits each character at most once.
 
-const largestNumber = 2 ** 31 - 1
+const maxNumber = 2 ** 31 - 1
 
-/** The number in `before` + N + `after` at this place of the text, null where there is none. */
-export function numberAt(text: string, place: number, before: string, after: string): number | null {
-  if (!text.startsWith(before, place)) return null
-  const start = place + before.length
+/** The number in `before` + N + `after` at this position in the text. */
+export function numberAt(text: string, position: number, before: string, after: string): number | null {
+  if (!text.startsWith(before, position)) return null
+  const start = position + before.length
   let end = start
   while (end - start <= 10 && isDigit(text[end])) end += 1
   return text.startsWith(after, end) ? toNumber(text.slice(start, end)) : null
 }
 
-/** The number in `(#N)` at the end of a text; `signs` are the characters that may stand for `#`. */
+/** The number in `(#N)` at the end of the text. `signs` lists the characters accepted in place of `#`. */
 export function numberAtEnd(text: string, signs: string): number | null {
   const line = text.trimEnd()
   if (!line.endsWith(')')) return null
@@ -21,17 +22,17 @@ export function numberAtEnd(text: string, signs: string): number | null {
   return toNumber(line.slice(start, -1))
 }
 
-/** The number that a line ends with, after the given text. */
+/** The number at the end of the line, if `before` precedes it. */
 export function numberAfter(line: string, before: string): number | null {
   const start = startOfDigits(line, line.length)
   return line.endsWith(before, start) ? toNumber(line.slice(start)) : null
 }
 
-/** What follows `beginning` on the last line of the message that begins so. */
-export function lastLineWith(message: string, beginning: string): string | null {
-  const found = message.lastIndexOf(`\n${beginning}`)
-  if (found === -1 && !message.startsWith(beginning)) return null
-  const start = found + 1 + beginning.length
+/** The rest of the last line that starts with this prefix. */
+export function lastLineWith(message: string, prefix: string): string | null {
+  const index = message.lastIndexOf(`\n${prefix}`)
+  if (index === -1 && !message.startsWith(prefix)) return null
+  const start = index + 1 + prefix.length
   const end = message.indexOf('\n', start)
   return message.slice(start, end === -1 ? undefined : end).trim()
 }
@@ -48,5 +49,5 @@ function isDigit(character: string | undefined): boolean {
 
 function toNumber(digits: string): number | null {
   const number = digits === '' || digits.startsWith('0') ? 0 : Number(digits)
-  return number >= 1 && number <= largestNumber ? number : null
+  return number >= 1 && number <= maxNumber ? number : null
 }

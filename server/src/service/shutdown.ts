@@ -1,0 +1,60 @@
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import type { Store } from '../domain/store.ts'
+
+// A shutdown takes at most ten seconds. After eight, connections that are still open are cut, which ends the requests on them.
+// After nine, only a database that does not respond can still block, and the process exits without it.
+const cutConnectionsAfterMs = 8_000
+const exitAfterMs = 9_000
+
+interface Stoppable {
+  stop(): Promise<void>
+}
+
+/** The parts of a running service. A part that is null is switched off or has not started yet. */
+export interface Running {
+  app: FastifyInstance
+  syncWorker: Stoppable
+  retention: Stoppable | null
+  metricsServer: Stoppable | null
+  lastUsedFlusher: Stoppable
+  store: Store
+}
+
+/** Stops the service on SIGTERM or SIGINT and exits with 0, or with 1 if stopping fails or takes too long. */
+export function stopOnSignal(running: Running, log: Logger): void {
+  let stopping = false
+  const onSignal = async (signal: NodeJS.Signals) => {
+    // The terminal and npm may each pass on the same Ctrl-C.
+    if (stopping) return
+    stopping = true
+    log.info({ signal }, 'stopping')
+    setTimeout(() => {
+      log.fatal('the database did not respond in time: requests in flight are lost, none of them was acknowledged')
+      process.exit(1)
+    }, exitAfterMs).unref()
+    try {
+      await stopService(running)
+      process.exit(0)
+    } catch (error) {
+      log.fatal({ err: error }, 'could not stop cleanly')
+      process.exit(1)
+    }
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+}
+
+/**
+ * Background work stops while requests drain (`closeGracefully` in listen.ts). Metrics are served until the last response is
+ * sent. What the requests leave behind is written after them, and the database that everything else needs closes last.
+ */
+export async function stopService(running: Running): Promise<void> {
+  const { app, syncWorker, retention, metricsServer, lastUsedFlusher, store } = running
+  const backgroundStopped = Promise.all([syncWorker.stop(), retention?.stop()])
+  setTimeout(() => app.server.closeAllConnections(), cutConnectionsAfterMs).unref()
+  await app.close()
+  await Promise.all([backgroundStopped, metricsServer?.stop()])
+  await lastUsedFlusher.stop()
+  await store.close()
+}
