@@ -3,7 +3,7 @@ import type { HistoryPage } from '../domain/history/history.ts'
 import type { Prompt } from '../domain/prompt.ts'
 import type { Store, StoreStats } from '../domain/store.ts'
 
-/** Keeps what was found, up to a number of things, until it is told to forget. */
+/** Bounded caches, cleared as a whole on any change to the data behind them. */
 export interface Caches {
   access: Cache<Access>
   sessions: Cache<Access>
@@ -14,50 +14,50 @@ export interface Caches {
 }
 
 class Cache<Value> {
-  readonly #most: number
+  readonly #maxSize: number
   hits = 0
   misses = 0
   #values = new Map<string, Value>()
-  #finding = new Map<string, Promise<unknown>>()
+  #pending = new Map<string, Promise<unknown>>()
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(maxSize: number) {
+    this.#maxSize = maxSize
   }
 
   get<Missing = never>(key: string, find: () => Promise<Value | Missing>): Promise<Value | Missing> {
-    const known = this.#values.get(key)
-    if (known !== undefined) {
+    const cached = this.#values.get(key)
+    if (cached !== undefined) {
       this.hits++
-      return Promise.resolve(known)
+      return Promise.resolve(cached)
     }
     this.misses++
     return this.#find(key, find)
   }
 
-  /** One look for all who ask for the same at once: after a `forget` that is everybody. */
+  /** Shares one query between concurrent misses of a key, so a `clear` under load does not cause a stampede. */
   #find<Missing>(key: string, find: () => Promise<Value | Missing>): Promise<Value | Missing> {
-    const finding = this.#finding as Map<string, Promise<Value | Missing>>
-    let found = finding.get(key)
-    if (found === undefined) {
-      // After a `forget` meanwhile these are no longer the maps in use, so an answer from before it is not kept.
+    const pending = this.#pending as Map<string, Promise<Value | Missing>>
+    let result = pending.get(key)
+    if (result === undefined) {
+      // `clear` replaces both maps, so a result from before it does not end up in the cache.
       const values = this.#values
-      found = find()
+      result = find()
         .then((value) => {
           if (value !== null) {
-            if (values.size >= this.#most) values.delete(values.keys().next().value as string)
+            if (values.size >= this.#maxSize) values.delete(values.keys().next().value as string)
             values.set(key, value as Value)
           }
           return value
         })
-        .finally(() => finding.delete(key))
-      finding.set(key, found)
+        .finally(() => pending.delete(key))
+      pending.set(key, result)
     }
-    return found
+    return result
   }
 
   clear(): void {
     this.#values = new Map()
-    this.#finding = new Map()
+    this.#pending = new Map()
   }
 }
 
@@ -73,33 +73,33 @@ export function createCaches(): Caches {
     pages,
     stats: () => ({ keys: access, sessions, prompts, pages }),
     clear() {
-      for (const kept of [access, sessions, prompts, pages]) kept.clear()
+      for (const cache of [access, sessions, prompts, pages]) cache.clear()
     },
   }
 }
 
-/** The same store, answering from memory what requests ask for over and over. */
-export function withCache(store: Store, memory: Caches): Store {
+/** Caches the lookups that requests repeat: keys, sessions, prompts and history pages. */
+export function withCache(store: Store, caches: Caches): Store {
   return {
     ...store,
     keys: {
       ...store.keys,
-      findAccess: (keyHash) => memory.access.get(keyHash, () => store.keys.findAccess(keyHash)),
+      findAccess: (keyHash) => caches.access.get(keyHash, () => store.keys.findAccess(keyHash)),
     },
     sessions: {
       ...store.sessions,
-      findAccess: (tokenHash) => memory.sessions.get(tokenHash, () => store.sessions.findAccess(tokenHash)),
+      findAccess: (tokenHash) => caches.sessions.get(tokenHash, () => store.sessions.findAccess(tokenHash)),
     },
     prompts: {
       ...store.prompts,
       find: (organisationId, publicId) =>
-        memory.prompts.get(`${organisationId} ${publicId}`, () => store.prompts.find(organisationId, publicId)),
+        caches.prompts.get(`${organisationId} ${publicId}`, () => store.prompts.find(organisationId, publicId)),
     },
     history: {
       ...store.history,
       page: (prompt, request) => {
         const key = `${prompt.organisationId} ${prompt.id} ${request.page} ${request.limit}`
-        return memory.pages.get(key, () => store.history.page(prompt, request))
+        return caches.pages.get(key, () => store.history.page(prompt, request))
       },
     },
   }

@@ -1,32 +1,33 @@
 import type { QueueStats } from '../domain/store.ts'
 
 export interface GroupCommit<Item, Result> extends QueueStats {
-  /** Resolves with the item's own result once its group's act is done. */
+  /** Resolves with the item's own result once its batch is committed. */
   submit(item: Item): Promise<Result>
-  /** Resolves once nothing is under way. */
+  /** Resolves once nothing is waiting or in flight. */
   idle(): Promise<void>
 }
 
 export type OnBatch<Result> = (results: Result[], milliseconds: number) => void
 
 export interface GroupCommitOptions<Result> {
+  /** How many of the waiting items to commit at once. All of them by default, up to `maxBatchSize`. */
   batchSize?: (waiting: number) => number
   onBatch?: OnBatch<Result> | undefined
 }
 
-// More at once would save little more, and keep everybody else waiting for a turn of the event loop.
-const largest = 256
+// Larger batches would save little more and block the event loop for longer.
+const maxBatchSize = 256
 
 /**
- * Answers many calls with few acts, as databases do in a group commit: while one act is under way the next group
- * collects. There is no timer, so a lone call waits for nobody.
+ * Commits many calls in few batches, like a database's group commit: while one batch is in flight, the next one collects. There
+ * is no timer, so a single call is never delayed.
  *
- * `share` says how many of those waiting go at once. An act that keeps this process busy takes all of them; one that is
- * done elsewhere takes a part, so that there is something to do here meanwhile. `onAct` is told of each act.
+ * A commit that keeps this process busy should take all waiting items. One that runs elsewhere can take a part of them with
+ * `batchSize`, which leaves this process something to do in the meantime.
  */
 export function groupCommit<Item, Result>(
-  act: (items: Item[]) => Promise<Result[]>,
-  { batchSize: share = (waiting) => waiting, onBatch: onAct }: GroupCommitOptions<Result> = {},
+  commit: (items: Item[]) => Promise<Result[]>,
+  { batchSize = (waiting) => waiting, onBatch }: GroupCommitOptions<Result> = {},
 ): GroupCommit<Item, Result> {
   interface Call {
     item: Item
@@ -35,39 +36,39 @@ export function groupCommit<Item, Result>(
   }
   let waiting: Call[] = []
   let running: Promise<void> | null = null
-  // When the first act began that no answer has come from since.
-  let unansweredSince: number | null = null
+  // When the first of the batches started that have failed, or are in flight, since the last success.
+  let stalledSince: number | null = null
 
   async function run(): Promise<void> {
     while (waiting.length > 0) {
       await arrivals()
-      const group = waiting.slice(0, Math.min(share(waiting.length), largest))
-      waiting = waiting.slice(group.length)
+      const batch = waiting.slice(0, Math.min(batchSize(waiting.length), maxBatchSize))
+      waiting = waiting.slice(batch.length)
       const start = performance.now()
-      unansweredSince ??= start
+      stalledSince ??= start
       try {
-        const results = await act(group.map(({ item }) => item))
-        unansweredSince = null
-        onAct?.(results, performance.now() - start)
-        for (const [i, { resolve }] of group.entries()) resolve(results[i] as Result)
+        const results = await commit(batch.map(({ item }) => item))
+        stalledSince = null
+        onBatch?.(results, performance.now() - start)
+        for (const [i, { resolve }] of batch.entries()) resolve(results[i] as Result)
       } catch (error) {
-        for (const { reject } of group) reject(error)
+        for (const { reject } of batch) reject(error)
       }
     }
     running = null
   }
 
   /**
-   * Lets everything that has already reached this process join, for as long as each turn of the event loop brings more.
-   * Besides fewer acts this makes requests go through the same code one right after the other, which is worth a fifth of
-   * the time that each takes: see docs/performance.md.
+   * Lets all calls that have already reached this process join the batch, as long as each turn of the event loop brings more.
+   * Besides saving commits, this runs requests through the same code back to back, which makes each about 20% faster: see
+   * docs/performance.md.
    */
   async function arrivals(): Promise<void> {
     let before: number
     do {
       before = waiting.length
       await new Promise((resolve) => setImmediate(resolve))
-    } while (waiting.length > before && waiting.length < largest)
+    } while (waiting.length > before && waiting.length < maxBatchSize)
   }
 
   return {
@@ -78,7 +79,7 @@ export function groupCommit<Item, Result>(
       })
     },
     waiting: () => waiting.length,
-    stalledForMs: () => (running === null || unansweredSince === null ? 0 : performance.now() - unansweredSince),
+    stalledForMs: () => (running === null || stalledSince === null ? 0 : performance.now() - stalledSince),
     async idle() {
       await running
     },

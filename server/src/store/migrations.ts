@@ -8,7 +8,7 @@ export interface Migration {
 
 const fileName = /^(\d{4})-(.+)\.sql$/
 
-/** The migrations of a folder, `0001-name.sql` and so on, in order. */
+/** Reads the migrations of a folder (`0001-name.sql` and so on), in order. */
 export function readMigrations(folder: URL): Migration[] {
   return readdirSync(folder)
     .sort()
@@ -19,12 +19,12 @@ export function readMigrations(folder: URL): Migration[] {
     })
 }
 
-/** Those that a database at version `current` lacks. One that is newer than this code is left alone. */
+/** The migrations that a database at version `current` lacks. Throws if the database is newer than this code. */
 export function pendingMigrations(migrations: Migration[], current: number): Migration[] {
   const newest = migrations.at(-1)?.version ?? 0
   if (current > newest) {
     throw new Error(
-      `The database is at version ${current}, newer than this Promptledger, which knows ${newest}: update Promptledger`,
+      `The database is at version ${current}, but this release supports only up to version ${newest}. Update Promptledger`,
     )
   }
   return migrations.filter(({ version }) => version > current)

@@ -7,13 +7,13 @@ export interface StoreOptions {
   url: string
   poolSize: number
   clock: Clock
-  /** Told of connections to the database that broke while nobody used them. */
+  /** Called when an idle database connection breaks. */
   onLostConnection: (error: Error) => void
-  /** Told of each batch of signals that was recorded, and of the milliseconds it took. */
+  /** Called after each batch of recorded signals. */
   onBatch?: (outcomes: RecordOutcome[], milliseconds: number) => void
 }
 
-/** Opens the database, brought to this code's version. Only the driver of its engine is loaded. */
+/** Opens the database and applies pending migrations. Loads only the driver of its engine. */
 export async function openStore({ url, poolSize, clock, onLostConnection, onBatch }: StoreOptions): Promise<Store> {
   if (url.startsWith('sqlite:')) {
     const { openSqliteStore } = await import('./sqlite/store.ts')

@@ -60,7 +60,8 @@ export function repositoryState({ disconnectedAt, lastError, lastSyncAt }: Repos
 }
 
 export function checkConnected({ disconnectedAt }: Repository): void {
-  if (disconnectedAt !== null) throw new DomainError('conflict', 'This repository is disconnected. Connect it again first.')
+  if (disconnectedAt !== null)
+    throw new DomainError('conflict', 'This repository is disconnected. Connect it again first.')
 }
 
 export interface RepositoryStore {

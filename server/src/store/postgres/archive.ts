@@ -4,105 +4,110 @@ import { monthStart } from '../../domain/time.ts'
 import type { ArchiveConnection, ArchiveEngine } from '../sql/archive.ts'
 import { archiveTables } from '../sql/archive-tables.ts'
 import { statement, type Value } from '../sql/database.ts'
-import { countChange, numbered, type PostgresDatabase } from './database.ts'
-import { onceEach, type PrepareMonths } from './months.ts'
+import { incrementChangeCounter, numberPlaceholders, type PostgresDatabase } from './database.ts'
+import { type CreatePartitions, skippingKnownMonths } from './partitions.ts'
 
-const patience = '5s'
+const lockTimeout = '5s'
 const lockNotAvailable = '55P03'
 
 const tables = [...archiveTables.map(({ name }) => name), 'signal_retention'].join(', ')
 
 export function postgresArchive(
   database: PostgresDatabase,
-  makeMonths: PrepareMonths,
+  createPartitions: CreatePartitions,
   onChange: () => void,
 ): ArchiveEngine {
   return {
-    reading: (work) =>
-      database.unhurried(async (client) => {
+    readSnapshot: (work) =>
+      database.withoutTimeout(async (client) => {
         await client.query('begin isolation level repeatable read, read only')
-        // Before the first look, from which on nothing changes: a month that is dropped after it would be missing.
+        // The first query fixes the snapshot. Locking before it keeps retention from dropping a month that the snapshot includes.
         await client.query(`lock table ${tables} in access share mode`)
-        const result = await work(connectionOf(database, client, makeMonths))
+        const result = await work(connectionOf(database, client, createPartitions))
         await client.query('commit')
         return result
       }),
 
-    writing: (work) =>
-      database.unhurried(async (client) => {
+    writeTransaction: (work) =>
+      database.withoutTimeout(async (client) => {
         await client.query('begin')
-        const result = await work(connectionOf(database, client, makeMonths))
-        await client.query(countChange.sql)
+        const result = await work(connectionOf(database, client, createPartitions))
+        await client.query(incrementChangeCounter.sql)
         await client.query('commit')
         onChange()
-        // Or queries would be planned for the tables as they were. The rows are stored by now, whatever becomes of this.
+        // Otherwise queries are planned for the old table sizes. The rows are committed already, so a failure here does not matter.
         await client.query(`analyze ${tables}`).catch(() => {})
         return result
       }),
   }
 }
 
-function connectionOf(database: PostgresDatabase, client: pg.ClientBase, makeMonths: PrepareMonths): ArchiveConnection {
-  const prepareMonths = onceEach(makeMonths)
+function connectionOf(
+  database: PostgresDatabase,
+  client: pg.ClientBase,
+  createPartitions: CreatePartitions,
+): ArchiveConnection {
+  const preparePartitions = skippingKnownMonths(createPartitions)
 
   async function rows(sql: string, parameters: Value[] = []): Promise<ArchiveRow[]> {
-    const query: pg.QueryArrayConfig = { text: numbered(sql), values: parameters, rowMode: 'array' }
+    const query: pg.QueryArrayConfig = { text: numberPlaceholders(sql), values: parameters, rowMode: 'array' }
     return (await client.query<ArchiveRow>(query)).rows
   }
 
   return {
     rows,
-    async *portions(sql, parameters, size) {
-      await rows(`declare portions no scroll cursor for ${sql}`, parameters)
+    async *batches(sql, parameters, size) {
+      await rows(`declare archive_rows no scroll cursor for ${sql}`, parameters)
       for (;;) {
-        const portion = await rows(`fetch ${size} from portions`)
-        if (portion.length > 0) yield portion
-        if (portion.length < size) break
+        const batch = await rows(`fetch ${size} from archive_rows`)
+        if (batch.length > 0) yield batch
+        if (batch.length < size) break
       }
-      await rows('close portions')
+      await rows('close archive_rows')
     },
     async insert(table, rows) {
       if (table.name === 'signals') {
         const at = Object.keys(table.columns).indexOf('created_at')
-        await prepareMonths(rows.map((row) => monthStart(row[at] as number)))
+        await preparePartitions(rows.map((row) => monthStart(row[at] as number)))
       }
       const values = Object.keys(table.columns).map((_, i) => rows.map((row) => row[i]))
       await client.query({ name: `archive_${table.name}`, text: insertInto(table), values })
     },
     async lastId(table) {
-      return lastOf(await rows(`select coalesce(pg_sequence_last_value(${sequenceOf(table)}), 0)`))
+      return firstValue(await rows(`select coalesce(pg_sequence_last_value(${sequenceOf(table)}), 0)`))
     },
     async skipIds(table, last) {
       if (last === 0) return
       const sequence = sequenceOf(table)
       await rows(`select setval(${sequence}, greatest(coalesce(pg_sequence_last_value(${sequence}), 0), ?))`, [last])
     },
-    async takeIds(table, count) {
+    async reserveIds(table, count) {
       const sequence = sequenceOf(table)
-      // An act of its own: whoever is about to take a number waits for a moment only. A number that is taken stays so.
-      const acts = database.write([
-        // While we wait for somebody, everybody waits for us.
-        statement(`set local lock_timeout = '${patience}'`),
-        statement(hold(table)),
+      // A separate transaction, so other writers are blocked only for a moment. Sequences never hand out an ID twice, even
+      // after a rollback.
+      const results = database.write([
+        // While this waits for the lock, all other writers queue behind it.
+        statement(`set local lock_timeout = '${lockTimeout}'`),
+        statement(blockNewIds(table)),
         statement(`select setval(${sequence}, coalesce(pg_sequence_last_value(${sequence}), 0) + ?) as last`, [count]),
       ])
-      const [, , taken = []] = await acts.catch((error) => {
+      const [, , reserved = []] = await results.catch((error) => {
         if (error.code !== lockNotAvailable) throw error
-        throw new Error(`Somebody else is writing much to ${table}: nothing was imported, try again later`)
+        throw new Error(`Nothing was imported because ${table} is busy with other writes. Try again later`)
       })
-      return (taken[0]?.last as number) - count
+      return (reserved[0]?.last as number) - count
     },
-    async holdOrganisations() {
+    async lockOrganisations() {
       await rows('lock table organisations in share row exclusive mode')
     },
   }
 }
 
 /**
- * Makes whoever takes a number wait until the transaction is over. Ids of signals are drawn from their sequence before anything
- * is written, so that it is the sequence that has to be held; there is no other way than to set what it is already.
+ * Makes other writers wait for new IDs until the transaction ends. Signal IDs are drawn from their sequence before anything is
+ * written, so the sequence itself must be locked, which PostgreSQL does only for an `alter`. This one changes nothing.
  */
-function hold(table: NumberedTable): string {
+function blockNewIds(table: NumberedTable): string {
   if (table === 'signals') return 'alter sequence signal_ids owned by none'
   return `lock table ${table} in share row exclusive mode`
 }
@@ -111,7 +116,7 @@ function sequenceOf(table: NumberedTable): string {
   return table === 'signals' ? `'signal_ids'::regclass` : `pg_get_serial_sequence('${table}', 'id')::regclass`
 }
 
-function lastOf(rows: ArchiveRow[]): number {
+function firstValue(rows: ArchiveRow[]): number {
   return rows[0]?.[0] as number
 }
 

@@ -1,41 +1,42 @@
 import pg from 'pg'
 import type { Database, Row, Staging, Statement } from '../sql/database.ts'
 import { statement } from '../sql/database.ts'
-import { endSilent } from './silence.ts'
+import { closeStalledConnections } from './stalled-connections.ts'
 
 export interface PostgresDatabase extends Database {
-  /** A statement in PostgreSQL's own words, with `$1` and so on. */
+  /** Runs a statement with PostgreSQL's own placeholders: `$1`, `$2`, … */
   query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>
-  /** The same. Throws `UnknownOutcome` where the connection broke under it. */
+  /** Like `query`, but throws `UnknownOutcome` if the connection breaks before the response. */
   attempt(sql: string, values: unknown[]): Promise<Record<string, unknown>[]>
-  /** Runs `work` on a connection that is closed afterwards, so that whatever is set there goes with it. */
-  apart<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
-  /** The same, for as long as it takes. */
-  unhurried<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
-  /** Runs `work` on one connection while no other process is doing so. A failure closes the connection, which frees the lock. */
-  alone<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
+  /** Runs `work` on a connection that is closed afterwards, along with any settings made on it. */
+  onOwnConnection<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
+  /** Like `onOwnConnection`, but without a statement timeout. */
+  withoutTimeout<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
+  /** Runs `work` while holding a lock across all processes. A failure closes the connection, which releases the lock. */
+  withLock<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   connections(): { total: number; idle: number; waiting: number }
   close(): Promise<void>
 }
 
-/** The connection broke after a statement was sent: it may be done, or under way, or never have arrived. */
+/** The connection broke after a statement was sent: it may have been executed, be in flight, or never have arrived. */
 export class UnknownOutcome extends Error {
   constructor(cause: unknown) {
     super(`The connection to PostgreSQL broke: ${(cause as Error).message}`, { cause })
   }
 }
 
-export const oldestServer = 150_000
+export const minServerVersion = 150_000
 const int8 = 20
 const numeric = 1700
-// Any number will do, as long as nothing else in the same database picks it.
-const lockNumber = 7_061_951
+// An arbitrary number that nothing else in the same database should use.
+const advisoryLockId = 7_061_951
 
-// A server that is slow gives up first; one that is gone without a word is given up on.
-const serverPatience = 30_000
-const ourPatience = 32_000
+// A slow server cancels its statement first. A server that has stopped responding is caught by our own, longer timeout.
+const statementTimeoutMs = 30_000
+const stallTimeoutMs = 32_000
+const connectTimeoutMs = 5_000
 
-export const countChange = statement('update change_counter set changes = changes + 1')
+export const incrementChangeCounter = statement('update change_counter set changes = changes + 1')
 
 /** `onChange` is called after each change made through this pool. */
 export async function openPostgres(
@@ -47,17 +48,17 @@ export async function openPostgres(
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
-    connectionTimeoutMillis: 5_000,
-    statement_timeout: serverPatience,
+    connectionTimeoutMillis: connectTimeoutMs,
+    statement_timeout: statementTimeoutMs,
     keepAlive: true,
     application_name: 'promptledger',
     types: { getTypeParser },
   })
-  // A connection that breaks while idle is replaced by the next query; without a listener it would end the process.
+  // The pool replaces an idle connection that breaks. Without a listener, the error would end the process.
   pool.on('error', onLostConnection)
-  // One that breaks in use tells it twice: to the statement under way, and here, perhaps when it was given up already.
+  // A connection that breaks in use rejects its statement and also emits this event, which would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
-  const watch = endSilent(pool, ourPatience)
+  const watch = closeStalledConnections(pool, stallTimeoutMs)
   await checkServer(pool, url)
 
   const query = (sql: string, values: unknown[] = []) => run(pool, sql, values)
@@ -70,7 +71,7 @@ export async function openPostgres(
       failed = false
       return result
     } finally {
-      // After a failure nobody knows what state the connection is in.
+      // After a failure the connection may be in any state, so it is not reused.
       client.release(failed || !reuse)
     }
   }
@@ -79,20 +80,20 @@ export async function openPostgres(
     return withClient((client) => transaction(client, statements))
   }
 
-  function unhurried<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+  function withoutTimeout<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
     return withClient(async (client) => {
-      watch.leave(client)
+      watch.exempt(client)
       await client.query('set statement_timeout = 0')
       return work(client)
     }, false)
   }
 
-  function stage({ columns, portions, targets, statements }: Staging): Promise<Row[][]> {
-    return unhurried(async (client) => {
+  function stage({ columns, batches, targets, statements }: Staging): Promise<Row[][]> {
+    return withoutTimeout(async (client) => {
       await client.query(`create temp table staged (${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})`)
       const arrays = columns.map(({ type }, i) => `$${i + 1}::${type}[]`)
       const insert = `insert into staged select * from unnest(${arrays.join(', ')})`
-      for await (const rows of portions) {
+      for await (const rows of batches) {
         await run(
           client,
           insert,
@@ -100,9 +101,9 @@ export async function openPostgres(
         )
       }
       await client.query('analyze staged')
-      const results = await transaction(client, [...(await statements()), countChange])
+      const results = await transaction(client, [...(await statements()), incrementChangeCounter])
       onChange()
-      // Or queries would be planned for the table as it was. The rows are stored by now, whatever becomes of this.
+      // Otherwise queries are planned for the old table size. The rows are committed already, so a failure here does not matter.
       await client.query(`analyze ${targets.join(', ')}`).catch(() => {})
       return results
     })
@@ -111,34 +112,35 @@ export async function openPostgres(
   return {
     rowAddress: 'ctid',
     byteOrder: 'collate "C"',
-    records: (columns) =>
+    jsonRecords: (columns) =>
       `json_to_recordset(?::json) as records(${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})`,
-    elements: (type) => `(select value::${type} from json_array_elements_text(?::json))`,
-    among: (column, type) => `${column} = any(array(select value::${type} from json_array_elements_text(?::json)))`,
+    jsonElements: (type) => `(select value::${type} from json_array_elements_text(?::json))`,
+    inJsonArray: (column, type) =>
+      `${column} = any(array(select value::${type} from json_array_elements_text(?::json)))`,
     query,
     attempt: (sql, values) =>
       withClient((client) =>
         run(client, sql, values).catch((error) => {
-          throw isRefusal(error) ? error : new UnknownOutcome(error)
+          throw isRejection(error) ? error : new UnknownOutcome(error)
         }),
       ),
     write,
     stage,
-    rows: (sql, parameters = []) => query(numbered(sql), parameters),
-    async change(statements) {
-      const results = await write([...statements, countChange])
+    rows: (sql, parameters = []) => query(numberPlaceholders(sql), parameters),
+    async writeAndInvalidate(statements) {
+      const results = await write([...statements, incrementChangeCounter])
       onChange()
       return results
     },
-    apart: (work) => withClient(work, false),
-    unhurried,
-    alone: (work) =>
+    onOwnConnection: (work) => withClient(work, false),
+    withoutTimeout,
+    withLock: (work) =>
       withClient(async (client) => {
-        watch.leave(client)
+        watch.exempt(client)
         await client.query('set statement_timeout = 0')
-        await client.query(`select pg_advisory_lock(${lockNumber})`)
+        await client.query(`select pg_advisory_lock(${advisoryLockId})`)
         const result = await work(client)
-        await client.query(`select pg_advisory_unlock(${lockNumber})`)
+        await client.query(`select pg_advisory_unlock(${advisoryLockId})`)
         await client.query('reset statement_timeout')
         return result
       }),
@@ -153,7 +155,7 @@ export async function openPostgres(
 async function checkServer(pool: pg.Pool, url: string): Promise<void> {
   try {
     const { rows } = await pool.query('show server_version_num')
-    if (Number(rows[0]?.server_version_num) < oldestServer) throw new Error('PostgreSQL 15 or newer is needed')
+    if (Number(rows[0]?.server_version_num) < minServerVersion) throw new Error('PostgreSQL 15 or newer is required')
   } catch (error) {
     await pool.end()
     const { host, pathname } = new URL(url)
@@ -163,36 +165,36 @@ async function checkServer(pool: pg.Pool, url: string): Promise<void> {
 }
 
 async function transaction(client: pg.ClientBase, statements: Statement[]): Promise<Row[][]> {
-  // One statement is an act by itself, and two answers less to wait for.
+  // A single statement is a transaction of its own. Skipping begin and commit saves two round trips.
   const several = statements.length > 1 || statements.some(({ andThen }) => andThen !== undefined)
   if (several) await client.query('begin')
-  const results = await inOrder(client, statements)
+  const results = await runInOrder(client, statements)
   if (several) await client.query('commit')
   return results
 }
 
-async function inOrder(client: pg.ClientBase, statements: Statement[]): Promise<Row[][]> {
+async function runInOrder(client: pg.ClientBase, statements: Statement[]): Promise<Row[][]> {
   const results: Row[][] = []
-  for (const { sql, parameters, orElse, andThen } of statements) {
-    const rows = await run(client, numbered(sql), parameters)
-    if (rows.length === 0 && orElse !== undefined) throw orElse()
-    if (andThen !== undefined) await inOrder(client, andThen(rows))
+  for (const { sql, parameters, orThrow, andThen } of statements) {
+    const rows = await run(client, numberPlaceholders(sql), parameters)
+    if (rows.length === 0 && orThrow !== undefined) throw orThrow()
+    if (andThen !== undefined) await runInOrder(client, andThen(rows))
     results.push(rows)
   }
   return results
 }
 
-// Connection exceptions, the server shutting down or crashing, trouble of its system, errors of its own.
+// Connection exceptions, shutdown or crash of the server, system errors, internal errors.
 const connectionEnded = /^(08|57P|58|XX)/
 
-/** That PostgreSQL itself said it has not done the statement, on a connection that goes on. */
-function isRefusal(error: unknown): boolean {
+/** Whether PostgreSQL itself rejected the statement, on a connection that is still usable. */
+function isRejection(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !connectionEnded.test(error.code ?? '')
 }
 
 const names = new Map<string, string>()
 
-/** Each statement gets a name, so that PostgreSQL parses and plans it once for each connection. */
+/** Names each statement, so PostgreSQL parses and plans it only once per connection. */
 async function run(client: pg.Pool | pg.ClientBase, sql: string, values: unknown[]): Promise<Row[]> {
   let name = names.get(sql)
   if (name === undefined) {
@@ -205,7 +207,8 @@ async function run(client: pg.Pool | pg.ClientBase, sql: string, values: unknown
 
 const numberedSql = new Map<string, string>()
 
-export function numbered(sql: string): string {
+/** Turns `?` placeholders into `$1`, `$2`, … */
+export function numberPlaceholders(sql: string): string {
   let text = numberedSql.get(sql)
   if (text === undefined) {
     let count = 0
@@ -216,6 +219,6 @@ export function numbered(sql: string): string {
 }
 
 export function getTypeParser(oid: number, format?: 'text' | 'binary') {
-  // Counts, ids and times stay far below 2^53, so they can be ordinary numbers, as they are from SQLite.
+  // Counts, IDs and times stay far below 2^53, so they can be plain numbers, as they are in SQLite.
   return oid === int8 || oid === numeric ? Number : pg.types.getTypeParser(oid, format as 'text')
 }

@@ -6,7 +6,7 @@ const folder = new URL('./migrations/', import.meta.url)
 
 export async function migrate(database: PostgresDatabase, clock: Clock): Promise<number> {
   const migrations = readMigrations(folder)
-  await database.alone(async (client) => {
+  await database.withLock(async (client) => {
     await client.query(createMigrationTable)
     const current = (await client.query(currentVersion)).rows[0]?.version as number
     for (const { version, name, sql } of pendingMigrations(migrations, current)) {

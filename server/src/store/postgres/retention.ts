@@ -1,46 +1,48 @@
 import type { RetentionStore } from '../../domain/signals/retention.ts'
 import { monthStart } from '../../domain/time.ts'
-import { keepSince, removeKeysStep, sqlKeptSince, stepSize } from '../sql/retention.ts'
+import { removalBatchSize, removeKeysBatch, retainSince, sqlRetainedSince } from '../sql/retention.ts'
 import type { PostgresDatabase } from './database.ts'
-import { partitionOf } from './months.ts'
+import { partitionName } from './partitions.ts'
 
-// How long to wait for whoever is still reading a month. They hold nobody up but us, and there is always a next time.
-const patience = '5s'
+// How long to wait for readers of a month. Giving up is harmless: the next run tries again.
+const lockTimeout = '5s'
 
 interface Partition {
   name: string
-  /** Null where it is detached already, true where that was interrupted. */
-  pending: boolean | null
+  /** Null if the partition is detached, true if detaching was interrupted. */
+  detachPending: boolean | null
 }
 
 const partitionsBefore = `
-select c.relname as name, i.inhdetachpending as pending
+select c.relname as name, i.inhdetachpending as "detachPending"
 from pg_class c left join pg_inherits i on i.inhrelid = c.oid and i.inhparent = 'signals'::regclass
 where c.relkind = 'r' and c.relname ~ '^signals_\\d{4}_\\d{2}$' and c.relname < $1 and pg_table_is_visible(c.oid)
 order by c.relname`
 
-/** Drops whole months, the oldest first, without holding up those who record or read; idempotency keys by and by. */
+/** Drops whole months, oldest first, without blocking writers or readers. Removes idempotency keys in batches. */
 export function postgresRetention(database: PostgresDatabase): RetentionStore {
-  async function drop({ name, pending }: Partition): Promise<void> {
-    await database.apart(async (client) => {
-      await client.query(`set lock_timeout = '${patience}'`)
-      // A partition that is dropped as it is makes everybody wait for the longest reader of any month.
-      if (pending !== null) {
-        await client.query(`alter table signals detach partition ${name} ${pending ? 'finalize' : 'concurrently'}`)
+  async function drop({ name, detachPending }: Partition): Promise<void> {
+    await database.onOwnConnection(async (client) => {
+      await client.query(`set lock_timeout = '${lockTimeout}'`)
+      // Dropping an attached partition would make everyone wait for the longest-running reader of any month.
+      if (detachPending !== null) {
+        await client.query(
+          `alter table signals detach partition ${name} ${detachPending ? 'finalize' : 'concurrently'}`,
+        )
       }
       await client.query(`drop table if exists ${name}`)
     })
   }
 
   return {
-    keptSince: sqlKeptSince(database),
-    async removeSome(cutoff) {
+    retainedSince: sqlRetainedSince(database),
+    async removeBatch(cutoff) {
       const month = monthStart(cutoff)
-      const [, keys = []] = await database.write([keepSince(month), removeKeysStep])
-      const rows = await database.query(partitionsBefore, [partitionOf(month)])
+      const [, keys = []] = await database.write([retainSince(month), removeKeysBatch])
+      const rows = await database.query(partitionsBefore, [partitionName(month)])
       const [oldest, ...others] = rows as unknown as Partition[]
       if (oldest !== undefined) await drop(oldest)
-      return others.length > 0 || keys.length === stepSize
+      return others.length > 0 || keys.length === removalBatchSize
     },
   }
 }

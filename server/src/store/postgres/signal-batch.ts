@@ -1,152 +1,85 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RecordOutcome, SignalToRecord } from '../../domain/signals/signal.ts'
-import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
+import { type Instant, monthStart } from '../../domain/time.ts'
 import { type PostgresDatabase, UnknownOutcome } from './database.ts'
-import type { PrepareMonths } from './months.ts'
+import { findUsed, type Remaining, usageKey } from './monthly-limit.ts'
+import type { PreparePartitions } from './partitions.ts'
+import { findStoredSql, type NumberedSignal, type RecordResult, recordSql, toInputJson } from './record-statement.ts'
 import { signalIds } from './signal-ids.ts'
 
-/**
- * Everything in one statement, so in one round trip and one transaction. An organisation's signals are taken all
- * together or, where they do not fit below its limit any more, not at all; the caller then asks for as many as fit. The
- * row of signal_usage is locked first, which makes processes that write for one organisation take turns.
- *
- * The signals go in and the answers come out as one JSON value each: for a batch of 30 that costs this process half of
- * what an array for each column and a row for each answer do.
- */
-const recordSql = `
-with input as materialized (
-  select * from rows from (json_to_recordset($1) as (id bigint, organisation_id bigint, prompt_id bigint, value text,
-    metadata text, created_at bigint, month bigint, hour bigint, month_limit bigint, key text, fingerprint text))
-    with ordinality as input
-    (id, organisation_id, prompt_id, value, metadata, created_at, month, hour, month_limit, key, fingerprint, place)
-),
-known as materialized (
-  select i.place, k.fingerprint, k.signal_id, k.created_at
-  from input i join idempotency_keys k on k.organisation_id = i.organisation_id and k.key = i.key
-),
-fresh as materialized (
-  select * from input where place not in (select place from known)
-),
-reserved as (
-  insert into signal_usage as usage (organisation_id, month, used, month_limit)
-  select organisation_id, month, count(*), max(month_limit) from fresh
-  group by organisation_id, month having count(*) <= max(month_limit) order by organisation_id, month
-  on conflict (organisation_id, month) do update
-    set used = usage.used + excluded.used, month_limit = excluded.month_limit
-    where usage.used + excluded.used <= excluded.month_limit
-  returning organisation_id, month, used
-),
-granted as materialized (
-  select used, fresh.* from fresh join reserved using (organisation_id, month)
-),
-stored as (
-  insert into signals (id, organisation_id, prompt_id, value, metadata, created_at)
-  select id, organisation_id, prompt_id, value, metadata, created_at from granted
-),
-hours as (
-  insert into signal_hours as hours (organisation_id, prompt_id, hour, positive, negative)
-  select organisation_id, prompt_id, hour, count(*) filter (where value = 'positive'),
-    count(*) filter (where value = 'negative')
-  from granted group by organisation_id, prompt_id, hour order by organisation_id, prompt_id, hour
-  on conflict (organisation_id, prompt_id, hour) do update
-    set positive = hours.positive + excluded.positive, negative = hours.negative + excluded.negative
-),
-keys as (
-  insert into idempotency_keys (organisation_id, key, fingerprint, signal_id, created_at)
-  select organisation_id, key, fingerprint, id, created_at from granted where key is not null
-  order by organisation_id, key
-)
-select
-  (select json_agg(json_build_object('place', place, 'used', used)) from granted) as granted,
-  (select json_agg(json_build_object('place', place, 'id', signal_id, 'createdAt', created_at,
-    'fingerprint', fingerprint)) from known) as known`
-
-const findSql = `
-select id, used
-from json_to_recordset($1) as input (id bigint, organisation_id bigint, prompt_id bigint, created_at bigint, month bigint)
-  join signals using (organisation_id, prompt_id, created_at, id)
-  join signal_usage using (organisation_id, month)`
-
-/** Places are counted from 1. */
-interface Answer {
-  granted: { place: number; used: number }[] | null
-  known: { place: number; id: number; createdAt: Instant; fingerprint: string }[] | null
-}
-
-interface Place {
-  id: number
-  signal: SignalToRecord
+interface PendingSignal extends NumberedSignal {
   outcome: RecordOutcome | null
 }
 
-// Milliseconds. PostgreSQL is back by then, or whoever waits should be told something.
-const patience = 5_000
-const pauseBetweenTries = 50
+// How long to keep trying after the connection broke. If PostgreSQL is not back by then, the callers get an error.
+const reconnectTimeoutMs = 5_000
+const retryDelayMs = 50
 
+/** Records signals in order of arrival, usually with a single statement. */
 export function recordBatch(
   database: PostgresDatabase,
-  prepareMonths: PrepareMonths,
+  preparePartitions: PreparePartitions,
 ): (signals: SignalToRecord[]) => Promise<RecordOutcome[]> {
   const ids = signalIds(database)
 
   return async (signals) => {
-    const drawn = await ids.draw(signals.length)
-    const places: Place[] = signals.map((signal, i) => ({ id: drawn[i] as number, signal, outcome: null }))
-    await prepareMonths(monthsOf(places))
-    const room = new Map<string, number>()
-    // Set once it is not known any more whether some are stored: they have to be looked for, however often it takes.
+    const reserved = await ids.reserve(signals.length)
+    const batch: PendingSignal[] = signals.map((signal, i) => ({ id: reserved[i] as number, signal, outcome: null }))
+    await preparePartitions(monthsOf(batch))
+    const remaining: Remaining = new Map()
+    // Set once some signals may be stored without our knowing. From then on they must be looked up before they are sent again.
     let deadline: number | null = null
-    let unsure = false
-    for (let open = places; open.length > 0; open = open.filter(({ outcome }) => outcome === null)) {
+    let isUncertain = false
+    for (let open = batch; open.length > 0; open = open.filter(({ outcome }) => outcome === null)) {
       try {
-        if (unsure) {
+        if (isUncertain) {
           await settleStored(database, open)
-          unsure = false
+          isUncertain = false
           continue
         }
-        const round = nextRound(open, room)
-        settle(round, await ask(database, round, prepareMonths))
-        const refused = round.filter(({ outcome }) => outcome === null)
-        if (refused.length > 0) await settleRefused(database, refused, room, deadline !== null)
+        const round = nextRound(open, remaining)
+        settle(round, await recordRound(database, round, preparePartitions))
+        const rejected = round.filter(({ outcome }) => outcome === null)
+        if (rejected.length > 0) await settleRejected(database, rejected, remaining, deadline !== null)
       } catch (error) {
-        const nothingStored = places.every(({ outcome }) => outcome === null) && !(error instanceof UnknownOutcome)
+        const nothingStored = batch.every(({ outcome }) => outcome === null) && !(error instanceof UnknownOutcome)
         if (deadline === null && nothingStored) throw error
-        ids.forget()
-        deadline ??= performance.now() + patience
+        ids.discard()
+        deadline ??= performance.now() + reconnectTimeoutMs
         if (performance.now() > deadline) throw error
-        unsure = true
-        await pause(pauseBetweenTries)
+        isUncertain = true
+        await pause(retryDelayMs)
       }
     }
-    return places.map(({ outcome }) => outcome as RecordOutcome)
+    return batch.map(({ outcome }) => outcome as RecordOutcome)
   }
 }
 
 /**
- * Those that are stored after all. One that is not may still be under way on a connection that broke: it is sent again with the
- * same id, of which PostgreSQL stores only one.
+ * Settles the signals that turn out to be stored. One that is not may still be in flight on the broken connection: it is sent
+ * again under the same ID, which PostgreSQL stores only once.
  */
-async function settleStored(database: PostgresDatabase, open: Place[]): Promise<void> {
-  const found = await database.query(findSql, [toJson(open)])
-  const used = new Map(found.map((row) => [row.id as number, row.used as number]))
-  for (const place of open.filter(({ id }) => used.has(id))) {
-    const { id, signal } = place
-    place.outcome = { kind: 'recorded', id, createdAt: signal.createdAt, used: used.get(id) as number }
+async function settleStored(database: PostgresDatabase, open: PendingSignal[]): Promise<void> {
+  const rows = await database.query(findStoredSql, [toInputJson(open)])
+  const used = new Map(rows.map((row) => [row.id as number, row.used as number]))
+  for (const pending of open.filter(({ id }) => used.has(id))) {
+    const { id, signal } = pending
+    pending.outcome = { kind: 'recorded', id, createdAt: signal.createdAt, used: used.get(id) as number }
   }
 }
 
 /**
- * The signals to try next, in order of arrival: of those with the same idempotency key the first, since the others are
- * answered from what becomes of it; of an organisation near its limit no more than there was room for; and only signals
- * that go by the same limit, which differ when the plan was changed while some were waiting.
+ * Picks the signals to send next, in order of arrival: only the first with each idempotency key, because the others repeat
+ * its outcome; no more than still fit under an organisation's limit; and only signals with the same limit, which differs if
+ * the plan changed while some were waiting.
  */
-function nextRound(open: Place[], room: Map<string, number>): Place[] {
+function nextRound(open: PendingSignal[], remaining: Remaining): PendingSignal[] {
   const keys = new Set<string>()
   const taken = new Map<string, { count: number; limit: number }>()
   return open.filter(({ signal }) => {
-    const usage = usageOf(signal)
+    const usage = usageKey(signal)
     const { count, limit } = taken.get(usage) ?? { count: 0, limit: signal.limit }
-    if (signal.limit !== limit || count >= (room.get(usage) ?? Number.POSITIVE_INFINITY)) return false
+    if (signal.limit !== limit || count >= (remaining.get(usage) ?? Number.POSITIVE_INFINITY)) return false
     if (signal.idempotency !== null) {
       const key = `${signal.organisationId} ${signal.idempotency.key}`
       if (keys.has(key)) return false
@@ -157,104 +90,73 @@ function nextRound(open: Place[], room: Map<string, number>): Place[] {
   })
 }
 
-/** Names the organisation's count for the month that the signal belongs to. */
-function usageOf({ organisationId, createdAt }: SignalToRecord): string {
-  return `${organisationId} ${monthStart(createdAt)}`
-}
-
-function settle(round: Place[], { granted, known }: Answer): void {
+function settle(round: PendingSignal[], { granted, known }: RecordResult): void {
   for (const { place, used } of granted ?? []) {
-    const { id, signal } = at(round, place)
-    at(round, place).outcome = { kind: 'recorded', id, createdAt: signal.createdAt, used }
+    const pending = round[place - 1] as PendingSignal
+    pending.outcome = { kind: 'recorded', id: pending.id, createdAt: pending.signal.createdAt, used }
   }
   for (const { place, id, createdAt, fingerprint } of known ?? []) {
-    const same = at(round, place).signal.idempotency?.fingerprint === fingerprint
-    at(round, place).outcome = same ? { kind: 'repeated', id, createdAt } : { kind: 'key_reused' }
+    const pending = round[place - 1] as PendingSignal
+    const isRepeated = pending.signal.idempotency?.fingerprint === fingerprint
+    pending.outcome = isRepeated ? { kind: 'repeated', id, createdAt } : { kind: 'key_reused' }
   }
-}
-
-function at(round: Place[], place: number): Place {
-  return round[place - 1] as Place
 }
 
 /**
- * Over the limit, unless the signal only did not fit together with the others: then notes how many do. Where a connection broke
- * before, the limit may have been used up by these very signals, in the end.
+ * Settles signals as over the limit, unless only the round as a whole was too large: then notes how many still fit. After a
+ * broken connection, these very signals may be what used up the limit, so they are looked up first.
  */
-async function settleRefused(
+async function settleRejected(
   database: PostgresDatabase,
-  refused: Place[],
-  room: Map<string, number>,
+  rejected: PendingSignal[],
+  remaining: Remaining,
   mayBeStored: boolean,
 ): Promise<void> {
-  for (const [usage, places] of Map.groupBy(refused, ({ signal }) => usageOf(signal))) {
-    const { organisationId, createdAt, limit } = (places[0] as Place).signal
-    const [row] = await database.rows('select used from signal_usage where organisation_id = ? and month = ?', [
-      organisationId,
-      monthStart(createdAt),
-    ])
-    const used = (row?.used ?? 0) as number
-    if (used < limit) {
-      room.set(usage, limit - used)
+  for (const [usage, signals] of Map.groupBy(rejected, ({ signal }) => usageKey(signal))) {
+    const { signal } = signals[0] as PendingSignal
+    const used = await findUsed(database, signal)
+    if (used < signal.limit) {
+      remaining.set(usage, signal.limit - used)
       continue
     }
-    room.delete(usage)
-    if (mayBeStored) await settleStored(database, places)
-    for (const place of places) place.outcome ??= { kind: 'over_limit', used }
+    remaining.delete(usage)
+    if (mayBeStored) await settleStored(database, signals)
+    for (const pending of signals) pending.outcome ??= { kind: 'over_limit', used }
   }
 }
 
 const uniqueViolation = '23505'
 const deadlock = '40P01'
 const serializationFailure = '40001'
-// Of all that is checked, signals can only miss their partition.
+// The only check that a recorded signal can fail: its month has no partition.
 const checkViolation = '23514'
-const mostTries = 10
+const retryableCodes = [uniqueViolation, deadlock, serializationFailure, checkViolation]
+const maxAttempts = 10
 
-async function ask(database: PostgresDatabase, round: Place[], prepareMonths: PrepareMonths): Promise<Answer> {
-  const input = toJson(round)
-  for (let tries = 1; ; tries++) {
+async function recordRound(
+  database: PostgresDatabase,
+  round: PendingSignal[],
+  preparePartitions: PreparePartitions,
+): Promise<RecordResult> {
+  const input = toInputJson(round)
+  for (let attempt = 1; ; attempt++) {
     try {
-      const [answer] = await database.attempt(recordSql, [input])
-      return answer as unknown as Answer
+      const [row] = await database.attempt(recordSql, [input])
+      return row as unknown as RecordResult
     } catch (error) {
-      // Another process was at the same rows at the same moment, an idempotency key mostly: by now the statement sees it.
-      if (!isConflict(error) || tries === mostTries) throw error
-      // The clock went back to a month that was removed because it was long ago.
-      if (codeOf(error) === checkViolation) await prepareMonths(monthsOf(round), true)
+      // Another process changed the same rows concurrently, mostly an idempotency key. A new attempt sees its changes.
+      const code = codeOf(error)
+      if (!retryableCodes.includes(code as string) || attempt === maxAttempts) throw error
+      // The clock went back to a month whose partition retention has already dropped.
+      if (code === checkViolation) await preparePartitions(monthsOf(round), true)
     }
   }
 }
 
-function toJson(places: Place[]): string {
-  return JSON.stringify(places.map(toInput))
-}
-
-function toInput({ id, signal }: Place) {
-  const { organisationId, promptId, value, metadata, createdAt, limit, idempotency } = signal
-  return {
-    id,
-    organisation_id: organisationId,
-    prompt_id: promptId,
-    value,
-    metadata,
-    created_at: createdAt,
-    month: monthStart(createdAt),
-    hour: hourStart(createdAt),
-    month_limit: limit,
-    key: idempotency?.key,
-    fingerprint: idempotency?.fingerprint,
-  }
-}
-
-function monthsOf(places: Place[]): Instant[] {
-  return places.map(({ signal }) => monthStart(signal.createdAt))
+function monthsOf(signals: PendingSignal[]): Instant[] {
+  return signals.map(({ signal }) => monthStart(signal.createdAt))
 }
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
-}
-
-function isConflict(error: unknown): boolean {
-  return [uniqueViolation, deadlock, serializationFailure, checkViolation].includes(codeOf(error) as string)
 }

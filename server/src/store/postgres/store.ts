@@ -14,35 +14,36 @@ import { sqlKeys } from '../sql/keys.ts'
 import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sql/organisations.ts'
 import { sqlPrompts } from '../sql/prompts.ts'
 import { sqlRepositories } from '../sql/repositories.ts'
-import { sqlRetract } from '../sql/retract.ts'
 import { sqlSessions } from '../sql/sessions.ts'
+import { sqlSignalDeletion } from '../sql/signal-deletion.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
 import { sqlSignals } from '../sql/signals.ts'
 import { postgresArchive } from './archive.ts'
 import { openPostgres } from './database.ts'
-import { postgresWalk } from './erasure.ts'
+import { postgresSignalScan } from './erasure.ts'
 import { migrate } from './migrate.ts'
-import { monthPartitions, onceEach } from './months.ts'
+import { partitionCreator, skippingKnownMonths } from './partitions.ts'
 import { postgresRetention } from './retention.ts'
 import { recordBatch } from './signal-batch.ts'
 
-// Milliseconds that memory may be behind what another process did. Our own changes are seen at once.
-const freshFor = 5
+// How long the caches may lag behind changes by other processes. This process sees its own changes at once.
+const maxCacheLagMs = 5
 
-// While PostgreSQL stores one half, this process answers the other. Small batches are not worth splitting.
-const half = (waiting: number) => Math.max(16, Math.ceil(waiting / 2))
+// While PostgreSQL stores one half, this process responds to the other. Small batches are not worth splitting.
+const batchSize = (waiting: number) => Math.max(16, Math.ceil(waiting / 2))
 
-// Milliseconds. Every request begins with this look, which takes one of them where the server is well.
-const patience = 5_000
+// Every request starts with this query, which takes about 1 ms on a healthy server.
+const responseTimeoutMs = 5_000
 
-/** Gives up where the server has fallen silent. The connection is given up by `endSilent`, later: others may take longer. */
-async function soon<T>(answer: Promise<T>): Promise<T> {
+/** Rejects if the server has stopped responding. `closeStalledConnections` closes the connection later: other queries may be slow. */
+async function withTimeout<T>(response: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`PostgreSQL has not answered for ${patience / 1_000} s`)), patience)
+  const timeout = new Promise<never>((_, reject) => {
+    const error = () => reject(new Error(`PostgreSQL has not responded for ${responseTimeoutMs / 1_000} s`))
+    timer = setTimeout(error, responseTimeoutMs)
   })
   try {
-    return await Promise.race([answer, late])
+    return await Promise.race([response, timeout])
   } finally {
     clearTimeout(timer)
   }
@@ -55,28 +56,28 @@ export async function openPostgresStore(
   onLostConnection: (error: Error) => void,
   onBatch?: OnBatch<RecordOutcome>,
 ): Promise<Store> {
-  const memory = createCaches()
-  const database = await openPostgres(url, poolSize, memory.clear, onLostConnection)
-  const makeMonths = monthPartitions(database)
-  const prepareMonths = onceEach(makeMonths)
+  const caches = createCaches()
+  const database = await openPostgres(url, poolSize, caches.clear, onLostConnection)
+  const createPartitions = partitionCreator(database)
+  const preparePartitions = skippingKnownMonths(createPartitions)
   const schemaVersion = await migrate(database, clock).catch(async (error) => {
     await database.close()
     throw error
   })
-  // So that a month's first signal does not have to wait for its partition.
-  await prepareMonths([monthStart(clock())])
+  // Keeps the first signal of a month from having to wait for its partition.
+  await preparePartitions([monthStart(clock())])
 
-  const signals = groupCommit(recordBatch(database, prepareMonths), { batchSize: half, onBatch: onBatch })
+  const signals = groupCommit(recordBatch(database, preparePartitions), { batchSize, onBatch })
 
-  let seen: unknown
-  let lookedAt = Number.NEGATIVE_INFINITY
-  const freshness = groupCommit<void, void>(async (waiting) => {
+  let seenChanges: unknown
+  let checkedAt = Number.NEGATIVE_INFINITY
+  const refresh = groupCommit<void, void>(async (waiting) => {
     const now = performance.now()
-    if (now - lookedAt >= freshFor) {
-      const [row] = await soon(database.rows('select changes from change_counter'))
-      if (row?.changes !== seen) memory.clear()
-      seen = row?.changes
-      lookedAt = now
+    if (now - checkedAt >= maxCacheLagMs) {
+      const [row] = await withTimeout(database.rows('select changes from change_counter'))
+      if (row?.changes !== seenChanges) caches.clear()
+      seenChanges = row?.changes
+      checkedAt = now
     }
     return waiting
   })
@@ -85,8 +86,8 @@ export async function openPostgresStore(
     organisations: {
       ...sqlOrganisations(database),
       async createFirst(organisation) {
-        const [, rows = []] = await database.change([
-          // Held until the commit, so that a second process that starts now finds the organisation of the first.
+        const [, rows = []] = await database.writeAndInvalidate([
+          // Held until the commit, so another process that starts at the same time finds this organisation.
           statement('lock table organisations in share row exclusive mode'),
           insertFirstOrganisation(organisation),
         ])
@@ -100,27 +101,27 @@ export async function openPostgresStore(
     signals: {
       ...sqlSignals(database),
       record: signals.submit,
-      import: sqlSignalImport(database, makeMonths),
-      retract: sqlRetract(database),
-      ...sqlErasure(database, postgresWalk(database)),
+      import: sqlSignalImport(database, createPartitions),
+      delete: sqlSignalDeletion(database),
+      ...sqlErasure(database, postgresSignalScan(database)),
       ...postgresRetention(database),
     },
     repositories: sqlRepositories(database),
     deliveries: sqlDeliveries(database),
     facts: sqlFacts(database),
     audit: sqlAudit(database),
-    archive: sqlArchive(database, postgresArchive(database, makeMonths, memory.clear)),
+    archive: sqlArchive(database, postgresArchive(database, createPartitions, caches.clear)),
     schemaVersion,
-    refresh: freshness.submit,
-    queues: { refresh: freshness, signals },
-    stats: () => ({ caches: memory.stats(), connections: database.connections() }),
+    refresh: refresh.submit,
+    queues: { refresh, signals },
+    stats: () => ({ caches: caches.stats(), connections: database.connections() }),
     async checkWritable() {
-      await soon(database.write([statement('update readiness set checked_at = ?', [clock()])]))
+      await withTimeout(database.write([statement('update readiness set checked_at = ?', [clock()])]))
     },
     async close() {
       await signals.idle()
       await database.close()
     },
   }
-  return withCache(store, memory)
+  return withCache(store, caches)
 }

@@ -1,8 +1,8 @@
 import type { ArchiveTable } from '../../domain/archive/archive.ts'
 
 /**
- * Everything that an archive holds, in an order in which it can be stored. A test holds it against both databases, so that
- * no migration forgets it.
+ * All tables and columns of an archive, in an order that satisfies foreign keys. A test compares this list with both schemas, so a
+ * migration cannot forget to update it.
  */
 export const archiveTables: ArchiveTable[] = [
   {

@@ -7,49 +7,50 @@ import {
   type NumberedTable,
   numberedTables,
   type Offsets,
-  RowSum,
+  RowChecksum,
 } from '../../domain/archive/archive.ts'
 import { isoTime } from '../../domain/time.ts'
-import { movedRow } from './archive-moving.ts'
+import { renumberedRow } from './archive-renumbering.ts'
 import { archiveTables } from './archive-tables.ts'
 import type { Database, Value } from './database.ts'
 
-/** A connection in the middle of a transaction, which nobody else uses. */
+/** An exclusive connection inside a transaction. */
 export interface ArchiveConnection {
   rows(sql: string, parameters?: Value[]): Promise<ArchiveRow[]>
-  /** The same, so many at a time. */
-  portions(sql: string, parameters: Value[], size: number): AsyncIterable<ArchiveRow[]>
+  /** Like `rows`, but at most `size` rows at a time. */
+  batches(sql: string, parameters: Value[], size: number): AsyncIterable<ArchiveRow[]>
   insert(table: ArchiveTable, rows: ArchiveRow[]): Promise<void>
   lastId(table: NumberedTable): Promise<number>
-  /** Numbers up to this are given to nobody from now on. */
+  /** Makes sure that IDs up to `last` are never assigned again. */
   skipIds(table: NumberedTable, last: number): Promise<void>
-  /** Takes so many numbers behind all that were given, and gives the last one before them. */
-  takeIds(table: NumberedTable, count: number): Promise<number>
-  /** Nobody adds an organisation until the transaction is over. */
-  holdOrganisations(): Promise<void>
+  /** Reserves `count` IDs above all assigned ones. Returns the last ID before them. */
+  reserveIds(table: NumberedTable, count: number): Promise<number>
+  /** Blocks new organisations until the transaction ends. */
+  lockOrganisations(): Promise<void>
 }
 
 export interface ArchiveEngine {
-  /** Everything that `work` reads is as it was when it began. */
-  reading<T>(work: (connection: ArchiveConnection) => Promise<T>): Promise<T>
-  /** All of what `work` does, or nothing. */
-  writing<T>(work: (connection: ArchiveConnection) => Promise<T>): Promise<T>
+  /** `work` reads the database as of the start. */
+  readSnapshot<T>(work: (connection: ArchiveConnection) => Promise<T>): Promise<T>
+  /** Commits everything that `work` does, or nothing. */
+  writeTransaction<T>(work: (connection: ArchiveConnection) => Promise<T>): Promise<T>
 }
 
-const portionSize = 1_000
-// Up to 25 MB each.
-const deliveryPortionSize = 1
+const batchSize = 1_000
+// A delivery can take up to 25 MB.
+const deliveryBatchSize = 1
 
 export function sqlArchive(database: Database, engine: ArchiveEngine): ArchiveStore {
   async function restore(connection: ArchiveConnection, contents: ArchiveContents): Promise<Offsets> {
     if (!(await isEmpty(connection))) {
       throw new Error(
-        'The database has organisations already, and only an empty one can be restored into: name a new one in DATABASE_URL. ' +
-          'To add to this one, use promptledger export --org <id> <file> where they come from and promptledger import organisation <file> here',
+        'The database already contains organisations, and a backup can only be restored into an empty one. Set DATABASE_URL to a ' +
+          'new database. To add an organisation to this one, run promptledger export --org <id> <file> on the source and ' +
+          'promptledger import organisation <file> here',
       )
     }
     await storeRows(connection, contents, noOffsets)
-    await connection.rows('update signal_retention set kept_since = ?', [contents.keptSince])
+    await connection.rows('update signal_retention set kept_since = ?', [contents.retainedSince])
     for (const table of numberedTables) await connection.skipIds(table, contents.lastIds[table])
     return noOffsets
   }
@@ -61,35 +62,35 @@ export function sqlArchive(database: Database, engine: ArchiveEngine): ArchiveSt
   ): Promise<Offsets> {
     const offsets = { ...noOffsets }
     for (const table of numberedTables) {
-      if (contents.lastIds[table] > 0) offsets[table] = await connection.takeIds(table, contents.lastIds[table])
+      if (contents.lastIds[table] > 0) offsets[table] = await connection.reserveIds(table, contents.lastIds[table])
     }
-    const alone = await isEmpty(connection)
+    const isFirst = await isEmpty(connection)
     await storeRows(connection, contents, offsets)
-    if (alone) await connection.rows('update signal_retention set kept_since = ?', [contents.keptSince])
-    else await checkKept(connection, contents, organisationId + offsets.organisations)
+    if (isFirst) await connection.rows('update signal_retention set kept_since = ?', [contents.retainedSince])
+    else await checkRetention(connection, contents, organisationId + offsets.organisations)
     return offsets
   }
 
   async function storeRows(connection: ArchiveConnection, contents: ArchiveContents, offsets: Offsets): Promise<void> {
-    const sums = new Map(archiveTables.map(({ name }) => [name, new RowSum()]))
-    const moves = Object.values(offsets).some((offset) => offset > 0)
-    for await (const { table, rows } of contents.portions) {
-      const moved = moves ? rows.map((row) => movedRow(table, row, offsets)) : rows
-      if (contents.organisationId !== null) await refuseKnown(database, connection, table, moved)
-      await connection.insert(table, moved)
-      for (const row of moved) sums.get(table.name)?.add(JSON.stringify(row))
+    const written = new Map(archiveTables.map(({ name }) => [name, new RowChecksum()]))
+    const needsRenumbering = Object.values(offsets).some((offset) => offset > 0)
+    for await (const { table, rows } of contents.batches) {
+      const renumbered = needsRenumbering ? rows.map((row) => renumberedRow(table, row, offsets)) : rows
+      if (contents.organisationId !== null) await rejectExisting(database, connection, table, renumbered)
+      await connection.insert(table, renumbered)
+      for (const row of renumbered) written.get(table.name)?.add(JSON.stringify(row))
     }
     const owner = contents.organisationId === null ? null : contents.organisationId + offsets.organisations
     for (const table of archiveTables) {
-      const found = new RowSum()
+      const stored = new RowChecksum()
       for await (const rows of rowsOf(connection, table, owner)) {
-        for (const row of rows) found.add(JSON.stringify(row))
-        contents.onCompared(rows.length)
+        for (const row of rows) stored.add(JSON.stringify(row))
+        contents.onVerified(rows.length)
       }
-      const given = sums.get(table.name) as RowSum
-      if (found.rows !== given.rows || found.checksum !== given.checksum) {
+      const expected = written.get(table.name) as RowChecksum
+      if (stored.rows !== expected.rows || stored.checksum !== expected.checksum) {
         throw new Error(
-          `The database holds something else in ${table.name} than it was given (${found.rows} rows of ${given.rows}): nothing was stored`,
+          `The rows read back from ${table.name} differ from the archive (${stored.rows} of ${expected.rows} rows). Nothing was stored`,
         )
       }
     }
@@ -97,13 +98,13 @@ export function sqlArchive(database: Database, engine: ArchiveEngine): ArchiveSt
 
   return {
     read: (organisationId, work) =>
-      engine.reading(async (connection) => {
+      engine.readSnapshot(async (connection) => {
         const [[keptSince]] = (await connection.rows('select kept_since from signal_retention')) as [[number]]
         const lastIds = { ...noOffsets }
         for (const table of numberedTables) lastIds[table] = await connection.lastId(table)
         return work({
           organisationId,
-          keptSince,
+          retainedSince: keptSince,
           lastIds,
           count: ({ name }) => countOf(connection, name, organisationId),
           rows: (table) => rowsOf(connection, table, organisationId),
@@ -111,7 +112,7 @@ export function sqlArchive(database: Database, engine: ArchiveEngine): ArchiveSt
       }),
 
     write: (contents) =>
-      engine.writing((connection) =>
+      engine.writeTransaction((connection) =>
         contents.organisationId === null
           ? restore(connection, contents)
           : importOrganisation(connection, contents, contents.organisationId),
@@ -128,7 +129,7 @@ function rowsOf(
 ): AsyncIterable<ArchiveRow[]> {
   const { where, parameters } = ofOrganisation(name, organisationId)
   const sql = `select ${Object.keys(columns).join(', ')} from ${name}${where}`
-  return connection.portions(sql, parameters, name === 'deliveries' ? deliveryPortionSize : portionSize)
+  return connection.batches(sql, parameters, name === 'deliveries' ? deliveryBatchSize : batchSize)
 }
 
 async function countOf(connection: ArchiveConnection, name: string, organisationId: number | null = null) {
@@ -142,59 +143,65 @@ function ofOrganisation(table: string, id: number | null): { where: string; para
   return { where: ` where ${table === 'organisations' ? 'id' : 'organisation_id'} = ?`, parameters: [id] }
 }
 
-/** What is known by itself, in whatever organisation, and by what people know it. */
-const knownAnywhere: Record<string, { column: string; shown: string; called: string }> = {
-  api_keys: { column: 'hash', shown: `name || ' (…' || hint || ')'`, called: 'key' },
-  repositories: { column: 'hook_id', shown: 'url', called: 'webhook of repository' },
-  prompts: { column: 'public_id', shown: 'public_id', called: 'prompt' },
+/** Columns that must be unique across organisations, and how to show a row to the operator. */
+const globallyUnique: Record<string, { column: string; label: string; noun: string }> = {
+  api_keys: { column: 'hash', label: `name || ' (…' || hint || ')'`, noun: 'key' },
+  repositories: { column: 'hook_id', label: 'url', noun: 'webhook of repository' },
+  prompts: { column: 'public_id', label: 'public_id', noun: 'prompt' },
 }
 
-async function refuseKnown(
+async function rejectExisting(
   database: Database,
   connection: ArchiveConnection,
   { name, columns }: ArchiveTable,
   rows: ArchiveRow[],
 ): Promise<void> {
-  const known = knownAnywhere[name]
-  if (known === undefined) return
-  const { column, shown, called } = known
-  const place = Object.keys(columns).indexOf(column)
-  const [found] = await connection.rows(
-    `select ${shown}, organisation_id from ${name} where ${database.among(column, 'text')} limit 1`,
-    [JSON.stringify(rows.map((row) => row[place]))],
+  const unique = globallyUnique[name]
+  if (unique === undefined) return
+  const { column, label, noun } = unique
+  const index = Object.keys(columns).indexOf(column)
+  const [existing] = await connection.rows(
+    `select ${label}, organisation_id from ${name} where ${database.inJsonArray(column, 'text')} limit 1`,
+    [JSON.stringify(rows.map((row) => row[index]))],
   )
-  if (found === undefined) return
-  const [text, organisationId] = found
-  throw new Error(`The ${called} ${text} is already here, in organisation ${organisationId}: nothing was imported`)
+  if (existing === undefined) return
+  const [text, organisationId] = existing
+  throw new Error(`The ${noun} ${text} already exists here, in organisation ${organisationId}. Nothing was imported`)
 }
 
-/** Empty until the transaction is over, where it is. */
+/** If the database is empty, it stays so for other processes until the transaction ends. */
 async function isEmpty(connection: ArchiveConnection): Promise<boolean> {
   if ((await countOf(connection, 'organisations')) > 0) return false
-  await connection.holdOrganisations()
+  await connection.lockOrganisations()
   return (await countOf(connection, 'organisations')) === 0
 }
 
-/** Since when signals are kept is one line for the whole database, by which pages are counted and rows removed. */
-async function checkKept(connection: ArchiveConnection, { keptSince }: ArchiveContents, organisationId: number) {
-  const sql = `select 1 from signal_hours where organisation_id = ? and hour < ?
-    and hour >= (select kept_since from signal_retention) limit 1`
-  const [removed] = await connection.rows(sql, [organisationId, keptSince])
+/** Retention applies to the whole database: page counts and removal rely on it. An organisation must therefore match it. */
+async function checkRetention(
+  connection: ArchiveConnection,
+  { retainedSince }: ArchiveContents,
+  organisationId: number,
+): Promise<void> {
+  const [removed] = await connection.rows(
+    `select 1 from signal_hours where organisation_id = ? and hour < ?
+     and hour >= (select kept_since from signal_retention) limit 1`,
+    [organisationId, retainedSince],
+  )
   if (removed !== undefined) {
     throw new Error(
-      `Where this organisation comes from, signals from before ${isoTime(keptSince)} were removed, and here they are kept for longer, ` +
-        'so that its pages could not be counted: import it into a database of its own',
+      `The source has removed this organisation's signals from before ${isoTime(retainedSince)}, but this database keeps signals ` +
+        'for longer, so page counts would be wrong. Import it into a database of its own',
     )
   }
-  const kept = 'select kept_since from signal_retention'
-  const [[here, hidden]] = (await connection.rows(
-    `select (${kept}), count(*) from signals where organisation_id = ? and created_at < (${kept})`,
+  const cutoff = 'select kept_since from signal_retention'
+  const [[retainedHere, expired]] = (await connection.rows(
+    `select (${cutoff}), count(*) from signals where organisation_id = ? and created_at < (${cutoff})`,
     [organisationId],
   )) as [[number, number]]
-  if (hidden > 0) {
+  if (expired > 0) {
     throw new Error(
-      `Signals from before ${isoTime(here)} are not kept here, and this organisation has ${hidden} of them: ` +
-        'import it into a database of its own',
+      `This database does not keep signals from before ${isoTime(retainedHere)}, and this organisation has ${expired} of them. ` +
+        'Import it into a database of its own',
     )
   }
 }

@@ -6,12 +6,12 @@ import type {
   AuditFilter,
   AuditStore,
 } from '../../domain/access/audit.ts'
-import { entriesBefore } from '../../domain/page.ts'
+import { pageOffset } from '../../domain/page.ts'
 import type { Instant } from '../../domain/time.ts'
-import { type Database, only, type Row, type Statement, statement, type Value } from './database.ts'
+import { type Database, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
 
-/** What is to be recorded, before it is. */
-export interface Audited {
+/** A change to record in the audit log. */
+export interface AuditedChange {
   organisationId: number
   by: Actor
   at: Instant
@@ -25,24 +25,24 @@ const columns = 'id, at, key_id, key_name, action, subject_id, subject_name, det
 export function sqlAudit(database: Database): AuditStore {
   return {
     async page(organisationId, filter, request) {
-      const { conditions, parameters } = chosen(filter)
-      const among = `audit where organisation_id = ?${conditions}`
-      const bound = [organisationId, ...parameters]
-      const [counted, rows] = await Promise.all([
-        database.rows(`select count(*) as count from ${among}`, bound),
-        database.rows(`select ${columns} from ${among} order by at desc, id desc limit ? offset ?`, [
-          ...bound,
+      const { conditions, parameters } = filterConditions(filter)
+      const matching = `audit where organisation_id = ?${conditions}`
+      const values = [organisationId, ...parameters]
+      const [counts, rows] = await Promise.all([
+        database.rows(`select count(*) as count from ${matching}`, values),
+        database.rows(`select ${columns} from ${matching} order by at desc, id desc limit ? offset ?`, [
+          ...values,
           request.limit,
-          entriesBefore(request),
+          pageOffset(request),
         ]),
       ])
-      return { entries: rows.map(toAuditEntry), totalCount: only(counted).count as number }
+      return { entries: rows.map(toAuditEntry), totalCount: requireRow(counts).count as number }
     },
   }
 }
 
-/** The statement that records it, for the act that does it. */
-export function auditEntry({ organisationId, by, at, action, subject, details }: Audited): Statement {
+/** The statement that records a change, to run in the same transaction as the change. */
+export function auditEntry({ organisationId, by, at, action, subject, details }: AuditedChange): Statement {
   const keyId = by?.keyId ?? null
   return statement(
     `insert into audit (organisation_id, at, key_id, key_name, action, subject_id, subject_name, details)
@@ -60,7 +60,7 @@ export function auditEntry({ organisationId, by, at, action, subject, details }:
   )
 }
 
-/** Puts other details in the place of those that an entry has, for acts that come one after the other. */
+/** Replaces an entry's details, for changes that span several transactions. */
 export function updateAuditDetails(organisationId: number, id: number, details: AuditDetails): Statement {
   return statement('update audit set details = ? where organisation_id = ? and id = ?', [
     JSON.stringify(details),
@@ -69,16 +69,16 @@ export function updateAuditDetails(organisationId: number, id: number, details: 
   ])
 }
 
-function chosen({ action, since, until }: AuditFilter): { conditions: string; parameters: Value[] } {
+function filterConditions({ action, since, until }: AuditFilter): { conditions: string; parameters: Value[] } {
   const parts: [string, Value | null][] = [
     ['action = ?', action],
     ['at >= ?', since],
     ['at < ?', until],
   ]
-  const given = parts.filter(([, value]) => value !== null)
+  const active = parts.filter(([, value]) => value !== null)
   return {
-    conditions: given.map(([sql]) => ` and ${sql}`).join(''),
-    parameters: given.map(([, value]) => value),
+    conditions: active.map(([sql]) => ` and ${sql}`).join(''),
+    parameters: active.map(([, value]) => value),
   }
 }
 

@@ -3,47 +3,47 @@ export type Value = string | number | null
 export interface Statement {
   sql: string
   parameters: Value[]
-  /** Where the statement gives no row, nothing of the act happens: it rejects with this. */
-  orElse?: () => Error
-  /** What follows from the rows that the statement gave, in the same act. */
+  /** If the statement returns no row, the transaction rolls back and rejects with this error. */
+  orThrow?: () => Error
+  /** Statements to run next in the same transaction, given the rows that this one returned. */
   andThen?: (rows: Row[]) => Statement[]
 }
 
 export type Row = Record<string, Value>
 
-/** What the shared statements need of an engine. SQL is written with `?` for parameters, in the subset both engines have. */
+/** What the shared statements need from an engine. They use `?` placeholders and the SQL that both engines support. */
 export interface Database {
-  /** The column under which the engine knows where a row lies. */
+  /** The engine's system column for the physical address of a row. */
   rowAddress: 'rowid' | 'ctid'
-  /** What to write behind a text to order by its bytes, whatever the database's language. */
+  /** The collation that sorts text by its bytes, regardless of the database's locale. */
   byteOrder: 'collate binary' | 'collate "C"'
-  /** What to select from so that a parameter, an array in JSON of objects, becomes rows. */
-  records(columns: StagedColumn[]): string
-  /** The same for an array of plain values, for the right side of `in`. */
-  elements(type: StagedColumn['type']): string
-  /** That a column is one of them, so that each is looked up however much of the table they seem to be. */
-  among(column: string, type: StagedColumn['type']): string
+  /** A `from` item that turns the next parameter, a JSON array of objects, into rows called `records`. */
+  jsonRecords(columns: TypedColumn[]): string
+  /** A subquery that turns the next parameter, a JSON array of scalars, into rows, for the right side of `in`. */
+  jsonElements(type: TypedColumn['type']): string
+  /** A condition like `in`, written so that the engine looks up each value by index, whatever its row estimates. */
+  inJsonArray(column: string, type: TypedColumn['type']): string
   rows(sql: string, parameters?: Value[]): Promise<Row[]>
-  /** All statements or none; gives the rows of each, without those of what followed from it. */
+  /** Runs all statements in one transaction. Returns the rows of each, without those of its `andThen` statements. */
   write(statements: Statement[]): Promise<Row[][]>
-  /** A write that memory must not outlive: this process forgets what it keeps at once, others with their next `refresh`. */
-  change(statements: Statement[]): Promise<Row[][]>
+  /** Like `write`, and invalidates caches: those of this process at once, those of others on their next `refresh`. */
+  writeAndInvalidate(statements: Statement[]): Promise<Row[][]>
   /**
-   * Collects rows in the table `staged`, seen by nobody else and holding nobody up, then runs the statements, which move
-   * them to where they belong, as `change` does. Takes the rows in portions, so that memory stays flat however many there are.
+   * Loads rows into the private table `staged` without blocking others, then runs the statements, which move them to their
+   * final tables, like `writeAndInvalidate`. Reads in batches so memory use stays constant.
    */
   stage(staging: Staging): Promise<Row[][]>
 }
 
 export interface Staging {
-  columns: StagedColumn[]
-  portions: AsyncIterable<Value[][]>
-  /** The tables that grow by the rows, so that the engine can look at them anew. */
+  columns: TypedColumn[]
+  batches: AsyncIterable<Value[][]>
+  /** The tables that the rows end up in, whose planner statistics need a refresh. */
   targets: string[]
   statements: () => Promise<Statement[]>
 }
 
-export interface StagedColumn {
+export interface TypedColumn {
   name: string
   type: 'bigint' | 'text'
 }
@@ -52,19 +52,23 @@ export function statement(sql: string, parameters: Value[] = []): Statement {
   return { sql, parameters }
 }
 
+export function columnNames(columns: TypedColumn[]): string {
+  return columns.map(({ name }) => name).join(', ')
+}
+
 export function firstOrNull<T>(rows: Row[], map: (row: Row) => T): T | null {
   const row = rows[0]
   return row === undefined ? null : map(row)
 }
 
-/** The row of a statement that always gives one. */
-export function only(rows: Row[] | undefined): Row {
+/** The first row of a statement that always returns one. */
+export function requireRow(rows: Row[] | undefined): Row {
   const row = rows?.[0]
-  if (row === undefined) throw new Error('the database gave no row where one was certain')
+  if (row === undefined) throw new Error('Expected the statement to return a row, but it returned none')
   return row
 }
 
-/** That a time has come. The parameters are now, and the farthest that such a time may lie ahead. */
+/** Whether a due time has come. Takes two parameters: now, and now plus `maxFuture` (see domain/repositories/due-time.ts). */
 export function isDueSql(column: string): string {
   return `(${column} <= ? or ${column} > ?)`
 }

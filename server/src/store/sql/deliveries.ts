@@ -5,20 +5,21 @@ import type {
   DeliveryStore,
   NewDelivery,
 } from '../../domain/repositories/delivery.ts'
-import { maxFuture, type Repository } from '../../domain/repositories/repository.ts'
+import { maxFuture } from '../../domain/repositories/due-time.ts'
+import type { Repository } from '../../domain/repositories/repository.ts'
 import { groupCommit } from '../group-commit.ts'
-import { type Database, firstOrNull, isDueSql, only, type Row, type Statement, statement } from './database.ts'
+import { type Database, firstOrNull, isDueSql, type Row, requireRow, type Statement, statement } from './database.ts'
 
 const columns = `id, organisation_id, repository_id, delivery_id, event, state, attempts, error, received_at, next_attempt_at,
   finished_at`
 
 export function sqlDeliveries(database: Database): DeliveryStore {
-  // Many at once cost one flush to the disk, as with signals.
-  const received = groupCommit<Received, void>(async (group) => {
-    // In one order, or two processes could each wait for a row that the other has inserted.
-    const ordered = group.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+  // Like signals, concurrent deliveries share one flush to disk.
+  const received = groupCommit<Received, void>(async (batch) => {
+    // A fixed order prevents deadlocks between processes that insert the same deliveries.
+    const ordered = batch.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
     await database.write(ordered.map(insertDelivery))
-    return group.map(() => undefined)
+    return batch.map(() => undefined)
   })
 
   return {
@@ -34,7 +35,7 @@ export function sqlDeliveries(database: Database): DeliveryStore {
       )
       const ids = fitting(sizes as { id: number; size: number }[])
       const sql = `select ${columns}, body from deliveries
-        where organisation_id = ? and id in ${database.elements('bigint')} order by id`
+        where organisation_id = ? and id in ${database.jsonElements('bigint')} order by id`
       const rows = await database.rows(sql, [organisationId, JSON.stringify(ids)])
       return rows.map((row) => ({ ...toDelivery(row), body: row.body as string }))
     },
@@ -42,12 +43,12 @@ export function sqlDeliveries(database: Database): DeliveryStore {
     async nextAttempt({ organisationId, id }) {
       const sql = `select min(next_attempt_at) as at from deliveries
         where organisation_id = ? and repository_id = ? and state = 'pending'`
-      return only(await database.rows(sql, [organisationId, id])).at as number | null
+      return requireRow(await database.rows(sql, [organisationId, id])).at as number | null
     },
 
     async countPending() {
       const sql = `select count(*) as count from deliveries where state = 'pending'`
-      return only(await database.rows(sql)).count as number
+      return requireRow(await database.rows(sql)).count as number
     },
 
     async list({ organisationId, id }, limit) {
@@ -67,7 +68,7 @@ export function sqlDeliveries(database: Database): DeliveryStore {
           [now, organisationId, id],
         ),
       ])
-      return toDelivery(only(rows))
+      return toDelivery(requireRow(rows))
     },
 
     async deleteBefore(receivedAt) {
@@ -105,15 +106,15 @@ function insertDelivery({ repository, delivery }: Received): Statement {
   )
 }
 
-const mostCharacters = 32 * 1024 * 1024
+const maxBatchCharacters = 32 * 1024 * 1024
 
-/** As many as can be held in memory at once, but at least one. */
+/** As many as fit into memory together, but at least one. */
 function fitting(sizes: { id: number; size: number }[]): number[] {
   let total = 0
   return sizes
     .filter(({ size }, i) => {
       total += size
-      return i === 0 || total <= mostCharacters
+      return i === 0 || total <= maxBatchCharacters
     })
     .map(({ id }) => id)
 }

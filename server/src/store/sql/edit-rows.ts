@@ -1,7 +1,7 @@
 import type { Edit } from '../../domain/history/edit.ts'
-import type { Row, StagedColumn, Value } from './database.ts'
+import type { Row, TypedColumn, Value } from './database.ts'
 
-export const editColumns: StagedColumn[] = [
+export const editColumns: TypedColumn[] = [
   { name: 'commit_sha', type: 'text' },
   { name: 'prompt_id', type: 'bigint' },
   { name: 'seq', type: 'bigint' },
@@ -40,7 +40,7 @@ export function fromEdit(edit: Edit): Record<string, Value> {
     message: edit.message,
     branch: edit.branch,
     actor: edit.actor,
-    mark: edit.mark,
+    mark: edit.mergeReference,
     pull: edit.pull,
     held_until: edit.heldUntil,
     orphaned_at: edit.orphanedAt,
@@ -65,7 +65,7 @@ export function toEdit(row: Row): Edit {
     message: row.message as string,
     branch: row.branch as string,
     actor: row.actor as string | null,
-    mark: row.mark as number | null,
+    mergeReference: row.mark as number | null,
     pull: row.pull as number | null,
     heldUntil: row.held_until as number | null,
     orphanedAt: row.orphaned_at as number | null,

@@ -1,10 +1,10 @@
 import type { DerivedEntry } from '../../domain/history/derivation.ts'
 import type { StoredEntry } from '../../domain/history/facts.ts'
-import type { Row, StagedColumn, Value } from './database.ts'
+import type { Row, TypedColumn, Value } from './database.ts'
 import { factColumns, toEntry } from './history-rows.ts'
 
-/** What is stored of an entry that was derived from git. */
-export const entryColumns: StagedColumn[] = [
+/** The columns of an entry derived from git. */
+export const entryColumns: TypedColumn[] = [
   { name: 'prompt_id', type: 'bigint' },
   ...factColumns,
   { name: 'message', type: 'text' },

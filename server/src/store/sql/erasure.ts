@@ -1,24 +1,24 @@
 import type { Erasure, ErasureStore } from '../../domain/signals/erasure.ts'
 import { auditEntry, updateAuditDetails } from './audit.ts'
-import { type Database, only, type Row, type Statement } from './database.ts'
+import { type Database, type Row, requireRow, type Statement } from './database.ts'
 import { subtractFromHours } from './signal-hours.ts'
 
-/** How an engine goes through the signals of an organisation. */
-export interface SignalWalk {
+/** How an engine scans the signals of an organisation. */
+export interface SignalScan {
   /**
-   * The next few: those that `mayFit` picks, which leaves most of them in the database, with `prompt_id`, `created_at`, `id`
-   * and `metadata`; and the last that was looked at, null where there is none left.
+   * Scans the next batch. `candidates` are the rows that pass `mayMatch`, with `prompt_id`, `created_at`, `id` and `metadata`.
+   * `last` is the last signal scanned, or null at the end.
    */
   next(erasure: Erasure, pattern: string): Promise<{ candidates: Row[]; last: Erasure['last'] | null }>
-  /** Statements that remove them, each giving `prompt_id`, `value` and `created_at` of those that were still there. */
+  /** Statements that delete the signals. Each returns `prompt_id`, `value` and `created_at` of the rows that still existed. */
   remove(organisationId: number, signals: Row[]): Statement[]
 }
 
-/** That the metadata has the pattern, or a backslash, with which it could write the same in another way. */
-export const mayFit = `(metadata like '%\\%' escape '!' or metadata like ? escape '!')`
+/** Whether the metadata contains the pattern, or a backslash, which could encode the same text differently. */
+export const mayMatch = `(metadata like '%\\%' escape '!' or metadata like ? escape '!')`
 
-export function sqlErasure(database: Database, walk: SignalWalk): ErasureStore {
-  /** Rows, sums and audit in one act. Gives how many were still there: others may have been taken back meanwhile. */
+export function sqlErasure(database: Database, scan: SignalScan): ErasureStore {
+  /** Deletes rows and updates sums and audit in one transaction. Returns how many rows still existed. */
   async function remove({ organisationId, auditId, erased }: Erasure, signals: Row[]): Promise<number> {
     let removed = 0
     const andThen = (rows: Row[]) => {
@@ -28,25 +28,25 @@ export function sqlErasure(database: Database, walk: SignalWalk): ErasureStore {
         updateAuditDetails(organisationId, auditId, { erased: erased + removed }),
       ]
     }
-    await database.write(walk.remove(organisationId, signals).map((statement) => ({ ...statement, andThen })))
+    await database.write(scan.remove(organisationId, signals).map((statement) => ({ ...statement, andThen })))
     return removed
   }
 
   return {
-    async beginErasure(organisationId, by, at) {
-      const { name } = only(await database.rows('select name from organisations where id = ?', [organisationId]))
+    async startErasure(organisationId, by, at) {
+      const { name } = requireRow(await database.rows('select name from organisations where id = ?', [organisationId]))
       const subject = { id: organisationId, name: name as string }
       const [rows] = await database.write([
         auditEntry({ organisationId, by, at, action: 'signals.erased', subject, details: { erased: 0 } }),
       ])
-      const auditId = only(rows).id as number
+      const auditId = requireRow(rows).id as number
       return { organisationId, auditId, last: { promptId: 0, createdAt: 0, id: 0 }, erased: 0, done: false }
     },
 
-    async eraseNext(erasure, { prefilter: needle, matches: fits }) {
-      const { candidates, last } = await walk.next(erasure, `%${needle.replaceAll(/[!%_]/g, '!$&')}%`)
-      const found = candidates.filter(({ metadata }) => fits(metadata as string))
-      const removed = found.length === 0 ? 0 : await remove(erasure, found)
+    async eraseNextBatch(erasure, { prefilter, matches }) {
+      const { candidates, last } = await scan.next(erasure, `%${prefilter.replaceAll(/[!%_]/g, '!$&')}%`)
+      const matching = candidates.filter(({ metadata }) => matches(metadata as string))
+      const removed = matching.length === 0 ? 0 : await remove(erasure, matching)
       return { ...erasure, last: last ?? erasure.last, erased: erasure.erased + removed, done: last === null }
     },
   }

@@ -1,11 +1,11 @@
 import type { Action, EntryDetails, HistoryEntry } from '../../domain/history/entry.ts'
-import type { Row, StagedColumn, Value } from './database.ts'
+import type { Row, TypedColumn, Value } from './database.ts'
 
 export const columns = 'id, action, user_name, user_email, commit_sha, pr_number, pr_url, branch_name, created_at'
 
 export const detailColumns = `${columns}, message, actor, path, old_path, before_blob, after_blob, repository_id`
 
-export const factColumns: StagedColumn[] = [
+export const factColumns: TypedColumn[] = [
   { name: 'dedupe_key', type: 'text' },
   { name: 'action', type: 'text' },
   { name: 'user_name', type: 'text' },
@@ -32,7 +32,7 @@ export function toEntry(row: Row): HistoryEntry {
   }
 }
 
-/** When the change stopped being live: when the next came, or the default branch lost it. */
+/** When the change stopped being live: when the next one came, or when it was dropped from the default branch. */
 export function endOf(orphanedAt: Value | undefined, nextAt: Value | undefined): number | null {
   const ends = [orphanedAt, nextAt].filter((at) => at != null) as number[]
   return ends.length === 0 ? null : Math.min(...ends)

@@ -8,7 +8,7 @@ import {
 } from '../../domain/access/api-key.ts'
 import type { Plan } from '../../domain/access/plan.ts'
 import { auditEntry } from './audit.ts'
-import { type Database, firstOrNull, only, type Row, type Statement, statement } from './database.ts'
+import { type Database, firstOrNull, type Row, requireRow, type Statement, statement } from './database.ts'
 
 const columns = 'id, organisation_id, name, role, hint, created_at, expires_at, revoked_at, last_used_at'
 
@@ -19,8 +19,8 @@ export function sqlKeys(database: Database): KeyStore {
         const { organisationId, role, createdAt: at, ...subject } = toApiKey(row)
         return auditEntry({ organisationId, by, at, action: 'key.created', subject, details: { role } })
       }
-      const [rows] = await database.change([{ ...insertKey(key), andThen: (rows) => rows.map(created) }])
-      return toApiKey(only(rows))
+      const [rows] = await database.writeAndInvalidate([{ ...insertKey(key), andThen: (rows) => rows.map(created) }])
+      return toApiKey(requireRow(rows))
     },
 
     async find(id) {
@@ -37,7 +37,7 @@ export function sqlKeys(database: Database): KeyStore {
         const { organisationId, ...subject } = toApiKey(row)
         return auditEntry({ organisationId, by, at, action: 'key.revoked', subject })
       }
-      const [, rows = []] = await database.change([
+      const [, rows = []] = await database.writeAndInvalidate([
         {
           ...statement(`update api_keys set revoked_at = ? where id = ? and revoked_at is null returning ${columns}`, [
             at,
@@ -51,24 +51,24 @@ export function sqlKeys(database: Database): KeyStore {
     },
 
     async rotate(id, replacement, oldExpiresAt, by) {
-      const shorten: Statement = {
+      const expireOld: Statement = {
         ...statement(
           `update api_keys set expires_at = case when expires_at < ? then expires_at else ? end
            where id = ? and revoked_at is null and (expires_at is null or expires_at > ?) returning id`,
           [oldExpiresAt, oldExpiresAt, id, replacement.createdAt],
         ),
-        orElse: () => inactiveKey(id),
+        orThrow: () => inactiveKey(id),
       }
       const rotated = (row: Row) => {
         const { organisationId, id: newKeyId, name, createdAt: at } = toApiKey(row)
         const details = { new_key_id: newKeyId }
         return auditEntry({ organisationId, by, at, action: 'key.rotated', subject: { id, name }, details })
       }
-      const [, rows] = await database.change([
-        shorten,
+      const [, rows] = await database.writeAndInvalidate([
+        expireOld,
         { ...insertKey(replacement), andThen: (rows) => rows.map(rotated) },
       ])
-      return toApiKey(only(rows))
+      return toApiKey(requireRow(rows))
     },
 
     async findAccess(keyHash) {
@@ -79,7 +79,7 @@ export function sqlKeys(database: Database): KeyStore {
 
     async recordUses(uses) {
       const sql = 'update api_keys set last_used_at = ? where id = ? and (last_used_at is null or last_used_at < ?)'
-      // In one order, or two processes could each wait for a row that the other has locked.
+      // A fixed order prevents deadlocks between processes that update the same keys.
       const ordered = uses.toSorted((a, b) => a.keyId - b.keyId)
       await database.write(ordered.map(({ keyId, usedAt }) => statement(sql, [usedAt, keyId, usedAt])))
     },

@@ -1,15 +1,15 @@
 import type { NewOrganisation, Organisation, OrganisationStore } from '../../domain/access/organisation.ts'
 import type { Plan } from '../../domain/access/plan.ts'
 import { auditEntry } from './audit.ts'
-import { type Database, firstOrNull, only, type Row, statement } from './database.ts'
+import { type Database, firstOrNull, type Row, requireRow, statement } from './database.ts'
 
 const columns = 'id, name, plan, created_at'
 
 export function sqlOrganisations(database: Database): Omit<OrganisationStore, 'createFirst'> {
   return {
     async create(organisation) {
-      const [rows] = await database.change([insertOrganisation(organisation)])
-      return toOrganisation(only(rows))
+      const [rows] = await database.writeAndInvalidate([insertOrganisation(organisation)])
+      return toOrganisation(requireRow(rows))
     },
 
     async find(id) {
@@ -29,7 +29,7 @@ export function sqlOrganisations(database: Database): Omit<OrganisationStore, 'c
     },
 
     async setPlan(id, plan, at, by) {
-      const set = (row: Row) => {
+      const updateAndAudit = (row: Row) => {
         const { name, plan: from } = toOrganisation(row)
         if (from === plan) return []
         const subject = { id, name }
@@ -39,11 +39,11 @@ export function sqlOrganisations(database: Database): Omit<OrganisationStore, 'c
           auditEntry({ organisationId: id, by, at, action: 'organisation.plan_changed', subject, details }),
         ]
       }
-      const [rows = []] = await database.change([
+      const [rows = []] = await database.writeAndInvalidate([
         {
-          // Locks the row, so that what it says is what it was changed from.
+          // Locks the row, so the audit entry records the plan that was actually replaced.
           ...statement(`update organisations set plan = plan where id = ? returning ${columns}`, [id]),
-          andThen: (rows) => rows.flatMap(set),
+          andThen: (rows) => rows.flatMap(updateAndAudit),
         },
       ])
       return firstOrNull(rows, (row) => ({ ...toOrganisation(row), plan }))

@@ -1,15 +1,15 @@
-import { entriesBefore } from '../../domain/page.ts'
+import { pageOffset } from '../../domain/page.ts'
 import { type Prompt, type PromptOrder, type PromptStore, promptSearch } from '../../domain/prompt.ts'
 import type { Instant } from '../../domain/time.ts'
 import { auditEntry } from './audit.ts'
-import { type Database, firstOrNull, only, type Row, statement } from './database.ts'
+import { type Database, firstOrNull, type Row, requireRow, statement } from './database.ts'
 import { wentLive } from './history-rows.ts'
 
 export const promptColumns = 'id, public_id, organisation_id, name, created_at, repository_id, path'
 
 export function sqlPrompts(database: Database): PromptStore {
   const byName = `name ${database.byteOrder}`
-  const there = 'prompts where organisation_id = ? and deleted_at is null'
+  const existing = 'prompts where organisation_id = ? and deleted_at is null'
 
   function orderBy({ by, descending, since }: PromptOrder): string {
     const direction = descending ? 'desc' : 'asc'
@@ -20,14 +20,14 @@ export function sqlPrompts(database: Database): PromptStore {
   return {
     async create({ organisationId, publicId, name, createdAt }, by) {
       const subject = { id: publicId, name }
-      const [rows] = await database.change([
+      const [rows] = await database.writeAndInvalidate([
         statement(
           `insert into prompts (organisation_id, public_id, name, created_at) values (?, ?, ?, ?) returning ${promptColumns}`,
           [organisationId, publicId, name, createdAt],
         ),
         auditEntry({ organisationId, by, at: createdAt, action: 'prompt.created', subject }),
       ])
-      return toPrompt(only(rows))
+      return toPrompt(requireRow(rows))
     },
 
     async find(organisationId, publicId) {
@@ -35,7 +35,7 @@ export function sqlPrompts(database: Database): PromptStore {
       return firstOrNull(await database.rows(sql, [organisationId, publicId]), toPrompt)
     },
 
-    async findAnywhere(publicId) {
+    async findInAnyOrganisation(publicId) {
       const sql = `select ${promptColumns} from prompts where public_id = ? and deleted_at is null`
       return firstOrNull(await database.rows(sql, [publicId]), toPrompt)
     },
@@ -46,24 +46,24 @@ export function sqlPrompts(database: Database): PromptStore {
     },
 
     async page(organisationId, search, order, request) {
-      const before = entriesBefore(request)
-      const select = `select ${promptColumns} from ${there} order by ${orderBy(order)}`
+      const offset = pageOffset(request)
+      const select = `select ${promptColumns} from ${existing} order by ${orderBy(order)}`
       if (search === '') {
-        const [counted, rows] = await Promise.all([
-          database.rows(`select count(*) as count from ${there}`, [organisationId]),
-          database.rows(`${select} limit ? offset ?`, [organisationId, request.limit, before]),
+        const [counts, rows] = await Promise.all([
+          database.rows(`select count(*) as count from ${existing}`, [organisationId]),
+          database.rows(`${select} limit ? offset ?`, [organisationId, request.limit, offset]),
         ])
-        return { prompts: rows.map(toPrompt), totalCount: only(counted).count as number }
+        return { prompts: rows.map(toPrompt), totalCount: requireRow(counts).count as number }
       }
-      // Searched here, because engines and the languages of databases disagree on what is the same letter in another case.
-      const found = (await database.rows(select, [organisationId])).map(toPrompt).filter(promptSearch(search))
-      return { prompts: found.slice(before, before + request.limit), totalCount: found.length }
+      // Filtered here rather than in SQL, because engines and locales disagree on case-insensitive matching.
+      const matching = (await database.rows(select, [organisationId])).map(toPrompt).filter(promptSearch(search))
+      return { prompts: matching.slice(offset, offset + request.limit), totalCount: matching.length }
     },
 
     async rename({ organisationId, id, publicId, name: from }, name, at, by) {
       const subject = { id: publicId, name }
       const renamed = auditEntry({ organisationId, by, at, action: 'prompt.renamed', subject, details: { from } })
-      const [rows = []] = await database.change([
+      const [rows = []] = await database.writeAndInvalidate([
         {
           ...statement(
             `update prompts set name = ? where organisation_id = ? and id = ? and deleted_at is null returning ${promptColumns}`,
@@ -80,7 +80,7 @@ export function sqlPrompts(database: Database): PromptStore {
         const subject = { id: publicId, name: name as string }
         return auditEntry({ organisationId, by, at, action: 'prompt.deleted', subject })
       }
-      await database.change([
+      await database.writeAndInvalidate([
         {
           ...statement(
             `update prompts set deleted_at = ? where organisation_id = ? and id = ? and deleted_at is null returning name`,

@@ -1,13 +1,9 @@
-import {
-  type ForgeName,
-  type Lease,
-  maxFuture,
-  type Repository,
-  type RepositoryStore,
-} from '../../domain/repositories/repository.ts'
+import { maxFuture } from '../../domain/repositories/due-time.ts'
+import type { Lease, LeaseStore } from '../../domain/repositories/lease.ts'
+import type { ForgeName, Repository, RepositoryStore } from '../../domain/repositories/repository.ts'
 import { isoTime } from '../../domain/time.ts'
 import { auditEntry } from './audit.ts'
-import { type Database, firstOrNull, isDueSql, only, type Row, type Statement, statement } from './database.ts'
+import { type Database, firstOrNull, isDueSql, type Row, requireRow, type Statement, statement } from './database.ts'
 
 const columns = `id, organisation_id, forge, url, path, similarity, hook_id, sealed_token, sealed_secret, sealed_old_secret,
   old_secret_until, default_branch, tip, web_url, incomplete, last_sync_at, last_error, due_at, wakes,
@@ -15,7 +11,7 @@ const columns = `id, organisation_id, forge, url, path, similarity, hook_id, sea
     select d.received_at from deliveries d where d.organisation_id = repositories.organisation_id
       and d.repository_id = repositories.id order by d.id desc limit 1) as last_delivery_at`
 
-export function sqlRepositories(database: Database): RepositoryStore {
+export function sqlRepositories(database: Database): RepositoryStore & LeaseStore {
   const find = async (where: string, value: string | number) =>
     firstOrNull(await database.rows(`select ${columns} from repositories where ${where} = ?`, [value]), toRepository)
 
@@ -54,7 +50,7 @@ export function sqlRepositories(database: Database): RepositoryStore {
           lease?.until ?? 0,
         ],
       )
-      const [rows = []] = await database.change([{ ...insert, andThen: (rows) => rows.map(connected) }])
+      const [rows = []] = await database.writeAndInvalidate([{ ...insert, andThen: (rows) => rows.map(connected) }])
       return firstOrNull(rows, toRepository)
     },
 
@@ -69,7 +65,7 @@ export function sqlRepositories(database: Database): RepositoryStore {
     async disconnect({ id, organisationId, url }, at, by) {
       const subject = { id, name: url }
       const disconnected = auditEntry({ organisationId, by, at, action: 'repository.disconnected', subject })
-      await database.change([
+      await database.writeAndInvalidate([
         {
           ...statement(
             `update repositories set disconnected_at = ?, sealed_token = null
@@ -84,7 +80,7 @@ export function sqlRepositories(database: Database): RepositoryStore {
     async rotateSecret({ id, organisationId, url }, { sealed, oldUntil }, at, by) {
       const subject = { id, name: url }
       const details = { old_secret_until: isoTime(oldUntil) }
-      const [rows] = await database.change([
+      const [rows] = await database.writeAndInvalidate([
         statement(
           `update repositories set sealed_old_secret = sealed_secret, old_secret_until = ?, sealed_secret = ?
            where organisation_id = ? and id = ? returning ${columns}`,
@@ -92,7 +88,7 @@ export function sqlRepositories(database: Database): RepositoryStore {
         ),
         auditEntry({ organisationId, by, at, action: 'repository.secret_rotated', subject, details }),
       ])
-      return toRepository(only(rows))
+      return toRepository(requireRow(rows))
     },
 
     async wake({ id, organisationId }, at) {
@@ -106,7 +102,7 @@ export function sqlRepositories(database: Database): RepositoryStore {
            select 1 from deliveries d where d.organisation_id = r.organisation_id and d.repository_id = r.id
              and d.state = 'pending' and (d.attempts = 0 or ${isDueSql('d.next_attempt_at')})))
          order by r.due_at limit 100`,
-        [now, now + maxFuture.lease, now, now + maxFuture.look, now, now + maxFuture.attempt],
+        [now, now + maxFuture.lease, now, now + maxFuture.sync, now, now + maxFuture.attempt],
       )
       return rows.map(({ id }) => id as number)
     },
@@ -154,15 +150,15 @@ function wakeRepository(organisationId: number, id: number, at: number): Stateme
   ])
 }
 
-/** The first statement of an act that only the holder of the lease may do. */
-export function holdLease({ repository, owner }: Lease): Statement {
+/** Must be the first statement of a transaction that only the holder of the lease may run. */
+export function requireLease({ repository, owner }: Lease): Statement {
   return {
     ...statement(
       `update repositories set lease_until = lease_until
        where organisation_id = ? and id = ? and lease_owner = ? and disconnected_at is null returning id`,
       [repository.organisationId, repository.id, owner],
     ),
-    orElse: () => new Error('the repository was taken over by another process'),
+    orThrow: () => new Error('Lost the lease: another process took over the repository'),
   }
 }
 

@@ -5,7 +5,7 @@ import { toAccess } from './keys.ts'
 export function sqlSessions(database: Database): SessionStore {
   return {
     async create({ tokenHash, organisationId, keyId, createdAt, expiresAt }) {
-      // Nothing in memory depends on it: what was not found is not kept, and what has expired opens nothing.
+      // No cache needs clearing: misses are not cached, and expired sessions grant nothing.
       await database.write([
         statement('delete from sessions where expires_at <= ?', [createdAt]),
         statement(
@@ -24,7 +24,7 @@ export function sqlSessions(database: Database): SessionStore {
     },
 
     async end(tokenHash) {
-      await database.change([statement('delete from sessions where token_hash = ?', [tokenHash])])
+      await database.writeAndInvalidate([statement('delete from sessions where token_hash = ?', [tokenHash])])
     },
   }
 }

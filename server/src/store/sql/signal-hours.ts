@@ -1,14 +1,14 @@
 import { hourStart } from '../../domain/time.ts'
-import { type Database, type Row, type StagedColumn, type Statement, statement } from './database.ts'
+import { type Database, type Row, type Statement, statement, type TypedColumn } from './database.ts'
 
-const columns: StagedColumn[] = [
+const columns: TypedColumn[] = [
   { name: 'prompt', type: 'bigint' },
   { name: 'hour', type: 'bigint' },
   { name: 'positive', type: 'bigint' },
   { name: 'negative', type: 'bigint' },
 ]
 
-/** Takes signals that were just removed, with `prompt_id`, `value` and `created_at`, out of the sums of their hours. */
+/** Subtracts signals that were just deleted (rows with `prompt_id`, `value` and `created_at`) from their hourly sums. */
 export function subtractFromHours(database: Database, organisationId: number, removed: Row[]): Statement[] {
   if (removed.length === 0) return []
   const hours = [...Map.groupBy(removed, keyOf).values()].map((signals) => {
@@ -18,9 +18,9 @@ export function subtractFromHours(database: Database, organisationId: number, re
   })
   return [
     statement(
-      // As in the signal batch, in the same order, or two acts could each wait for an hour that the other has locked.
+      // The same order as in the signal batch prevents deadlocks on the rows of signal_hours.
       `insert into signal_hours (organisation_id, prompt_id, hour, positive, negative)
-       select cast(? as bigint), prompt, hour, -positive, -negative from ${database.records(columns)} where true
+       select cast(? as bigint), prompt, hour, -positive, -negative from ${database.jsonRecords(columns)} where true
        order by prompt, hour
        on conflict (organisation_id, prompt_id, hour) do update set
          positive = signal_hours.positive + excluded.positive, negative = signal_hours.negative + excluded.negative`,

@@ -1,8 +1,8 @@
 import type { SignalStore } from '../../domain/signals/signal.ts'
 import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
-import { type Database, type StagedColumn, type Statement, statement } from './database.ts'
+import { type Database, type Statement, statement, type TypedColumn } from './database.ts'
 
-const columns: StagedColumn[] = [
+const columns: TypedColumn[] = [
   { name: 'line', type: 'bigint' },
   { name: 'organisation_id', type: 'bigint' },
   { name: 'prompt_id', type: 'bigint' },
@@ -13,16 +13,16 @@ const columns: StagedColumn[] = [
   { name: 'hour', type: 'bigint' },
 ]
 
-/** `prepareMonths` makes room for signals of these months, where the engine needs that said. */
+/** `preparePartitions` creates the partitions for these months, if the engine uses any. */
 export function sqlSignalImport(
   database: Database,
-  prepareMonths: (months: Iterable<Instant>) => Promise<void>,
+  preparePartitions: (months: Iterable<Instant>) => Promise<void>,
 ): SignalStore['import'] {
-  return async (portions) => {
+  return async (batches) => {
     let imported = 0
     const months = new Set<Instant>()
     async function* rows() {
-      for await (const signals of portions) {
+      for await (const signals of batches) {
         yield signals.map(({ organisationId, promptId, value, metadata, createdAt }) => {
           const month = monthStart(createdAt)
           months.add(month)
@@ -32,10 +32,10 @@ export function sqlSignalImport(
     }
     await database.stage({
       columns,
-      portions: rows(),
+      batches: rows(),
       targets: ['signals', 'signal_hours'],
       statements: async () => {
-        await prepareMonths(months)
+        await preparePartitions(months)
         return [insertStaged, countStaged, addStagedToHours]
       },
     })
@@ -43,7 +43,7 @@ export function sqlSignalImport(
   }
 }
 
-// After the signals, so that those whom it makes wait do so only for the sums; before the hours, as in the signal batch.
+// Runs after the signals, to keep the lock on signal_usage short, and before the hours, in the same lock order as the signal batch.
 const countStaged: Statement = statement(
   `insert into signal_usage (organisation_id, month, used)
    select organisation_id, month, count(*) from staged group by organisation_id, month order by organisation_id, month

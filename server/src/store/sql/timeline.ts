@@ -1,9 +1,9 @@
 import type { HistoryStore, LiveSpans, TimelineFilter } from '../../domain/history/history.ts'
-import { entriesBefore } from '../../domain/page.ts'
-import { type Database, only, type Row, type Value } from './database.ts'
+import { pageOffset } from '../../domain/page.ts'
+import { type Database, type Row, requireRow, type Value } from './database.ts'
 import { detailColumns, endOf, toDetails, wentLive } from './history-rows.ts'
 
-// Next to the entry among those that went live, by the index on them.
+// The next or previous entry that went live, looked up by the partial index on such entries.
 function neighbour(column: string, direction: 'before' | 'after'): string {
   const [sign, order] = direction === 'before' ? ['<', 'desc'] : ['>', 'asc']
   return `(select n.${column} from history_entries as n
@@ -17,25 +17,25 @@ export function sqlTimeline(database: Database): HistoryStore['timeline'] {
     ${neighbour('orphaned_at', 'before')} as earlier_orphaned_at`
 
   return async ({ organisationId, id }, filter, request) => {
-    const { conditions, parameters } = chosen(filter)
-    const among = `history_entries as h where organisation_id = ? and prompt_id = ?${conditions}`
-    const bound = [organisationId, id, ...parameters]
-    const [counted, rows] = await Promise.all([
-      database.rows(`select count(*) as count from ${among}`, bound),
+    const { conditions, parameters } = filterConditions(filter)
+    const matching = `history_entries as h where organisation_id = ? and prompt_id = ?${conditions}`
+    const values = [organisationId, id, ...parameters]
+    const [counts, rows] = await Promise.all([
+      database.rows(`select count(*) as count from ${matching}`, values),
       database.rows(
-        `select ${detailColumns}, orphaned_at, ${neighbours} from ${among}
+        `select ${detailColumns}, orphaned_at, ${neighbours} from ${matching}
          order by created_at desc, id desc limit ? offset ?`,
-        [...bound, request.limit, entriesBefore(request)],
+        [...values, request.limit, pageOffset(request)],
       ),
     ])
     return {
       entries: rows.map((row) => ({ entry: toDetails(row), live: toLiveSpans(row) })),
-      totalCount: only(counted).count as number,
+      totalCount: requireRow(counts).count as number,
     }
   }
 }
 
-function chosen({ actions, since, until }: TimelineFilter): { conditions: string; parameters: Value[] } {
+function filterConditions({ actions, since, until }: TimelineFilter): { conditions: string; parameters: Value[] } {
   const parts: [string, Value[]][] = []
   if (actions !== null) parts.push([`action in (${actions.map(() => '?').join(', ')})`, actions])
   if (since !== null) parts.push(['created_at >= ?', [since]])

@@ -3,32 +3,32 @@ import type { ArchiveRow, ArchiveTable } from '../../domain/archive/archive.ts'
 import type { ArchiveConnection, ArchiveEngine } from '../sql/archive.ts'
 import type { Value } from '../sql/database.ts'
 
-// Milliseconds. The command has nothing else to do meanwhile, so SQLite may wait by itself.
-const longestWait = 60_000
-// Kilobytes. Rows come in the order of their ids, which is not that of every index.
-const cacheSize = 65_536
+// The CLI has nothing else to do meanwhile, so SQLite may block while it waits for other writers.
+const busyTimeoutMs = 60_000
+// Rows arrive in ID order, which is random access for some indexes.
+const cacheSizeKiB = 65_536
 
-/** On connections of its own: what is awaited in the middle of a transaction must not let others into it. */
+/** Uses separate connections: awaiting inside a transaction on the shared one would let unrelated statements join it. */
 export function sqliteArchive(path: string): ArchiveEngine {
-  async function within<T>(begin: string, work: (connection: ArchiveConnection) => Promise<T>): Promise<T> {
+  async function inTransaction<T>(begin: string, work: (connection: ArchiveConnection) => Promise<T>): Promise<T> {
     const database = new DatabaseSync(path)
     try {
-      database.exec(`pragma busy_timeout = ${longestWait}`)
+      database.exec(`pragma busy_timeout = ${busyTimeoutMs}`)
       database.exec('pragma synchronous = full')
-      database.exec(`pragma cache_size = -${cacheSize}`)
+      database.exec(`pragma cache_size = -${cacheSizeKiB}`)
       database.exec(begin)
       const result = await work(connectionOf(database))
       database.exec('commit')
       return result
     } finally {
-      // Rolls back what is not committed.
+      // Rolls back an uncommitted transaction.
       database.close()
     }
   }
 
   return {
-    reading: (work) => within('begin', work),
-    writing: (work) => within('begin immediate', work),
+    readSnapshot: (work) => inTransaction('begin', work),
+    writeTransaction: (work) => inTransaction('begin immediate', work),
   }
 }
 
@@ -57,27 +57,27 @@ function connectionOf(database: DatabaseSync): ArchiveConnection {
     rows,
     lastId,
     skipIds,
-    async *portions(sql, parameters, size) {
-      let portion: ArchiveRow[] = []
+    async *batches(sql, parameters, size) {
+      let batch: ArchiveRow[] = []
       for (const row of prepared(sql).iterate(...parameters) as Iterable<unknown>) {
-        portion.push(row as ArchiveRow)
-        if (portion.length < size) continue
-        yield portion
-        portion = []
+        batch.push(row as ArchiveRow)
+        if (batch.length < size) continue
+        yield batch
+        batch = []
       }
-      if (portion.length > 0) yield portion
+      if (batch.length > 0) yield batch
     },
     async insert(table, rows) {
       const insert = database.prepare(insertInto(table))
       for (const row of rows) insert.run(...row)
     },
-    async takeIds(table, count) {
+    async reserveIds(table, count) {
       const last = await lastId(table)
       await skipIds(table, last + count)
       return last
     },
-    // Nobody writes anything until the transaction is over.
-    async holdOrganisations() {},
+    // Nothing to do: `begin immediate` already blocks all other writers.
+    async lockOrganisations() {},
   }
 }
 

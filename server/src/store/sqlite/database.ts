@@ -5,20 +5,21 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Database, Row, Staging, Statement } from '../sql/database.ts'
 
 export interface SqliteDatabase extends Database {
-  /** Runs `act` in one transaction, without yielding in between. Waits while another process is writing, so many milliseconds. */
-  transaction<T>(act: () => T, patience?: number): Promise<T>
+  /** Runs `work` synchronously in one transaction. Waits up to `timeoutMs` while another process is writing. */
+  transaction<T>(work: () => T, timeoutMs?: number): Promise<T>
   prepare(sql: string): StatementSync
-  /** Runs SQL of several statements. */
+  /** Runs SQL text with any number of statements. */
   execute(sql: string): void
   close(): void
 }
 
-const busy = 5
-// SQLite waits by blocking the whole process, so it may do that only for a moment; the rest is waited for outside.
-const blockingWait = 10
-const pauseBetweenTries = 10
-const longestWait = 60_000
-// The same few pages change with every batch: copying them back less often saves most of that work. 16 MB of log.
+const sqliteBusy = 5
+// SQLite blocks the whole process while it waits for a lock, so that wait is short and the rest of it is asynchronous.
+const blockingTimeoutMs = 10
+const startupBusyTimeoutMs = 5_000
+const retryDelayMs = 10
+const defaultTimeoutMs = 60_000
+// Every batch changes the same few pages, so checkpointing rarely saves most of the copying. This is 16 MB of WAL.
 const pagesBetweenCheckpoints = 4_000
 
 /** `onChange` is called after each change made through this connection. */
@@ -27,27 +28,27 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
   const prepared = new Map<string, StatementSync>()
 
   function prepare(sql: string): StatementSync {
-    let found = prepared.get(sql)
-    if (found === undefined) {
-      found = connection.prepare(sql)
-      prepared.set(sql, found)
+    let statement = prepared.get(sql)
+    if (statement === undefined) {
+      statement = connection.prepare(sql)
+      prepared.set(sql, statement)
     }
-    return found
+    return statement
   }
 
-  function run({ sql, parameters, orElse, andThen }: Statement): Row[] {
+  function run({ sql, parameters, orThrow, andThen }: Statement): Row[] {
     const rows = prepare(sql).all(...parameters) as Row[]
-    if (rows.length === 0 && orElse !== undefined) throw orElse()
+    if (rows.length === 0 && orThrow !== undefined) throw orThrow()
     andThen?.(rows).forEach(run)
     return rows
   }
 
-  async function transaction<T>(act: () => T, patience = longestWait): Promise<T> {
-    const deadline = performance.now() + patience
-    // Nothing may be awaited once the transaction has begun: whatever ran meanwhile would become part of it.
-    while (!began(deadline)) await pause(pauseBetweenTries)
+  async function transaction<T>(work: () => T, timeoutMs = defaultTimeoutMs): Promise<T> {
+    const deadline = performance.now() + timeoutMs
+    // No await once the transaction has begun: unrelated statements on this connection would become part of it.
+    while (!tryBegin(deadline)) await pause(retryDelayMs)
     try {
-      const result = act()
+      const result = work()
       prepare('commit').run()
       return result
     } catch (error) {
@@ -56,7 +57,7 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
     }
   }
 
-  function began(deadline: number): boolean {
+  function tryBegin(deadline: number): boolean {
     try {
       prepare('begin immediate').run()
       return true
@@ -70,13 +71,13 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
     return transaction(() => statements.map(run))
   }
 
-  async function change(statements: Statement[]): Promise<Row[][]> {
+  async function writeAndInvalidate(statements: Statement[]): Promise<Row[][]> {
     const results = await write(statements)
     onChange()
     return results
   }
 
-  // One at a time: there is one table to collect in.
+  // One at a time, because all imports share the one staging table.
   let staging: Promise<unknown> = Promise.resolve()
   function stage(rows: Staging): Promise<Row[][]> {
     const staged = staging.then(() => stageNow(rows))
@@ -84,12 +85,12 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
     return staged
   }
 
-  async function stageNow({ columns, portions, statements }: Staging): Promise<Row[][]> {
+  async function stageNow({ columns, batches, statements }: Staging): Promise<Row[][]> {
     connection.exec('drop table if exists temp.staged')
     connection.exec(`create temp table staged (${columns.map(({ name }) => name).join(', ')})`)
     const insert = connection.prepare(`insert into temp.staged values (${columns.map(() => '?').join(', ')})`)
-    for await (const rows of portions) {
-      // The temporary table has a file of its own, so this locks nobody out.
+    for await (const rows of batches) {
+      // The temporary table has its own file, so this does not lock the database.
       connection.exec('begin')
       try {
         for (const row of rows) insert.run(...row)
@@ -97,7 +98,7 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
         connection.exec('commit')
       }
     }
-    const results = await change(await statements())
+    const results = await writeAndInvalidate(await statements())
     connection.exec('drop table temp.staged')
     return results
   }
@@ -105,14 +106,14 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
   return {
     rowAddress: 'rowid',
     byteOrder: 'collate binary',
-    records: (columns) =>
+    jsonRecords: (columns) =>
       `(select ${columns.map(({ name }) => `value ->> '${name}' as ${name}`).join(', ')} from json_each(?)) as records`,
-    elements: () => '(select value from json_each(?))',
-    among: (column) => `${column} in (select value from json_each(?))`,
+    jsonElements: () => '(select value from json_each(?))',
+    inJsonArray: (column) => `${column} in (select value from json_each(?))`,
     prepare,
     transaction,
     write,
-    change,
+    writeAndInvalidate,
     stage,
     rows: async (sql, parameters = []) => run({ sql, parameters }),
     execute: (sql) => connection.exec(sql),
@@ -124,19 +125,19 @@ function connect(path: string): DatabaseSync {
   try {
     if (path !== ':memory:') prepareFiles(path)
     const connection = new DatabaseSync(path)
-    // Processes that start together may both want to switch the file to WAL.
-    connection.exec('pragma busy_timeout = 5000')
+    // Processes that start at the same time may both switch the file to WAL.
+    connection.exec(`pragma busy_timeout = ${startupBusyTimeoutMs}`)
     connection.exec('pragma journal_mode = wal')
     connection.exec('pragma synchronous = full')
     connection.exec(`pragma wal_autocheckpoint = ${pagesBetweenCheckpoints}`)
-    connection.exec(`pragma busy_timeout = ${blockingWait}`)
+    connection.exec(`pragma busy_timeout = ${blockingTimeoutMs}`)
     return connection
   } catch (error) {
     throw new Error(`Cannot open the database file ${path}: ${(error as Error).message}`, { cause: error })
   }
 }
 
-/** SQLite would open what it may only read, and leave files beside it that nobody can write afterwards. */
+/** Fails early on read-only files: SQLite would open them and create companion files that are read-only too. */
 function prepareFiles(path: string): void {
   const folder = dirname(path)
   mkdirSync(folder, { recursive: true })
@@ -144,14 +145,14 @@ function prepareFiles(path: string): void {
     try {
       accessSync(file, constants.W_OK)
     } catch {
-      throw new Error(`${file} is read-only for this user. Give it the right to write there, and start again`)
+      throw new Error(`${file} is read-only for this user. Grant write permission and start again`)
     }
   }
-  // A new one is for its owner alone: it holds what users wrote. SQLite gives the files beside it the same mode.
+  // A new file is readable by its owner only, because it holds user data. SQLite gives companion files the same mode.
   closeSync(openSync(path, constants.O_RDONLY | constants.O_CREAT, 0o600))
 }
 
 function isBusy(error: unknown): boolean {
-  // The lower byte is the primary code; the rest tells kinds of busy apart.
-  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === busy
+  // The low byte is the primary result code, the rest the kind of busy.
+  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === sqliteBusy
 }

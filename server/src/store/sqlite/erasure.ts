@@ -1,23 +1,23 @@
-import { only, statement } from '../sql/database.ts'
-import { mayFit, type SignalWalk } from '../sql/erasure.ts'
+import { requireRow, statement } from '../sql/database.ts'
+import { mayMatch, type SignalScan } from '../sql/erasure.ts'
 import type { SqliteDatabase } from './database.ts'
 
-// So few that nobody waits longer than for a batch of signals.
-const portionSize = 1_000
+// Small enough that signal writes wait no longer than for another batch of signals.
+const batchSize = 1_000
 
-/** By the id, in whose order rows lie on disk: going by the index instead takes ten times as long. */
-export function sqliteWalk(database: SqliteDatabase): SignalWalk {
+/** Scans by ID, which is the order of rows on disk. Scanning by the index takes ten times as long. */
+export function sqliteSignalScan(database: SqliteDatabase): SignalScan {
   return {
     async next({ organisationId, last }, pattern) {
-      // Where many are gone, the next may be far away.
+      // Skips the gaps that deleted signals leave.
       const sql = 'select min(id) as id from signals where id > ?'
-      const first = only(await database.rows(sql, [last.id])).id as number | null
+      const first = requireRow(await database.rows(sql, [last.id])).id as number | null
       if (first === null) return { candidates: [], last: null }
-      const end = first + portionSize - 1
-      // The plus keeps it off the index.
+      const end = first + batchSize - 1
+      // The unary plus keeps SQLite from using the index.
       const candidates = await database.rows(
         `select prompt_id, created_at, id, metadata from signals
-         where id >= ? and id <= ? and +organisation_id = ? and ${mayFit}`,
+         where id >= ? and id <= ? and +organisation_id = ? and ${mayMatch}`,
         [first, end, organisationId, pattern],
       )
       return { candidates, last: { ...last, id: end } }
@@ -25,7 +25,7 @@ export function sqliteWalk(database: SqliteDatabase): SignalWalk {
 
     remove: (_organisationId, signals) => [
       statement(
-        `delete from signals where id in ${database.elements('bigint')} returning prompt_id, value, created_at`,
+        `delete from signals where id in ${database.jsonElements('bigint')} returning prompt_id, value, created_at`,
         [JSON.stringify(signals.map(({ id }) => id))],
       ),
     ],

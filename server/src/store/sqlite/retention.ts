@@ -1,29 +1,29 @@
 import type { RetentionStore } from '../../domain/signals/retention.ts'
 import { hourStart } from '../../domain/time.ts'
 import { statement } from '../sql/database.ts'
-import { keepSince, removeKeysStep, sqlKeptSince, stepSize } from '../sql/retention.ts'
+import { removalBatchSize, removeKeysBatch, retainSince, sqlRetainedSince } from '../sql/retention.ts'
 import type { SqliteDatabase } from './database.ts'
 
-// Prompt by prompt, because the index on time begins with them.
-const removeStep = statement(
+// Goes prompt by prompt, because the index on time starts with the prompt.
+const removeSignalsBatch = statement(
   `delete from signals where id in (
      select s.id from prompts p cross join signals s
      where s.organisation_id = p.organisation_id and s.prompt_id = p.id
        and s.created_at < (select kept_since from signal_retention)
-     limit ${stepSize}) returning id`,
+     limit ${removalBatchSize}) returning id`,
 )
 
-/** Hides whole hours, whose sums are known, and removes their rows a few at a time. */
+/** Hides whole hours, whose sums are stored, and then removes their rows in batches. */
 export function sqliteRetention(database: SqliteDatabase): RetentionStore {
   return {
-    keptSince: sqlKeptSince(database),
-    async removeSome(cutoff) {
+    retainedSince: sqlRetainedSince(database),
+    async removeBatch(cutoff) {
       const [, signals = [], keys = []] = await database.write([
-        keepSince(hourStart(cutoff)),
-        removeStep,
-        removeKeysStep,
+        retainSince(hourStart(cutoff)),
+        removeSignalsBatch,
+        removeKeysBatch,
       ])
-      return signals.length === stepSize || keys.length === stepSize
+      return signals.length === removalBatchSize || keys.length === removalBatchSize
     },
   }
 }

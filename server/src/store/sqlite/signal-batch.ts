@@ -1,14 +1,7 @@
 import type { RecordOutcome, SignalToRecord } from '../../domain/signals/signal.ts'
 import { hourStart, monthStart } from '../../domain/time.ts'
 import type { SqliteDatabase } from './database.ts'
-
-interface Usage {
-  organisationId: number
-  month: number
-  before: number
-  used: number
-  limit: number
-}
+import { monthlyLimit, reserveUsage, type Usage } from './monthly-limit.ts'
 
 interface Hour {
   organisationId: number
@@ -18,21 +11,17 @@ interface Hour {
   negative: number
 }
 
-/** Records signals in the order of their arrival, all in one transaction. */
+/** Records signals in order of arrival, all in one transaction. */
 export function recordBatch(database: SqliteDatabase): (signals: SignalToRecord[]) => Promise<RecordOutcome[]> {
   const findKey = database.prepare(
     'select fingerprint, signal_id, created_at from idempotency_keys where organisation_id = ? and key = ?',
   )
-  const findUsage = database.prepare('select used from signal_usage where organisation_id = ? and month = ?')
+  const { readUsage, saveUsage } = monthlyLimit(database)
   const insertSignal = database.prepare(
     'insert into signals (organisation_id, prompt_id, value, metadata, created_at) values (?, ?, ?, ?, ?)',
   )
   const insertKey = database.prepare(
     'insert into idempotency_keys (organisation_id, key, fingerprint, signal_id, created_at) values (?, ?, ?, ?, ?)',
-  )
-  const setUsage = database.prepare(
-    `insert into signal_usage (organisation_id, month, used, month_limit) values (?, ?, ?, ?)
-     on conflict do update set used = excluded.used, month_limit = excluded.month_limit`,
   )
   const addToHour = database.prepare(
     `insert into signal_hours (organisation_id, prompt_id, hour, positive, negative) values (?, ?, ?, ?, ?)
@@ -44,12 +33,9 @@ export function recordBatch(database: SqliteDatabase): (signals: SignalToRecord[
       const usages = new Map<string, Usage>()
       const hours = new Map<string, Hour>()
 
-      function usageOf({ organisationId, createdAt, limit }: SignalToRecord): Usage {
-        const month = monthStart(createdAt)
-        return getOrAdd(usages, `${organisationId} ${month}`, () => {
-          const used = (findUsage.get(organisationId, month)?.used ?? 0) as number
-          return { organisationId, month, before: used, used, limit }
-        })
+      function usageOf(signal: SignalToRecord): Usage {
+        const key = `${signal.organisationId} ${monthStart(signal.createdAt)}`
+        return getOrAdd(usages, key, () => readUsage(signal))
       }
 
       function hourOf({ organisationId, promptId, createdAt }: SignalToRecord): Hour {
@@ -69,9 +55,7 @@ export function recordBatch(database: SqliteDatabase): (signals: SignalToRecord[
           }
         }
         const usage = usageOf(signal)
-        if (usage.used >= limit) return { kind: 'over_limit', used: usage.used }
-        usage.used++
-        usage.limit = limit
+        if (!reserveUsage(usage, limit)) return { kind: 'over_limit', used: usage.used }
         hourOf(signal)[value]++
         const id = insertSignal.run(organisationId, promptId, value, metadata, createdAt).lastInsertRowid as number
         if (idempotency !== null) {
@@ -81,9 +65,7 @@ export function recordBatch(database: SqliteDatabase): (signals: SignalToRecord[
       }
 
       const outcomes = signals.map(record)
-      for (const { organisationId, month, before, used, limit } of usages.values()) {
-        if (used > before) setUsage.run(organisationId, month, used, limit)
-      }
+      for (const usage of usages.values()) saveUsage(usage)
       for (const { organisationId, promptId, hour, positive, negative } of hours.values()) {
         addToHour.run(organisationId, promptId, hour, positive, negative)
       }
@@ -91,10 +73,10 @@ export function recordBatch(database: SqliteDatabase): (signals: SignalToRecord[
     })
 }
 
-function getOrAdd<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
+function getOrAdd<Value>(map: Map<string, Value>, key: string, create: () => Value): Value {
   let value = map.get(key)
   if (value === undefined) {
-    value = make()
+    value = create()
     map.set(key, value)
   }
   return value

@@ -13,37 +13,37 @@ import { sqlKeys } from '../sql/keys.ts'
 import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sql/organisations.ts'
 import { sqlPrompts } from '../sql/prompts.ts'
 import { sqlRepositories } from '../sql/repositories.ts'
-import { sqlRetract } from '../sql/retract.ts'
 import { sqlSessions } from '../sql/sessions.ts'
+import { sqlSignalDeletion } from '../sql/signal-deletion.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
 import { sqlSignals } from '../sql/signals.ts'
 import { sqliteArchive } from './archive.ts'
 import { openSqlite } from './database.ts'
-import { sqliteWalk } from './erasure.ts'
+import { sqliteSignalScan } from './erasure.ts'
 import { migrate } from './migrate.ts'
 import { sqliteRetention } from './retention.ts'
 import { recordBatch } from './signal-batch.ts'
 
-// Milliseconds. Whoever asks whether we are ready does not wait as long as a signal does.
-const patienceOfCheck = 2_000
+// Readiness probes time out long before a signal write does.
+const writeCheckTimeoutMs = 2_000
 
 export async function openSqliteStore(path: string, clock: Clock, onBatch?: OnBatch<RecordOutcome>): Promise<Store> {
-  const memory = createCaches()
-  const database = openSqlite(path, memory.clear)
+  const caches = createCaches()
+  const database = openSqlite(path, caches.clear)
   const schemaVersion = await migrate(database, clock).catch((error) => {
     database.close()
     throw error
   })
 
-  const signals = groupCommit(recordBatch(database), { onBatch: onBatch })
+  const signals = groupCommit(recordBatch(database), { onBatch })
 
-  // data_version moves when another connection has written to the file.
+  // data_version changes when another connection has written to the file.
   const dataVersion = database.prepare('pragma data_version')
-  let seen = dataVersion.get()?.data_version
-  const freshness = groupCommit<void, void>(async (waiting) => {
+  let seenVersion = dataVersion.get()?.data_version
+  const refresh = groupCommit<void, void>(async (waiting) => {
     const version = dataVersion.get()?.data_version
-    if (version !== seen) memory.clear()
-    seen = version
+    if (version !== seenVersion) caches.clear()
+    seenVersion = version
     return waiting
   })
 
@@ -51,7 +51,7 @@ export async function openSqliteStore(path: string, clock: Clock, onBatch?: OnBa
     organisations: {
       ...sqlOrganisations(database),
       async createFirst(organisation) {
-        const [rows = []] = await database.change([insertFirstOrganisation(organisation)])
+        const [rows = []] = await database.writeAndInvalidate([insertFirstOrganisation(organisation)])
         return rows[0] === undefined ? null : toOrganisation(rows[0])
       },
     },
@@ -63,8 +63,8 @@ export async function openSqliteStore(path: string, clock: Clock, onBatch?: OnBa
       ...sqlSignals(database),
       record: signals.submit,
       import: sqlSignalImport(database, async () => {}),
-      retract: sqlRetract(database),
-      ...sqlErasure(database, sqliteWalk(database)),
+      delete: sqlSignalDeletion(database),
+      ...sqlErasure(database, sqliteSignalScan(database)),
       ...sqliteRetention(database),
     },
     repositories: sqlRepositories(database),
@@ -73,17 +73,17 @@ export async function openSqliteStore(path: string, clock: Clock, onBatch?: OnBa
     audit: sqlAudit(database),
     archive: sqlArchive(database, sqliteArchive(path)),
     schemaVersion,
-    refresh: freshness.submit,
-    queues: { refresh: freshness, signals },
-    stats: () => ({ caches: memory.stats(), connections: null }),
+    refresh: refresh.submit,
+    queues: { refresh, signals },
+    stats: () => ({ caches: caches.stats(), connections: null }),
     async checkWritable() {
       const check = database.prepare('update readiness set checked_at = ?')
-      await database.transaction(() => check.run(clock()), patienceOfCheck)
+      await database.transaction(() => check.run(clock()), writeCheckTimeoutMs)
     },
     async close() {
       await signals.idle()
       database.close()
     },
   }
-  return withCache(store, memory)
+  return withCache(store, caches)
 }

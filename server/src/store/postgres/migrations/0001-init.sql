@@ -34,7 +34,7 @@ create table prompts (
 
 create index prompts_by_public_id on prompts (public_id);
 
--- position: 1 for the oldest entry of the prompt, history_count for the newest, by created_at and id.
+-- position: 1 for the prompt's oldest entry, history_count for the newest, by created_at and id.
 create table history_entries (
   id bigint generated always as identity,
   organisation_id bigint not null,
@@ -56,7 +56,7 @@ create table history_entries (
 create index history_entries_by_position on history_entries (organisation_id, prompt_id, position);
 create index history_entries_by_time on history_entries (organisation_id, prompt_id, created_at, id);
 
--- By month, so that old signals can be dropped a month at a time; the partitions are made as months come up.
+-- Partitioned by month, so retention can drop whole months. The service creates partitions as they are needed.
 create sequence signal_ids;
 
 create table signals (
@@ -78,7 +78,7 @@ create table idempotency_keys (
   primary key (organisation_id, key)
 );
 
--- month and hour: their first millisecond, UTC. month_limit: the limit last applied, null where only imports counted.
+-- month and hour: their first millisecond, UTC. month_limit: the limit last applied, null if there were only imports.
 create table signal_usage (
   organisation_id bigint not null,
   month bigint not null,
@@ -96,7 +96,7 @@ create table signal_hours (
   primary key (organisation_id, prompt_id, hour)
 ) with (fillfactor = 50);
 
--- One row that the readiness check writes to.
+-- One row, written by the readiness check.
 create table readiness (
   id integer primary key check (id = 1),
   checked_at bigint not null
@@ -104,8 +104,8 @@ create table readiness (
 
 insert into readiness (id, checked_at) values (1, 0);
 
--- One row, one higher after each change to organisations, keys, prompts or history: processes that keep those in memory
--- look here before they answer.
+-- One row, incremented with each change to organisations, keys, prompts or history. Processes check it before they respond
+-- from their caches.
 create table change_counter (
   id integer primary key check (id = 1),
   changes bigint not null

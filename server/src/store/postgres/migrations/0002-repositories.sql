@@ -1,4 +1,4 @@
--- wakes: one higher each time that somebody asks for work, so that nobody is overlooked while work is under way.
+-- wakes: incremented by every sync request, so one that arrives during a sync is not lost.
 create table repositories (
   id bigint generated always as identity primary key,
   organisation_id bigint not null references organisations (id),
@@ -28,7 +28,7 @@ create table repositories (
 
 create index repositories_by_due on repositories (due_at);
 
--- Kept for 30 days, so that one can be looked at or worked on again.
+-- Kept for 30 days, for inspection and redelivery.
 create table deliveries (
   id bigint generated always as identity,
   organisation_id bigint not null,
@@ -50,7 +50,7 @@ create index deliveries_by_repository on deliveries (organisation_id, repository
 create index deliveries_pending on deliveries (organisation_id, repository_id, next_attempt_at) where state = 'pending';
 create index deliveries_by_age on deliveries (received_at);
 
--- document: everything known about the pull request, as JSON. settled: neither open nor waiting to be found on the default branch.
+-- document: everything known about the pull request, as JSON. settled: neither open nor merged as a commit still to be found.
 create table pulls (
   organisation_id bigint not null,
   repository_id bigint not null,
@@ -62,7 +62,7 @@ create table pulls (
 
 create index pulls_unsettled on pulls (organisation_id, repository_id) where settled = 0;
 
--- One row for each commit of the default branch and each prompt whose file it changes.
+-- One row per commit on the default branch and prompt whose file it changes.
 create table edits (
   organisation_id bigint not null,
   repository_id bigint not null,
@@ -94,13 +94,13 @@ create index edits_by_mark on edits (organisation_id, repository_id, mark) where
 create index edits_by_pull on edits (organisation_id, repository_id, pull) where pull is not null;
 create index edits_held on edits (organisation_id, repository_id, held_until) where held_until is not null;
 
--- path: where the prompt's file is, null for prompts that have none.
+-- path: the path of the prompt's file, null for prompts without one.
 alter table prompts add column repository_id bigint;
 alter table prompts add column path text;
 
 create unique index prompts_by_path on prompts (organisation_id, repository_id, path) where path is not null;
 
--- What else is known of entries that were derived from git: null for those that were told.
+-- Details of entries derived from git. Null for submitted entries.
 alter table history_entries add column repository_id bigint;
 alter table history_entries add column message text;
 alter table history_entries add column actor text;

@@ -1,6 +1,6 @@
--- The changes that went live, for what users thought of each.
+-- Changes that went live, for the impact queries.
 create index history_entries_live on history_entries (organisation_id, prompt_id, created_at, id)
   where action in ('deployed', 'pr_merged');
 
--- To find one signal by its id, at next to no cost for those who record.
+-- Finds one signal by its ID, at almost no cost to signal writes.
 create index signals_by_id on signals using brin (id);

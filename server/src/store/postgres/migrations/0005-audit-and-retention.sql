@@ -1,4 +1,4 @@
--- Who did what: key_id and key_name are null where the operator did it by the command. details: JSON.
+-- key_id and key_name: null for the operator, who uses the CLI. details: JSON.
 create table audit (
   id bigint generated always as identity,
   organisation_id bigint not null references organisations (id),
@@ -14,7 +14,7 @@ create table audit (
 
 create index audit_by_time on audit (organisation_id, at, id);
 
--- One row. kept_since: signals from before are removed, or about to be, and not shown; their hours stay counted.
+-- One row. kept_since: earlier signals are removed or about to be, and not shown. Their hourly sums stay.
 create table signal_retention (
   id integer primary key check (id = 1),
   kept_since bigint not null

@@ -33,7 +33,7 @@ create table prompts (
 
 create index prompts_by_public_id on prompts (public_id);
 
--- position: 1 for the oldest entry of the prompt, history_count for the newest, by created_at and id.
+-- position: 1 for the prompt's oldest entry, history_count for the newest, by created_at and id.
 create table history_entries (
   id integer primary key autoincrement,
   organisation_id integer not null,
@@ -74,7 +74,7 @@ create table idempotency_keys (
   primary key (organisation_id, key)
 ) strict, without rowid;
 
--- month and hour: their first millisecond, UTC. month_limit: the limit last applied, null where only imports counted.
+-- month and hour: their first millisecond, UTC. month_limit: the limit last applied, null if there were only imports.
 create table signal_usage (
   organisation_id integer not null,
   month integer not null,
@@ -92,7 +92,7 @@ create table signal_hours (
   primary key (organisation_id, prompt_id, hour)
 ) strict, without rowid;
 
--- One row that the readiness check writes to.
+-- One row, written by the readiness check.
 create table readiness (
   id integer primary key check (id = 1),
   checked_at integer not null

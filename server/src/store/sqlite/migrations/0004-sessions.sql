@@ -1,4 +1,4 @@
--- token_hash: the SHA-256 of what the cookie holds.
+-- token_hash: SHA-256 of the token in the cookie.
 create table sessions (
   token_hash text primary key,
   organisation_id integer not null references organisations (id),

@@ -3,8 +3,8 @@ import { auditEntry } from './audit.ts'
 import { type Database, statement } from './database.ts'
 import { subtractFromHours } from './signal-hours.ts'
 
-/** Of two who take the same signal back at once, one waits and then finds none. */
-export function sqlRetract(database: Database): SignalStore['retract'] {
+/** If the same signal is deleted twice at once, the second call waits for the first and then finds nothing. */
+export function sqlSignalDeletion(database: Database): SignalStore['delete'] {
   return async ({ organisationId, id: promptId, publicId, name }, id, at, by) => {
     const subject = { id, name }
     const details = { prompt_id: publicId }

@@ -1,18 +1,18 @@
 import type { ArchiveRow, ArchiveTable, NumberedTable, Offsets } from '../../domain/archive/archive.ts'
 import type { Pull } from '../../domain/history/pull.ts'
 
-/** The row with every number in it moved, wherever it stands. */
-export function movedRow({ name, columns }: ArchiveTable, row: ArchiveRow, offsets: Offsets): ArchiveRow {
-  const moved = Object.values(columns).map((kind, i) => {
+/** Shifts every ID in the row by its table's offset, including those inside text and JSON. */
+export function renumberedRow({ name, columns }: ArchiveTable, row: ArchiveRow, offsets: Offsets): ArchiveRow {
+  const renumbered = Object.values(columns).map((kind, i) => {
     const value = row[i] ?? null
     return kind === 'text' || kind === 'integer' || value === null ? value : (value as number) + offsets[kind]
   })
-  if (name === 'audit') moveSubject(Object.keys(columns), moved, offsets)
-  if (name === 'pulls') movePrompts(Object.keys(columns).indexOf('document'), moved, offsets)
-  return moved
+  if (name === 'audit') renumberSubject(Object.keys(columns), renumbered, offsets)
+  if (name === 'pulls') renumberPrompts(Object.keys(columns).indexOf('document'), renumbered, offsets)
+  return renumbered
 }
 
-/** What the first part of an action is done to. Prompts are named by their public ID, which stays. */
+/** The table of an audit action's subject, by the first part of the action. Prompts use their public ID, which never changes. */
 const subjects: Record<string, NumberedTable> = {
   key: 'api_keys',
   repository: 'repositories',
@@ -21,7 +21,7 @@ const subjects: Record<string, NumberedTable> = {
   organisation: 'organisations',
 }
 
-function moveSubject(columns: string[], row: ArchiveRow, offsets: Offsets): void {
+function renumberSubject(columns: string[], row: ArchiveRow, offsets: Offsets): void {
   const [action, subject, details] = ['action', 'subject_id', 'details'].map((name) => columns.indexOf(name)) as [
     number,
     number,
@@ -35,8 +35,8 @@ function moveSubject(columns: string[], row: ArchiveRow, offsets: Offsets): void
   }
 }
 
-/** What is known of a pull request names prompts too. */
-function movePrompts(document: number, row: ArchiveRow, offsets: Offsets): void {
+/** A pull request's document contains prompt IDs. */
+function renumberPrompts(document: number, row: ArchiveRow, offsets: Offsets): void {
   const pull: Pull = JSON.parse(row[document] as string)
   for (const file of pull.heads.flatMap(({ files }) => files)) {
     if (file.promptId !== null) file.promptId += offsets.prompts

@@ -1,0 +1,77 @@
+import type { Edit } from '../../domain/history/edit.ts'
+import type { FactStore } from '../../domain/history/facts.ts'
+import type { Repository } from '../../domain/repositories/repository.ts'
+import { inChunks } from './chunks.ts'
+import { columnNames, type Database, requireRow, type Statement, statement, type Value } from './database.ts'
+import { editColumns, fromEdit, toEdit } from './edit-rows.ts'
+
+type EditFacts = Pick<FactStore, 'edits' | 'landedEdits' | 'lastSeq' | 'nextHeld'>
+
+export function sqlEdits(database: Database): EditFacts {
+  const textElements = database.jsonElements('text')
+  const integerElements = database.jsonElements('bigint')
+
+  const editsWhere = async (repository: Repository, condition: string, value: Value) => {
+    const sql = `select ${columnNames(editColumns)} from edits
+      where organisation_id = ? and repository_id = ? and ${condition}`
+    return (await database.rows(sql, [repository.organisationId, repository.id, value])).map(toEdit)
+  }
+
+  return {
+    async edits(repository, { commits = [], pulls = [], heldUntil }) {
+      const results = await Promise.all([
+        commits.length === 0 ? [] : editsWhere(repository, `commit_sha in ${textElements}`, JSON.stringify(commits)),
+        pulls.length === 0 ? [] : editsWhere(repository, `pull in ${integerElements}`, JSON.stringify(pulls)),
+        pulls.length === 0 ? [] : editsWhere(repository, `mark in ${integerElements}`, JSON.stringify(pulls)),
+        heldUntil === undefined ? [] : editsWhere(repository, 'held_until <= ?', heldUntil),
+      ])
+      return uniqueEdits(results.flat())
+    },
+
+    async landedEdits({ organisationId, id }) {
+      const rows = await database.rows(
+        `select seq, commit_sha, prompt_id, path, old_path, new_blob from edits
+         where organisation_id = ? and repository_id = ? and orphaned_at is null order by seq`,
+        [organisationId, id],
+      )
+      return rows.map((row) => ({
+        seq: row.seq as number,
+        commitSha: row.commit_sha as string,
+        promptId: row.prompt_id as number,
+        path: row.path as string,
+        oldPath: row.old_path as string | null,
+        newBlob: row.new_blob as string | null,
+      }))
+    },
+
+    async lastSeq({ organisationId, id }) {
+      const sql = 'select max(seq) as seq from edits where organisation_id = ? and repository_id = ?'
+      return (requireRow(await database.rows(sql, [organisationId, id])).seq as number | null) ?? 0
+    },
+
+    async nextHeld({ organisationId, id }) {
+      const sql = `select min(held_until) as at from edits
+        where organisation_id = ? and repository_id = ? and held_until is not null`
+      return requireRow(await database.rows(sql, [organisationId, id])).at as number | null
+    },
+  }
+}
+
+export function upsertEdits(database: Database, { organisationId, id }: Repository, edits: Edit[]): Statement[] {
+  const names = columnNames(editColumns)
+  return inChunks(edits).map((chunk) =>
+    statement(
+      `insert into edits (organisation_id, repository_id, ${names})
+       select cast(? as bigint), cast(? as bigint), ${names} from ${database.jsonRecords(editColumns)} where true
+       on conflict (organisation_id, repository_id, commit_sha, prompt_id) do update set
+         seq = excluded.seq, actor = excluded.actor, mark = excluded.mark, pull = excluded.pull,
+         held_until = excluded.held_until, orphaned_at = excluded.orphaned_at`,
+      [organisationId, id, JSON.stringify(chunk.map(fromEdit))],
+    ),
+  )
+}
+
+function uniqueEdits(edits: Edit[]): Edit[] {
+  const unique = new Map(edits.map((edit) => [`${edit.commitSha} ${edit.promptId}`, edit]))
+  return [...unique.values()].sort((a, b) => a.seq - b.seq)
+}

@@ -1,0 +1,137 @@
+import type { Prompt } from '../../domain/prompt.ts'
+import { type Interval, intervalLength, intervalOrigin, type Span } from '../../domain/signals/interval.ts'
+import type { IntervalTally, PromptSpan, SignalStore, SignalValue } from '../../domain/signals/signal.ts'
+import { emptyTally, type Tally } from '../../domain/signals/tally.ts'
+import { hourStart, type Instant } from '../../domain/time.ts'
+import type { Database, Row, TypedColumn } from './database.ts'
+
+export interface SqlTallies extends Pick<SignalStore, 'tallies' | 'tallyByDay'> {
+  tallyByInterval(
+    prompt: Prompt,
+    span: Span,
+    interval: Interval,
+    order?: 'asc' | 'desc',
+  ): ReturnType<SignalStore['tallyByInterval']>
+  /** For each instant, by its index, the retained signals of its hour that came before it. Instants on the hour are omitted. */
+  startedHours(organisationId: number, instants: { promptId: number; at: Instant }[]): Promise<Map<number, Tally>>
+}
+
+interface SpanRecord {
+  place: number
+  prompt: number
+  first: Instant
+  last: Instant
+}
+
+const spanColumns: TypedColumn[] = [
+  { name: 'place', type: 'bigint' },
+  { name: 'prompt', type: 'bigint' },
+  { name: 'first', type: 'bigint' },
+  { name: 'last', type: 'bigint' },
+]
+
+/**
+ * Counts signals by the hourly sums, and reads single signals only for hours that a span covers in part. Each span is summed by
+ * its own subquery, so the engine looks it up by index, whatever its row estimates.
+ */
+export function sqlTallies(database: Database): SqlTallies {
+  async function tallies(organisationId: number, spans: PromptSpan[]): Promise<Tally[]> {
+    const records = spans.map(({ promptId, from, until }, place) => {
+      return { place, prompt: promptId, first: hourStart(from), last: hourStart(until) }
+    })
+    const sum = (value: SignalValue) =>
+      `(select coalesce(sum(${value}), 0) from signal_hours
+        where organisation_id = ? and prompt_id = records.prompt and hour >= records.first and hour < records.last) as ${value}`
+    const [whole, beforeStart, beforeEnd] = await Promise.all([
+      tallySpans(records, sum, organisationId),
+      startedHours(
+        organisationId,
+        spans.map(({ promptId, from }) => ({ promptId, at: from })),
+      ),
+      startedHours(
+        organisationId,
+        spans.map(({ promptId, until }) => ({ promptId, at: until })),
+      ),
+    ])
+    return spans.map((_, i) => {
+      const untilEnd = add(whole.get(i) ?? emptyTally, beforeEnd.get(i) ?? emptyTally)
+      return subtract(untilEnd, beforeStart.get(i) ?? emptyTally)
+    })
+  }
+
+  function startedHours(
+    organisationId: number,
+    instants: { promptId: number; at: Instant }[],
+  ): Promise<Map<number, Tally>> {
+    const records = instants
+      .map(({ promptId, at }, place) => ({ place, prompt: promptId, first: hourStart(at), last: at }))
+      .filter(({ first, last }) => first !== last)
+    const count = (value: SignalValue) =>
+      `(select count(*) from signals where organisation_id = ? and prompt_id = records.prompt and value = '${value}'
+        and created_at >= records.first and created_at < records.last
+        and created_at >= (select kept_since from signal_retention)) as ${value}`
+    return tallySpans(records, count, organisationId)
+  }
+
+  async function tallySpans(
+    records: SpanRecord[],
+    column: (value: SignalValue) => string,
+    organisationId: number,
+  ): Promise<Map<number, Tally>> {
+    if (records.length === 0) return new Map()
+    const rows = await database.rows(
+      `select place, ${column('positive')}, ${column('negative')} from ${database.jsonRecords(spanColumns)}`,
+      [organisationId, organisationId, JSON.stringify(records)],
+    )
+    return new Map(rows.map((row) => [row.place as number, toTally(row)]))
+  }
+
+  return {
+    tallies,
+    startedHours,
+
+    async tallyByInterval({ organisationId, id }, { from, until }, interval, order = 'asc') {
+      const rows = await database.rows(
+        `select ${startOf(interval)} as start, sum(positive) as positive, sum(negative) as negative from signal_hours
+         where organisation_id = ? and prompt_id = ? and hour >= ? and hour < ? group by 1 order by 1 ${order}`,
+        [organisationId, id, from, until],
+      )
+      return rows.map(toIntervalTally)
+    },
+
+    async tallyByDay(prompts, since) {
+      const [first] = prompts
+      if (first === undefined) return []
+      const start = startOf('day')
+      const rows = await database.rows(
+        `select prompt_id, ${start} as start, sum(positive) as positive, sum(negative) as negative from signal_hours
+         where organisation_id = ? and ${database.inJsonArray('prompt_id', 'bigint')} and hour >= ? group by prompt_id, ${start}`,
+        [first.organisationId, JSON.stringify(prompts.map(({ id }) => id)), since],
+      )
+      const rowsByPrompt = Map.groupBy(rows, (row) => row.prompt_id)
+      return prompts.map(({ id }) =>
+        (rowsByPrompt.get(id) ?? []).map(toIntervalTally).sort((a, b) => a.start - b.start),
+      )
+    },
+  }
+}
+
+function startOf(interval: Interval): string {
+  return `hour - (hour - ${intervalOrigin(interval)}) % ${intervalLength(interval)}`
+}
+
+function toIntervalTally(row: Row): IntervalTally {
+  return { start: row.start as number, ...toTally(row) }
+}
+
+function toTally(row: Row): Tally {
+  return { positive: row.positive as number, negative: row.negative as number }
+}
+
+function add(a: Tally, b: Tally): Tally {
+  return { positive: a.positive + b.positive, negative: a.negative + b.negative }
+}
+
+function subtract(a: Tally, b: Tally): Tally {
+  return { positive: a.positive - b.positive, negative: a.negative - b.negative }
+}
