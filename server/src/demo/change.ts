@@ -1,41 +1,45 @@
 import type { Person } from './people.ts'
 
-/** What can happen to a change: pushed to the default branch, or proposed and then merged in one way or another, or not. */
+/** What can happen to a change: a push to the default branch, or a pull request that is merged, squashed or closed. */
 export const stepKinds = ['pushed', 'opened', 'merged', 'squashed', 'closed'] as const
 
 export type StepKind = (typeof stepKinds)[number]
 
-/** A time of a week, UTC, such as `Tue 14:20`. */
-export type Moment = `${'Mon' | 'Tue' | 'Wed' | 'Thu' | 'Fri'} ${number}:${number}`
+/** A time in the week of the change, in UTC, such as `Tue 14:20`. */
+export type WeekTime = `${'Mon' | 'Tue' | 'Wed' | 'Thu' | 'Fri'} ${number}:${number}`
 
-/** A change of a prompt, with the moment of each thing that happened to it. */
-export interface Change extends Partial<Record<StepKind, Moment>> {
+export interface TextEdit {
+  from: string
+  to: string
+}
+
+/** A change of a prompt, with the time of each step it went through. */
+export interface Change extends Partial<Record<StepKind, WeekTime>> {
   weeksAgo: number
   author: Person
   title: string
   /** The rest of the commit message. */
   why?: string
-  /** What is put in the place of what, one after the other. */
-  edits: [from: string, to: string][]
-  /** The part of the signals that is positive from here on, where that changes. */
+  /** Applied in order. */
+  edits: TextEdit[]
+  /** The share of positive signals from this change on; unchanged if absent. */
   rate?: number
-  /** What some of those say who do not like it, from here on. */
+  /** Comments of dissatisfied users from this change on; unchanged if absent. */
   complaints?: string[]
 }
 
 export interface DemoPrompt {
   path: string
   signalsPerYear: number
-  /** The text that its first change brings. */
+  /** The text of the first version. */
   text: string
-  /** In order. */
+  /** Oldest first. */
   changes: Change[]
 }
 
-/** The text after a change. */
-export function edited(text: string, { title, edits }: Change): string {
-  return edits.reduce((before, [from, to]) => {
-    if (before.split(from).length !== 2) throw new Error(`${title}: this must stand in the text once: ${from}`)
-    return before.replace(from, () => to)
+export function applyEdits(text: string, { title, edits }: Change): string {
+  return edits.reduce((edited, { from, to }) => {
+    if (edited.split(from).length !== 2) throw new Error(`${title}: the text must contain this exactly once: ${from}`)
+    return edited.replace(from, () => to)
   }, text)
 }

@@ -7,24 +7,24 @@ import type { PullStep } from './repository.ts'
 const page = 'https://github.com/acme/prompts'
 const repository = { id: 1, full_name: 'acme/prompts', html_url: page, default_branch: 'main' }
 
-/** What GitHub would have sent of it: as much as is read. */
+/** The delivery that GitHub would have sent, with the fields that a sync reads. */
 export function deliveryOf({ kind, at, number, openedAt, branch, change, head, landing }: PullStep): NewDelivery {
   const { author, title } = change
-  const isOver = kind !== 'opened'
+  const isClosed = kind !== 'opened'
   const isMerged = landing !== null
-  const sender = user(isOver ? reviewerOf(author) : author)
+  const sender = user(isClosed ? reviewerOf(author) : author)
   const body = {
-    action: isOver ? 'closed' : 'opened',
+    action: isClosed ? 'closed' : 'opened',
     number,
     pull_request: {
       number,
       html_url: `${page}/pull/${number}`,
       title,
-      state: isOver ? 'closed' : 'open',
+      state: isClosed ? 'closed' : 'open',
       user: user(author),
       created_at: isoTime(openedAt),
       updated_at: isoTime(at),
-      closed_at: isOver ? isoTime(at) : null,
+      closed_at: isClosed ? isoTime(at) : null,
       merged: isMerged,
       merged_at: isMerged ? isoTime(at) : null,
       merged_by: isMerged ? sender : null,

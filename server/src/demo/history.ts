@@ -3,22 +3,21 @@ import { operator } from '../domain/access/audit.ts'
 import type { Prompt } from '../domain/prompt.ts'
 import type { Instant } from '../domain/time.ts'
 import { connectRepository } from '../follow/connect.ts'
-import type { Synced } from '../follow/sync.ts'
 import type { SyncContext } from '../follow/sync-context.ts'
-import { syncOnce, syncWithLease } from '../follow/worker.ts'
+import { syncUntilDone, syncWithLease } from '../follow/worker.ts'
 import type { DemoPrompt } from './change.ts'
 import { deliveryOf } from './deliveries.ts'
-import { makeRepository } from './repository.ts'
+import { createRepository } from './repository.ts'
 
-/** Makes the repository, connects it as anybody would, and has its history read. Gives its prompts. */
-export async function makeHistory(
-  follow: SyncContext,
+/** Creates the repository, connects it like any other and syncs its history. Returns its prompts. */
+export async function createHistory(
+  context: SyncContext,
   organisationId: number,
   prompts: DemoPrompt[],
   now: Instant,
 ): Promise<Prompt[]> {
-  const url = join(follow.dataDir, 'acme', 'prompts.git')
-  const pullSteps = await makeRepository(url, prompts, now)
+  const url = join(context.dataDir, 'acme', 'prompts.git')
+  const pullSteps = await createRepository(url, prompts, now)
   const connection = {
     organisationId,
     forge: 'github',
@@ -28,11 +27,11 @@ export async function makeHistory(
     token: null,
     secret: null,
   } as const
-  const { lease } = await connectRepository(follow, connection, operator)
+  const { lease } = await connectRepository(context, connection, operator)
   const { repository } = lease
-  // One by one: those that arrive together are stored in no particular order.
-  for (const step of pullSteps) await follow.store.deliveries.receive(repository, deliveryOf(step))
-  let synced: Synced | null = await syncWithLease(follow, lease)
-  while (synced?.more) synced = await syncOnce(follow, repository.id)
-  return follow.store.facts.prompts(repository)
+  // One after the other, because concurrent calls would not keep the order.
+  for (const step of pullSteps) await context.store.deliveries.receive(repository, deliveryOf(step))
+  const { more } = await syncWithLease(context, lease)
+  if (more) await syncUntilDone(context, repository.id)
+  return context.store.facts.prompts(repository)
 }

@@ -2,21 +2,26 @@ import { issueKey, type KeyDetails } from '../domain/access/api-key.ts'
 import { operator } from '../domain/access/audit.ts'
 import { newOrganisation, type Organisation } from '../domain/access/organisation.ts'
 import type { Store } from '../domain/store.ts'
-import type { Instant } from '../domain/time.ts'
-import { day, hour, minute, week } from './timeline.ts'
+import { day, hour, type Instant } from '../domain/time.ts'
+import { minute, week } from './timeline.ts'
 
-/** Makes an organisation with a few keys, and gives the secret of one that may do everything. */
-export async function makeOrganisation(
+/** Creates an organisation with active, expiring and revoked keys. Returns the secret of an admin key. */
+export async function createOrganisation(
   { organisations, keys }: Store,
   now: Instant,
 ): Promise<{ organisation: Organisation; secret: string }> {
-  const begun = now - 53 * week
-  const organisation = await organisations.create(newOrganisation('Acme', 'team', begun))
-  const issue = (terms: Omit<KeyDetails, 'organisationId'>) =>
-    issueKey(keys, { organisationId: organisation.id, ...terms }, operator)
+  const createdAt = now - 53 * week
+  const organisation = await organisations.create(newOrganisation('Acme', 'team', createdAt))
+  const issue = (details: Omit<KeyDetails, 'organisationId'>) =>
+    issueKey(keys, { organisationId: organisation.id, ...details }, operator)
 
-  const app = await issue({ name: 'Production app', role: 'ingest', createdAt: begun, expiresAt: null })
-  const contractor = await issue({ name: 'Contractor', role: 'admin', createdAt: begun + week, expiresAt: null })
+  const app = await issue({ name: 'Production app', role: 'ingest', createdAt, expiresAt: null })
+  const contractor = await issue({
+    name: 'Contractor',
+    role: 'admin',
+    createdAt: createdAt + week,
+    expiresAt: null,
+  })
   const notebook = await issue({
     name: 'Analytics notebook',
     role: 'standard',

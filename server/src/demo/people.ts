@@ -1,17 +1,20 @@
 export interface Person {
   name: string
   email: string
-  /** The name that the forge knows. */
+  /** The user name on the forge. */
   login: string
 }
 
-export const ines: Person = { name: 'Inès Moreau', email: 'ines@acme.example', login: 'ines-moreau' }
-export const tomasz: Person = { name: 'Tomasz Zieliński', email: 'tomasz@acme.example', login: 'tzielinski' }
-export const priya: Person = { name: 'Priya Nair', email: 'priya@acme.example', login: 'priyanair' }
-export const jonas: Person = { name: 'Jonas Weber', email: 'jonas@acme.example', login: 'jweber' }
-export const aisha: Person = { name: 'Aisha Bello', email: 'aisha@acme.example', login: 'aishab' }
+/** The authors in the data files, by first name. */
+export const people = {
+  ines: { name: 'Inès Moreau', email: 'ines@acme.example', login: 'ines-moreau' },
+  tomasz: { name: 'Tomasz Zieliński', email: 'tomasz@acme.example', login: 'tzielinski' },
+  priya: { name: 'Priya Nair', email: 'priya@acme.example', login: 'priyanair' },
+  jonas: { name: 'Jonas Weber', email: 'jonas@acme.example', login: 'jweber' },
+  aisha: { name: 'Aisha Bello', email: 'aisha@acme.example', login: 'aishab' },
+} as const satisfies Record<string, Person>
 
-/** Who merges or closes what the author proposed. */
+/** The person who merges or closes the author's pull requests. */
 export function reviewerOf(author: Person): Person {
-  return author === priya ? jonas : priya
+  return author === people.priya ? people.jonas : people.priya
 }

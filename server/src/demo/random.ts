@@ -1,7 +1,7 @@
-/** Numbers from 0 to below 1. */
+/** Returns numbers from 0 (inclusive) to 1 (exclusive). */
 export type Random = () => number
 
-/** The same numbers for the same seed (mulberry32). */
+/** The mulberry32 generator: the same seed yields the same numbers. */
 export function seededRandom(seed: number): Random {
   let state = seed
   return () => {
@@ -16,8 +16,8 @@ export function oneOf<T>(random: Random, items: readonly T[]): T {
   return items[Math.floor(random() * items.length)] as T
 }
 
-/** How many of something happen where `mean` are to be expected (Poisson's distribution, after Knuth). */
-export function countOf(random: Random, mean: number): number {
+/** Draws from the Poisson distribution with this mean, by Knuth's algorithm. */
+export function poisson(random: Random, mean: number): number {
   const end = Math.exp(-mean)
   let count = 0
   for (let product = random(); product > end; product *= random()) count += 1

@@ -1,10 +1,10 @@
 import type { Instant } from '../domain/time.ts'
 import { git } from '../git/run.ts'
-import { type Change, type DemoPrompt, edited, type StepKind } from './change.ts'
+import { applyEdits, type Change, type DemoPrompt, type StepKind } from './change.ts'
 import { type Person, reviewerOf } from './people.ts'
 import { timeline } from './timeline.ts'
 
-/** Something that happened to a pull request, with the commits that it is about. */
+/** A step of a pull request, with its commits. */
 export interface PullStep {
   kind: Exclude<StepKind, 'pushed'>
   at: Instant
@@ -13,20 +13,20 @@ export interface PullStep {
   branch: string
   change: Change
   head: string
-  /** The commit that landed; null where none did. */
+  /** The commit on the default branch; null unless merged. */
   landing: string | null
 }
 
 const forge = { name: 'GitHub', email: 'noreply@github.com' }
 const main = 'refs/heads/main'
 
-/** Makes a bare repository in which all that happened is committed, and tells what happened to its pull requests, in order. */
-export async function makeRepository(folder: string, prompts: DemoPrompt[], now: Instant): Promise<PullStep[]> {
-  const { stream, pullSteps } = tell(prompts, now)
+/** Creates a bare repository with all changes committed. Returns the steps of its pull requests, oldest first. */
+export async function createRepository(folder: string, prompts: DemoPrompt[], now: Instant): Promise<PullStep[]> {
+  const { stream, pullSteps } = importStream(prompts, now)
   await git(['init', '--quiet', '--bare', '--template=', '--initial-branch=main', '--', folder])
-  const printed = await git(['fast-import', '--quiet', '--done'], { mirror: folder, input: stream })
-  const shas = printed.toString().split('\n')
-  // Marks count from 1.
+  const output = await git(['fast-import', '--quiet', '--done'], { mirror: folder, input: stream })
+  const shas = output.toString().split('\n')
+  // Marks start at 1.
   const shaOf = (mark: number) => shas[mark - 1] as string
   return pullSteps.map(({ head, landing, ...step }) => ({
     ...step,
@@ -35,7 +35,8 @@ export async function makeRepository(folder: string, prompts: DemoPrompt[], now:
   }))
 }
 
-type Marked = Omit<PullStep, 'head' | 'landing'> & { head: number; landing: number | null }
+/** A step whose commits are still marks of `git fast-import`. */
+type MarkedStep = Omit<PullStep, 'head' | 'landing'> & { head: number; landing: number | null }
 
 interface Proposal {
   number: number
@@ -45,11 +46,11 @@ interface Proposal {
   text: string
 }
 
-/** The history as `git fast-import` reads it, with commits known by their marks. Each commit has its hash printed. */
-function tell(prompts: DemoPrompt[], now: Instant): { stream: string; pullSteps: Marked[] } {
+/** The input of `git fast-import`, which prints the hash of each commit in order. */
+function importStream(prompts: DemoPrompt[], now: Instant): { stream: string; pullSteps: MarkedStep[] } {
   const texts = new Map(prompts.map(({ path, text }) => [path, text]))
   const proposals = new Map<Change, Proposal>()
-  const pullSteps: Marked[] = []
+  const pullSteps: MarkedStep[] = []
   let stream = ''
   let commits = 0
   let tip: number | null = null
@@ -72,14 +73,14 @@ function tell(prompts: DemoPrompt[], now: Instant): { stream: string; pullSteps:
     const { path } = prompt
     const { author } = change
     if (kind === 'pushed') {
-      const text = edited(texts.get(path) as string, change)
+      const text = applyEdits(texts.get(path) as string, change)
       tip = commit({ ref: main, by: author, committer: author, at, message: messageOf(change), path, text })
       texts.set(path, text)
       continue
     }
     if (kind === 'opened') {
       const number = proposals.size + 1
-      const text = edited(texts.get(path) as string, change)
+      const text = applyEdits(texts.get(path) as string, change)
       const ref = `refs/pull/${number}/head`
       const head = commit({ ref, by: author, committer: author, at, message: messageOf(change), path, text })
       proposals.set(change, { number, openedAt: at, branch: branchOf(change), head, text })
@@ -125,8 +126,8 @@ function data(text: string): string {
   return `data ${Buffer.byteLength(text)}\n${text}\n`
 }
 
-function messageOf({ title, why }: Change, mark = ''): string {
-  return `${title}${mark}\n${why === undefined ? '' : `\n${why}\n`}`
+function messageOf({ title, why }: Change, suffix = ''): string {
+  return `${title}${suffix}\n${why === undefined ? '' : `\n${why}\n`}`
 }
 
 function mergeMessage(change: Change, { number, branch }: Pick<Proposal, 'number' | 'branch'>): string {

@@ -5,17 +5,15 @@ import type { Store } from '../domain/store.ts'
 import type { Instant } from '../domain/time.ts'
 import type { SyncContext } from '../follow/sync-context.ts'
 import type { DemoPrompt } from './change.ts'
-import { makeHistory } from './history.ts'
-import { makeOrganisation } from './organisation.ts'
-import { productSearch } from './prompts/product-search.ts'
-import { summariseTicket } from './prompts/summarise-ticket.ts'
-import { supportReply } from './prompts/support-reply.ts'
-import { signalsOf } from './signals.ts'
+import { createHistory } from './history.ts'
+import { createOrganisation } from './organisation.ts'
+import { readDemoPrompts } from './prompts.ts'
+import { generateSignals } from './signals.ts'
 import { landings } from './timeline.ts'
 
-/** A made-up shop, with all that it had to do with its prompts in a year. */
+/** A fictional online shop with a year of prompt changes and signals. */
 export interface Shop {
-  /** Of a key that may do everything. */
+  /** The secret of an admin key. */
   secret: string
   signalCount: number
   prompts: ShopPrompt[]
@@ -28,18 +26,17 @@ export interface ShopPrompt {
   changes: { title: string; impact: Impact }[]
 }
 
-const demoPrompts = [supportReply, summariseTicket, productSearch]
-
-export async function makeShop(follow: SyncContext, now: Instant): Promise<Shop> {
-  const { store } = follow
-  const { organisation, secret } = await makeOrganisation(store, now)
-  const prompts = await makeHistory(follow, organisation.id, demoPrompts, now)
+export async function createShop(context: SyncContext, now: Instant): Promise<Shop> {
+  const { store } = context
+  const demoPrompts = readDemoPrompts()
+  const { organisation, secret } = await createOrganisation(store, now)
+  const prompts = await createHistory(context, organisation.id, demoPrompts, now)
   const pairs = demoPrompts.map((demo) => ({
     demo,
     prompt: prompts.find(({ path }) => path === demo.path) as Prompt,
   }))
-  const signals = pairs.flatMap(({ demo, prompt }) => signalsOf(prompt, demo, now))
-  await store.signals.import(portions(signals))
+  const signals = pairs.flatMap(({ demo, prompt }) => generateSignals(prompt, demo, now))
+  await store.signals.import(batches(signals))
   return {
     secret,
     signalCount: signals.length,
@@ -47,14 +44,14 @@ export async function makeShop(follow: SyncContext, now: Instant): Promise<Shop>
   }
 }
 
-const portionSize = 5_000
+const batchSize = 5_000
 
-async function* portions(signals: NewSignal[]): AsyncGenerator<NewSignal[]> {
-  const inOrder = signals.toSorted((a, b) => a.createdAt - b.createdAt)
-  for (let i = 0; i < inOrder.length; i += portionSize) yield inOrder.slice(i, i + portionSize)
+async function* batches(signals: NewSignal[]): AsyncGenerator<NewSignal[]> {
+  const oldestFirst = signals.toSorted((a, b) => a.createdAt - b.createdAt)
+  for (let i = 0; i < oldestFirst.length; i += batchSize) yield oldestFirst.slice(i, i + batchSize)
 }
 
-/** What the signals say of the changes: not what these were meant to do. */
+/** Computes the verdicts from the signals, like the service, instead of claiming the intended ones. */
 async function withImpacts(store: Store, demo: DemoPrompt, prompt: Prompt, now: Instant): Promise<ShopPrompt> {
   const { impacts } = await impactOf(store, prompt, { page: '1', limit: 100 }, now)
   const titles = new Map(landings(demo, now).map(({ at, change }) => [at, change.title]))

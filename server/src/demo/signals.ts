@@ -1,35 +1,36 @@
 import type { Prompt } from '../domain/prompt.ts'
 import type { NewSignal, SignalValue } from '../domain/signals/signal.ts'
-import type { Instant } from '../domain/time.ts'
+import { day, hour, type Instant } from '../domain/time.ts'
 import type { DemoPrompt } from './change.ts'
-import { countOf, oneOf, type Random, seededRandom } from './random.ts'
-import { day, hour, type Landing, landings, mondayOf, week } from './timeline.ts'
+import { oneOf, poisson, type Random, seededRandom } from './random.ts'
+import { type Landing, landings, mondayOf, week } from './timeline.ts'
 
 const weeks = 52
-// Shares of a day's signals by the hour, and of a week's by the day, as against the mean.
+// Weights of the hours of a day and the days of a week, relative to the mean.
 const byHour = [2, 1, 1, 1, 2, 5, 12, 25, 40, 48, 50, 47, 42, 44, 46, 44, 40, 34, 28, 24, 20, 14, 8, 4].map(
   (share, _, all) => (share * all.length) / sum(all),
 )
 const byWeekday = [1.25, 1.25, 1.2, 1.15, 1.05, 0.6, 0.5]
-// The application is used ever more.
+// Usage grows over the year.
 const growth = { from: 0.7, to: 1.3 }
 
-/** A year of what users thought of a prompt, up to now. The same prompt gives the same signals, week for week. */
-export function signalsOf(prompt: Prompt, demo: DemoPrompt, now: Instant): NewSignal[] {
-  // Any seed will do, as long as each prompt has its own.
+/** A year of signals for a prompt, up to now. Repeatable: the same prompt gets the same signals in the same week. */
+export function generateSignals(prompt: Prompt, demo: DemoPrompt, now: Instant): NewSignal[] {
+  // Any seed works, as long as it differs between prompts.
   const random = seededRandom(demo.signalsPerYear)
   const start = mondayOf(now) - weeks * week
   const changes = landings(demo, now)
   const signals: NewSignal[] = []
   let live: Live | null = null
   for (let from = start; from <= now; from += hour) {
-    // For the whole hour, though it may not be over: what was drawn before must not depend on when it is started.
-    const times = Array.from({ length: countOf(random, meanOf(demo, from, start)) }, () => from + random() * hour)
+    // Always draw the whole hour, even if it is not over, so that the sequence does not depend on the start time.
+    const count = poisson(random, meanOf(demo, from, start))
+    const times = Array.from({ length: count }, () => from + random() * hour)
     for (const createdAt of times.map(Math.floor).sort((a, b) => a - b)) {
       while (changes[0] !== undefined && changes[0].at <= createdAt) live = withChange(live, changes.shift() as Landing)
       if (live === null || createdAt > now) continue
       const { organisationId, id: promptId } = prompt
-      signals.push({ organisationId, promptId, createdAt, ...opinionOf(random, live) })
+      signals.push({ organisationId, promptId, createdAt, ...drawSignal(random, live) })
     }
   }
   return signals
@@ -55,25 +56,25 @@ function withChange(live: Live | null, { change }: Landing): Live {
 const models = ['large-2', 'large-2', 'large-2', 'small-3']
 const locales = ['en', 'en', 'en', 'de', 'de', 'fr', 'pl', 'es']
 const praise = ['exactly what I needed', 'thank you!', 'quick and clear', 'solved it', 'perfect']
-const usersKnown = 4_000
+const userCount = 4_000
 
-function opinionOf(random: Random, { rate, complaints }: Live): { value: SignalValue; metadata: string | null } {
+function drawSignal(random: Random, { rate, complaints }: Live): { value: SignalValue; metadata: string | null } {
   const value = random() < rate ? 'positive' : 'negative'
   const trace = Math.floor(random() * 2 ** 32)
     .toString(16)
     .padStart(8, '0')
   const metadata = {
     trace,
-    user: `u-${1_000 + Math.floor(random() ** 2 * usersKnown)}`,
+    user: `u-${1_000 + Math.floor(random() ** 2 * userCount)}`,
     model: oneOf(random, models),
     locale: oneOf(random, locales),
   }
   const comment = oneOf(random, value === 'positive' ? praise : complaints)
-  const says = random()
-  // Most users press a button and are gone; some integrations send nothing but the value.
-  if (says < 0.12) return { value, metadata: null }
-  const comments = says > (value === 'positive' ? 0.97 : 0.82)
-  return { value, metadata: JSON.stringify(comments ? { ...metadata, comment } : metadata) }
+  const draw = random()
+  // Some integrations send only the value, and most users leave no comment.
+  if (draw < 0.12) return { value, metadata: null }
+  const hasComment = draw > (value === 'positive' ? 0.97 : 0.82)
+  return { value, metadata: JSON.stringify(hasComment ? { ...metadata, comment } : metadata) }
 }
 
 function sum(numbers: number[]): number {

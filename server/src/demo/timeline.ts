@@ -1,7 +1,7 @@
-import type { Instant } from '../domain/time.ts'
-import { type Change, type DemoPrompt, type Moment, type StepKind, stepKinds } from './change.ts'
+import { day, hour, type Instant } from '../domain/time.ts'
+import { type Change, type DemoPrompt, type StepKind, stepKinds, type WeekTime } from './change.ts'
 
-/** Something that happened to a change. */
+/** A step of a change at its point in time. */
 export interface Step {
   at: Instant
   kind: StepKind
@@ -9,46 +9,44 @@ export interface Step {
   change: Change
 }
 
-/** A change from when it went live. */
+/** A change at the time it went live. */
 export interface Landing {
   at: Instant
   change: Change
 }
 
 export const minute = 60_000
-export const hour = 60 * minute
-export const day = 24 * hour
 export const week = 7 * day
 
 const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri']
 const firstMonday = Date.UTC(1970, 0, 5)
 
-/** Everything hangs on the Monday of this week, so that the demonstration is the same whenever it is started. */
+/** The Monday of the current week. All times are relative to it, so that the demo looks the same on any day. */
 export function mondayOf(now: Instant): Instant {
   return now - ((now - firstMonday) % week)
 }
 
-/** All that happened to all prompts, in order. */
+/** The steps of all prompts, oldest first. */
 export function timeline(prompts: DemoPrompt[], now: Instant): Step[] {
   return prompts
     .flatMap((prompt) =>
       prompt.changes.flatMap((change) =>
         stepKinds.flatMap((kind) => {
-          const moment = change[kind]
-          return moment === undefined ? [] : [{ at: instantOf(change, moment, now), kind, prompt, change }]
+          const time = change[kind]
+          return time === undefined ? [] : [{ at: instantOf(change, time, now), kind, prompt, change }]
         }),
       ),
     )
     .sort((a, b) => a.at - b.at)
 }
 
-/** The changes of a prompt that went live, in order. */
+/** The changes of a prompt that went live, oldest first. */
 export function landings(prompt: DemoPrompt, now: Instant): Landing[] {
   return timeline([prompt], now).filter(({ kind }) => kind !== 'opened' && kind !== 'closed')
 }
 
-function instantOf({ weeksAgo }: Change, moment: Moment, now: Instant): Instant {
-  const [weekday = '', hours, minutes] = moment.split(/[ :]/)
-  const time = weekdays.indexOf(weekday) * day + Number(hours) * hour + Number(minutes) * minute
-  return mondayOf(now) - weeksAgo * week + time
+function instantOf({ weeksAgo }: Change, time: WeekTime, now: Instant): Instant {
+  const [weekday = '', hours, minutes] = time.split(/[ :]/)
+  const sinceMonday = weekdays.indexOf(weekday) * day + Number(hours) * hour + Number(minutes) * minute
+  return mondayOf(now) - weeksAgo * week + sinceMonday
 }

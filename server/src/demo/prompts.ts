@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import type { Change, DemoPrompt } from './change.ts'
+import { people } from './people.ts'
+
+/** The content of a file in prompts/. Authors are given by their first name. */
+interface PromptData {
+  signalsPerYear: number
+  changes: (Omit<Change, 'author'> & { author: keyof typeof people })[]
+}
+
+const names = [
+  // One change helps. Another hurts, and is reverted.
+  'support-reply',
+  // No change makes a difference, until the last one does.
+  'summarise-ticket',
+  // Has too few signals for a verdict on most changes.
+  'product-search',
+]
+
+/** Reads the demo's prompts: the first text of each from a .md file, its changes and signals from a .json file. */
+export function readDemoPrompts(): DemoPrompt[] {
+  return names.map((name) => {
+    const { signalsPerYear, changes }: PromptData = JSON.parse(read(`${name}.json`))
+    return {
+      path: `prompts/${name}.md`,
+      signalsPerYear,
+      text: read(`${name}.md`),
+      changes: changes.map((change) => ({ ...change, author: people[change.author] })),
+    }
+  })
+}
+
+function read(file: string): string {
+  return readFileSync(new URL(`prompts/${file}`, import.meta.url), 'utf8')
+}
