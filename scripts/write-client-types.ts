@@ -83,9 +83,10 @@ export function generateTypes(): string {
   // Error bodies become the classes of errors.ts.
   const { Error: _, RateLimited, Session, ...titled } = schemas
   const derived = Object.entries(untitled).map(([name, place]): [string, Schema] => {
+    const schema = resolve(find(place))
     // The description of a property is about that property, not about every use of its type.
-    const { description, default: _, ...schema } = resolve(find(place))
-    return [name, schema]
+    const { description, default: _, ...undocumented } = schema
+    return [name, place in schemas ? schema : undocumented]
   })
   const shapes = [...Object.entries(titled), ...derived].sort(([one], [other]) => (one < other ? -1 : 1))
   const names = new Map(shapes.map(([name, schema]) => [typeOf(schema), name]))

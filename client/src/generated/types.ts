@@ -17,32 +17,33 @@ export type AuditAction =
   | 'signals.erased'
   | 'organisation.plan_changed'
 
+/** One action in the audit log. */
 export interface AuditEntry {
   id: number
   at: string
-  /** The key that was used, under the name that it had then; null for the command on the server. */
+  /** The key that was used, with its name at that time; null for the CLI. */
   actor: {
     key_id: number
     name: string
   } | null
-  /** What was done. */
+  /** What happened. */
   action: AuditAction
-  /** What it was done to, and what people called that then. */
+  /** The resource that was changed, with its name at that time. */
   subject: {
-    /** As it stands in paths. */
+    /** The ID as used in paths. */
     id: string
     name: string
   }
-  /** What else is worth knowing, depending on the action. */
+  /** More information, depending on the action. */
   details: Record<string, unknown> | null
 }
 
 export interface AuditQuery {
-  /** Only these. */
+  /** Only this action. */
   action?: AuditAction | undefined
-  /** From this time on. */
+  /** From this time, inclusive. */
   since?: Time | undefined
-  /** Before this time. */
+  /** Until this time, exclusive. */
   until?: Time | undefined
   /** Page number. Defaults to `1`. */
   page?: number | undefined
@@ -53,15 +54,15 @@ export interface AuditQuery {
 export interface ChangeImpact {
   entry: HistoryEntry
   live_from: string
-  /** Null for what is live now. */
+  /** Null if the change is still live. */
   live_until: string | null
-  /** Signals while the change before was live. */
+  /** Signals while the previous change was live. */
   before: RatedTally
   /** Signals while this change was live. */
   after: RatedTally
-  /** The rate after less the rate before. */
+  /** The rate after minus the rate before. */
   difference: number | null
-  /** Where the true difference lies, with 95 % confidence. */
+  /** 95% confidence range of the true difference. */
   interval: [number, number] | null
   verdict: Verdict
 }
@@ -71,37 +72,38 @@ export interface ConnectedRepository {
   forge: Forge
   url: string
   path: string
-  /** Null as long as there is no commit. */
+  /** Null while the repository has no commits. */
   default_branch: string | null
   state: RepositoryState
-  /** The repository was given to us without its oldest commits. */
+  /** Whether the server lacks the oldest commits, as with a shallow clone, so that history starts late. */
   incomplete: boolean
-  /** Where the forge is to send its deliveries. */
+  /** The URL for the webhook of the forge. */
   webhook_url: string
   last_delivery_at: string | null
   last_sync_at: string | null
   /** Why the last sync failed. */
   last_error: string | null
   created_at: string
-  /** Shown this once. */
+  /** Shown only once. */
   webhook_secret: string
-  /** What to do on the forge's pages. */
+  /** The steps on the forge that set up the webhook. */
   set_up: string[]
-  /** Those found so far. */
+  /** The prompts found so far. */
   prompts: {
     id: string
     path: string | null
   }[]
-  /** Entries derived so far. */
+  /** The number of entries so far. */
   entries: number
 }
 
+/** A webhook delivery from a forge. */
 export interface Delivery {
   id: number
   event: string
   state: DeliveryState
   attempts: number
-  /** Why it failed, or is tried again. */
+  /** Why the last attempt failed. */
   error: string | null
   received_at: string
   next_attempt_at: string | null
@@ -112,49 +114,52 @@ export type DeliveryState = 'pending' | 'done' | 'ignored' | 'failed'
 
 export interface Effect {
   live_from: string
-  /** Null for what is live now. */
+  /** Null if the change is still live. */
   live_until: string | null
-  /** Signals while the change before was live. */
+  /** Signals while the previous change was live. */
   before: RatedTally
   /** Signals while this change was live. */
   after: RatedTally
-  /** The rate after less the rate before. */
+  /** The rate after minus the rate before. */
   difference: number | null
-  /** Where the true difference lies, with 95 % confidence. */
+  /** 95% confidence range of the true difference. */
   interval: [number, number] | null
   verdict: Verdict
 }
 
 export interface Erased {
-  /** How many signals. */
+  /** Number of erased signals. */
   erased: number
 }
 
+/** Which signals to erase. */
 export interface Erasure {
-  /** What the metadata of signals must have: one member or several. */
+  /** Members that the metadata of a signal must have: one or more. */
   metadata: Record<string, unknown>
 }
 
 export type ExportFormat = 'ndjson' | 'csv'
 
 export interface ExportQuery {
-  /** One JSON object a line, or CSV. Defaults to `ndjson`. */
+  /** One JSON object per line, or CSV. Defaults to `ndjson`. */
   format?: ExportFormat | undefined
-  /** Only these. */
+  /** Only signals with this value. */
   value?: SignalValue | undefined
-  /** From this time on. */
+  /** From this time, inclusive. */
   since?: Time | undefined
-  /** Before this time. */
+  /** Until this time, exclusive. */
   until?: Time | undefined
 }
 
 export type Forge = 'github' | 'gitlab' | 'gitea' | 'forgejo' | 'bitbucket'
 
+/** A recorded change of a prompt. */
 export interface HistoryEntry {
   /** Identifier of the history entry. */
   id: number
+  /** `deployed`: committed directly to the default branch. `pr_closed`: closed without a merge. */
   action: Action
-  /** Who made the change. */
+  /** The author of the change. */
   user: {
     name: string
     email: string
@@ -171,11 +176,13 @@ export interface HistoryEntry {
   created_at: string
 }
 
+/** A recorded change of a prompt, with its details and texts. Details are null if they are not known. */
 export interface HistoryEntryDetails {
   /** Identifier of the history entry. */
   id: number
+  /** `deployed`: committed directly to the default branch. `pr_closed`: closed without a merge. */
   action: Action
-  /** Who made the change. */
+  /** The author of the change. */
   user: {
     name: string
     email: string
@@ -190,17 +197,17 @@ export interface HistoryEntryDetails {
   branch_name: string
   /** ISO 8601 UTC timestamp. */
   created_at: string
-  /** The commit's message, or the title of the pull request. */
+  /** The commit message, or the title of the pull request. */
   message: string | null
-  /** Who pushed, opened, merged or closed it, by the name that the forge knows. */
+  /** The forge user who pushed, opened, merged or closed it. */
   actor: string | null
-  /** Where the prompt's file was. */
+  /** Path of the prompt's file at that time. */
   path: string | null
-  /** The prompt's text before; null where there was none or git no longer has it. */
+  /** The prompt's text before the change; null if there was none or git no longer has it. */
   before: string | null
-  /** The prompt's text after; null where it is gone or git no longer has it. */
+  /** The prompt's text after the change; null if it was deleted or git no longer has it. */
   after: string | null
-  /** The unified diff between the two. */
+  /** Unified diff between the two. */
   patch: string | null
 }
 
@@ -212,54 +219,58 @@ export interface IntervalTally {
   negative: number
 }
 
+/** A new API key, with its secret. */
 export interface IssuedKey {
   id: number
   organisation_id: number
-  /** To tell it from others. */
+  /** A label that identifies the key. */
   name: string
-  /** What it may do. */
+  /** `ingest` records signals, `standard` also reads, `admin` also manages. */
   role: Role
-  /** When it stops working by itself; null for never. */
+  /** When the key expires; null for never. */
   expires_at: string | null
   created_at: string
-  /** The key itself. Shown this once. */
+  /** The key itself, shown only once. */
   key: string
 }
 
+/** An API key, without its secret. */
 export interface Key {
   id: number
   organisation_id: number
-  /** To tell it from others. */
+  /** A label that identifies the key. */
   name: string
-  /** What it may do. */
+  /** `ingest` records signals, `standard` also reads, `admin` also manages. */
   role: Role
-  /** When it stops working by itself; null for never. */
+  /** When the key expires; null for never. */
   expires_at: string | null
   created_at: string
   /** The last four characters of the key. */
   hint: string
-  /** Since when it is refused. */
+  /** When the key was revoked; null if it was not. */
   revoked_at: string | null
-  /** When it was last used, a few seconds late at most. */
+  /** When the key was last used, accurate to a few seconds. */
   last_used_at: string | null
 }
 
 export interface Live {
   entry: HistoryEntry
-  /** Where the prompt's file was. */
+  /** Path of the prompt's file at that time. */
   path: string | null
   /** The prompt's text at that time. */
   content: string | null
 }
 
 export interface LiveQuery {
-  /** When; now, where it is not given. */
+  /** Defaults to now. */
   at?: Time | undefined
 }
 
+/** A change of a prompt that another system made. */
 export interface NewHistoryEntry {
+  /** `deployed`: committed directly to the default branch. `pr_closed`: closed without a merge. */
   action: Action
-  /** Who made the change. */
+  /** The author of the change. */
   user: {
     name: string
     email: string
@@ -276,27 +287,30 @@ export interface NewHistoryEntry {
   created_at: string
 }
 
+/** A key to create. */
 export interface NewKey {
-  /** To tell it from others. Defaults to `unnamed`. */
+  /** A label that identifies the key. Defaults to `unnamed`. */
   name?: string
-  /** What it may do. Defaults to `standard`. */
+  /** `ingest` records signals, `standard` also reads, `admin` also manages. Defaults to `standard`. */
   role?: Role
-  /** When it stops working by itself; null for never. Defaults to `null`. */
+  /** When the key expires; null for never. Defaults to `null`. */
   expires_at?: string | null
 }
 
+/** A repository to connect. */
 export interface NewRepository {
   forge: Forge
   /** https://…, ssh://… or git@host:path. */
   url: string
-  /** Which files are prompts, such as prompts/**\/*.md. */
+  /** A glob that selects the prompt files, such as prompts/**\/*.md. */
   path: string
-  /** To read the repository with, where it is not public. */
+  /** An access token, if the repository is not public. */
   token?: string | null
-  /** How much of a file must stay, in per cent, for a move with changes to keep its prompt. Defaults to `100`. */
+  /** The minimum similarity, in percent, for a file that was moved and edited to keep its prompt. Defaults to `100`. */
   similarity?: number
 }
 
+/** A user's opinion on an output of the prompt. */
 export interface NewSignal {
   value: SignalValue
   /** Arbitrary JSON object for the caller's own tracking, up to 16 KiB and 64 levels deep. */
@@ -310,6 +324,7 @@ export interface PageQuery {
   limit?: number | undefined
 }
 
+/** Position of a page in its list. */
 export interface Pagination {
   /** The page returned. */
   current_page: number
@@ -323,36 +338,37 @@ export interface Pagination {
 
 export type Plan = 'free' | 'team' | 'business'
 
+/** A prompt, with its last change and recent signals. */
 export interface Prompt {
   /** The public ID (prefix pmt_). */
   id: string
-  /** A line of up to 1,000 characters. */
+  /** One line of up to 1,000 characters. */
   name: string
-  /** Where the prompt's file is; null where it has none. */
+  /** Path of the prompt's file in its repository; null if it has none. */
   path: string | null
   created_at: string
-  /** The newest entry of the history that is deployed or pr_merged. */
+  /** The newest history entry with the action deployed or pr_merged; null if there is none. */
   last_change: HistoryEntry | null
-  /** What the last change did to what users think; null where there is none. */
+  /** Effect of the last change on user feedback; null if there is no change. */
   verdict: Verdict | null
-  /** Those of the last 30 days, today included, UTC. */
+  /** Signals of the last 30 days including today, UTC. */
   signals: {
     positive: number
     negative: number
-    /** The same by day, the empty ones too. */
+    /** Counts per day, including days without signals. */
     days: IntervalTally[]
   }
 }
 
 export interface PromptName {
-  /** A line of up to 1,000 characters. */
+  /** One line of up to 1,000 characters. */
   name: string
 }
 
 export interface PromptQuery {
-  /** A part of the name or the path, in any case. */
+  /** Matches part of the name or path, ignoring case. */
   q?: string | undefined
-  /** Upwards, or downwards with `-`; what has no change or no signals of the last 30 days comes last. Defaults to `name`. */
+  /** Prefix with `-` for descending order. Prompts without a change, or without signals in the last 30 days, come last. Defaults to `name`. */
   sort?: PromptSort | undefined
   /** Page number. Defaults to `1`. */
   page?: number | undefined
@@ -373,7 +389,7 @@ export type PromptSort =
 export interface RatedTally {
   positive: number
   negative: number
-  /** The share of positive ones. */
+  /** Share of positive signals; null without signals. */
   rate: number | null
 }
 
@@ -384,26 +400,27 @@ export interface RecordedSignal {
   created_at: string
 }
 
+/** A connected git repository. */
 export interface Repository {
   id: number
   forge: Forge
   url: string
   path: string
-  /** Null as long as there is no commit. */
+  /** Null while the repository has no commits. */
   default_branch: string | null
   state: RepositoryState
-  /** The repository was given to us without its oldest commits. */
+  /** Whether the server lacks the oldest commits, as with a shallow clone, so that history starts late. */
   incomplete: boolean
-  /** Where the forge is to send its deliveries. */
+  /** The URL for the webhook of the forge. */
   webhook_url: string
   last_delivery_at: string | null
   last_sync_at: string | null
   /** Why the last sync failed. */
   last_error: string | null
   created_at: string
-  /** How many prompts have their file in it. */
+  /** The number of prompts in the repository. */
   prompt_count: number
-  /** How many entries the history of these prompts has. */
+  /** The number of history entries of these prompts. */
   entry_count: number
 }
 
@@ -413,17 +430,18 @@ export type Role = 'ingest' | 'standard' | 'admin'
 
 export interface RotatedSecret {
   webhook_url: string
-  /** Shown this once. */
+  /** Shown only once. */
   webhook_secret: string
-  /** Until when the old one counts too. */
+  /** When the old secret expires. */
   old_secret_until: string
 }
 
 export interface Rotation {
-  /** How long the old key works on. Defaults to `24`. */
+  /** Hours for which the old key stays valid. Defaults to `24`. */
   overlap_hours?: number
 }
 
+/** A session, and the key that started it. */
 export interface SessionInfo {
   organisation: {
     id: number
@@ -436,13 +454,14 @@ export interface SessionInfo {
     role: Role
     /** The last four characters of the key. */
     hint: string
-    /** When the key stops working by itself; null for never. */
+    /** When the key expires; null for never. */
     expires_at: string | null
   }
-  /** When one has to sign in again: after 30 days, or when the key expires. For a key, its own expiry. */
+  /** When the session ends: after 30 days, or when the key expires. For a request with a key, when the key expires. */
   expires_at: string | null
 }
 
+/** A recorded signal. */
 export interface Signal {
   id: number
   value: SignalValue
@@ -453,11 +472,11 @@ export interface Signal {
 }
 
 export interface SignalQuery {
-  /** Only these. */
+  /** Only signals with this value. */
   value?: SignalValue | undefined
-  /** From this time on. */
+  /** From this time, inclusive. */
   since?: Time | undefined
-  /** Before this time. */
+  /** Until this time, exclusive. */
   until?: Time | undefined
   /** Page number. Defaults to `1`. */
   page?: number | undefined
@@ -468,18 +487,18 @@ export interface SignalQuery {
 export type SignalValue = 'positive' | 'negative'
 
 export interface Summary {
-  /** Every interval that the span touches, whole, in order. */
+  /** Every interval that overlaps the requested range, in order. The first and last are counted in full. */
   data: IntervalTally[]
   interval: Interval
   total: Tally
 }
 
 export interface SummaryQuery {
-  /** 30 days before `to`, where it is not given. */
+  /** Defaults to 30 days before `to`. */
   from?: Time | undefined
-  /** Now, where it is not given. */
+  /** Defaults to now. */
   to?: Time | undefined
-  /** UTC; weeks begin on Monday. Defaults to `day`. */
+  /** UTC. Weeks start on Monday. Defaults to `day`. */
   interval?: Interval | undefined
 }
 
@@ -488,26 +507,27 @@ export interface Tally {
   negative: number
 }
 
+/** A recorded change of a prompt, with its details and its effect on user feedback. */
 export interface TimelineEntry {
   entry: HistoryEntry
-  /** The commit's message, or the title of the pull request. */
+  /** The commit message, or the title of the pull request. */
   message: string | null
-  /** Who pushed, opened, merged or closed it, by the name that the forge knows. */
+  /** The forge user who pushed, opened, merged or closed it. */
   actor: string | null
-  /** Where the prompt's file was. */
+  /** Path of the prompt's file at that time. */
   path: string | null
-  /** The commit's page; null where the repository is not known. */
+  /** The commit's page on the forge; null if the repository is unknown. */
   commit_url: string | null
-  /** What it did to what users think; null for what did not go live. */
+  /** Effect on user feedback; null if the change did not go live. */
   impact: Effect | null
 }
 
 export interface TimelineQuery {
-  /** Only these: one or several of deployed, pr_opened, pr_merged, pr_closed, with commas between. */
+  /** Only these actions: one or more of deployed, pr_opened, pr_merged, pr_closed, separated by commas. */
   action?: string | undefined
-  /** From this time on. */
+  /** From this time, inclusive. */
   since?: Time | undefined
-  /** Before this time. */
+  /** Until this time, exclusive. */
   until?: Time | undefined
   /** Page number. Defaults to `1`. */
   page?: number | undefined
@@ -521,13 +541,13 @@ export interface UsageReport {
   limit: number
   /** Signals recorded in the current month. */
   used: number
-  /** Signals that can still be recorded in it. */
+  /** Signals left in the current month. */
   remaining: number
   /** When the counter resets. */
   resets_at: string
-  /** The last twelve, newest first. */
+  /** The last twelve months, newest first. */
   months: {
-    /** Such as 2026-11. */
+    /** Month, UTC, such as 2026-11. */
     month: string
     used: number
   }[]

@@ -8,6 +8,7 @@ export const pageQuerySchema = {
 
 export const paginationSchema = {
   title: 'Pagination',
+  description: 'Position of a page in its list',
   type: 'object',
   required: ['current_page', 'total_pages', 'total_count', 'per_page'],
   properties: {

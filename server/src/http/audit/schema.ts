@@ -4,6 +4,7 @@ import { pageQuerySchema, paginationExample, paginationSchema } from '../page-sc
 
 const auditEntrySchema = {
   title: 'AuditEntry',
+  description: 'One action in the audit log',
   type: 'object',
   required: ['id', 'at', 'actor', 'action', 'subject', 'details'],
   properties: {

@@ -4,7 +4,10 @@ import { paginationExample, paginationSchema } from '../page-schema.ts'
 import { promptId } from '../prompts/id-schema.ts'
 
 const fields = {
-  action: { enum: actions },
+  action: {
+    enum: actions,
+    description: '`deployed`: committed directly to the default branch. `pr_closed`: closed without a merge',
+  },
   user: {
     type: 'object',
     description: 'The author of the change',
@@ -42,6 +45,7 @@ export const historyEntryExample = { id: 1042, ...mergedExample } as const
 
 export const newHistoryEntrySchema = {
   title: 'NewHistoryEntry',
+  description: 'A change of a prompt that another system made',
   type: 'object',
   required: fieldNames,
   properties: fields,
@@ -50,6 +54,7 @@ export const newHistoryEntrySchema = {
 
 export const historyEntrySchema = {
   title: 'HistoryEntry',
+  description: 'A recorded change of a prompt',
   type: 'object',
   required: ['id', ...fieldNames],
   properties: { id: { type: 'integer', description: 'Identifier of the history entry' }, ...fields },
@@ -106,6 +111,7 @@ export const entryDetailsSchema = {
     data: {
       ...historyEntrySchema,
       title: 'HistoryEntryDetails',
+      description: 'A recorded change of a prompt, with its details and texts. Details are null if they are not known',
       required: [...historyEntrySchema.required, 'message', 'actor', 'path', 'before', 'after', 'patch'],
       properties: { ...historyEntrySchema.properties, ...details },
     },

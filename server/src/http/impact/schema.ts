@@ -76,6 +76,7 @@ const textOrNull = { type: ['string', 'null'] } as const
 
 const timelineEntrySchema = {
   title: 'TimelineEntry',
+  description: 'A recorded change of a prompt, with its details and its effect on user feedback',
   type: 'object',
   required: ['entry', 'message', 'actor', 'path', 'commit_url', 'impact'],
   properties: {

@@ -6,12 +6,13 @@ const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const
 
 const terms = {
   name: { type: 'string', description: 'A label that identifies the key' },
-  role: { enum: roles, description: 'What the key may do' },
+  role: { enum: roles, description: '`ingest` records signals, `standard` also reads, `admin` also manages' },
   expires_at: { ...timeOrNull, description: 'When the key expires; null for never' },
 } as const
 
 export const newKeySchema = {
   title: 'NewKey',
+  description: 'A key to create',
   type: 'object',
   properties: {
     name: { ...terms.name, default: 'unnamed' },
@@ -39,6 +40,7 @@ const key = {
 
 const keySchema = {
   title: 'Key',
+  description: 'An API key, without its secret',
   type: 'object',
   required: ['id', 'organisation_id', 'name', 'role', 'hint', 'created_at', 'expires_at', 'revoked_at', 'last_used_at'],
   properties: {
@@ -52,6 +54,7 @@ const keySchema = {
 
 const issuedKey = {
   title: 'IssuedKey',
+  description: 'A new API key, with its secret',
   type: 'object',
   required: ['id', 'key', 'organisation_id', 'name', 'role', 'created_at', 'expires_at'],
   properties: { ...key, key: { type: 'string', description: 'The key itself, shown only once' } },

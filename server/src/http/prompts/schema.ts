@@ -49,6 +49,7 @@ const promptExample = {
 
 const promptSchema = {
   title: 'Prompt',
+  description: 'A prompt, with its last change and recent signals',
   type: 'object',
   required: ['id', 'name', 'path', 'created_at', 'last_change', 'verdict', 'signals'],
   properties: {

@@ -7,6 +7,7 @@ const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const
 
 const deliverySchema = {
   title: 'Delivery',
+  description: 'A webhook delivery from a forge',
   type: 'object',
   required: ['id', 'event', 'state', 'attempts', 'error', 'received_at', 'next_attempt_at', 'finished_at'],
   properties: {

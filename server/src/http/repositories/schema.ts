@@ -9,6 +9,7 @@ const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const
 
 export const newRepositorySchema = {
   title: 'NewRepository',
+  description: 'A repository to connect',
   type: 'object',
   required: ['forge', 'url', 'path'],
   properties: {
@@ -81,6 +82,7 @@ const secretExample = '00112233445566778899aabbccddeeff00112233445566778899aabbc
 
 const repositorySchema = {
   title: 'Repository',
+  description: 'A connected git repository',
   type: 'object',
   required: [...repositoryFields, 'prompt_count', 'entry_count'],
   properties: {

@@ -6,6 +6,7 @@ const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const
 
 const session = {
   title: 'Session',
+  description: 'A session, and the key that started it',
   type: 'object',
   required: ['organisation', 'key', 'expires_at'],
   properties: {

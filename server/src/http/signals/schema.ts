@@ -16,6 +16,7 @@ const created_at = { type: 'string', format: 'date-time', description: 'ISO 8601
 
 export const newSignalSchema = {
   title: 'NewSignal',
+  description: "A user's opinion on an output of the prompt",
   type: 'object',
   required: ['value'],
   properties: { value, metadata },
@@ -82,6 +83,7 @@ export const exportSchemas = {
 
 const storedSignalSchema = {
   title: 'Signal',
+  description: 'A recorded signal',
   type: 'object',
   required: ['id', 'value', 'metadata', 'created_at'],
   properties: { id: { type: 'integer' }, value, metadata, created_at },
@@ -181,6 +183,7 @@ export const summarySchema = {
 
 export const erasureSchema = {
   title: 'Erasure',
+  description: 'Which signals to erase',
   type: 'object',
   required: ['metadata'],
   properties: {
