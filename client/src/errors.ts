@@ -17,7 +17,7 @@ export interface ErrorFields {
   cause?: unknown
 }
 
-/** The error of every failed call. Only a call that its caller aborts rejects with something else: the reason of the AbortSignal. */
+/** The error of every failed call, except for calls that their caller aborts: these reject with the signal's reason. */
 export class PromptledgerError extends Error {
   override name = 'PromptledgerError'
   /** HTTP status of the response, or null without a response. */

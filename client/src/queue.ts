@@ -39,8 +39,8 @@ export interface QueueOptions extends Pick<RequestOptions, 'timeout' | 'maxRetri
   /** Holds signals that cannot be sent now: while offline, over the monthly limit, or when the process ends. */
   spool?: Spool | undefined
   /**
-   * Milliseconds until the queue sends spooled signals again. Defaults to 30,000. Over the monthly limit the queue waits until
-   * it resets, but checks once an hour in case the plan changed.
+   * Milliseconds until the queue sends spooled signals again. Defaults to 30,000. Over the monthly limit the queue waits
+   * until it resets, but checks once an hour in case the plan changed.
    */
   retryDelay?: number | undefined
 }
@@ -52,7 +52,7 @@ export interface SignalQueue {
   readonly size: number
   /** Resolves when every signal added before is recorded, dropped, or in the spool until it can be sent. */
   flush(): Promise<void>
-  /** Flushes and accepts no more signals. After `timeout` milliseconds the rest stays in the spool, or is dropped without one. */
+  /** Flushes and accepts no more signals. After `timeout` ms the rest stays in the spool, or is dropped without one. */
   close(options?: { timeout?: number }): Promise<void>
 }
 

@@ -127,7 +127,7 @@ export function createTransport(client: ClientOptions): Transport {
         throw failureOf(error, deadline.signal)
       } finally {
         deadline.end()
-        // Stops the download when the caller stops reading. Cancelling a stream that failed rejects, which changes nothing.
+        // Stops the download when the caller stops reading. On a stream that failed, cancel rejects for the same reason.
         await reader.cancel().catch(() => {})
       }
     },

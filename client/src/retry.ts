@@ -10,8 +10,8 @@ const connectErrors =
   /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused/
 
 /**
- * Whether no connection was established, so that the service cannot have received the request. Browsers do not report this, so
- * there the request may have been received.
+ * Whether no connection was established, so that the service cannot have received the request. Browsers do not report
+ * this, so there the request may have been received.
  */
 export function neverConnected(error: unknown): boolean {
   const { cause } = (error as Error) ?? {}
@@ -19,7 +19,10 @@ export function neverConnected(error: unknown): boolean {
   return connectErrors.test(`${code} ${innerCause?.code}`)
 }
 
-/** The delay that `Retry-After` asks for, else exponential backoff. Jitter keeps clients that failed together from retrying together. */
+/**
+ * The delay that `Retry-After` asks for, or else exponential backoff with jitter, so that clients which failed together
+ * do not retry together.
+ */
 export function retryDelayMs(retries: number, retryAfter: string | null): number {
   if (retryAfter !== null) {
     const requestedMs = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - Date.now()

@@ -56,7 +56,7 @@ export function fileSpool(file: string): Spool {
     await handle?.datasync()
   }
 
-  /** Replaces the file by one with the stored signals only. The rename is atomic, so a crash leaves either file complete. */
+  /** Replaces the file by one with only the stored signals. The rename is atomic, so a crash leaves a complete file. */
   async function rewrite(): Promise<void> {
     unwritten = ''
     lineCount = stored.size

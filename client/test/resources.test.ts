@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { syncOnce } from '../../server/src/follow/worker.ts'
 import { sqlite } from '../../testing/engines.ts'
 import { GitRepository } from '../../testing/git-repository.ts'
@@ -13,7 +13,7 @@ describe('Resources of the client', () => {
   const { proxy } = service
   const called = new Set<string>()
 
-  /** Records which operations were called, for the last test. */
+  /** A client with an admin key. Its operations are recorded for the last test. */
   async function admin() {
     const tenant = await service.tenant('free', 'admin')
     const ledger = service.ledger(tenant)
@@ -155,7 +155,6 @@ describe('Resources of the client', () => {
   test('repositories can be connected, synced, rotated and disconnected', async () => {
     const { ledger } = await admin()
     const git = new GitRepository()
-    after(() => git.remove())
     git.commit('Start', { 'prompts/p.md': 'Be kind.\n' })
     git.push()
     const { webhook_secret, set_up, prompts, entries, ...connected } = await ledger.repositories.connect({

@@ -15,7 +15,7 @@ const {
 } = process.env
 
 const ledger = new Promptledger({ apiKey, baseUrl })
-// Votes are sent in the background, so users never wait for the ledger. The spool file keeps them until they are recorded.
+// Sends votes in the background, so that users never wait. The spool file keeps votes until they are recorded.
 const votes = ledger.signals.queue({ spool: fileSpool(SPOOL) })
 
 const app = Fastify()

@@ -20,14 +20,14 @@ export function history(service: Transport) {
     },
 
     /**
-     * Records a change from another system. Recording the same change again returns the existing entry. Needs a key with the
-     * role `admin`.
+     * Records a change from another system. Recording the same change again returns the existing entry. Needs a key with
+     * the role `admin`.
      */
     record(promptId: string, body: NewHistoryEntry, options?: RequestOptions): Promise<HistoryEntry> {
       return requestData(service, { method: 'POST', path: pathOf(promptId), body, isIdempotent: true }, options)
     },
 
-    /** Returns the change that was live at a time, with the text of the prompt. Rejects with NotFoundError before the first change. */
+    /** Returns the change that was live at a time, with the text of the prompt. Not found before the first change. */
     live(promptId: string, query?: LiveQuery, options?: RequestOptions): Promise<Live> {
       return requestData(service, { method: 'GET', path: `${promptPath(promptId)}/live`, query }, options)
     },

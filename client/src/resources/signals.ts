@@ -59,8 +59,8 @@ export function signals(service: Transport) {
     },
 
     /**
-     * Streams all signals, oldest first, or with the format `csv` the text of a CSV file in chunks. `timeout` limits the wait for
-     * each chunk. An export that breaks off is not retried.
+     * Streams all signals, oldest first, or with the format `csv` the text of a CSV file in chunks. `timeout` limits the
+     * wait for each chunk. An export that breaks off is not retried.
      */
     export: exportSignals,
 
@@ -75,9 +75,9 @@ export function signals(service: Transport) {
     },
 
     /**
-     * Erases every signal, of any prompt, whose metadata has each of these members with an equal value. Takes seconds per million
-     * stored signals; the timeout defaults to 600,000 ms. After a retry, `erased` counts only the last attempt. Needs a key with
-     * the role `admin`.
+     * Erases every signal, of any prompt, whose metadata has each of these members with an equal value. Takes seconds per
+     * million stored signals; the timeout defaults to 600,000 ms. After a retry, `erased` counts only the last attempt.
+     * Needs a key with the role `admin`.
      */
     erase(body: Erasure, options?: RequestOptions): Promise<Erased> {
       const operation = {
