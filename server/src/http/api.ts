@@ -28,7 +28,8 @@ declare module 'fastify' {
   }
 }
 
-const slowBodyMs = 500
+/** A body that takes longer than this to arrive has its key checked again. */
+export const slowBodyMs = 500
 
 /** Everything under /api/v1. Every route runs the same checks in the same order: key, role, path and prompt, body. */
 export function api(context: Context) {

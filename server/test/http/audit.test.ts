@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { promptledger, promptledgerJson } from '../../../testing/command.ts'
+import { runCli, runCliJson } from '../../../testing/cli.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
-import { type Documented, operationsOf, prepare, send } from '../../../testing/operations.ts'
-import { connected } from '../../../testing/scenario.ts'
-import { queryRows, type Tenant, useService } from '../../../testing/service.ts'
+import {
+  type DocumentedOperation,
+  documentedOperations,
+  prepareRequest,
+  sendRequest,
+} from '../../../testing/operations.ts'
+import { queryRows } from '../../../testing/rows.ts'
+import { connectedScenario } from '../../../testing/scenario.ts'
+import { type Tenant, useService } from '../../../testing/service.ts'
 import { type Access, hashSecret } from '../../src/domain/access/api-key.ts'
 import { type AuditAction, auditActions, operator } from '../../src/domain/access/audit.ts'
 import { startSession } from '../../src/domain/access/session.ts'
@@ -12,8 +18,8 @@ import type { AuditEntryBody } from '../../src/http/audit/schema.ts'
 import type { Document } from '../../src/http/docs/openapi-document.ts'
 import { cookieName } from '../../src/http/sessions/cookie.ts'
 
-/** What each operation that changes something is recorded as. */
-const recordedAs: Record<string, AuditAction> = {
+/** The audit action of each operation that changes something. */
+const actionOf: Record<string, AuditAction> = {
   createKey: 'key.created',
   rotateKey: 'key.rotated',
   revokeKey: 'key.revoked',
@@ -27,17 +33,17 @@ const recordedAs: Record<string, AuditAction> = {
   eraseSignals: 'signals.erased',
 }
 
-/** What records something itself, asks for work, or is about who is there. */
-const unrecorded = ['createSignal', 'recordHistory', 'syncRepository', 'redeliver', 'signIn', 'signOut']
+/** Operations without an audit entry: they add data, start a sync, or sign in and out. */
+const unaudited = ['createSignal', 'recordHistory', 'syncRepository', 'redeliver', 'signIn', 'signOut']
 
-onEachEngine('The audit', (engine) => {
+onEachEngine('The audit log', (engine) => {
   const service = useService(engine)
 
-  async function changes(): Promise<Documented[]> {
+  async function auditedOperations(): Promise<DocumentedOperation[]> {
     const document: Document = (await service.app.inject('/openapi.json')).json()
-    return operationsOf(document)
+    return documentedOperations(document)
       .filter(({ path, method }) => path.startsWith('/api/v1/') && method !== 'get')
-      .filter(({ operation }) => !unrecorded.includes(operation.operationId))
+      .filter(({ operation }) => !unaudited.includes(operation.operationId))
   }
 
   async function audit({ headers }: Pick<Tenant, 'headers'>, query = ''): Promise<AuditEntryBody[]> {
@@ -51,22 +57,22 @@ onEachEngine('The audit', (engine) => {
 
   const actionsOf = async (tenant: Tenant) => (await audit(tenant)).map(({ action }) => action)
 
-  test('has exactly one entry for each operation that changes something, by the key that did it', async (context) => {
-    const operations = await changes()
-    assert.deepEqual(operations.map(({ operation }) => operation.operationId).sort(), Object.keys(recordedAs).sort())
+  test('every operation that changes something writes exactly one audit entry, with the key that was used', async (t) => {
+    const operations = await auditedOperations()
+    assert.deepEqual(operations.map(({ operation }) => operation.operationId).sort(), Object.keys(actionOf).sort())
     for (const documented of operations) {
-      await context.test(documented.name, async () => {
-        const prepared = await prepare(service, documented)
+      await t.test(documented.name, async () => {
+        const prepared = await prepareRequest(service, documented)
         const { tenant } = prepared
         const keyId = await keyIdOf(tenant)
         const before = await audit(tenant, '?limit=100')
-        const response = await send(service, documented, prepared)
+        const response = await sendRequest(service, documented, prepared)
         assert.equal(response.statusCode, documented.success.status, response.body)
         const after = await audit(tenant, '?limit=100')
         assert.equal(after.length, before.length + 1)
-        const known = new Set(before.map(({ id }) => id))
-        const [entry] = after.filter(({ id }) => !known.has(id))
-        assert.equal(entry?.action, recordedAs[documented.operation.operationId])
+        const earlierIds = new Set(before.map(({ id }) => id))
+        const [entry] = after.filter(({ id }) => !earlierIds.has(id))
+        assert.equal(entry?.action, actionOf[documented.operation.operationId])
         assert.deepEqual(entry?.actor, { key_id: keyId, name: 'test' })
         assert.equal(entry?.at, new Date(service.now).toISOString())
         assert.ok(entry?.subject.id && entry.subject.name, JSON.stringify(entry))
@@ -74,57 +80,62 @@ onEachEngine('The audit', (engine) => {
     }
   })
 
-  test('is written with what it records: what cannot be recorded does not happen', async (context) => {
+  test('a change that cannot be audited does not happen', async (t) => {
     const tables = ['organisations', 'api_keys', 'prompts', 'repositories', 'signals', 'signal_hours']
-    // When a key was used last is written now and then, whatever it was used for.
+    // last_used_at is written in the background and does not belong to the change.
     const state = async () => {
       const rows = await Promise.all(tables.map((table) => queryRows(service.url, `select * from ${table}`)))
-      return rows.map((found) => found.map(({ last_used_at: _, ...row }) => row))
+      return rows.map((tableRows) => tableRows.map(({ last_used_at: _, ...row }) => row))
     }
-    for (const documented of await changes()) {
-      await context.test(documented.name, async () => {
-        const prepared = await prepare(service, documented)
-        const before = await state()
-        await queryRows(service.url, 'alter table audit rename to audit_elsewhere')
-        const { statusCode } = await send(service, documented, prepared)
+    const withoutAuditTable = async <T>(work: () => Promise<T>): Promise<T> => {
+      await queryRows(service.url, 'alter table audit rename to audit_elsewhere')
+      try {
+        return await work()
+      } finally {
         await queryRows(service.url, 'alter table audit_elsewhere rename to audit')
+      }
+    }
+    for (const documented of await auditedOperations()) {
+      await t.test(documented.name, async () => {
+        const prepared = await prepareRequest(service, documented)
+        const before = await state()
+        const { statusCode } = await withoutAuditTable(() => sendRequest(service, documented, prepared))
         assert.equal(statusCode, 500)
         assert.deepEqual(await state(), before)
       })
     }
     const tenant = await service.tenant()
-    await queryRows(service.url, 'alter table audit rename to audit_elsewhere')
-    await assert.rejects(service.store.organisations.setPlan(tenant.organisation.id, 'team', 1, operator))
-    await queryRows(service.url, 'alter table audit_elsewhere rename to audit')
+    const setPlan = () => service.store.organisations.setPlan(tenant.organisation.id, 'team', 1, operator)
+    await assert.rejects(withoutAuditTable(setPlan))
     assert.equal((await service.store.organisations.find(tenant.organisation.id))?.plan, 'free')
   })
 
-  test('has one entry for what many do at once, and none for what was done before', async () => {
-    const { tenant, repository } = await connected(service)
+  test('concurrent and repeated changes write one audit entry', async () => {
+    const { tenant, repository } = await connectedScenario(service)
     const { store, now } = service
     const { id } = (await tenant.signal({ value: 'positive' })).json().data
     const keyId = (await keyIdOf(tenant)) as number
     const actions: [AuditAction, () => Promise<unknown>][] = [
-      ['signal.retracted', () => store.signals.retract(tenant.prompt, id, now, operator)],
+      ['signal.retracted', () => store.signals.delete(tenant.prompt, id, now, operator)],
       ['prompt.deleted', () => store.prompts.delete(tenant.prompt, now, operator)],
       ['repository.disconnected', () => store.repositories.disconnect(repository, now, operator)],
       ['organisation.plan_changed', () => store.organisations.setPlan(tenant.organisation.id, 'team', now, operator)],
       ['key.revoked', () => store.keys.revoke(keyId, now, operator)],
     ]
     const admin = { headers: { authorization: `Bearer ${await service.key(tenant.organisation, 'admin')}` } }
-    for (const [action, act] of actions) {
-      await Promise.all(Array.from({ length: 5 }, act))
-      await act()
+    for (const [action, change] of actions) {
+      await Promise.all(Array.from({ length: 5 }, change))
+      await change()
       assert.equal((await audit(admin, `?action=${action}`)).length, 1, action)
     }
   })
 
-  test('has nothing of requests that were refused', async () => {
+  test('a rejected request writes no audit entry', async () => {
     const tenant = await service.tenant('free', 'admin')
     const standard = await service.key(tenant.organisation, 'standard')
     const otherId = await keyIdOf(await service.tenant())
     const before = await audit(tenant)
-    const refused = [
+    const rejected = [
       ['POST', '/keys', { role: 'king' }, 422],
       ['POST', '/keys', {}, 403, standard],
       ['DELETE', `/keys/${otherId}`, undefined, 404],
@@ -132,7 +143,7 @@ onEachEngine('The audit', (engine) => {
       ['POST', '/signals/erase', { metadata: {} }, 422],
       ['DELETE', `/prompts/${tenant.prompt.publicId}/signals/987654321`, undefined, 404],
     ] as const
-    for (const [method, path, body, status, key = tenant.key] of refused) {
+    for (const [method, path, body, status, key = tenant.key] of rejected) {
       const response = await service.app.inject({
         method,
         url: `/api/v1${path}`,
@@ -144,9 +155,9 @@ onEachEngine('The audit', (engine) => {
     assert.deepEqual(await audit(tenant), before)
   })
 
-  test('comes newest first, in pages, by action and by time, for the organisation alone', async () => {
+  test('audit entries are listed newest first, paginated, filtered by action and time, and only for the organisation', async () => {
     const [tenant, other] = [await service.tenant('free', 'admin'), await service.tenant('free', 'admin')]
-    const begun = service.now
+    const start = service.now
     try {
       for (const name of ['a', 'b', 'c']) {
         service.now += 1_000
@@ -158,27 +169,26 @@ onEachEngine('The audit', (engine) => {
         })
       }
     } finally {
-      service.now = begun
+      service.now = start
     }
-    const renamings = await audit(tenant, '?action=prompt.renamed')
+    const renames = await audit(tenant, '?action=prompt.renamed')
     assert.deepEqual(
-      renamings.map(({ subject, details, at }) => [subject, details, Date.parse(at) - begun]),
+      renames.map(({ subject, details, at }) => [subject, details, Date.parse(at) - start]),
       [
         [{ id: tenant.prompt.publicId, name: 'c' }, { from: 'b' }, 3_000],
         [{ id: tenant.prompt.publicId, name: 'b' }, { from: 'a' }, 2_000],
         [{ id: tenant.prompt.publicId, name: 'a' }, { from: 'prompts/a.md' }, 1_000],
       ],
     )
-    // The key and the prompt were made before.
     assert.deepEqual(await actionsOf(tenant), [...Array(3).fill('prompt.renamed'), 'prompt.created', 'key.created'])
     assert.deepEqual(await actionsOf(other), ['prompt.created', 'key.created'])
-    const at = (ms: number) => new Date(begun + ms).toISOString()
-    assert.deepEqual(await audit(tenant, `?since=${at(2_000)}&until=${at(3_000)}`), [renamings[1]])
+    const at = (ms: number) => new Date(start + ms).toISOString()
+    assert.deepEqual(await audit(tenant, `?since=${at(2_000)}&until=${at(3_000)}`), [renames[1]])
     const { data, pagination } = (
       await service.app.inject({ url: '/api/v1/audit?page=2&limit=2', headers: tenant.headers })
     ).json()
     assert.deepEqual(pagination, { current_page: 2, total_pages: 3, total_count: 5, per_page: 2 })
-    assert.deepEqual(data[0], renamings[2])
+    assert.deepEqual(data[0], renames[2])
     for (const query of ['action=key.stolen', 'since=yesterday', `since=${at(1)}&until=${at(1)}`]) {
       const response = await service.app.inject({ url: `/api/v1/audit?${query}`, headers: tenant.headers })
       assert.equal(response.statusCode, 422, query)
@@ -189,8 +199,8 @@ onEachEngine('The audit', (engine) => {
     }
   })
 
-  test('says what is worth knowing of each change, and no secret', async () => {
-    const { tenant, repository, secret } = await connected(service)
+  test('audit entries have the details of each change and no secrets', async () => {
+    const { tenant, repository, secret } = await connectedScenario(service)
     const { store, now } = service
     const keyId = (await keyIdOf(tenant)) as number
     const headers = { ...tenant.headers, 'content-type': 'application/json' }
@@ -198,7 +208,7 @@ onEachEngine('The audit', (engine) => {
     const { id: newKeyId, key } = rotated.json().data
     await store.organisations.setPlan(tenant.organisation.id, 'team', now, operator)
     const { id } = (await tenant.signal({ value: 'negative', metadata: { user: 'u-123' } })).json().data
-    await store.signals.retract(tenant.prompt, id, now, operator)
+    await store.signals.delete(tenant.prompt, id, now, operator)
     await tenant.signal({ value: 'negative', metadata: { user: 'u-123' } })
     await service.app.inject({
       method: 'POST',
@@ -207,15 +217,15 @@ onEachEngine('The audit', (engine) => {
       payload: { metadata: { user: 'u-123' } },
     })
     const organisation = { id: String(tenant.organisation.id), name: 'Acme' }
-    const by = { key_id: keyId, name: 'test' }
+    const actor = { key_id: keyId, name: 'test' }
     const { url } = repository
     assert.deepEqual(
       (await audit(tenant)).map(({ actor, action, subject, details }) => [actor, action, subject, details]),
       [
-        [by, 'signals.erased', organisation, { erased: 1 }],
+        [actor, 'signals.erased', organisation, { erased: 1 }],
         [null, 'signal.retracted', { id: String(id), name: tenant.prompt.name }, { prompt_id: tenant.prompt.publicId }],
         [null, 'organisation.plan_changed', organisation, { from: 'free', to: 'team' }],
-        [by, 'key.rotated', { id: String(keyId), name: 'test' }, { new_key_id: newKeyId }],
+        [actor, 'key.rotated', { id: String(keyId), name: 'test' }, { new_key_id: newKeyId }],
         [
           null,
           'repository.connected',
@@ -232,7 +242,7 @@ onEachEngine('The audit', (engine) => {
     for (const text of [tenant.key, key, secret, 'u-123']) assert.ok(!rows.includes(text))
   })
 
-  test('names the key of the session that was used', async () => {
+  test('a change made in a session is audited with the key of the session', async () => {
     const tenant = await service.tenant('free', 'admin')
     const access = (await service.store.keys.findAccess(hashSecret(tenant.key))) as Access
     const { token } = await startSession(service.store.sessions, access, service.now)
@@ -247,9 +257,9 @@ onEachEngine('The audit', (engine) => {
     assert.deepEqual([entry?.subject.name, entry?.actor?.key_id], ['By cookie', await keyIdOf(tenant)])
   })
 
-  test('is told by the command too, which it names as the operator', async () => {
+  test("changes made with the CLI are audited as the operator's, and the CLI lists them", async () => {
     const { id } = await service.organisation()
-    const json = <T>(...args: string[]) => promptledgerJson<T>(service.url, args)
+    const json = <T>(...args: string[]) => runCliJson<T>(service.url, args)
     await json('key', 'create', '--org', String(id), '--name', 'ci')
     await json('org', 'set-plan', String(id), 'business')
     const entries = await json<AuditEntryBody[]>('audit', '--org', String(id))
@@ -264,14 +274,15 @@ onEachEngine('The audit', (engine) => {
     assert.deepEqual(await json('audit', '--org', String(id), '--action', 'key.created'), [created])
     assert.deepEqual(await json('audit', '--org', String(id), '--page', '2', '--limit', '1'), [created])
     assert.deepEqual(await json('audit', '--org', String(id), '--since', '2999-01-01T00:00:00Z'), [])
-    const { code, stdout } = await promptledger({ DATABASE_URL: service.url }, ['audit', '--org', String(id)])
+    const { code, stdout } = await runCli({ DATABASE_URL: service.url }, ['audit', '--org', String(id)])
     assert.equal(code, 0)
     assert.match(stdout, /operator +key\.created +\d+ ci +\{"role":"standard"\}/)
-    const wrong = await promptledger({ DATABASE_URL: service.url }, ['audit', '--org', String(id), '--since', 'noon'])
+    const wrong = await runCli({ DATABASE_URL: service.url }, ['audit', '--org', String(id), '--since', 'noon'])
     assert.deepEqual([wrong.code, wrong.stderr.split(':')[0]], [1, 'promptledger'])
   })
 
-  test('knows an action for everything that it is told', async () => {
+  // Runs last: the tests above have caused every action at least once.
+  test('every audited action is one of the documented actions', async () => {
     const rows = await queryRows(service.url, 'select distinct action from audit')
     const unknown = rows.filter(({ action }) => !auditActions.includes(action as AuditAction))
     assert.deepEqual(unknown, [])

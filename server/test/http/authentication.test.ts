@@ -9,7 +9,10 @@ import { buildApp } from '../../src/http/app.ts'
 import { createLastUsedTracker } from '../../src/http/keys/last-used.ts'
 
 const unauthorized = {
-  error: { code: 'unauthorized', message: 'The API key is missing or not valid. Send one in the header "Authorization: Bearer <API_KEY>".' },
+  error: {
+    code: 'unauthorized',
+    message: 'The API key is missing or not valid. Send one in the header "Authorization: Bearer <API_KEY>".',
+  },
 }
 
 onEachEngine('Authentication', (engine) => {

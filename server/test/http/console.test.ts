@@ -27,7 +27,7 @@ const pages = [
   '/repositories/1',
 ]
 
-const protection = {
+const securityHeaders = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
     "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -38,7 +38,12 @@ const protection = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 }
 
-const missing = { error: { code: 'not_found', message: 'There is no such resource in your organisation.' } }
+const notFound = {
+  error: {
+    code: 'not_found',
+    message: 'Not found. Check the URL and the HTTP method; a key can only access its own organisation.',
+  },
+}
 
 describe('The console', () => {
   const service = new TestService()
@@ -49,7 +54,7 @@ describe('The console', () => {
     const dist = join(folder, 'dist')
     await mkdir(join(dist, 'assets', 'fonts'), { recursive: true })
     const contents: Record<string, string> = {
-      'secret.txt': 'not of the console',
+      'secret.txt': 'not part of the console',
       'dist/index.html': index,
       'dist/icon.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
       'dist/manifest.webmanifest': '{}',
@@ -76,21 +81,21 @@ describe('The console', () => {
     return service.app.inject({ url, headers })
   }
 
-  function assertProtected({ headers }: LightMyRequestResponse): void {
-    for (const [name, value] of Object.entries(protection)) assert.equal(headers[name], value, name)
+  function assertSecurityHeaders({ headers }: LightMyRequestResponse): void {
+    for (const [name, value] of Object.entries(securityHeaders)) assert.equal(headers[name], value, name)
   }
 
-  test('has one page at each of its addresses, which a browser asks about anew each time', async () => {
+  test('every console path serves the same page, with security headers, and browsers revalidate it', async () => {
     for (const url of pages) {
       const response = await get(url)
       assert.deepEqual([response.statusCode, response.body], [200, index], url)
       assert.equal(response.headers['content-type'], 'text/html; charset=utf-8')
       assert.equal(response.headers['cache-control'], 'no-cache')
-      assertProtected(response)
+      assertSecurityHeaders(response)
     }
   })
 
-  test('answers 304 to a browser that has the page already', async () => {
+  test('a browser that has the current page gets 304', async () => {
     const { headers } = await get('/', { 'accept-encoding': 'br' })
     const etag = String(headers.etag)
     assert.match(etag, /^W\/"[\w-]{43}"$/)
@@ -99,12 +104,12 @@ describe('The console', () => {
       assert.deepEqual([response.statusCode, response.body], [304, ''])
       assert.equal(response.headers.etag, etag)
       assert.equal(response.headers['cache-control'], 'no-cache')
-      assertProtected(response)
+      assertSecurityHeaders(response)
     }
     assert.equal((await get('/', { 'if-none-match': '"other"' })).statusCode, 200)
   })
 
-  test('has files that are kept for good where their names have a hash, each of the right type', async () => {
+  test('hashed files are immutable and every file has the right content type', async () => {
     const types = {
       '/assets/index-1a2b3c4d.js': 'text/javascript; charset=utf-8',
       '/assets/index-1a2b3c4d.css': 'text/css; charset=utf-8',
@@ -119,22 +124,22 @@ describe('The console', () => {
     for (const [url, type] of Object.entries(types)) {
       const response = await get(url)
       assert.deepEqual([response.statusCode, response.headers['content-type']], [200, type], url)
-      const forGood = url.startsWith('/assets/')
-      const caching = forGood ? 'public, max-age=31536000, immutable' : 'no-cache'
+      const isHashed = url.startsWith('/assets/')
+      const caching = isHashed ? 'public, max-age=31536000, immutable' : 'no-cache'
       assert.equal(response.headers['cache-control'], caching, url)
-      assertProtected(response)
+      assertSecurityHeaders(response)
     }
   })
 
-  test('is sent compressed to those who take it so', async () => {
+  test('console files are compressed for clients that accept it', async () => {
     const url = '/assets/index-1a2b3c4d.js'
-    const ways = [
+    const encodings = [
       ['gzip, deflate, br, zstd', 'br', brotliDecompressSync],
       ['gzip, deflate', 'gzip', gunzipSync],
       ['deflate', undefined, (bytes: Buffer) => bytes],
     ] as const
-    // Twice: made, then kept.
-    for (const [accepted, encoding, decompress] of [...ways, ...ways]) {
+    // Twice: once compressed, once from the cache.
+    for (const [accepted, encoding, decompress] of [...encodings, ...encodings]) {
       const response = await get(url, { 'accept-encoding': accepted })
       assert.equal(response.headers['content-encoding'], encoding)
       assert.equal(response.headers.vary, 'Accept-Encoding')
@@ -142,25 +147,25 @@ describe('The console', () => {
       assert.equal(decompress(response.rawPayload).toString(), script)
       if (encoding !== undefined) assert.ok(response.rawPayload.length < script.length / 10)
     }
-    // What is compressed already is left as it is.
+    // Already compressed formats are sent unchanged.
     const picture = await get('/assets/logo-1a2b3c4d.png', { 'accept-encoding': 'br' })
     assert.deepEqual([picture.headers['content-encoding'], picture.headers.vary], [undefined, undefined])
     assert.equal(picture.body, 'picture')
   })
 
-  test('answers HEAD like GET, without the body', async () => {
+  test('HEAD gets the same headers as GET, without a body', async () => {
     for (const path of ['/', '/keys', '/assets/index-1a2b3c4d.js', '/icon.svg']) {
-      const [head, body] = await fetched('HEAD', path)
-      const [full, content] = await fetched('GET', path)
+      const [head, body] = await fetchRaw('HEAD', path)
+      const [full, content] = await fetchRaw('GET', path)
       assert.equal(body, '')
       assert.ok(content.length > 0)
       assert.equal(head.status, 200)
       assert.deepEqual(head, full)
     }
-    assert.equal((await fetched('HEAD', '/assets/nothing.js'))[0].status, 404)
+    assert.equal((await fetchRaw('HEAD', '/assets/nothing.js'))[0].status, 404)
   })
 
-  test('gives out no file but its own, however it is asked for', async () => {
+  test('only files of the console are served, whatever the path', async () => {
     const hostile = [
       '/assets/../../package.json',
       '/assets/../../secret.txt',
@@ -193,14 +198,14 @@ describe('The console', () => {
       `/assets/${join(folder, 'secret.txt')}`,
     ]
     for (const path of hostile) {
-      const [{ status, headers }, body] = await fetched('GET', path)
+      const [{ status, headers }, body] = await fetchRaw('GET', path)
       assert.equal(status, 404, path)
-      assert.deepEqual(JSON.parse(body), missing)
+      assert.deepEqual(JSON.parse(body), notFound)
       assert.equal(headers['cache-control'], undefined, path)
     }
   })
 
-  test('sends nobody elsewhere, whatever the address says', async () => {
+  test('no URL leads to a redirect', async () => {
     const hostile = [
       '//evil.example',
       '//evil.example/%2e%2e',
@@ -212,29 +217,29 @@ describe('The console', () => {
       '/sign-in//evil.example',
     ]
     for (const path of hostile) {
-      const [{ status, headers }] = await fetched('GET', path)
+      const [{ status, headers }] = await fetchRaw('GET', path)
       assert.ok(status === 200 || status === 404, `${path}: ${status}`)
       assert.equal(headers.location, undefined, path)
     }
   })
 
-  test('leaves every other address to the interface', async () => {
+  test('the console leaves all other paths to the API', async () => {
     for (const url of ['/nothing', '/promptsx', '/sign-in/again', '/webhooks/x', '/api', '/api/v2/prompts']) {
       const response = await get(url)
       assert.equal(response.statusCode, 404, url)
-      assert.deepEqual(response.json(), missing)
+      assert.deepEqual(response.json(), notFound)
     }
     assert.equal((await get('/api/v1/prompts')).statusCode, 401)
     assert.equal((await get('/healthz')).statusCode, 200)
     for (const url of ['/', '/prompts', '/assets/index-1a2b3c4d.js']) {
       const response = await service.app.inject({ method: 'POST', url })
       assert.equal(response.statusCode, 404, url)
-      assert.deepEqual(response.json(), missing)
+      assert.deepEqual(response.json(), notFound)
     }
   })
 
-  /** Over a real socket, with the path as it is. */
-  function fetched(method: string, path: string): Promise<[{ status: number; headers: IncomingHttpHeaders }, string]> {
+  /** Over a real socket, because an injected request would normalise the path. */
+  function fetchRaw(method: string, path: string): Promise<[{ status: number; headers: IncomingHttpHeaders }, string]> {
     return new Promise((resolve, reject) => {
       const sent = request({ port, method, path, agent: false }, async (response) => {
         const { date, 'x-request-id': id, ...headers } = response.headers
@@ -258,12 +263,12 @@ describe('A console that is not built', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  test('says how to build it, and is there without a restart once it is', async () => {
+  test('an unbuilt console says how to build it, and is served without a restart once it is built', async () => {
     for (const url of pages) {
       const response = await service.app.inject(url)
       assert.equal(response.statusCode, 200, url)
       assert.equal(response.headers['content-type'], 'text/html; charset=utf-8')
-      assert.equal(response.headers['content-security-policy'], protection['content-security-policy'])
+      assert.equal(response.headers['content-security-policy'], securityHeaders['content-security-policy'])
       assert.equal(response.headers['cache-control'], 'no-store')
       assert.match(response.body, /not built.*<code>npm run build<\/code>/s)
       assert.match(response.body, /<a href="\/docs">/)
@@ -276,7 +281,7 @@ describe('A console that is not built', () => {
   })
 })
 
-test('Accept-Encoding is read as it is meant', () => {
+test('Accept-Encoding is parsed with its weights and wildcards', () => {
   const meanings: [string | undefined, string | null][] = [
     [undefined, null],
     ['', null],

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto'
 import { describe, test } from 'node:test'
 import type { RouteOptions } from 'fastify'
 import { sqlite } from '../../../testing/engines.ts'
-import { operationsOf } from '../../../testing/operations.ts'
+import { documentedOperations } from '../../../testing/operations.ts'
 import { useService } from '../../../testing/service.ts'
 import { describeRoutes } from '../../src/http/docs/openapi.ts'
-import { renderPage } from '../../src/http/docs/page.ts'
+import { renderDocsPage } from '../../src/http/docs/page.ts'
 
 const hostile = `</p></style><script>alert(1)</script><img src=x onerror=alert(1)>"' onclick="alert(1) &lt; \`<b>\``
 
@@ -14,23 +14,23 @@ function route(schema: RouteOptions['schema']): RouteOptions {
   return { method: 'POST', url: '/api/v1/things/:thing_id', schema: schema ?? {}, handler: () => {} }
 }
 
-/** The names of all tags and attributes, and the addresses. */
-function markup(page: string): { tags: string[]; attributes: string[]; addresses: string[] } {
-  const opened = [...page.matchAll(/<([a-z][a-z0-9]*)((?:\s+[a-z-]+(?:="[^"]*")?)*)\s*>/g)]
-  const attributes = opened.flatMap(([, , text = '']) => [...text.matchAll(/([a-z-]+)="([^"]*)"/g)])
+/** The tags, attributes and link targets of a page. */
+function markup(page: string): { tags: string[]; attributes: string[]; links: string[] } {
+  const openTags = [...page.matchAll(/<([a-z][a-z0-9]*)((?:\s+[a-z-]+(?:="[^"]*")?)*)\s*>/g)]
+  const attributes = openTags.flatMap(([, , text = '']) => [...text.matchAll(/([a-z-]+)="([^"]*)"/g)])
   return {
-    tags: [...new Set(opened.map(([, tag = '']) => tag))],
+    tags: [...new Set(openTags.map(([, tag = '']) => tag))],
     attributes: [...new Set(attributes.map(([, name = '']) => name))],
-    addresses: attributes.filter(([, name]) => name === 'href' || name === 'src').map(([, , value = '']) => value),
+    links: attributes.filter(([, name]) => name === 'href' || name === 'src').map(([, , value = '']) => value),
   }
 }
 
-describe('The reference', () => {
+describe('The API reference page', () => {
   const service = useService(sqlite)
-  const read = () => service.app.inject('/docs')
+  const getPage = () => service.app.inject('/docs')
 
-  test('is a page that a browser may show and nothing more', async () => {
-    const response = await read()
+  test('the API reference has a policy that allows nothing but its own style', async () => {
+    const response = await getPage()
     assert.equal(response.statusCode, 200)
     assert.equal(response.headers['content-type'], 'text/html; charset=utf-8')
     assert.equal(response.headers['x-content-type-options'], 'nosniff')
@@ -43,25 +43,25 @@ describe('The reference', () => {
     assert.doesNotMatch(style, /url\(|@import/)
   })
 
-  test('has no script and leads nowhere but to itself and the document', async () => {
-    const { body } = await read()
-    const { tags, attributes, addresses } = markup(body)
+  test('the API reference has no scripts and only links to itself and the OpenAPI document', async () => {
+    const { body } = await getPage()
+    const { tags, attributes, links } = markup(body)
     for (const tag of ['script', 'img', 'iframe', 'link', 'object', 'form']) assert.ok(!tags.includes(tag), tag)
     for (const attribute of attributes) assert.doesNotMatch(attribute, /^(on|style|src)/)
     const ids = [...body.matchAll(/ id="([^"]*)"/g)].map(([, id]) => `#${id}`)
     assert.deepEqual(ids, [...new Set(ids)])
-    for (const address of addresses) assert.ok(address === '/openapi.json' || ids.includes(address), address)
+    for (const link of links) assert.ok(link === '/openapi.json' || ids.includes(link), link)
   })
 
-  test('shows every operation, in the table of contents too', async () => {
-    const { body } = await read()
-    for (const { name, operation } of operationsOf((await service.app.inject('/openapi.json')).json())) {
+  test('the API reference shows every operation and lists it in the contents', async () => {
+    const { body } = await getPage()
+    for (const { name, operation } of documentedOperations((await service.app.inject('/openapi.json')).json())) {
       assert.ok(body.includes(`<h3 id="${operation.operationId}">`), name)
       assert.ok(body.includes(`<li><a href="#${operation.operationId}">`), name)
     }
   })
 
-  test('shows text as text, wherever it comes from', () => {
+  test('the API reference escapes all text', () => {
     const field = { type: 'string', description: hostile, default: hostile, examples: [hostile], enum: [hostile] }
     const body = { type: 'object', properties: { [hostile]: field }, examples: [{ [hostile]: hostile }] }
     const schema = {
@@ -79,7 +79,7 @@ describe('The reference', () => {
         418: { ...body, examples: [{ error: { code: hostile, message: hostile } }], description: hostile },
       },
     }
-    const page = renderPage(describeRoutes([route(schema)]), '')
+    const page = renderDocsPage(describeRoutes([route(schema)]), '')
     assert.ok(page.includes('&lt;script&gt;alert(1)&lt;/script&gt;'))
     assert.doesNotMatch(page, /<script|<img|<b>|onclick="/)
   })

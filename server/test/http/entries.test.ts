@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { test } from 'node:test'
-import { assertMatchesSchema } from '../../../testing/assertions.ts'
+import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { bob } from '../../../testing/git-repository.ts'
-import { connected, type Entry, type Scenario } from '../../../testing/scenario.ts'
+import { connectedScenario, type Entry, type Scenario } from '../../../testing/scenario.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { mirrorOf } from '../../src/follow/sync-context.ts'
 import { git } from '../../src/git/run.ts'
-import { entryDetailsSchema, liveSchema, recordedEntrySchema } from '../../src/http/history/schema.ts'
-
+import { entryDetailsSchema, recordedEntrySchema } from '../../src/http/history/schema.ts'
 
 const deployed = {
   action: 'deployed',
@@ -37,17 +36,11 @@ interface Details extends Entry {
   patch: string | null
 }
 
-interface Live {
-  entry: Entry
-  path: string | null
-  content: string | null
-}
-
 function contentsOf({ path, before, after, patch }: Details) {
   return { path, before, after, patch }
 }
 
-onEachEngine('POST history', (engine) => {
+onEachEngine('Recording history entries', (engine) => {
   const service = useService(engine)
   const admin = () => service.tenant('free', 'admin')
 
@@ -59,32 +52,32 @@ onEachEngine('POST history', (engine) => {
       payload: typeof body === 'string' ? body : JSON.stringify(body),
     })
 
-  test('records an entry that the history shows at once', async () => {
+  test('a recorded entry appears in the history immediately', async () => {
     const tenant = await admin()
-    for (const [i, told] of [deployed, { ...merged, commit_sha: 'B'.repeat(64), ignored: 1 }].entries()) {
-      const response = await record(tenant, told)
+    for (const [i, body] of [deployed, { ...merged, commit_sha: 'B'.repeat(64), ignored: 1 }].entries()) {
+      const response = await record(tenant, body)
       assert.equal(response.statusCode, 201)
       assert.equal(response.headers['content-type'], 'application/json; charset=utf-8')
       assertMatchesSchema(recordedEntrySchema, response)
-      const { ignored: _, ...facts } = { ignored: 0, ...told, commit_sha: told.commit_sha.toLowerCase() }
+      const { ignored: _, ...expected } = { ignored: 0, ...body, commit_sha: body.commit_sha.toLowerCase() }
       const { data } = response.json()
-      assert.deepEqual(data, { id: data.id, ...facts })
+      assert.deepEqual(data, { id: data.id, ...expected })
       const history = (await tenant.history()).json()
       assert.equal(history.pagination.total_count, i + 1)
       assert.deepEqual(history.data[0], data)
     }
   })
 
-  test('takes the same entry twice for one', async () => {
+  test('recording the same entry twice stores it once', async () => {
     const tenant = await admin()
     const first = (await record(tenant, deployed)).json()
-    const same = {
+    const equivalent = {
       ...deployed,
       commit_sha: deployed.commit_sha.toUpperCase(),
       created_at: '2026-11-01T11:00:00.123+01:00',
     }
-    for (const told of [deployed, same]) {
-      const again = await record(tenant, told)
+    for (const body of [deployed, equivalent]) {
+      const again = await record(tenant, body)
       assert.equal(again.statusCode, 201)
       assert.deepEqual(again.json(), first)
     }
@@ -94,18 +87,18 @@ onEachEngine('POST history', (engine) => {
     assert.notEqual(other.json().data.id, first.data.id)
   })
 
-  test('refuses each field that is wrong or missing with its name, and records nothing', async () => {
+  test('each invalid or missing field is rejected by name, and nothing is recorded', async () => {
     const tenant = await admin()
-    const wrong: [object | string, RegExp][] = [
+    const invalid: [object | string, RegExp][] = [
       ...Object.keys(deployed).map((name): [object, RegExp] => [
         { ...deployed, [name]: undefined },
-        new RegExp(`^${name} must be given`),
+        new RegExp(`^${name} is required`),
       ]),
       [{ ...deployed, action: 'pushed' }, /^action must be "deployed", "pr_opened", "pr_merged" or "pr_closed"/],
       [{ ...deployed, action: null }, /^action must be /],
       [{ ...deployed, user: 'Ada' }, /^user must be an object/],
-      [{ ...deployed, user: { email: 'a@b' } }, /^user\.name must be given/],
-      [{ ...deployed, user: { name: 'Ada' } }, /^user\.email must be given/],
+      [{ ...deployed, user: { email: 'a@b' } }, /^user\.name is required/],
+      [{ ...deployed, user: { name: 'Ada' } }, /^user\.email is required/],
       [{ ...deployed, user: { name: ' ', email: 'a@b' } }, /^user\.name must not be empty/],
       [{ ...deployed, user: { name: 'Ada', email: 5 } }, /^user\.email must be a string/],
       [{ ...deployed, user: { name: 'A\u0000', email: 'a@b' } }, /^user\.name must not contain control characters/],
@@ -115,13 +108,13 @@ onEachEngine('POST history', (engine) => {
       [{ ...deployed, commit_sha: 5 }, /^commit_sha must be a string/],
       [{ ...deployed, pr_number: 12 }, /^pr_number must be null for deployed/],
       [{ ...deployed, pr_url: merged.pr_url }, /^pr_url must be null for deployed/],
-      [{ ...merged, pr_number: null }, /^pr_number must be given for pr_merged/],
+      [{ ...merged, pr_number: null }, /^pr_number is required for pr_merged/],
       [{ ...merged, pr_number: 0 }, /^pr_number must be a positive integer/],
       [{ ...merged, pr_number: 1.5 }, /^pr_number must be an integer or null/],
       [{ ...merged, pr_number: '12' }, /^pr_number must be an integer or null/],
       [{ ...merged, pr_number: 1e30 }, /^pr_number must be a positive integer/],
-      [{ ...merged, pr_url: null }, /^pr_url must be given for pr_merged/],
-      [{ ...merged, pr_url: 'javascript:alert(1)' }, /^pr_url must be an http or https address/],
+      [{ ...merged, pr_url: null }, /^pr_url is required for pr_merged/],
+      [{ ...merged, pr_url: 'javascript:alert(1)' }, /^pr_url must be an http or https URL/],
       [{ ...deployed, branch_name: '' }, /^branch_name must not be empty/],
       [{ ...deployed, branch_name: 'x'.repeat(1_001) }, /^branch_name must be at most 1000 characters/],
       [{ ...deployed, created_at: '2026-11-01' }, /^created_at must be an ISO 8601 time/],
@@ -131,15 +124,13 @@ onEachEngine('POST history', (engine) => {
       ['[]', /^The body must be a JSON object/],
       ['', /^The body is empty/],
     ]
-    for (const [body, message] of wrong) {
-      const response = await record(tenant, body)
-      assert.deepEqual([response.statusCode, response.json().error?.code], [422, 'validation_error'], response.body)
-      assert.match(response.json().error.message, message)
+    for (const [body, message] of invalid) {
+      assertError(await record(tenant, body), 422, 'validation_error', message)
     }
     assert.equal((await tenant.history()).json().pagination.total_count, 0)
   })
 
-  test('is for admin keys of the organisation alone', async () => {
+  test('only an admin key of the organisation can record entries', async () => {
     const [tenant, other] = [await admin(), await admin()]
     for (const role of ['standard', 'ingest'] as const) {
       const key = await service.key(tenant.organisation, role)
@@ -149,7 +140,7 @@ onEachEngine('POST history', (engine) => {
         headers: { authorization: `Bearer ${key}` },
         payload: deployed,
       })
-      assert.deepEqual([response.statusCode, response.json().error.code], [403, 'forbidden'], role)
+      assertError(response, 403, 'forbidden')
     }
     const keyless = await service.app.inject({ method: 'POST', url: `${tenant.path}/history`, payload: deployed })
     assert.equal(keyless.statusCode, 401)
@@ -159,7 +150,7 @@ onEachEngine('POST history', (engine) => {
   })
 })
 
-onEachEngine('GET an entry', (engine) => {
+onEachEngine('Reading a history entry', (engine) => {
   const service = useService(engine)
 
   async function details(scenario: Scenario, promptId: string, entry: Entry | undefined): Promise<Details> {
@@ -167,8 +158,8 @@ onEachEngine('GET an entry', (engine) => {
     return data as Details
   }
 
-  test('tells of added, changed, renamed and deleted files what they were before and after', async () => {
-    const scenario = await connected(service)
+  test('an entry shows the text before and after a file is added, changed, renamed or deleted', async () => {
+    const scenario = await connectedScenario(service)
     const { git } = scenario
     const id = await scenario.promptId('prompts/p.md')
     git.commit('Be kinder\n\nBecause it helps.', { 'prompts/p.md': 'Be kind.\nAlways.\n' }, { author: bob })
@@ -215,8 +206,8 @@ onEachEngine('GET an entry', (engine) => {
     assertMatchesSchema(entryDetailsSchema, response)
   })
 
-  test('tells of a pull request its title, who opened it and what it changes', async () => {
-    const scenario = await connected(service)
+  test('an entry of a pull request shows its title, who opened it and what it changes', async () => {
+    const scenario = await connectedScenario(service)
     const { git, forge } = scenario
     const id = await scenario.promptId('prompts/p.md')
     git.switchTo('feature', 'main')
@@ -237,8 +228,8 @@ onEachEngine('GET an entry', (engine) => {
     })
   })
 
-  test('gives contents of any bytes as text', async () => {
-    const scenario = await connected(service)
+  test('file contents of any bytes are returned as text', async () => {
+    const scenario = await connectedScenario(service)
     const bytes = Buffer.concat([Buffer.from('Grüße\r\n\0'), Buffer.from([0xff]), Buffer.from('\n@@ -1 +1 @@\nno end')])
     scenario.git.commit('Bytes', { 'prompts/p.md': bytes })
     await scenario.push()
@@ -251,34 +242,34 @@ onEachEngine('GET an entry', (engine) => {
     )
   })
 
-  test('knows nothing more of an entry that was told', async () => {
+  test('an entry that was recorded over the API has null details', async () => {
     const tenant = await service.tenant()
-    const { id } = await tenant.record()
+    const { id } = await tenant.recordEntry()
     const response = await service.app.inject({ url: `${tenant.path}/history/${id}`, headers: tenant.headers })
     assertMatchesSchema(entryDetailsSchema, response)
-    const [eight] = (await tenant.history()).json().data
-    const none = { message: null, actor: null, path: null, before: null, after: null, patch: null }
-    assert.deepEqual(response.json().data, { ...eight, ...none })
+    const [listed] = (await tenant.history()).json().data
+    const unknown = { message: null, actor: null, path: null, before: null, after: null, patch: null }
+    assert.deepEqual(response.json().data, { ...listed, ...unknown })
   })
 
-  test('makes the mirror anew where it is gone, and gives null for contents where the remote is gone too', async () => {
-    const scenario = await connected(service)
+  test('a lost mirror is fetched again; contents are null if the remote is gone too', async () => {
+    const scenario = await connectedScenario(service)
     const id = await scenario.promptId('prompts/p.md')
     const [entry] = await scenario.history()
-    const whole = await details(scenario, id, entry)
-    assert.equal(whole.after, 'Be kind.\n')
+    const complete = await details(scenario, id, entry)
+    assert.equal(complete.after, 'Be kind.\n')
     const { path } = mirrorOf(service.syncContext, scenario.repository)
     rmSync(path, { recursive: true })
-    // Several who ask at once share one mirror.
+    // Concurrent requests share one new mirror.
     const again = await Promise.all(Array.from({ length: 4 }, () => details(scenario, id, entry)))
-    assert.deepEqual(again, [whole, whole, whole, whole])
+    assert.deepEqual(again, [complete, complete, complete, complete])
     rmSync(path, { recursive: true })
     scenario.git.remove()
-    assert.deepEqual(await details(scenario, id, entry), { ...whole, before: null, after: null, patch: null })
+    assert.deepEqual(await details(scenario, id, entry), { ...complete, before: null, after: null, patch: null })
   })
 
-  test('gives the patch of a new file also after git has tidied the mirror', async () => {
-    const scenario = await connected(service)
+  test("the patch of a new file survives git's cleanup of the mirror", async () => {
+    const scenario = await connectedScenario(service)
     const id = await scenario.promptId('prompts/p.md')
     const [entry] = await scenario.history()
     const { patch } = await details(scenario, id, entry)
@@ -287,8 +278,8 @@ onEachEngine('GET an entry', (engine) => {
     assert.notEqual(patch, null)
   })
 
-  test('gives contents after the repository was disconnected, as long as the mirror is there', async () => {
-    const scenario = await connected(service)
+  test('contents stay available after a disconnect as long as the mirror exists', async () => {
+    const scenario = await connectedScenario(service)
     const id = await scenario.promptId('prompts/p.md')
     const [entry] = await scenario.history()
     await service.store.repositories.disconnect(scenario.repository, service.now, operator)
@@ -297,8 +288,8 @@ onEachEngine('GET an entry', (engine) => {
     assert.equal((await details(scenario, id, entry)).after, null)
   })
 
-  test('reads what a rewritten default branch has lost', async () => {
-    const scenario = await connected(service)
+  test('contents that a rewritten default branch lost can still be read', async () => {
+    const scenario = await connectedScenario(service)
     const { git } = scenario
     const id = await scenario.promptId('prompts/p.md')
     const lost = git.commit('Lost', { 'prompts/p.md': 'Lost.\n' })
@@ -312,17 +303,17 @@ onEachEngine('GET an entry', (engine) => {
     assert.equal((await details(scenario, id, entry)).after, 'Lost.\n')
   })
 
-  test('is not found by a malformed or unknown id, that of another prompt, or by another organisation', async () => {
+  test('an entry of another prompt or organisation, or with an unknown or malformed ID, gets 404', async () => {
     const [tenant, other] = [await service.tenant(), await service.tenant()]
-    const { id } = await tenant.record()
-    const elsewhere = await other.record()
-    const ask = ({ headers }: Tenant, entryId: string | number) =>
+    const { id } = await tenant.recordEntry()
+    const elsewhere = await other.recordEntry()
+    const getEntry = ({ headers }: Tenant, entryId: string | number) =>
       service.app.inject({ url: `${tenant.path}/history/${entryId}`, headers })
-    assert.equal((await ask(tenant, id)).statusCode, 200)
-    assert.equal((await ask(other, id)).statusCode, 404)
-    for (const wrong of [elsewhere.id, 999_999, 'x', '0', `0${id}`, '1.0', '9'.repeat(30), '%00']) {
-      const response = await ask(tenant, wrong)
-      assert.deepEqual([response.statusCode, response.json().error.code], [404, 'not_found'], String(wrong))
+    assert.equal((await getEntry(tenant, id)).statusCode, 200)
+    assert.equal((await getEntry(other, id)).statusCode, 404)
+    for (const invalidId of [elsewhere.id, 999_999, 'x', '0', `0${id}`, '1.0', '9'.repeat(30), '%00']) {
+      const response = await getEntry(tenant, invalidId)
+      assert.deepEqual([response.statusCode, response.json().error.code], [404, 'not_found'], String(invalidId))
     }
     const ingest = await service.key(tenant.organisation, 'ingest')
     for (const path of [`history/${id}`, 'live']) {
@@ -330,106 +321,5 @@ onEachEngine('GET an entry', (engine) => {
       assert.equal((await service.app.inject({ url })).statusCode, 401)
       assert.equal((await service.app.inject({ url, headers: { authorization: `Bearer ${ingest}` } })).statusCode, 403)
     }
-  })
-})
-
-onEachEngine('GET live', (engine) => {
-  const service = useService(engine)
-
-  const ask = ({ tenant }: Pick<Scenario, 'tenant'>, promptId: string, query: string) =>
-    service.app.inject({ url: `/api/v1/prompts/${promptId}/live${query}`, headers: tenant.headers })
-
-  async function liveAt(scenario: Pick<Scenario, 'tenant'>, promptId: string, at: string): Promise<Live> {
-    const response = await ask(scenario, promptId, `?at=${encodeURIComponent(at)}`)
-    assert.equal(response.statusCode, 200, response.body)
-    return response.json().data
-  }
-
-  test('gives the change that was live at a time, with the text of the prompt then', async () => {
-    const scenario = await connected(service, {
-      prepare(git) {
-        git.commit('One', { 'prompts/p.md': 'one\n' }, { at: '2026-11-01T10:00:00Z' })
-        git.commit('Two', { 'prompts/p.md': 'two\n' }, { at: '2026-11-02T10:00:00Z' })
-        git.git('mv', 'prompts/p.md', 'prompts/q.md')
-        git.commit('Three', {}, { at: '2026-11-03T10:00:00Z' })
-        git.commit('Four', { 'prompts/q.md': null }, { at: '2026-11-04T10:00:00Z' })
-        git.push()
-      },
-    })
-    const [prompt] = await service.store.facts.prompts(scenario.repository)
-    const id = prompt?.publicId as string
-    const entries = await scenario.historyOf(id)
-    const early = await ask(scenario, id, '?at=2026-11-01T09:59:59.999Z')
-    assert.deepEqual([early.statusCode, early.json().error.code], [404, 'not_found'])
-    const times: [string, number, string, string | null][] = [
-      ['2026-11-01T10:00:00Z', 0, 'prompts/p.md', 'one\n'],
-      ['2026-11-02T09:59:59.999Z', 0, 'prompts/p.md', 'one\n'],
-      ['2026-11-02T12:00:00+02:00', 1, 'prompts/p.md', 'two\n'],
-      ['2026-11-03T23:00:00Z', 2, 'prompts/q.md', 'two\n'],
-      ['2026-11-04T10:00:00Z', 3, 'prompts/q.md', null],
-      ['9999-12-31T23:59:59Z', 3, 'prompts/q.md', null],
-    ]
-    for (const [at, i, path, content] of times) {
-      assert.deepEqual(await liveAt(scenario, id, at), { entry: entries[i], path, content }, at)
-    }
-    const now = await ask(scenario, id, '')
-    assertMatchesSchema(liveSchema, now)
-    assert.deepEqual(now.json().data, await liveAt(scenario, id, new Date(service.now).toISOString()))
-    const twice = await ask(scenario, id, '?at=2026-11-01T00:00:00Z&at=2026-11-02T10:00:00Z')
-    assert.equal(twice.json().data.content, 'two\n')
-  })
-
-  test('goes back where the default branch was wound back, and remembers what was live until then', async () => {
-    const scenario = await connected(service)
-    const { git } = scenario
-    const id = await scenario.promptId('prompts/p.md')
-    git.commit('Lost', { 'prompts/p.md': 'Lost.\n' }, { at: new Date(service.now).toISOString() })
-    await scenario.push()
-    const contentNow = async () => (await liveAt(scenario, id, new Date(service.now).toISOString())).content
-    assert.equal(await contentNow(), 'Lost.\n')
-    service.now += 60_000
-    const wound = service.now
-    git.git('reset', '--quiet', '--hard', 'HEAD~1')
-    await scenario.push()
-    assert.equal(await contentNow(), 'Be kind.\n')
-    assert.equal((await liveAt(scenario, id, new Date(wound - 1).toISOString())).content, 'Lost.\n')
-    assert.equal((await liveAt(scenario, id, new Date(wound).toISOString())).content, 'Be kind.\n')
-  })
-
-  test('goes by the order of the default branch where dates are out of order', async () => {
-    const scenario = await connected(service, {
-      prepare(git) {
-        git.commit('One', { 'prompts/p.md': 'one\n' }, { at: '2026-11-03T10:00:00Z' })
-        git.commit('Two', { 'prompts/p.md': 'two\n' }, { at: '2026-11-02T10:00:00Z' })
-        git.push()
-      },
-    })
-    const id = await scenario.promptId('prompts/p.md')
-    assert.equal((await liveAt(scenario, id, '2026-11-04T00:00:00Z')).content, 'two\n')
-  })
-
-  test('counts only what reached the default branch, also of entries that were told', async () => {
-    const tenant = await service.tenant()
-    const id = tenant.prompt.publicId
-    const pull = { prNumber: 7, prUrl: 'https://example.com/7' }
-    const at = (minute: number) => Date.parse('2026-11-01T10:00:00Z') + minute * 60_000
-    await tenant.record({ createdAt: at(0), action: 'pr_opened', ...pull })
-    assert.equal((await ask({ tenant }, id, '')).statusCode, 404)
-    const merged = await tenant.record({ createdAt: at(1), action: 'pr_merged', ...pull })
-    await tenant.record({ createdAt: at(2), action: 'pr_closed', ...pull })
-    const { data } = (await ask({ tenant }, id, '')).json()
-    assert.deepEqual([data.entry.id, data.path, data.content], [merged.id, null, null])
-  })
-
-  test('refuses a time that makes no sense with 422, and a prompt that is not there with 404', async () => {
-    const tenant = await service.tenant()
-    await tenant.record()
-    for (const at of ['', 'now', '2026-11-15', '2026-11-15T12:00:00', '2026-02-30T00:00:00Z', '1700000000', '%00']) {
-      const response = await ask({ tenant }, tenant.prompt.publicId, `?at=${at}`)
-      assert.deepEqual([response.statusCode, response.json().error.code], [422, 'validation_error'], at)
-      assert.match(response.json().error.message, /^at must be an ISO 8601 time/)
-    }
-    assert.equal((await ask({ tenant }, 'pmt_unknown', '')).statusCode, 404)
-    assert.equal((await ask({ tenant: await service.tenant() }, tenant.prompt.publicId, '')).statusCode, 404)
   })
 })

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { onEachEngine } from '../../../testing/engines.ts'
-import { inPortions, signalOf } from '../../../testing/recording.ts'
-import { queryRows, type Tenant, useService } from '../../../testing/service.ts'
+import { queryRows } from '../../../testing/rows.ts'
+import { type Tenant, useService } from '../../../testing/service.ts'
+import { inBatches, signalFor } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { newPrompt, type Prompt } from '../../src/domain/prompt.ts'
 import { metadataQuery } from '../../src/domain/signals/erasure.ts'
@@ -12,7 +13,7 @@ import type { NewSignal, SignalValue } from '../../src/domain/signals/signal.ts'
 
 const hour = 3_600_000
 
-/** Values, each in several texts: texts of one row are equal, texts of two rows are not. */
+/** JSON values, each in several spellings: texts in one row are equal, texts in different rows are not. */
 const values = [
   ['"u-1"', '"\\u0075-1"', '"u\\u002D1"'],
   ['"U-1"', '"\\u0055-1"'],
@@ -56,35 +57,33 @@ interface Member {
 const member: fc.Arbitrary<Member> = fc
   .tuple(fc.nat(names.length - 1), fc.nat(), fc.nat(values.length - 1), fc.nat(), fc.constantFrom('', ' ', '\n'))
   .map(([name, nameText, value, valueText, space]) => {
-    const [called, is] = [names[name] as string[], values[value] as string[]]
-    const text = `${called[nameText % called.length]}${space}:${space}${is[valueText % is.length]}`
+    const [nameTexts, valueTexts] = [names[name] as string[], values[value] as string[]]
+    const text = `${nameTexts[nameText % nameTexts.length]}${space}:${space}${valueTexts[valueText % valueTexts.length]}`
     return { name, value, text }
   })
 
 const textOf = (members: Member[]) => `{${members.map(({ text }) => text).join(',')}}`
 
-/** What is sought; of a repeated name the last. */
-const said = (sought: Member[]) => new Map(sought.map(({ name, value }) => [name, value]))
-
-/** Of a name that is stored twice each counts, since each is stored. */
-const fits = (members: Member[] | null, sought: Member[]) =>
+/** The model of a metadata query. Of a name repeated in the query, the last counts; of a name stored twice, both count. */
+const matches = (members: Member[] | null, query: Member[]) =>
   members !== null &&
-  [...said(sought)].every(([name, value]) => members.some((one) => one.name === name && one.value === value))
+  [...new Map(query.map(({ name, value }) => [name, value]))].every(([name, value]) =>
+    members.some((member) => member.name === name && member.value === value),
+  )
 
-describe('Metadata that is sought', () => {
-  test('is the same however it is written, and only then', () => {
+describe('Metadata queries', () => {
+  test('JSON values match regardless of spelling, and different values never match', () => {
     const texts = values.flatMap((row, i) => row.map((text) => ({ i, text })))
-    for (const one of texts) {
-      for (const other of texts) {
-        const same = canonicalJson(one.text) === canonicalJson(other.text)
-        assert.equal(same, one.i === other.i, `${one.text} ${other.text}`)
-        const found = metadataQuery(`{"a":${one.text}}`).matches(`{"b":1,"a":${other.text}}`)
-        assert.equal(found, one.i === other.i, `${one.text} ${other.text}`)
+    for (const a of texts) {
+      for (const b of texts) {
+        assert.equal(canonicalJson(a.text) === canonicalJson(b.text), a.i === b.i, `${a.text} ${b.text}`)
+        const isMatch = metadataQuery(`{"a":${a.text}}`).matches(`{"b":1,"a":${b.text}}`)
+        assert.equal(isMatch, a.i === b.i, `${a.text} ${b.text}`)
       }
     }
   })
 
-  test('is found in each member of a name that stands there more than once', () => {
+  test('every occurrence of a repeated member is searched', () => {
     const metadata = '{"user":"u-1","n":1,"user":{"id":"u-2"},"n":2.0,"\\u0075ser":"u-3"}'
     for (const text of [
       '{"user":"u-1"}',
@@ -100,16 +99,16 @@ describe('Metadata that is sought', () => {
     }
   })
 
-  test('is not missed by what the database looks for, unless there is a backslash', () => {
+  test('the database prefilter finds every match whose text has no backslash', () => {
     fc.assert(
       fc.property(
         fc.array(member, { minLength: 1, maxLength: 4 }),
         fc.array(member, { maxLength: 3 }),
-        (sought, more) => {
-          const metadata = textOf([...more, ...sought])
-          const { prefilter: needle, matches: fits } = metadataQuery(textOf(sought))
-          assert.ok(fits(metadata))
-          assert.ok(metadata.includes(needle) || metadata.includes('\\'), `${needle} ${metadata}`)
+        (query, others) => {
+          const metadata = textOf([...others, ...query])
+          const { prefilter, matches } = metadataQuery(textOf(query))
+          assert.ok(matches(metadata))
+          assert.ok(metadata.includes(prefilter) || metadata.includes('\\'), `${prefilter} ${metadata}`)
         },
       ),
     )
@@ -135,11 +134,15 @@ onEachEngine('Erasing signals', (engine) => {
     return response.json().data.erased
   }
 
-  function made({ organisationId, id }: Prompt, metadata: string | null, changes: Partial<NewSignal> = {}): NewSignal {
+  function newSignal(
+    { organisationId, id }: Prompt,
+    metadata: string | null,
+    changes: Partial<NewSignal> = {},
+  ): NewSignal {
     return { organisationId, promptId: id, value: 'positive', metadata, createdAt: service.now, ...changes }
   }
 
-  /** What is stored of a prompt's signals, and whether the sums say the same. */
+  /** The stored signals of a prompt. Also checks that the hourly sums match them. */
   async function stored({ id }: Prompt): Promise<string[]> {
     const rows = await queryRows(
       service.url,
@@ -150,11 +153,15 @@ onEachEngine('Erasing signals', (engine) => {
       `select hour, positive, negative from signal_hours where prompt_id = ${id} and positive + negative <> 0 order by hour`,
     )
     const hourOf = ({ created_at }: Record<string, unknown>) => Number(created_at) - (Number(created_at) % hour)
-    const count = (of: Record<string, unknown>[], wanted: SignalValue) =>
-      of.filter(({ value }) => value === wanted).length
+    const count = (signals: Record<string, unknown>[], counted: SignalValue) =>
+      signals.filter(({ value }) => value === counted).length
     assert.deepEqual(
       hours.map(({ hour, positive, negative }) => [Number(hour), Number(positive), Number(negative)]),
-      [...Map.groupBy(rows, hourOf)].map(([at, of]) => [at, count(of, 'positive'), count(of, 'negative')]),
+      [...Map.groupBy(rows, hourOf)].map(([at, signals]) => [
+        at,
+        count(signals, 'positive'),
+        count(signals, 'negative'),
+      ]),
     )
     return rows.map(({ value, metadata, created_at }) => `${value} ${created_at} ${metadata}`)
   }
@@ -169,9 +176,9 @@ onEachEngine('Erasing signals', (engine) => {
     { maxLength: 40 },
   )
 
-  test('removes what fits from rows and sums, whatever there is, and nothing else', async () => {
+  test('an erasure removes exactly the matching signals, from rows and sums', async () => {
     await fc.assert(
-      fc.asyncProperty(someSignals, fc.array(member, { minLength: 1, maxLength: 2 }), async (signals, sought) => {
+      fc.asyncProperty(someSignals, fc.array(member, { minLength: 1, maxLength: 2 }), async (signals, query) => {
         const [tenant, other] = [await service.tenant('free', 'admin'), await service.tenant()]
         const deleted = await service.store.prompts.create(
           newPrompt(tenant.organisation.id, 'deleted', service.now),
@@ -181,106 +188,113 @@ onEachEngine('Erasing signals', (engine) => {
         const start = service.now - (service.now % hour) - 50 * 24 * hour
         const all = signals.map(({ members, prompt, at, value }) => ({
           prompt: prompts[prompt] as Prompt,
-          goes: prompt < 2 && fits(members, sought),
+          isErased: prompt < 2 && matches(members, query),
           metadata: members && textOf(members),
           createdAt: start + at,
           value,
         }))
         await service.store.signals.import(
-          inPortions(all.map(({ prompt, metadata, createdAt, value }) => made(prompt, metadata, { createdAt, value }))),
+          inBatches(
+            all.map(({ prompt, metadata, createdAt, value }) => newSignal(prompt, metadata, { createdAt, value })),
+          ),
         )
         await service.store.prompts.delete(deleted, service.now, operator)
         const used = await tenant.used()
-        const expected = all.filter(({ goes }) => goes).length
-        assert.equal(await erased(tenant, textOf(sought)), expected)
+        const expected = all.filter(({ isErased }) => isErased).length
+        assert.equal(await erased(tenant, textOf(query)), expected)
         for (const prompt of prompts) {
-          const kept = all.filter((signal) => signal.prompt === prompt && !signal.goes)
+          const remaining = all.filter((signal) => signal.prompt === prompt && !signal.isErased)
           assert.deepEqual(
             (await stored(prompt)).sort(),
-            kept.map(({ value, createdAt, metadata }) => `${value} ${createdAt} ${metadata}`).sort(),
+            remaining.map(({ value, createdAt, metadata }) => `${value} ${createdAt} ${metadata}`).sort(),
           )
         }
         assert.equal(await tenant.used(), used)
-        assert.equal(await erased(tenant, textOf(sought)), 0)
+        assert.equal(await erased(tenant, textOf(query)), 0)
       }),
       { numRuns: 60 },
     )
   })
 
-  test('finds every value in each of its spellings, whichever it is asked for in', async () => {
+  test('every value is found in all of its JSON spellings', async () => {
     const tenant = await service.tenant('free', 'admin')
-    const signals = values.flat().map((text) => made(tenant.prompt, `{"trace":"f00","user":${text}}`))
-    await service.store.signals.import(inPortions(signals))
+    const signals = values.flat().map((text) => newSignal(tenant.prompt, `{"trace":"f00","user":${text}}`))
+    await service.store.signals.import(inBatches(signals))
     for (const texts of values) {
       assert.equal(await erased(tenant, `{"user":${texts.at(-1)}}`), texts.length, texts[0])
       await service.store.signals.import(
-        inPortions(texts.map((text) => made(tenant.prompt, `{"trace":"f00","user":${text}}`))),
+        inBatches(texts.map((text) => newSignal(tenant.prompt, `{"trace":"f00","user":${text}}`))),
       )
       assert.equal(await erased(tenant, `{"\\u0075ser":${texts[0]}}`), texts.length, texts[0])
     }
     assert.deepEqual(await stored(tenant.prompt), [])
   })
 
-  test('goes through any number of signals, also many of one millisecond', async () => {
+  test('an erasure covers any number of signals, also many with the same timestamp', async () => {
     const tenant = await service.tenant('free', 'admin')
     const signals = Array.from({ length: 3_500 }, (_, i) =>
-      made(tenant.prompt, `{"user":"u-${i % 3}"}`, { createdAt: service.now - (i % 2) }),
+      newSignal(tenant.prompt, `{"user":"u-${i % 3}"}`, { createdAt: service.now - (i % 2) }),
     )
-    await service.store.signals.import(inPortions(signals))
+    await service.store.signals.import(inBatches(signals))
     assert.equal(await erased(tenant, '{"user":"u-1"}'), 1_167)
     assert.equal((await stored(tenant.prompt)).length, 2_333)
   })
 
-  test('goes on while signals are recorded and taken back, and is complete for what was there before', async () => {
+  test('an erasure during recording and deletion is complete for the signals stored before it started', async (t) => {
     const tenant = await service.tenant('business', 'admin')
-    const [gone, stays] = ['{"user":"u-1"}', '{"user":"u-2"}']
-    const before = Array.from({ length: 4_000 }, (_, i) => made(tenant.prompt, i % 2 === 0 ? gone : stays))
-    await service.store.signals.import(inPortions(before))
+    const [erasedUser, otherUser] = ['{"user":"u-1"}', '{"user":"u-2"}']
+    const before = Array.from({ length: 4_000 }, (_, i) =>
+      newSignal(tenant.prompt, i % 2 === 0 ? erasedUser : otherUser),
+    )
+    await service.store.signals.import(inBatches(before))
     const ids = await queryRows(service.url, `select id from signals where prompt_id = ${tenant.prompt.id} order by id`)
     let running = true
-    const recorded: Promise<void>[] = Array.from({ length: 4 }, async (_, i) => {
+    // Stops the loops below also if the erasure fails.
+    t.after(() => {
+      running = false
+    })
+    const recording: Promise<void>[] = Array.from({ length: 4 }, async (_, i) => {
       while (running) {
-        const signal = signalOf(tenant, { metadata: i % 2 === 0 ? gone : stays, limit: 100_000 })
+        const signal = signalFor(tenant, { metadata: i % 2 === 0 ? erasedUser : otherUser, limit: 100_000 })
         assert.equal((await service.store.signals.record(signal)).kind, 'recorded')
       }
     })
-    let takenBack = 0
-    const taking = (async () => {
+    let deletedCount = 0
+    const deleting = (async () => {
       for (const { id } of ids.toReversed()) {
         if (!running) return
-        // An embedded database answers at once, and nobody else would get a turn.
+        // SQLite runs synchronously: without a yield the other loops would be starved.
         await new Promise((resolve) => setImmediate(resolve))
-        if (await service.store.signals.retract(tenant.prompt, Number(id), service.now, operator)) takenBack++
+        if (await service.store.signals.delete(tenant.prompt, Number(id), service.now, operator)) deletedCount++
       }
     })()
-    const count = await erased(tenant, gone)
+    const count = await erased(tenant, erasedUser)
     running = false
-    await Promise.all([...recorded, taking])
+    await Promise.all([...recording, deleting])
     const left = await stored(tenant.prompt)
     const used = await tenant.used()
-    assert.equal(left.length, used - count - takenBack)
-    const old = new Set(ids.map(({ id }) => Number(id)))
+    assert.equal(left.length, used - count - deletedCount)
+    const idsBefore = new Set(ids.map(({ id }) => Number(id)))
     const rows = await queryRows(
       service.url,
-      `select id from signals where prompt_id = ${tenant.prompt.id} and metadata = '${gone}'`,
+      `select id from signals where prompt_id = ${tenant.prompt.id} and metadata = '${erasedUser}'`,
     )
     assert.deepEqual(
-      rows.filter(({ id }) => old.has(Number(id))),
+      rows.filter(({ id }) => idsBefore.has(Number(id))),
       [],
     )
-    assert.ok(used > 4_000 && takenBack > 0, 'nothing happened meanwhile')
-    await erased(tenant, gone)
-    assert.ok((await stored(tenant.prompt)).every((line) => line.endsWith(stays)))
+    assert.ok(used > 4_000 && deletedCount > 0, 'nothing was recorded or deleted during the erasure')
+    await erased(tenant, erasedUser)
+    assert.ok((await stored(tenant.prompt)).every((line) => line.endsWith(otherUser)))
   })
 
-  test('that breaks off has done a part of it completely, says so in the audit, and is finished by doing it again', async () => {
+  test('an interrupted erasure leaves whole steps done, is audited, and completes when sent again', async () => {
     const tenant = await service.tenant('free', 'admin')
-    const signals = Array.from({ length: 2_500 }, () => made(tenant.prompt, '{"user":"u-1"}'))
-    await service.store.signals.import(inPortions(signals))
-    const begun = await service.store.signals.beginErasure(tenant.organisation.id, operator, service.now)
-    const sought = metadataQuery('{"user":"u-1"}')
-    let erasure = begun
-    while (erasure.erased === 0) erasure = await service.store.signals.eraseNext(erasure, sought)
+    const signals = Array.from({ length: 2_500 }, () => newSignal(tenant.prompt, '{"user":"u-1"}'))
+    await service.store.signals.import(inBatches(signals))
+    const query = metadataQuery('{"user":"u-1"}')
+    let erasure = await service.store.signals.startErasure(tenant.organisation.id, operator, service.now)
+    while (erasure.erased === 0) erasure = await service.store.signals.eraseNextBatch(erasure, query)
     const first = erasure.erased
     assert.ok(first < 2_500)
     assert.equal((await stored(tenant.prompt)).length, 2_500 - first)
@@ -290,11 +304,11 @@ onEachEngine('Erasing signals', (engine) => {
       return entries.map((entry) => entry.details)
     }
     assert.deepEqual(await details(), [{ erased: first }])
-    // Nothing of a step happens where a part of it cannot.
+    // A batch is one transaction: if part of it fails, nothing is erased.
     for (const table of ['signal_hours', 'audit']) {
       await queryRows(service.url, `alter table ${table} rename to elsewhere`)
-      await assert.rejects(service.store.signals.eraseNext(erasure, sought))
-      await queryRows(service.url, `alter table elsewhere rename to ${table}`)
+      const failing = service.store.signals.eraseNextBatch(erasure, query)
+      await assert.rejects(failing.finally(() => queryRows(service.url, `alter table elsewhere rename to ${table}`)))
       assert.equal((await stored(tenant.prompt)).length, 2_500 - first)
     }
     assert.equal(await erased(tenant, '{"user":"u-1"}'), 2_500 - first)
@@ -302,7 +316,7 @@ onEachEngine('Erasing signals', (engine) => {
     assert.deepEqual(await details(), [{ erased: 2_500 - first }, { erased: first }])
   })
 
-  test('is not undone by a request that is repeated with its idempotency key', async () => {
+  test('repeating a request with its idempotency key does not bring back an erased signal', async () => {
     const tenant = await service.tenant('free', 'admin')
     const send = () => tenant.signal({ value: 'positive', metadata: { user: 'u-1' } }, { 'idempotency-key': 'vote-1' })
     const first = await send()
@@ -313,7 +327,7 @@ onEachEngine('Erasing signals', (engine) => {
     assert.equal(await tenant.used(), 1)
   })
 
-  test('leaves lists, exports and figures without them', async () => {
+  test('erased signals are gone from lists, exports and statistics', async () => {
     const tenant = await service.tenant('free', 'admin')
     for (const user of ['u-1', 'u-2']) await tenant.signal({ value: 'negative', metadata: { user } })
     assert.equal(await erased(tenant, '{"user":"u-1"}'), 1)
@@ -324,14 +338,14 @@ onEachEngine('Erasing signals', (engine) => {
     assert.ok(!(await get('/signals/export')).body.includes('u-1'))
   })
 
-  test('refuses a body that names nothing, and keys that may not', async () => {
+  test('an empty query and a key without the admin role are rejected', async () => {
     const tenant = await service.tenant('free', 'admin')
     await tenant.signal({ value: 'positive', metadata: { user: 'u-1' } })
     const deep = `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`
     const wrong: [string, RegExp][] = [
       ['', /^The body is empty/],
       ['[]', /^The body must be a JSON object/],
-      ['{}', /^metadata must be given/],
+      ['{}', /^metadata is required/],
       ['{"metadata":null}', /^metadata must be an object/],
       ['{"metadata":"u-1"}', /^metadata must be an object/],
       ['{"metadata":[]}', /^metadata must be an object/],

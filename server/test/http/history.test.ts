@@ -8,17 +8,17 @@ import { historyPageSchema } from '../../src/http/history/schema.ts'
 
 const minute = 60_000
 
-async function withEntries(tenant: Tenant, count: number): Promise<void> {
-  for (let i = 0; i < count; i++) await tenant.record({ createdAt: i * minute })
+async function recordEntries(tenant: Tenant, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await tenant.recordEntry({ createdAt: i * minute })
 }
 
-onEachEngine('GET history', (engine) => {
+onEachEngine('Prompt history', (engine) => {
   const service = useService(engine)
 
-  test('gives exactly the eight fields of an entry and the pagination object', async () => {
+  test('history entries have exactly the eight documented fields, next to the pagination object', async () => {
     const tenant = await service.tenant()
-    const direct = await tenant.record({ createdAt: Date.parse('2026-11-01T10:00:00.123Z') })
-    const merged = await tenant.record({
+    const direct = await tenant.recordEntry({ createdAt: Date.parse('2026-11-01T10:00:00.123Z') })
+    const merged = await tenant.recordEntry({
       action: 'pr_merged',
       user: { name: 'Zoë "Z" O’Neil <b>', email: 'zoë@example.com' },
       commitSha: 'B'.repeat(64),
@@ -58,7 +58,7 @@ onEachEngine('GET history', (engine) => {
     assertMatchesSchema(historyPageSchema, response)
   })
 
-  test('is empty, with no pages, where nothing was recorded', async () => {
+  test('a prompt without changes has an empty history with zero pages', async () => {
     const tenant = await service.tenant()
     assert.deepEqual((await tenant.history()).json(), {
       data: [],
@@ -66,9 +66,9 @@ onEachEngine('GET history', (engine) => {
     })
   })
 
-  test('serves 25 entries by default, as many as asked up to 100, and says which', async () => {
+  test('a history page has 25 entries by default and at most 100, and reports its size', async () => {
     const tenant = await service.tenant()
-    await withEntries(tenant, 130)
+    await recordEntries(tenant, 130)
     const sizes = [
       ['', 25],
       ['?limit=1', 1],
@@ -95,9 +95,9 @@ onEachEngine('GET history', (engine) => {
     }
   })
 
-  test('takes page 1 for a page that makes no sense, and the last of several', async () => {
+  test('an invalid page falls back to page 1, and the last of repeated parameters counts', async () => {
     const tenant = await service.tenant()
-    await withEntries(tenant, 3)
+    await recordEntries(tenant, 3)
     for (const query of [
       'page=0',
       'page=-1',
@@ -115,9 +115,9 @@ onEachEngine('GET history', (engine) => {
     assert.equal((await tenant.history('?limit=2&page=1&page=2')).json().data.length, 1)
   })
 
-  test('answers a page past the end with no entries and right totals, however large it is', async () => {
+  test('a page past the end is empty with correct totals, however large its number', async () => {
     const tenant = await service.tenant()
-    await withEntries(tenant, 3)
+    await recordEntries(tenant, 3)
     for (const page of ['2', '9007199254740993', '9'.repeat(400)]) {
       const response = await tenant.history(`?page=${page}`)
       assert.equal(response.statusCode, 200)
@@ -126,15 +126,15 @@ onEachEngine('GET history', (engine) => {
     }
   })
 
-  test('shows a new entry on the next request', async () => {
+  test('a new entry appears on the next request', async () => {
     const tenant = await service.tenant()
-    await withEntries(tenant, 2)
+    await recordEntries(tenant, 2)
     assert.equal((await tenant.history()).json().pagination.total_count, 2)
-    await tenant.record({ createdAt: 9 * minute })
+    await tenant.recordEntry({ createdAt: 9 * minute })
     assert.equal((await tenant.history()).json().pagination.total_count, 3)
   })
 
-  test('pages through every history without gap or repetition, in the order of a plain sort', async () => {
+  test('paging through a history yields every entry once, in sorted order', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 30 }),
@@ -143,7 +143,7 @@ onEachEngine('GET history', (engine) => {
           const tenant = await service.tenant()
           const recorded: { id: number; at: number }[] = []
           for (const [i, at] of times.entries()) {
-            const { id } = await tenant.record({ createdAt: at * minute, branchName: `b${i}` })
+            const { id } = await tenant.recordEntry({ createdAt: at * minute, branchName: `b${i}` })
             recorded.push({ id, at })
           }
           const expected = recorded.toSorted((a, b) => b.at - a.at || b.id - a.id).map(({ id }) => id)

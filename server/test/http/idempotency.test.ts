@@ -3,18 +3,18 @@ import { test } from 'node:test'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { useService } from '../../../testing/service.ts'
 
-onEachEngine('An Idempotency-Key', (engine) => {
+onEachEngine('Idempotency keys', (engine) => {
   const service = useService(engine)
 
   const headers = (key: string) => ({ 'idempotency-key': key })
 
-  test('gives the first answer again to the same request, even when the limit is reached and months later', async () => {
+  test('a repeated request gets the first response, even over the limit and months later', async () => {
     const now = service.now
     try {
       const tenant = await service.tenant()
       const body = { value: 'positive', metadata: { trace: 'a' } }
       const first = await tenant.signal(body, headers('k-1'))
-      await tenant.fill(999)
+      await tenant.fillMonth(999)
       const again = await tenant.signal(body, headers('k-1'))
       assert.deepEqual([again.statusCode, again.body], [201, first.body])
       service.now += 200 * 86_400_000
@@ -26,11 +26,11 @@ onEachEngine('An Idempotency-Key', (engine) => {
     }
   })
 
-  test('is refused with another body or another prompt', async () => {
+  test('an idempotency key is rejected with another body or prompt', async () => {
     const tenant = await service.tenant()
     await tenant.signal({ value: 'positive', metadata: { a: 1 } }, headers('k'))
     const other = await service.prompt(tenant.organisation)
-    const answers = [
+    const responses = [
       await tenant.signal({ value: 'negative', metadata: { a: 1 } }, headers('k')),
       await tenant.signal({ value: 'positive', metadata: { a: 2 } }, headers('k')),
       await tenant.signal({ value: 'positive' }, headers('k')),
@@ -42,27 +42,27 @@ onEachEngine('An Idempotency-Key', (engine) => {
         payload: { value: 'positive', metadata: { a: 1 } },
       }),
     ]
-    for (const answer of answers) {
-      assert.equal(answer.statusCode, 422)
-      assert.match(answer.json().error.message, /Idempotency-Key was used before/)
+    for (const response of responses) {
+      assert.equal(response.statusCode, 422)
+      assert.match(response.json().error.message, /Idempotency-Key was already used/)
     }
     assert.equal(await tenant.used(), 1)
   })
 
-  test('belongs to its organisation', async () => {
+  test('idempotency keys of different organisations do not collide', async () => {
     const [a, b] = [await service.tenant(), await service.tenant()]
     const first = (await a.signal({ value: 'positive' }, headers('k'))).json().data
     const second = (await b.signal({ value: 'negative' }, headers('k'))).json().data
     assert.notEqual(first.id, second.id)
   })
 
-  test('stores one signal for any number of simultaneous requests', async () => {
+  test('concurrent requests with one idempotency key store one signal', async () => {
     const tenant = await service.tenant()
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, () => tenant.signal({ value: 'positive' }, headers('once'))),
     )
-    assert.deepEqual([...new Set(answers.map(({ statusCode }) => statusCode))], [201])
-    assert.equal(new Set(answers.map(({ body }) => body)).size, 1)
+    assert.deepEqual([...new Set(responses.map(({ statusCode }) => statusCode))], [201])
+    assert.equal(new Set(responses.map(({ body }) => body)).size, 1)
     assert.equal(await tenant.used(), 1)
   })
 })

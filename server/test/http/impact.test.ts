@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { onEachEngine } from '../../../testing/engines.ts'
-import { inPortions } from '../../../testing/recording.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
+import { inBatches } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import type { NewSignal, SignalValue } from '../../src/domain/signals/signal.ts'
 
@@ -23,7 +23,7 @@ onEachEngine('The impact of a change', (engine) => {
       ...Array.from({ length: positive }, (_, i) => signal('positive', i)),
       ...Array.from({ length: negative }, (_, i) => signal('negative', i)),
     ]
-    await service.store.signals.import(inPortions(signals))
+    await service.store.signals.import(inBatches(signals))
   }
 
   async function impact(tenant: Tenant, query = '') {
@@ -32,23 +32,28 @@ onEachEngine('The impact of a change', (engine) => {
     return response.json()
   }
 
-  test('is what users thought while it was live, beside what they thought of the change before', async () => {
+  test('the impact compares the signals of a change with those of the previous change', async () => {
     const tenant = await service.tenant()
     const [first, second, third] = [30, 20, 10].map((hours) => service.now - hours * hour + 1_234) as [
       number,
       number,
       number,
     ]
-    await tenant.record({ createdAt: first, branchName: 'one' })
-    await tenant.record({
+    await tenant.recordEntry({ createdAt: first, branchName: 'one' })
+    await tenant.recordEntry({
       createdAt: second,
       branchName: 'two',
       action: 'pr_merged',
       prNumber: 1,
       prUrl: 'https://x.org/1',
     })
-    await tenant.record({ createdAt: second + 5 * hour, action: 'pr_opened', prNumber: 2, prUrl: 'https://x.org/2' })
-    await tenant.record({ createdAt: third, branchName: 'three' })
+    await tenant.recordEntry({
+      createdAt: second + 5 * hour,
+      action: 'pr_opened',
+      prNumber: 2,
+      prUrl: 'https://x.org/2',
+    })
+    await tenant.recordEntry({ createdAt: third, branchName: 'three' })
     await vote(tenant, first - 5_000, 7, 7)
     await vote(tenant, first, 850, 150)
     await vote(tenant, second, 750, 250)
@@ -82,11 +87,11 @@ onEachEngine('The impact of a change', (engine) => {
     assert.deepEqual(pagination, { current_page: 1, total_pages: 1, total_count: 3, per_page: 25 })
   })
 
-  test('is the same on every page, whatever its size', async () => {
+  test('the impact of a change does not depend on the page or its size', async () => {
     const tenant = await service.tenant()
     for (let i = 0; i < 12; i++) {
       const at = service.now - (12 - i) * hour
-      await tenant.record({ createdAt: at, branchName: `b${i}` })
+      await tenant.recordEntry({ createdAt: at, branchName: `b${i}` })
       await vote(tenant, at + 60_000, 30 + i, 10)
     }
     const { data: all } = await impact(tenant, '?limit=100')
@@ -101,19 +106,19 @@ onEachEngine('The impact of a change', (engine) => {
     assert.deepEqual((await impact(tenant, '?page=99')).data, [])
   })
 
-  test('is empty for a prompt that never changed', async () => {
+  test('a prompt that never changed has no impact entries', async () => {
     const tenant = await service.tenant()
     await vote(tenant, service.now - hour, 3, 3)
     const { data, pagination } = await impact(tenant)
     assert.deepEqual([data, pagination.total_count, pagination.total_pages], [[], 0, 0])
   })
 
-  test('follows a signal that is taken back', async () => {
+  test('a deleted signal no longer counts in the impact', async () => {
     const tenant = await service.tenant()
-    await tenant.record({ createdAt: service.now - hour })
+    await tenant.recordEntry({ createdAt: service.now - hour })
     const { data: signal } = (await tenant.signal({ value: 'negative' })).json()
     assert.equal((await impact(tenant)).data[0].after.negative, 1)
-    await service.store.signals.retract(tenant.prompt, signal.id, service.now, operator)
+    await service.store.signals.delete(tenant.prompt, signal.id, service.now, operator)
     assert.equal((await impact(tenant)).data[0].after.negative, 0)
   })
 })

@@ -2,17 +2,18 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
-import { queryRows, type Tenant, useService } from '../../../testing/service.ts'
+import { queryRows } from '../../../testing/rows.ts'
+import { type Tenant, useService } from '../../../testing/service.ts'
 import { issuedKeySchema, keyPageSchema } from '../../src/http/keys/schema.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
 
-onEachEngine('Keys over HTTP', (engine) => {
+onEachEngine('API keys', (engine) => {
   const service = useService(engine)
   const admin = () => service.tenant('free', 'admin')
 
-  function ask(key: string, method: 'GET' | 'POST' | 'DELETE', path: string, body?: object | string) {
+  function request(key: string, method: 'GET' | 'POST' | 'DELETE', path: string, body?: object | string) {
     return service.app.inject({
       method,
       url: `/api/v1/keys${path}`,
@@ -22,20 +23,20 @@ onEachEngine('Keys over HTTP', (engine) => {
   }
 
   async function create(tenant: Tenant, body: object = {}): Promise<{ id: number; key: string }> {
-    const response = await ask(tenant.key, 'POST', '', body)
+    const response = await request(tenant.key, 'POST', '', body)
     assert.equal(response.statusCode, 201, response.body)
     return response.json().data
   }
 
-  /** What a request with the key for the prompt's history is answered. */
-  async function statusFor(tenant: Tenant, key: string): Promise<number> {
+  /** The status of a history request with the key. */
+  async function statusWith(tenant: Tenant, key: string): Promise<number> {
     const headers = { authorization: `Bearer ${key}` }
     return (await service.app.inject({ url: `${tenant.path}/history`, headers })).statusCode
   }
 
-  test('a created key works at once, is shown this once, and only its hash is stored', async () => {
+  test('a created key works immediately, is shown only once, and is stored as a hash', async () => {
     const tenant = await admin()
-    const response = await ask(tenant.key, 'POST', '', {
+    const response = await request(tenant.key, 'POST', '', {
       name: 'ci',
       role: 'admin',
       expires_at: '2026-12-15T14:00:00+02:00',
@@ -52,50 +53,50 @@ onEachEngine('Keys over HTTP', (engine) => {
       created_at: '2026-11-15T12:00:00.000Z',
       expires_at: '2026-12-15T12:00:00.000Z',
     })
-    assert.equal(await statusFor(tenant, key), 200)
-    const listed = await ask(tenant.key, 'GET', '')
+    assert.equal(await statusWith(tenant, key), 200)
+    const listed = await request(tenant.key, 'GET', '')
     assert.ok(!listed.body.includes(key.slice(4, 30)))
     const rows = await queryRows(service.url, `select * from api_keys where id = ${id}`)
     const stored = JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value))
     assert.ok(!stored.includes(key.slice(4, 30)) && !service.log.join('').includes(key.slice(4, 30)))
   })
 
-  test('without further words a key is an unnamed standard one that never expires', async () => {
+  test('a key is unnamed, standard and without expiry by default', async () => {
     const tenant = await admin()
     for (const body of [{}, { expires_at: null }]) {
-      const { data } = (await ask(tenant.key, 'POST', '', body)).json()
+      const { data } = (await request(tenant.key, 'POST', '', body)).json()
       assert.deepEqual([data.name, data.role, data.expires_at], ['unnamed', 'standard', null])
     }
   })
 
-  test('a key expires by itself at its time', async () => {
+  test('a key stops working at its expiry time', async () => {
     const tenant = await admin()
     const now = service.now
     const { key } = await create(tenant, { expires_at: new Date(now + hour).toISOString() })
     try {
       service.now = now + hour - 1
-      assert.equal(await statusFor(tenant, key), 200)
+      assert.equal(await statusWith(tenant, key), 200)
       service.now++
-      assert.equal(await statusFor(tenant, key), 401)
+      assert.equal(await statusWith(tenant, key), 401)
     } finally {
       service.now = now
     }
   })
 
-  test('the list has a page of the keys, in the order of their making, with what became of them', async () => {
+  test('keys are listed oldest first with their status, in pages', async () => {
     const tenant = await admin()
     const created = [await create(tenant, { name: 'a' }), await create(tenant, { name: 'b', role: 'ingest' })]
-    await ask(tenant.key, 'DELETE', `/${created[0]?.id}`)
+    await request(tenant.key, 'DELETE', `/${created[0]?.id}`)
     await service.lastUsed.flush()
-    const response = await ask(tenant.key, 'GET', '')
+    const response = await request(tenant.key, 'GET', '')
     assert.equal(response.headers['content-type'], 'application/json; charset=utf-8')
     assertMatchesSchema(keyPageSchema, response)
     const { data, pagination } = response.json()
     assert.deepEqual(pagination, { current_page: 1, total_pages: 1, total_count: 3, per_page: 25 })
     const now = '2026-11-15T12:00:00.000Z'
-    const { id, ...own } = data[0]
+    const { id, ...ownKey } = data[0]
     assert.ok(Number.isInteger(id))
-    assert.deepEqual(own, {
+    assert.deepEqual(ownKey, {
       organisation_id: tenant.organisation.id,
       name: 'test',
       role: 'admin',
@@ -110,7 +111,7 @@ onEachEngine('Keys over HTTP', (engine) => {
       ['a', now, null],
       ['b', null, null],
     ])
-    const second = (await ask(tenant.key, 'GET', '?page=2&limit=2')).json()
+    const second = (await request(tenant.key, 'GET', '?page=2&limit=2')).json()
     assert.deepEqual(
       second.data.map(({ id }: { id: number }) => id),
       [created[1]?.id],
@@ -118,32 +119,32 @@ onEachEngine('Keys over HTTP', (engine) => {
     assert.deepEqual(second.pagination, { current_page: 2, total_pages: 2, total_count: 3, per_page: 2 })
   })
 
-  test('a revoked key is refused from then on, also where it had been used before, and revoking again is fine', async () => {
+  test('a revoked key is rejected on the next request, and revoking it again succeeds', async () => {
     const tenant = await admin()
     const { id, key } = await create(tenant)
-    assert.equal(await statusFor(tenant, key), 200)
+    assert.equal(await statusWith(tenant, key), 200)
     for (let i = 0; i < 2; i++) {
-      const response = await ask(tenant.key, 'DELETE', `/${id}`)
+      const response = await request(tenant.key, 'DELETE', `/${id}`)
       assert.deepEqual([response.statusCode, response.body], [204, ''])
-      assert.equal(await statusFor(tenant, key), 401)
+      assert.equal(await statusWith(tenant, key), 401)
     }
   })
 
-  test('an admin may revoke the key they use: the answer still comes, the next does not', async () => {
+  test('a key can revoke itself: that request succeeds and the next is rejected', async () => {
     const tenant = await admin()
-    const { id } = (await ask(tenant.key, 'GET', '')).json().data[0]
-    assert.equal((await ask(tenant.key, 'DELETE', `/${id}`)).statusCode, 204)
-    assertError(await ask(tenant.key, 'GET', ''), 401, 'unauthorized')
+    const { id } = (await request(tenant.key, 'GET', '')).json().data[0]
+    assert.equal((await request(tenant.key, 'DELETE', `/${id}`)).statusCode, 204)
+    assertError(await request(tenant.key, 'GET', ''), 401, 'unauthorized')
   })
 
-  test('a rotated key has a successor like itself, and works on until the overlap ends', async () => {
+  test('a rotated key gets an identical replacement and works until the overlap ends', async () => {
     const tenant = await admin()
     const now = service.now
-    const terms = { name: 'app', role: 'standard', expires_at: new Date(now + 90 * day).toISOString() }
-    const old = await create(tenant, terms)
+    const body = { name: 'app', role: 'standard', expires_at: new Date(now + 90 * day).toISOString() }
+    const old = await create(tenant, body)
     try {
       service.now = now + 10 * day
-      const response = await ask(tenant.key, 'POST', `/${old.id}/rotate`, { overlap_hours: 2 })
+      const response = await request(tenant.key, 'POST', `/${old.id}/rotate`, { overlap_hours: 2 })
       assert.equal(response.statusCode, 201)
       assertMatchesSchema(issuedKeySchema, response)
       const { id, key, ...rest } = response.json().data
@@ -156,67 +157,67 @@ onEachEngine('Keys over HTTP', (engine) => {
       })
       assert.notEqual(id, old.id)
       service.now += 2 * hour - 1
-      assert.deepEqual([await statusFor(tenant, old.key), await statusFor(tenant, key)], [200, 200])
+      assert.deepEqual([await statusWith(tenant, old.key), await statusWith(tenant, key)], [200, 200])
       service.now++
-      assert.deepEqual([await statusFor(tenant, old.key), await statusFor(tenant, key)], [401, 200])
+      assert.deepEqual([await statusWith(tenant, old.key), await statusWith(tenant, key)], [401, 200])
     } finally {
       service.now = now
     }
   })
 
-  test('the overlap is a day where nothing is said, with a body or without, and may be nothing', async () => {
+  test('the overlap defaults to one day, with or without a body, and may be zero', async () => {
     const tenant = await admin()
     const expiryOf = async (id: number) => (await service.store.keys.find(id))?.expiresAt
     for (const body of [undefined, '', {}]) {
       const { id } = await create(tenant)
-      assert.equal((await ask(tenant.key, 'POST', `/${id}/rotate`, body)).statusCode, 201)
+      assert.equal((await request(tenant.key, 'POST', `/${id}/rotate`, body)).statusCode, 201)
       assert.equal(await expiryOf(id), service.now + day)
     }
-    const bare = await create(tenant)
+    const withoutBody = await create(tenant)
     const response = await service.app.inject({
       method: 'POST',
-      url: `/api/v1/keys/${bare.id}/rotate`,
+      url: `/api/v1/keys/${withoutBody.id}/rotate`,
       headers: tenant.headers,
     })
     assert.equal(response.statusCode, 201)
     const { id, key } = await create(tenant)
-    assert.equal((await ask(tenant.key, 'POST', `/${id}/rotate`, { overlap_hours: 0 })).statusCode, 201)
-    assert.equal(await statusFor(tenant, key), 401)
+    assert.equal((await request(tenant.key, 'POST', `/${id}/rotate`, { overlap_hours: 0 })).statusCode, 201)
+    assert.equal(await statusWith(tenant, key), 401)
   })
 
-  test('a key that is revoked or has expired cannot be rotated, and no key is made', async () => {
+  test('a revoked or expired key cannot be rotated, and no key is created', async () => {
     const tenant = await admin()
     const now = service.now
     const revoked = await create(tenant)
-    await ask(tenant.key, 'DELETE', `/${revoked.id}`)
+    await request(tenant.key, 'DELETE', `/${revoked.id}`)
     const expired = await create(tenant, { expires_at: new Date(now + hour).toISOString() })
-    const before = (await ask(tenant.key, 'GET', '')).json().pagination.total_count
+    const before = (await request(tenant.key, 'GET', '')).json().pagination.total_count
     try {
       service.now = now + hour
       for (const { id } of [revoked, expired]) {
-        const response = await ask(tenant.key, 'POST', `/${id}/rotate`)
-        assertError(response, 409, 'conflict', new RegExp(`^Key ${id} is revoked or has expired: create a new one`))
+        const response = await request(tenant.key, 'POST', `/${id}/rotate`)
+        assertError(response, 409, 'conflict', new RegExp(`^Key ${id} is revoked or expired`))
       }
     } finally {
       service.now = now
     }
-    assert.equal((await ask(tenant.key, 'GET', '')).json().pagination.total_count, before)
+    assert.equal((await request(tenant.key, 'GET', '')).json().pagination.total_count, before)
   })
 
-  test('the longest life that can be said is one that ISO 8601 can say, also for the successor', async () => {
+  test('the latest possible expiry is the last time ISO 8601 can express, also for the replacement', async () => {
     const tenant = await admin()
     const { id } = await create(tenant, { expires_at: '9999-12-31T23:59:59.999Z' })
     const now = service.now
     try {
       service.now = now + day
-      const { data } = (await ask(tenant.key, 'POST', `/${id}/rotate`)).json()
+      const { data } = (await request(tenant.key, 'POST', `/${id}/rotate`)).json()
       assert.equal(data.expires_at, '9999-12-31T23:59:59.999Z')
     } finally {
       service.now = now
     }
   })
 
-  test('refuses each field that is wrong with its name, and makes no key', async () => {
+  test('each invalid field of a key is rejected by name, and no key is created', async () => {
     const tenant = await admin()
     const { id } = await create(tenant)
     const wrong: [string, object | string, RegExp][] = [
@@ -243,41 +244,41 @@ onEachEngine('Keys over HTTP', (engine) => {
       [`/${id}/rotate`, '[]', /^The body must be a JSON object/],
     ]
     for (const [path, body, message] of wrong) {
-      assertError(await ask(tenant.key, 'POST', path, body), 422, 'validation_error', message)
+      assertError(await request(tenant.key, 'POST', path, body), 422, 'validation_error', message)
     }
-    assert.equal((await ask(tenant.key, 'GET', '')).json().pagination.total_count, 2)
+    assert.equal((await request(tenant.key, 'GET', '')).json().pagination.total_count, 2)
     assert.equal((await service.store.keys.find(id))?.expiresAt, null)
   })
 
-  test("another organisation's keys do not exist", async () => {
+  test('keys of another organisation get 404', async () => {
     const [tenant, other] = [await admin(), await admin()]
     const { id, key } = await create(other)
     for (const path of [`/${id}`, '/999999999', '/0', '/nonsense', '/1e3', '/99999999999999999999', '/%00']) {
-      assertError(await ask(tenant.key, 'DELETE', path), 404, 'not_found')
+      assertError(await request(tenant.key, 'DELETE', path), 404, 'not_found')
       for (const body of [{}, { overlap_hours: -1 }, '{']) {
-        assertError(await ask(tenant.key, 'POST', `${path}/rotate`, body), 404, 'not_found')
+        assertError(await request(tenant.key, 'POST', `${path}/rotate`, body), 404, 'not_found')
       }
     }
-    assert.equal(await statusFor(other, key), 200)
+    assert.equal(await statusWith(other, key), 200)
     assert.equal((await service.store.keys.find(id))?.expiresAt, null)
-    assert.equal((await ask(tenant.key, 'GET', '')).json().pagination.total_count, 1)
+    assert.equal((await request(tenant.key, 'GET', '')).json().pagination.total_count, 1)
   })
 
-  test('is for admin keys alone', async () => {
+  test('only admin keys can manage keys', async () => {
     const tenant = await admin()
     const { id } = await create(tenant)
-    const everything = [
+    const operations = [
       ['GET', ''],
       ['POST', ''],
       ['DELETE', `/${id}`],
       ['POST', `/${id}/rotate`],
     ] as const
-    for (const [method, path] of everything) {
+    for (const [method, path] of operations) {
       for (const role of ['ingest', 'standard'] as const) {
-        const response = await ask(await service.key(tenant.organisation, role), method, path, '{}')
+        const response = await request(await service.key(tenant.organisation, role), method, path, '{}')
         assertError(response, 403, 'forbidden')
       }
-      assertError(await ask('', method, path, '{}'), 401, 'unauthorized')
+      assertError(await request('', method, path, '{}'), 401, 'unauthorized')
     }
     assert.equal(await service.store.keys.find(id).then((key) => key?.revokedAt), null)
   })

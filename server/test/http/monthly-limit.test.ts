@@ -3,21 +3,22 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
-import { usageOf, useService } from '../../../testing/service.ts'
+import { usageOf } from '../../../testing/rows.ts'
+import { type Tenant, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { rateLimitedBodySchema } from '../../src/http/error-schema.ts'
 
 onEachEngine('The monthly limit', (engine) => {
   const service = useService(engine)
 
-  test('answers beyond the limit of each plan with limit, used, resets_at and Retry-After', async () => {
+  test('a signal over the limit of any plan gets 429 with limit, used, resets_at and Retry-After', async () => {
     for (const [plan, limit] of [
       ['free', 1_000],
       ['team', 10_000],
       ['business', 100_000],
     ] as const) {
       const tenant = await service.tenant(plan)
-      await tenant.fill(limit - 1)
+      await tenant.fillMonth(limit - 1)
       assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 201, plan)
       const response = await tenant.signal({ value: 'positive' })
       assert.equal(response.statusCode, 429, plan)
@@ -31,10 +32,10 @@ onEachEngine('The monthly limit', (engine) => {
     }
   })
 
-  test('counts all prompts of the organisation together, deleted ones too', async () => {
+  test('the monthly limit covers all prompts of the organisation, including deleted ones', async () => {
     const tenant = await service.tenant()
     const other = await service.prompt(tenant.organisation)
-    await tenant.fill(999)
+    await tenant.fillMonth(999)
     const url = `/api/v1/prompts/${other.publicId}/signals`
     const request = { method: 'POST', url, headers: tenant.headers, payload: { value: 'positive' } } as const
     assert.equal((await service.app.inject(request)).statusCode, 201)
@@ -42,31 +43,31 @@ onEachEngine('The monthly limit', (engine) => {
     assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 429)
   })
 
-  test('takes a change of plan into account on the next request, used above a lowered limit included', async () => {
+  test('a change of plan applies from the next request, also if usage exceeds the new limit', async () => {
     const tenant = await service.tenant('team')
-    await tenant.fill(1_500)
+    await tenant.fillMonth(1_500)
     await service.store.organisations.setPlan(tenant.organisation.id, 'free', service.now, operator)
-    const refused = await tenant.signal({ value: 'positive' })
-    assert.equal(refused.statusCode, 429)
-    assert.deepEqual([refused.json().error.limit, refused.json().error.used], [1_000, 1_500])
+    const rejected = await tenant.signal({ value: 'positive' })
+    assert.equal(rejected.statusCode, 429)
+    assert.deepEqual([rejected.json().error.limit, rejected.json().error.used], [1_000, 1_500])
     await service.store.organisations.setPlan(tenant.organisation.id, 'business', service.now, operator)
     assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 201)
   })
 
-  test('ends with the first instant of the next month, UTC', async () => {
+  test('the monthly limit resets at the first instant of the next month, UTC', async () => {
     const now = service.now
     try {
       service.now = Date.parse('2026-12-31T23:59:59.999Z')
       const tenant = await service.tenant()
-      await tenant.fill(1_000)
-      const refused = await tenant.signal({ value: 'positive' })
-      assert.equal(refused.statusCode, 429)
-      assert.equal(refused.json().error.resets_at, '2027-01-01T00:00:00.000Z')
-      assert.equal(refused.headers['retry-after'], '1')
+      await tenant.fillMonth(1_000)
+      const rejected = await tenant.signal({ value: 'positive' })
+      assert.equal(rejected.statusCode, 429)
+      assert.equal(rejected.json().error.resets_at, '2027-01-01T00:00:00.000Z')
+      assert.equal(rejected.headers['retry-after'], '1')
       service.now += 1
-      const taken = await tenant.signal({ value: 'positive' })
-      assert.equal(taken.statusCode, 201)
-      assert.equal(taken.json().data.created_at, '2027-01-01T00:00:00.000Z')
+      const accepted = await tenant.signal({ value: 'positive' })
+      assert.equal(accepted.statusCode, 201)
+      assert.equal(accepted.json().data.created_at, '2027-01-01T00:00:00.000Z')
       assert.deepEqual(
         (await usageOf(service.url, tenant.organisation.id)).map(({ used }) => used),
         [1_000, 1],
@@ -76,33 +77,60 @@ onEachEngine('The monthly limit', (engine) => {
     }
   })
 
-  test('agrees with a small model under any sequence of signals, keys, plan changes and months', async () => {
-    const act = fc.oneof(
+  test('every response to a signal has the rate limit headers', async () => {
+    const tenant = await service.tenant()
+    const rateLimit = (response: Awaited<ReturnType<Tenant['signal']>>) => {
+      const { headers } = response
+      return [headers['ratelimit-limit'], headers['ratelimit-remaining'], headers['ratelimit-reset']].map(Number)
+    }
+    const reset = Math.ceil((Date.UTC(2026, 11) - service.now) / 1_000)
+    assert.deepEqual(rateLimit(await tenant.signal({ value: 'positive' }, { 'idempotency-key': 'a' })), [
+      1_000,
+      999,
+      reset,
+    ])
+    assert.deepEqual(rateLimit(await tenant.signal({ value: 'positive' }, { 'idempotency-key': 'a' })), [
+      1_000,
+      999,
+      reset,
+    ])
+    assert.deepEqual(rateLimit(await tenant.signal({ value: 'wrong' })), [1_000, 999, reset])
+    await tenant.fillMonth(999)
+    const rejected = await tenant.signal({ value: 'positive' })
+    assert.equal(rejected.statusCode, 429)
+    assert.deepEqual(rateLimit(rejected), [1_000, 0, reset])
+  })
+
+  test('the monthly limit matches a simple model under any sequence of signals, idempotency keys, plan changes and months', async () => {
+    const step = fc.oneof(
       {
         weight: 8,
         arbitrary: fc.record({
-          act: fc.constant('signal' as const),
+          kind: fc.constant('signal' as const),
           key: fc.option(fc.integer({ min: 0, max: 4 })),
           value: fc.constantFrom('positive', 'negative'),
         }),
       },
-      { weight: 1, arbitrary: fc.record({ act: fc.constant('plan' as const), plan: fc.constantFrom('free', 'team') }) },
-      { weight: 1, arbitrary: fc.record({ act: fc.constant('month' as const) }) },
+      {
+        weight: 1,
+        arbitrary: fc.record({ kind: fc.constant('plan' as const), plan: fc.constantFrom('free', 'team') }),
+      },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('month' as const) }) },
     )
     const now = service.now
     try {
       await fc.assert(
         fc.asyncProperty(
-          fc.array(act, { maxLength: 40 }),
+          fc.array(step, { maxLength: 40 }),
           fc.integer({ min: 995, max: 1_000 }),
-          async (acts, before) => {
+          async (steps, before) => {
             service.now = now
             const tenant = await service.tenant()
-            await tenant.fill(before)
+            await tenant.fillMonth(before)
             let [used, limit] = [before, 1_000]
-            const known = new Map<number, { value: string; body: string }>()
-            for (const step of acts) {
-              if (step.act === 'plan') {
+            const firstResponses = new Map<number, { value: string; body: string }>()
+            for (const step of steps) {
+              if (step.kind === 'plan') {
                 limit = step.plan === 'free' ? 1_000 : 10_000
                 await service.store.organisations.setPlan(
                   tenant.organisation.id,
@@ -110,23 +138,23 @@ onEachEngine('The monthly limit', (engine) => {
                   service.now,
                   operator,
                 )
-              } else if (step.act === 'month') {
+              } else if (step.kind === 'month') {
                 service.now = Date.UTC(new Date(service.now).getUTCFullYear(), new Date(service.now).getUTCMonth() + 1)
                 used = 0
               } else {
                 const { key, value } = step
-                const first = key === null ? undefined : known.get(key)
-                const answer = await tenant.signal({ value }, key === null ? {} : headersOf(key))
+                const first = key === null ? undefined : firstResponses.get(key)
+                const response = await tenant.signal({ value }, key === null ? {} : idempotencyHeader(key))
                 if (first !== undefined) {
-                  assert.equal(answer.statusCode, first.value === value ? 201 : 422)
-                  if (first.value === value) assert.equal(answer.body, first.body)
+                  assert.equal(response.statusCode, first.value === value ? 201 : 422)
+                  if (first.value === value) assert.equal(response.body, first.body)
                 } else if (used >= limit) {
-                  assert.equal(answer.statusCode, 429)
-                  assert.equal(answer.json().error.used, used)
+                  assert.equal(response.statusCode, 429)
+                  assert.equal(response.json().error.used, used)
                 } else {
-                  assert.equal(answer.statusCode, 201)
+                  assert.equal(response.statusCode, 201)
                   used++
-                  if (key !== null) known.set(key, { value, body: answer.body })
+                  if (key !== null) firstResponses.set(key, { value, body: response.body })
                 }
               }
             }
@@ -140,6 +168,6 @@ onEachEngine('The monthly limit', (engine) => {
   })
 })
 
-function headersOf(key: number): Record<string, string> {
+function idempotencyHeader(key: number): Record<string, string> {
   return { 'idempotency-key': `key-${key}` }
 }

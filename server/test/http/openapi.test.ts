@@ -7,26 +7,28 @@ import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { onEachEngine, sqlite } from '../../../testing/engines.ts'
 import {
-  type Documented,
+  type DocumentedOperation,
+  documentedOperations,
   type ErrorBody,
   exampleOf,
-  operationsOf,
-  type Prepared,
-  prepare,
-  schemasOf,
-  send,
+  type PreparedRequest,
+  prepareRequest,
+  schemaFinder,
+  sendRequest,
 } from '../../../testing/operations.ts'
 import { type TestService, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
-import { files, pages } from '../../src/http/console/routes.ts'
+import { filePaths, pagePaths } from '../../src/http/console/routes.ts'
 import type { Document } from '../../src/http/docs/openapi-document.ts'
 
 const root = new URL('../../../', import.meta.url)
 
-// The console is no part of the interface.
-const consoles = [...pages, ...files].flatMap((url) => ['GET', 'HEAD'].map((method) => `${method} ${braced(url)}`))
+// The console is not part of the API.
+const consoleRoutes = [...pagePaths, ...filePaths].flatMap((url) =>
+  ['GET', 'HEAD'].map((method) => `${method} ${withBraces(url)}`),
+)
 
-function braced(url: string): string {
+function withBraces(url: string): string {
   return url.replaceAll(/:(\w+)/g, '{$1}')
 }
 
@@ -37,7 +39,7 @@ async function readDocument({ app }: TestService): Promise<Document> {
   return response.json()
 }
 
-/** The routes of the interface as the router prints them: a tree in which each line adds to the address of the lines above. */
+/** The API's routes as the router prints them: a tree in which each line extends the path of the lines above. */
 function routesOf({ app }: TestService): string[] {
   const parts: string[] = []
   return app
@@ -46,31 +48,31 @@ function routesOf({ app }: TestService): string[] {
     .flatMap((line) => {
       const [, indent = '', part = '', methods = ''] = /^((?:[│ ] {3})*[├└]── )(\S*)(?: \((.*)\))?$/.exec(line) ?? []
       parts.splice(indent.length / 4 - 1, Number.POSITIVE_INFINITY, part)
-      const url = braced(parts.join(''))
+      const url = withBraces(parts.join(''))
       return methods === '' ? [] : methods.split(', ').map((method) => `${method} ${url}`)
     })
-    .filter((route) => !route.endsWith('*') && !consoles.includes(route))
+    .filter((route) => !route.endsWith('*') && !consoleRoutes.includes(route))
 }
 
 describe('The OpenAPI document', () => {
   const service = useService(sqlite)
   let document: Document
-  let operations: Documented[]
+  let operations: DocumentedOperation[]
   before(async () => {
     document = await readDocument(service)
-    operations = operationsOf(document)
+    operations = documentedOperations(document)
   })
 
-  test('is the one in docs', async () => {
+  test('docs/openapi.json is the document that the service generates', async () => {
     const { body } = await service.app.inject('/openapi.json')
     const committed = readFileSync(new URL('docs/openapi.json', root), 'utf8')
     assert.ok(body === committed, 'docs/openapi.json is not up to date: run npm run openapi')
   })
 
-  test('has no complaint from a linter, not even a warning', { timeout: 60_000 }, () => {
+  test('the OpenAPI document passes the linter without warnings', { timeout: 60_000 }, () => {
     const linter = fileURLToPath(new URL('node_modules/.bin/redocly', root))
     assert.ok(existsSync(linter), '@redocly/cli is not installed: run npm ci')
-    // It would tell its makers about the run and look for a newer version of itself.
+    // The tests must not send telemetry or look for updates.
     const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
     const arguments_ = [linter, 'lint', 'docs/openapi.json', '--format=stylish']
     const { status, stdout, stderr } = spawnSync(process.execPath, arguments_, { cwd: root, env, encoding: 'utf8' })
@@ -78,50 +80,50 @@ describe('The OpenAPI document', () => {
     assert.doesNotMatch(stdout + stderr, /warning/)
   })
 
-  test('describes every route of the service and nothing else', () => {
+  test('the OpenAPI document describes every route of the service and nothing else', () => {
     assert.deepEqual(operations.map(({ name }) => name).sort(), routesOf(service).sort())
   })
 
-  test('says of every operation what it does, and shows how success looks', () => {
+  test('every operation has a description and an example of success', () => {
     const tags = document.tags.map(({ name }) => name)
-    const lacks = operations.flatMap(({ name, path, operation, success }) => {
+    const missing = operations.flatMap(({ name, path, operation, success }) => {
       const { operationId, summary, parameters = [], requestBody } = operation
-      const shown = path.startsWith('/api/v1/')
-      const needs = {
+      const needsExamples = path.startsWith('/api/v1/')
+      const requirements = {
         operationId: /^[a-z][A-Za-z]+$/.test(operationId),
         summary: summary !== '',
         'one known tag': operation.tags.length === 1 && tags.includes(operation.tags[0] ?? ''),
         'a description of each parameter': parameters.every(({ description }) => description !== ''),
-        'an example of its body': !shown || !requestBody || exampleOf(requestBody.content) !== undefined,
-        'an answer of success': success !== undefined,
+        'an example of its body': !needsExamples || !requestBody || exampleOf(requestBody.content) !== undefined,
+        'a success response': success !== undefined,
         'an example of success':
-          !shown || success?.status === 204 || exampleOf(success?.response.content) !== undefined,
+          !needsExamples || success?.status === 204 || exampleOf(success?.response.content) !== undefined,
       }
-      return Object.entries(needs).flatMap(([need, isMet]) => (isMet ? [] : `${name} needs ${need}`))
+      return Object.entries(requirements).flatMap(([what, isMet]) => (isMet ? [] : `${name} needs ${what}`))
     })
-    assert.deepEqual(lacks, [])
+    assert.deepEqual(missing, [])
     const ids = operations.map(({ operation }) => operation.operationId)
     assert.deepEqual(ids, [...new Set(ids)])
   })
 
-  test('lists the errors that the checks of the interface can lead to', () => {
-    for (const { name, path, method, operation, refusals } of operations.filter(({ path }) =>
+  test('every operation lists the errors that its checks can produce', () => {
+    for (const { name, path, method, operation, errors } of operations.filter(({ path }) =>
       path.startsWith('/api/v1/'),
     )) {
-      const statuses = refusals.map(({ status }) => status)
-      const isForSome = /For keys of role/.test(operation.description)
-      const expected = [401, ...(isForSome ? [403] : []), ...(path.includes('{') ? [404] : []), 500]
+      const statuses = errors.map(({ status }) => status)
+      const isRestricted = /Requires a key with the role/.test(operation.description)
+      const expected = [401, ...(isRestricted ? [403] : []), ...(path.includes('{') ? [404] : []), 500]
       for (const status of expected) assert.ok(statuses.includes(status), `${name} needs ${status}`)
-      // Bodies are read with every method but GET, also where none is asked for.
+      // Bodies are parsed for every method except GET, even if the operation needs none.
       if (method !== 'get') assert.ok(statuses.includes(422), `${name} needs 422`)
-      // Signing in is how one comes to a session.
+      // Only a key can start a session.
       assert.deepEqual(operation.security, operation.operationId === 'signIn' ? [{ key: [] }] : undefined)
     }
   })
 
-  test('has examples that fit their schemas', () => {
-    const schemaAt = schemasOf(document)
-    const places = [
+  test('every example in the OpenAPI document matches its schema', () => {
+    const schemaAt = schemaFinder(document)
+    const contents = [
       ...operations.flatMap(({ path, method, operation }) => [
         { steps: ['paths', path, method, 'requestBody'], content: operation.requestBody?.content },
         ...Object.entries(operation.responses).map(([status, response]) => ({
@@ -134,26 +136,26 @@ describe('The OpenAPI document', () => {
         content,
       })),
     ]
-    for (const { steps, content = {} } of places) {
+    for (const { steps, content = {} } of contents) {
       for (const [type, { examples = {} }] of Object.entries(content)) {
-        const fits = schemaAt(...steps, 'content', type, 'schema')
+        const matches = schemaAt(...steps, 'content', type, 'schema')
         for (const { value } of Object.values(examples)) {
-          assert.ok(fits(value), `${steps.join(' ')}: ${JSON.stringify(fits.errors)}`)
+          assert.ok(matches(value), `${steps.join(' ')}: ${JSON.stringify(matches.errors)}`)
         }
       }
     }
-    for (const { name, refusals } of operations) {
-      for (const { status, response, example } of refusals) {
+    for (const { name, errors } of operations) {
+      for (const { status, response, example } of errors) {
         assert.ok(example?.error.code && example.error.message, `${name} ${status} needs an example`)
         assert.ok(JSON.stringify(response).includes('#/components/schemas/'), `${name} ${status} needs the error body`)
       }
     }
   })
 
-  test('says what becomes of a request that is no proper HTTP', async () => {
+  test('malformed HTTP gets the documented response', async () => {
     await service.app.listen({ port: 0, host: '127.0.0.1' })
     const { port } = service.app.server.address() as AddressInfo
-    for (const { path, method, refusals } of operations.filter(({ operation }) => operation.tags[0] === 'Service')) {
+    for (const { path, method, errors } of operations.filter(({ operation }) => operation.tags[0] === 'Service')) {
       const [status, body] = await new Promise<[number, ErrorBody]>((resolve, reject) => {
         const headers = { 'x-large': 'x'.repeat(20_000) }
         const sent = request({ port, path, method, headers }, async (response) => {
@@ -162,40 +164,42 @@ describe('The OpenAPI document', () => {
         sent.on('error', reject).end()
       })
       assert.equal(status, 422)
-      assert.deepEqual(body, refusals.find((refusal) => refusal.status === 422)?.example)
+      assert.deepEqual(body, errors.find((error) => error.status === 422)?.example)
     }
   })
 })
 
-/** What is wrong with a request that is refused with the documented 422, where `{}` is a good body or it takes one word of some. */
-const mistakes: Record<string, Partial<Prepared>> = {
+/** Invalid input that gets the documented 422, for operations where an empty body or a nonsense parameter does not. */
+const invalidInputs: Record<string, Partial<PreparedRequest>> = {
   createKey: { body: { role: 'king' } },
   rotateKey: { body: { overlap_hours: -1 } },
   listPrompts: { query: { sort: 'age' } },
-  listTimeline: { query: { action: 'thought_of' } },
+  listTimeline: { query: { action: 'pushed' } },
 }
 
-/** What has to happen before a request is refused with the documented 409. */
-const conflicts: Record<string, (service: TestService, prepared: Prepared, operation: Documented) => Promise<unknown>> =
-  {
-    connectRepository: (service, prepared, operation) => send(service, operation, prepared),
-    syncRepository: disconnect,
-    redeliver: disconnect,
-    rotateKey: ({ store, now }, { parameters }) => store.keys.revoke(Number(parameters.key_id), now, operator),
-  }
+/** Puts the resource into a state in which the operation gets the documented 409. */
+const conflicts: Record<
+  string,
+  (service: TestService, prepared: PreparedRequest, operation: DocumentedOperation) => Promise<unknown>
+> = {
+  connectRepository: (service, prepared, operation) => sendRequest(service, operation, prepared),
+  syncRepository: disconnect,
+  redeliver: disconnect,
+  rotateKey: ({ store, now }, { parameters }) => store.keys.revoke(Number(parameters.key_id), now, operator),
+}
 
-async function disconnect({ store, now }: TestService, { parameters }: Prepared): Promise<void> {
+async function disconnect({ store, now }: TestService, { parameters }: PreparedRequest): Promise<void> {
   const repository = await store.repositories.find(Number(parameters.repository_id))
   if (repository !== null) await store.repositories.disconnect(repository, now, operator)
 }
 
-/** Requests that are refused with the status, if there is a way to bring that about. */
+/** Requests that get the given error status, if it can be provoked. */
 async function provoke(
   service: TestService,
-  operation: Documented,
-  prepared: Prepared,
+  operation: DocumentedOperation,
+  prepared: PreparedRequest,
   { status, isShared }: { status: number; isShared: boolean },
-): Promise<Prepared[]> {
+): Promise<PreparedRequest[]> {
   const { tenant, parameters, query, headers, sign } = prepared
   const { operationId, requestBody } = operation.operation
   switch (status) {
@@ -218,16 +222,16 @@ async function provoke(
       return names.map((name) => ({ ...prepared, parameters: { ...parameters, [name]: '987654321' } }))
     }
     case 409:
-      assert.ok(conflicts[operationId], `how does ${operationId} come to a conflict?`)
+      assert.ok(conflicts[operationId], `add a way to provoke a conflict for ${operationId}`)
       await conflicts[operationId]?.(service, prepared, operation)
       return [prepared]
     case 422: {
       if (isShared) return [{ ...prepared, headers: { 'content-type': 'application/json', ...headers }, body: '' }]
       if (operationId === 'receiveDelivery') {
-        const noText = Buffer.from([0xff])
-        return [{ ...prepared, headers: sign(noText), body: noText }]
+        const invalidUtf8 = Buffer.from([0xff])
+        return [{ ...prepared, headers: sign(invalidUtf8), body: invalidUtf8 }]
       }
-      if (mistakes[operationId] !== undefined) return [{ ...prepared, ...mistakes[operationId] }]
+      if (invalidInputs[operationId] !== undefined) return [{ ...prepared, ...invalidInputs[operationId] }]
       if (requestBody !== undefined) return [{ ...prepared, body: {} }]
       if (operation.method !== 'get')
         return [{ ...prepared, headers: { 'content-type': 'text/plain', ...headers }, body: 'x' }]
@@ -235,15 +239,15 @@ async function provoke(
       return [{ ...prepared, query: { ...query, ...Object.fromEntries(names.map((name) => [name, 'nonsense'])) } }]
     }
     case 429:
-      await tenant.fill(1_000 - (await tenant.used()))
-      // A key that was used before would be given its first answer again.
+      await tenant.fillMonth(1_000 - (await tenant.used()))
+      // The same idempotency key would get its first response again.
       return [{ ...prepared, headers: { ...headers, 'Idempotency-Key': 'another' } }]
     default:
       return []
   }
 }
 
-/** Ids differ from run to run. */
+/** IDs differ from run to run. */
 function withoutIds(body: ErrorBody): unknown {
   return JSON.parse(JSON.stringify(body).replaceAll(/(?<=[Kk]ey )\d+/g, '0'))
 }
@@ -255,12 +259,12 @@ onEachEngine('Documented examples', (engine) => {
     document = await readDocument(service)
   })
 
-  test('lead to documented answers', async (context) => {
-    const schemaAt = schemasOf(document)
-    for (const documented of operationsOf(document)) {
-      await context.test(documented.name, async () => {
+  test('every documented example request gets a documented response', async (t) => {
+    const schemaAt = schemaFinder(document)
+    for (const documented of documentedOperations(document)) {
+      await t.test(documented.name, async () => {
         const { path, method, success } = documented
-        const response = await send(service, documented, await prepare(service, documented))
+        const response = await sendRequest(service, documented, await prepareRequest(service, documented))
         assert.equal(response.statusCode, success.status, response.body)
         for (const header of Object.keys(success.response.headers ?? {})) {
           assert.ok(response.headers[header.toLowerCase()] !== undefined, `${header} is missing`)
@@ -271,27 +275,30 @@ onEachEngine('Documented examples', (engine) => {
         }
         const [type = ''] = String(response.headers['content-type']).split(';')
         assert.ok(success.response.content[type], `${type} is not documented`)
-        const fits = schemaAt('paths', path, method, 'responses', String(success.status), 'content', type, 'schema')
-        assert.ok(fits(type === 'application/json' ? response.json() : response.body), JSON.stringify(fits.errors))
+        const matches = schemaAt('paths', path, method, 'responses', String(success.status), 'content', type, 'schema')
+        assert.ok(
+          matches(type === 'application/json' ? response.json() : response.body),
+          JSON.stringify(matches.errors),
+        )
       })
     }
   })
 
-  test('of errors are what the service says, to the letter', async (context) => {
-    for (const documented of operationsOf(document)) {
+  test('every documented example error is exactly what the service responds', async (t) => {
+    for (const documented of documentedOperations(document)) {
       if (documented.operation.tags[0] === 'Service') continue
-      // What is refused changes nothing, so that one preparation serves all.
-      const prepared = await prepare(service, documented)
-      // Our own failures are brought about in failure.test.ts.
-      for (const refusal of documented.refusals.filter(({ status }) => status < 500)) {
-        await context.test(`${documented.name} ${refusal.status}`, async () => {
-          const requests = await provoke(service, documented, prepared, refusal)
-          assert.ok(requests.length > 0, 'there is no way to bring this about')
+      // A rejected request changes nothing, so all errors can share one preparation.
+      const prepared = await prepareRequest(service, documented)
+      // process/database-failure.test.ts provokes the 500s.
+      for (const error of documented.errors.filter(({ status }) => status < 500)) {
+        await t.test(`${documented.name} ${error.status}`, async () => {
+          const requests = await provoke(service, documented, prepared, error)
+          assert.ok(requests.length > 0, 'no request provokes this error')
           for (const request of requests) {
-            const response = await send(service, documented, request)
-            assert.equal(response.statusCode, refusal.status, response.body)
-            assert.deepEqual(withoutIds(response.json()), withoutIds(refusal.example))
-            for (const header of Object.keys(refusal.response.headers ?? {})) {
+            const response = await sendRequest(service, documented, request)
+            assert.equal(response.statusCode, error.status, response.body)
+            assert.deepEqual(withoutIds(response.json()), withoutIds(error.example))
+            for (const header of Object.keys(error.response.headers ?? {})) {
               assert.ok(response.headers[header.toLowerCase()] !== undefined, `${header} is missing`)
             }
           }

@@ -2,16 +2,18 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { onEachEngine } from '../../../testing/engines.ts'
-import { inPortions } from '../../../testing/recording.ts'
-import { queryRows, type Tenant, useService } from '../../../testing/service.ts'
+import { queryRows } from '../../../testing/rows.ts'
+import { type Tenant, useService } from '../../../testing/service.ts'
+import { inBatches } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { intervalLength, intervalStart, intervals } from '../../src/domain/signals/interval.ts'
 import type { NewSignal, SignalValue } from '../../src/domain/signals/signal.ts'
+import { csvLine } from '../../src/http/signals/csv.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
 
-interface Model {
+interface SignalBody {
   id: number
   value: SignalValue
   metadata: unknown
@@ -21,11 +23,11 @@ interface Model {
 onEachEngine('Reading signals', (engine) => {
   const service = useService(engine)
 
-  async function store(
+  async function importSignals(
     tenant: Tenant,
     signals: { at: number; value: SignalValue; metadata?: string }[],
   ): Promise<void> {
-    const made = signals.map(
+    const stored = signals.map(
       ({ at, value, metadata = null }): NewSignal => ({
         organisationId: tenant.organisation.id,
         promptId: tenant.prompt.id,
@@ -34,14 +36,14 @@ onEachEngine('Reading signals', (engine) => {
         createdAt: at,
       }),
     )
-    await service.store.signals.import(inPortions(made))
+    await service.store.signals.import(inBatches(stored))
   }
 
   async function get(tenant: Tenant, path: string) {
     return service.app.inject({ url: `${tenant.path}${path}`, headers: tenant.headers })
   }
 
-  async function exported(tenant: Tenant, query = ''): Promise<Model[]> {
+  async function exportSignals(tenant: Tenant, query = ''): Promise<SignalBody[]> {
     const { body } = await get(tenant, `/signals/export${query}`)
     return body
       .split('\n')
@@ -51,7 +53,7 @@ onEachEngine('Reading signals', (engine) => {
 
   const someSignals = fc.array(
     fc.record({
-      // Few hours, many of them in the same, some on the very edge.
+      // A few hours, so that many signals share one, and some exactly on the boundary.
       at: fc
         .tuple(fc.integer({ min: 0, max: 6 }), fc.constantFrom(0, 1, 1_000, hour / 2, hour - 1))
         .map(([hours, rest]) => service.now - 10 * hour - (service.now % hour) + hours * hour + rest),
@@ -60,7 +62,7 @@ onEachEngine('Reading signals', (engine) => {
     { maxLength: 60 },
   )
 
-  test('gives them newest first with their metadata as they were sent', async () => {
+  test('signals are listed newest first with metadata exactly as sent', async () => {
     const tenant = await service.tenant()
     const metadata = '{"__proto__":{"a":1},"big":12345678901234567890,"text":"=1+1"}'
     await tenant.signal(`{"value":"negative","metadata":${metadata}}`)
@@ -71,14 +73,14 @@ onEachEngine('Reading signals', (engine) => {
     assert.ok(response.body.includes(`"metadata":${metadata}`))
     const { data, pagination } = response.json()
     assert.deepEqual(
-      data.map(({ value }: Model) => value),
+      data.map(({ value }: SignalBody) => value),
       ['positive', 'negative'],
     )
     assert.deepEqual(Object.keys(data[0]), ['id', 'value', 'metadata', 'created_at'])
     assert.deepEqual(pagination, { current_page: 1, total_pages: 1, total_count: 2, per_page: 25 })
   })
 
-  test('pages, filters and exports exactly what is there, whatever there is', async () => {
+  test('lists, filters and exports return exactly the stored signals', async () => {
     const bound = fc.option(
       fc
         .integer({ min: -1, max: 8 * 4 })
@@ -98,8 +100,8 @@ onEachEngine('Reading signals', (engine) => {
         async (signals, { value, since, until }, limit) => {
           fc.pre(since === null || until === null || until > since)
           const tenant = await service.tenant()
-          await store(tenant, signals)
-          const all = await exported(tenant)
+          await importSignals(tenant, signals)
+          const all = await exportSignals(tenant)
           assert.equal(all.length, signals.length)
           const expected = all
             .filter((signal) => value === null || signal.value === value)
@@ -110,8 +112,8 @@ onEachEngine('Reading signals', (engine) => {
             since !== null && `since=${new Date(since).toISOString()}`,
             until !== null && `until=${new Date(until).toISOString()}`,
           ].filter(Boolean)
-          assert.deepEqual(await exported(tenant, `?${parts.join('&')}`), expected)
-          const seen: Model[] = []
+          assert.deepEqual(await exportSignals(tenant, `?${parts.join('&')}`), expected)
+          const seen: SignalBody[] = []
           for (let page = 1; page <= Math.ceil(expected.length / limit) + 1; page++) {
             const { data, pagination } = (
               await get(tenant, `/signals?${[...parts, `page=${page}`, `limit=${limit}`].join('&')}`)
@@ -126,11 +128,11 @@ onEachEngine('Reading signals', (engine) => {
     )
   })
 
-  test('sums up every interval that the span touches, empty ones included, and agrees with what is stored', async () => {
+  test('a summary has every interval that overlaps the range, and matches the stored signals', async () => {
     await fc.assert(
       fc.asyncProperty(someSignals, fc.constantFrom(...intervals), async (signals, interval) => {
         const tenant = await service.tenant()
-        await store(tenant, signals)
+        await importSignals(tenant, signals)
         const [from, to] = [service.now - 2 * day, service.now]
         const query = `from=${new Date(from).toISOString()}&to=${new Date(to).toISOString()}&interval=${interval}`
         const { data, total } = (await get(tenant, `/signals/summary?${query}`)).json()
@@ -148,7 +150,7 @@ onEachEngine('Reading signals', (engine) => {
     )
   })
 
-  test('weeks begin on Monday, days at midnight, UTC', async () => {
+  test('weeks start on Monday and days at midnight, UTC', async () => {
     const tenant = await service.tenant()
     const query = 'from=2026-11-12T15:00:00Z&to=2026-11-17T00:00:00Z'
     const starts = async (interval: string) =>
@@ -161,14 +163,14 @@ onEachEngine('Reading signals', (engine) => {
     assert.equal((await starts('hour')).length, 4 * 24 + 9)
   })
 
-  test('counts the signals of any span to the millisecond', async () => {
+  test('signals of any span are counted to the millisecond', async () => {
     await fc.assert(
       fc.asyncProperty(
         someSignals,
         fc.array(fc.integer({ min: 0, max: 9 * hour }), { minLength: 2, maxLength: 8 }),
         async (signals, offsets) => {
           const tenant = await service.tenant()
-          await store(tenant, signals)
+          await importSignals(tenant, signals)
           const base = service.now - 11 * hour
           const bounds = offsets.map((offset) => base + offset).sort((a, b) => a - b)
           const spans = bounds.slice(1).map((until, i) => ({ from: bounds[i] as number, until }))
@@ -190,47 +192,47 @@ onEachEngine('Reading signals', (engine) => {
     )
   })
 
-  test('a signal that is taken back leaves every figure, and the month counts it on', async () => {
+  test('a deleted signal leaves all statistics and still counts towards the monthly limit', async () => {
     const tenant = await service.tenant()
-    const { data: kept } = (await tenant.signal({ value: 'positive' })).json()
-    const { data: gone } = (await tenant.signal({ value: 'negative' })).json()
+    const { data: remaining } = (await tenant.signal({ value: 'positive' })).json()
+    const { data: deleted } = (await tenant.signal({ value: 'negative' })).json()
     const remove = (id: unknown) =>
       service.app.inject({ method: 'DELETE', url: `${tenant.path}/signals/${id}`, headers: tenant.headers })
-    // Of several at once, one succeeds.
-    const statuses = (await Promise.all([1, 2, 3].map(() => remove(gone.id)))).map(({ statusCode }) => statusCode)
+    // Of several concurrent requests, one succeeds.
+    const statuses = (await Promise.all([1, 2, 3].map(() => remove(deleted.id)))).map(({ statusCode }) => statusCode)
     assert.deepEqual(statuses.sort(), [204, 404, 404])
     assert.deepEqual(
-      (await exported(tenant)).map(({ id }) => id),
-      [kept.id],
+      (await exportSignals(tenant)).map(({ id }) => id),
+      [remaining.id],
     )
     const { total } = (await get(tenant, '/signals/summary')).json()
     assert.deepEqual(total, { positive: 1, negative: 0 })
     assert.equal(await tenant.used(), 2)
-    for (const id of [gone.id, 'x', '0', '99999999']) assert.equal((await remove(id)).statusCode, 404)
+    for (const id of [deleted.id, 'x', '0', '99999999']) assert.equal((await remove(id)).statusCode, 404)
     const other = await service.tenant()
     const foreign = await service.app.inject({
       method: 'DELETE',
-      url: `${other.path}/signals/${kept.id}`,
+      url: `${other.path}/signals/${remaining.id}`,
       headers: other.headers,
     })
     assert.equal(foreign.statusCode, 404)
   })
 
-  test('sums and signals agree after any mixture of recording, importing and taking back', async () => {
+  test('sums match the stored signals after any mix of recording, importing and deleting', async () => {
     await fc.assert(
-      fc.asyncProperty(someSignals, fc.array(fc.nat(), { maxLength: 20 }), async (signals, taken) => {
+      fc.asyncProperty(someSignals, fc.array(fc.nat(), { maxLength: 20 }), async (signals, deletions) => {
         const tenant = await service.tenant()
-        await store(tenant, signals)
+        await importSignals(tenant, signals)
         for (let i = 0; i < 3; i++) await tenant.signal({ value: i % 2 === 0 ? 'positive' : 'negative' })
-        const ids = (await exported(tenant)).map(({ id }) => id)
-        for (const place of taken)
-          await service.store.signals.retract(tenant.prompt, ids[place % ids.length] as number, service.now, operator)
+        const ids = (await exportSignals(tenant)).map(({ id }) => id)
+        for (const index of deletions)
+          await service.store.signals.delete(tenant.prompt, ids[index % ids.length] as number, service.now, operator)
         const [hours] = await queryRows(
           service.url,
           `select coalesce(sum(positive), 0) as positive, coalesce(sum(negative), 0) as negative from signal_hours
            where prompt_id = ${tenant.prompt.id}`,
         )
-        const rows = await exported(tenant)
+        const rows = await exportSignals(tenant)
         const positive = rows.filter(({ value }) => value === 'positive').length
         assert.deepEqual([Number(hours?.positive), Number(hours?.negative)], [positive, rows.length - positive])
       }),
@@ -238,23 +240,22 @@ onEachEngine('Reading signals', (engine) => {
     )
   })
 
-  test('exports CSV that no spreadsheet takes for a formula', async () => {
+  test('no cell of a CSV export is run as a formula by a spreadsheet', async () => {
     const tenant = await service.tenant()
-    await store(tenant, [{ at: service.now, value: 'negative', metadata: '{"a":"say \\"hi\\", =1+1\\n"}' }])
+    await importSignals(tenant, [{ at: service.now, value: 'negative', metadata: '{"a":"say \\"hi\\", =1+1\\n"}' }])
     const response = await get(tenant, '/signals/export?format=csv')
     assert.match(response.headers['content-type'] as string, /^text\/csv/)
     assert.match(response.headers['content-disposition'] as string, /^attachment; filename="pmt_\w+-signals\.csv"$/)
     const [head, line] = response.body.split('\r\n')
     assert.equal(head, 'id,value,created_at,metadata')
     assert.match(line as string, /^\d+,negative,2026-[^,]+,"\{""a"":""say \\""hi\\"", =1\+1\\n""\}"$/)
-    const { csvLine } = await import('../../src/http/signals/csv.ts')
     const cells = ['=1', '+1', '-1', '@x', '\tx', 'a"b', 'plain']
     assert.equal(csvLine(cells), `'=1,'+1,'-1,'@x,'\tx,"a""b",plain\r\n`)
   })
 
-  test('refuses what makes no sense, naming the parameter', async () => {
+  test('an invalid query parameter of a signal list, export or summary is rejected by name', async () => {
     const tenant = await service.tenant()
-    const wrong = {
+    const invalid = {
       '/signals?value=good': 'value',
       '/signals?since=yesterday': 'since',
       '/signals?since=2026-11-02T00:00:00Z&until=2026-11-01T00:00:00Z': 'until',
@@ -262,17 +263,17 @@ onEachEngine('Reading signals', (engine) => {
       '/signals/export?until=2026-13-01T00:00:00Z': 'until',
       '/signals/summary?interval=year': 'interval',
       '/signals/summary?from=2026-11-02T00:00:00Z&to=2026-11-02T00:00:00Z': 'to',
-      '/signals/summary?from=1990-01-01T00:00:00Z&to=2026-11-02T00:00:00Z&interval=hour': 'from',
+      '/signals/summary?from=1990-01-01T00:00:00Z&to=2026-11-02T00:00:00Z&interval=hour': 'The time range',
       '/signals/summary?to=1': 'to',
     }
-    for (const [path, name] of Object.entries(wrong)) {
+    for (const [path, name] of Object.entries(invalid)) {
       const response = await get(tenant, path)
       assert.equal(response.statusCode, 422, path)
       assert.match(response.json().error.message, new RegExp(`^${name} `), path)
     }
   })
 
-  test('is for standard and admin keys, and for the organisation itself', async () => {
+  test('only standard and admin keys of the organisation can read signals', async () => {
     const [tenant, other] = [await service.tenant(), await service.tenant()]
     const ingest = await service.key(tenant.organisation, 'ingest')
     for (const path of ['/signals', '/signals/export', '/signals/summary', '/impact']) {
@@ -282,29 +283,5 @@ onEachEngine('Reading signals', (engine) => {
       )
       assert.deepEqual(await Promise.all(statuses), [403, 404, 401], path)
     }
-  })
-
-  test('tells with every answer to a recording what is left of the month', async () => {
-    const tenant = await service.tenant()
-    const allowance = (response: Awaited<ReturnType<Tenant['signal']>>) => {
-      const { headers } = response
-      return [headers['ratelimit-limit'], headers['ratelimit-remaining'], headers['ratelimit-reset']].map(Number)
-    }
-    const reset = Math.ceil((Date.UTC(2026, 11) - service.now) / 1_000)
-    assert.deepEqual(allowance(await tenant.signal({ value: 'positive' }, { 'idempotency-key': 'a' })), [
-      1000,
-      999,
-      reset,
-    ])
-    assert.deepEqual(allowance(await tenant.signal({ value: 'positive' }, { 'idempotency-key': 'a' })), [
-      1000,
-      999,
-      reset,
-    ])
-    assert.deepEqual(allowance(await tenant.signal({ value: 'wrong' })), [1000, 999, reset])
-    await tenant.fill(999)
-    const refused = await tenant.signal({ value: 'positive' })
-    assert.equal(refused.statusCode, 429)
-    assert.deepEqual(allowance(refused), [1000, 0, reset])
   })
 })

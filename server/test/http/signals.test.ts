@@ -3,7 +3,8 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
-import { queryRows, type Tenant, useService } from '../../../testing/service.ts'
+import { queryRows } from '../../../testing/rows.ts'
+import { type Tenant, useService } from '../../../testing/service.ts'
 import { errorBodySchema } from '../../src/http/error-schema.ts'
 import { signalSchema } from '../../src/http/signals/schema.ts'
 
@@ -12,11 +13,11 @@ async function storedMetadata(tenant: Tenant): Promise<unknown> {
   return (await queryRows(tenant.service.url, sql))[0]?.metadata
 }
 
-onEachEngine('POST signals', (engine) => {
+onEachEngine('Creating signals', (engine) => {
   const service = useService(engine)
 
   describe('201', () => {
-    test('answers with id, value and the time, and nothing else', async () => {
+    test('the response to a new signal has exactly id, value and created_at', async () => {
       const tenant = await service.tenant()
       const response = await tenant.signal({ value: 'negative', metadata: { a: 1 } })
       assert.equal(response.statusCode, 201)
@@ -29,7 +30,7 @@ onEachEngine('POST signals', (engine) => {
       })
     })
 
-    test('means stored: another connection sees the signal', async () => {
+    test('a signal with a 201 is visible to another connection', async () => {
       const tenant = await service.tenant()
       const { id } = (await tenant.signal({ value: 'positive', metadata: { trace: 'abc' } })).json().data
       const [row] = await queryRows(
@@ -42,21 +43,21 @@ onEachEngine('POST signals', (engine) => {
       )
     })
 
-    test('ignores fields it does not know', async () => {
+    test('unknown fields of a signal are ignored', async () => {
       const tenant = await service.tenant()
       const response = await tenant.signal({ value: 'positive', score: 5, id: 1, created_at: 'then', metadata: null })
       assert.equal(response.statusCode, 201)
       assert.equal(response.json().data.created_at, '2026-11-15T12:00:00.000Z')
     })
 
-    test('takes application/json with parameters and in any case', async () => {
+    test('Content-Type application/json is accepted with parameters and in any case', async () => {
       const tenant = await service.tenant()
       for (const type of ['application/json; charset=utf-8', 'application/json;charset=UTF-8', 'Application/JSON']) {
         assert.equal((await tenant.signal({ value: 'positive' }, { 'content-type': type })).statusCode, 201, type)
       }
     })
 
-    test('stores no metadata where it is absent or null', async () => {
+    test('absent and null metadata are stored as none', async () => {
       const tenant = await service.tenant()
       for (const body of [{ value: 'positive' }, { value: 'positive', metadata: null }]) {
         assert.equal((await tenant.signal(body)).statusCode, 201)
@@ -64,7 +65,7 @@ onEachEngine('POST signals', (engine) => {
       }
     })
 
-    test('keeps metadata to the letter, whatever is in it', async () => {
+    test('metadata of any content is stored exactly as sent', async () => {
       const tenant = await service.tenant()
       const texts = [
         '{}',
@@ -85,7 +86,7 @@ onEachEngine('POST signals', (engine) => {
       assert.equal(({} as { polluted?: boolean }).polluted, undefined)
     })
 
-    test('reads any JSON object back equal', async () => {
+    test('any JSON object is read back equal', async () => {
       const tenant = await service.tenant('business')
       const objects = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ stringUnit: 'binary' }))
       await fc.assert(
@@ -98,7 +99,7 @@ onEachEngine('POST signals', (engine) => {
       )
     })
 
-    test('takes the last of repeated members, as JSON.parse does', async () => {
+    test('the last of repeated members counts, as in JSON.parse', async () => {
       const tenant = await service.tenant()
       const response = await tenant.signal(
         '{"value":"negative","metadata":{"a":1},"value":"positive","metadata":{"b":2},"meta\\u0064ata":{"c":3}}',
@@ -109,7 +110,7 @@ onEachEngine('POST signals', (engine) => {
   })
 
   describe('422', () => {
-    test('refuses a value that is not exactly positive or negative', async () => {
+    test('a value other than exactly positive or negative is rejected', async () => {
       const tenant = await service.tenant()
       for (const value of [
         'Positive',
@@ -131,11 +132,11 @@ onEachEngine('POST signals', (engine) => {
       }
       const missing = await tenant.signal({ metadata: {} })
       assert.equal(missing.statusCode, 422)
-      assert.equal(missing.json().error.message, 'value must be given')
+      assert.equal(missing.json().error.message, 'value is required')
       assert.equal(await tenant.used(), 0)
     })
 
-    test('refuses a body that is no JSON object and says what is wrong', async () => {
+    test('a body that is not a JSON object is rejected with the reason', async () => {
       const tenant = await service.tenant()
       const bodies: [string | Buffer, RegExp][] = [
         ['', /body/],
@@ -164,7 +165,7 @@ onEachEngine('POST signals', (engine) => {
       assert.equal(await tenant.used(), 0)
     })
 
-    test('refuses a body without a Content-Type or with another than JSON', async () => {
+    test('a body without the Content-Type application/json is rejected', async () => {
       const tenant = await service.tenant()
       for (const type of [
         'text/plain',
@@ -189,7 +190,7 @@ onEachEngine('POST signals', (engine) => {
       assert.equal(await tenant.used(), 0)
     })
 
-    test('refuses metadata that is no object, over 16 KiB or more than 64 levels deep', async () => {
+    test('metadata that is not an object, over 16 KiB or more than 64 levels deep is rejected', async () => {
       const tenant = await service.tenant()
       const texts: [string, RegExp][] = [
         ['[]', /metadata must be an object or null/],
@@ -209,7 +210,7 @@ onEachEngine('POST signals', (engine) => {
       assert.equal(await tenant.used(), 0)
     })
 
-    test('refuses an Idempotency-Key that is not 1 to 255 visible ASCII characters', async () => {
+    test('an Idempotency-Key other than 1 to 255 visible ASCII characters is rejected', async () => {
       const tenant = await service.tenant()
       for (const key of ['', ' ', 'a b', 'é', 'a\tb', 'x'.repeat(256)]) {
         const response = await tenant.signal({ value: 'positive' }, { 'idempotency-key': key })
@@ -219,9 +220,9 @@ onEachEngine('POST signals', (engine) => {
       assert.equal((await tenant.signal({ value: 'positive' }, { 'idempotency-key': '~'.repeat(255) })).statusCode, 201)
     })
 
-    test('comes before the limit', async () => {
+    test('an invalid signal is reported before the monthly limit', async () => {
       const tenant = await service.tenant()
-      await tenant.fill(1_000)
+      await tenant.fillMonth(1_000)
       assert.equal((await tenant.signal({ value: 'wrong' })).statusCode, 422)
       assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 429)
     })

@@ -2,33 +2,33 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
-import { inPortions, signalOf } from '../../../testing/recording.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
+import { inBatches, signalFor } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { usageSchema } from '../../src/http/usage/schema.ts'
 
-onEachEngine('GET usage', (engine) => {
+onEachEngine('Usage', (engine) => {
   const service = useService(engine)
 
-  const ask = (headers: Record<string, string>) => service.app.inject({ url: '/api/v1/usage', headers })
+  const request = (headers: Record<string, string>) => service.app.inject({ url: '/api/v1/usage', headers })
 
   async function usage(tenant: Tenant) {
-    const response = await ask(tenant.headers)
+    const response = await request(tenant.headers)
     assert.equal(response.statusCode, 200, response.body)
     assertMatchesSchema(usageSchema, response)
     return response.json().data
   }
 
-  async function recordedAt(tenant: Tenant, ...times: string[]): Promise<void> {
-    const signals = times.map((at) => signalOf(tenant, { createdAt: Date.parse(at) }))
-    await service.store.signals.import(inPortions(signals))
+  async function recordAt(tenant: Tenant, ...times: string[]): Promise<void> {
+    const signals = times.map((at) => signalFor(tenant, { createdAt: Date.parse(at) }))
+    await service.store.signals.import(inBatches(signals))
   }
 
-  test('shows plan, limit and what is left of it, and twelve months with their zeros', async () => {
+  test('usage shows the plan, the limit, the rest and twelve months including empty ones', async () => {
     const tenant = await service.tenant()
     for (let i = 0; i < 3; i++) assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 201)
-    await recordedAt(tenant, '2026-10-31T23:59:59.999Z', '2026-01-01T00:00:00.000Z', '2025-12-31T23:59:59.999Z')
-    await recordedAt(tenant, '2025-12-01T00:00:00.000Z', '2025-11-30T23:59:59.999Z')
+    await recordAt(tenant, '2026-10-31T23:59:59.999Z', '2026-01-01T00:00:00.000Z', '2025-12-31T23:59:59.999Z')
+    await recordAt(tenant, '2025-12-01T00:00:00.000Z', '2025-11-30T23:59:59.999Z')
     assert.deepEqual(await usage(tenant), {
       plan: 'free',
       limit: 1_000,
@@ -52,9 +52,9 @@ onEachEngine('GET usage', (engine) => {
     })
   })
 
-  test('follows a change of plan with the next request; beyond a lowered limit nothing is left', async () => {
+  test('usage follows a change of plan on the next request, and nothing remains over a lowered limit', async () => {
     const tenant = await service.tenant('team')
-    await tenant.fill(1_500)
+    await tenant.fillMonth(1_500)
     const before = await usage(tenant)
     assert.deepEqual([before.plan, before.limit, before.used, before.remaining], ['team', 10_000, 1_500, 8_500])
     await service.store.organisations.setPlan(tenant.organisation.id, 'free', service.now, operator)
@@ -62,10 +62,10 @@ onEachEngine('GET usage', (engine) => {
     assert.deepEqual([after.plan, after.limit, after.used, after.remaining], ['free', 1_000, 1_500, 0])
   })
 
-  test('begins anew with the first instant of a month', async () => {
+  test('usage resets at the first instant of a month', async () => {
     const tenant = await service.tenant()
     const now = service.now
-    await recordedAt(tenant, '2026-12-31T23:59:59.999Z')
+    await recordAt(tenant, '2026-12-31T23:59:59.999Z')
     try {
       service.now = Date.parse('2026-12-31T23:59:59.999Z')
       assert.deepEqual((await usage(tenant)).months[0], { month: '2026-12', used: 1 })
@@ -82,26 +82,26 @@ onEachEngine('GET usage', (engine) => {
     }
   })
 
-  test('counts what the organisation recorded for all of its prompts, deleted ones too, and nobody else', async () => {
+  test('usage counts all prompts of the organisation, including deleted ones, and no other organisation', async () => {
     const [tenant, other] = [await service.tenant(), await service.tenant()]
     await tenant.signal({ value: 'negative' })
     await service.store.prompts.delete(tenant.prompt, service.now, operator)
     const second = await service.prompt(tenant.organisation)
-    await service.store.signals.record(signalOf(tenant, { promptId: second.id }))
+    await service.store.signals.record(signalFor(tenant, { promptId: second.id }))
     assert.equal((await usage(tenant)).used, 2)
     assert.equal((await usage(other)).used, 0)
   })
 
-  test('is for standard and admin keys', async () => {
+  test('only standard and admin keys can read usage', async () => {
     const { organisation } = await service.tenant()
     for (const [role, status] of [
       ['ingest', 403],
       ['standard', 200],
       ['admin', 200],
     ] as const) {
-      const response = await ask({ authorization: `Bearer ${await service.key(organisation, role)}` })
+      const response = await request({ authorization: `Bearer ${await service.key(organisation, role)}` })
       assert.equal(response.statusCode, status, role)
     }
-    assert.equal((await ask({})).statusCode, 401)
+    assert.equal((await request({})).statusCode, 401)
   })
 })

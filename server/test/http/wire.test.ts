@@ -2,13 +2,16 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { sqlite } from '../../../testing/engines.ts'
+import { eventually } from '../../../testing/eventually.ts'
 import { type Tenant, TestService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
+import { slowBodyMs } from '../../src/http/api.ts'
 
-/** Sends bytes over a real socket and gives everything that comes back until the service closes, or has answered. */
-function exchange(port: number, bytes: string | Buffer, answers = 1): Promise<string> {
+/** Sends bytes over a real socket and returns everything received until the service closes it or has sent all responses. */
+function exchange(port: number, bytes: string | Buffer, responses = 1): Promise<string> {
   return new Promise((resolve, reject) => {
     let received = ''
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
@@ -16,17 +19,17 @@ function exchange(port: number, bytes: string | Buffer, answers = 1): Promise<st
     socket.on('close', () => resolve(received))
     socket.on('data', (chunk) => {
       received += chunk
-      if ((received.match(/HTTP\/1\.1 /g)?.length ?? 0) >= answers && received.endsWith('}')) socket.end()
+      if ((received.match(/HTTP\/1\.1 /g)?.length ?? 0) >= responses && received.endsWith('}')) socket.end()
     })
   })
 }
 
-function parse(answer: string): { status: number; head: string; body: { error: { code: string; message: string } } } {
-  const [head = '', body = ''] = answer.split('\r\n\r\n')
+function parse(response: string): { status: number; head: string; body: { error: { code: string; message: string } } } {
+  const [head = '', body = ''] = response.split('\r\n\r\n')
   return { status: Number(head.slice(9, 12)), head, body: JSON.parse(body) }
 }
 
-describe('On the wire', () => {
+describe('HTTP on a real socket', () => {
   const service = new TestService()
   let port = 0
   let tenant: Tenant
@@ -38,8 +41,8 @@ describe('On the wire', () => {
   })
   after(() => service.close())
 
-  test('answers malformed HTTP with the error body', async () => {
-    const broken = [
+  test('malformed HTTP gets the error body', async () => {
+    const malformed = [
       'nonsense\r\n\r\n',
       'GET /healthz HTTP/9.9\r\n\r\n',
       'GET /healthz HTTP/1.1\r\nbad header\r\n\r\n',
@@ -49,7 +52,7 @@ describe('On the wire', () => {
       'POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: five\r\n\r\n',
       Buffer.from([0x16, 0x03, 0x01, 0x00, 0xa5, 0x01, 0x00]),
     ]
-    for (const bytes of broken) {
+    for (const bytes of malformed) {
       const { status, body, head } = parse(await exchange(port, bytes))
       assert.equal(status, 422, bytes.toString().slice(0, 60))
       assert.equal(body.error.code, 'validation_error')
@@ -59,29 +62,29 @@ describe('On the wire', () => {
     }
   })
 
-  test('answers malformed HTTP on a connection that was used before', async () => {
+  test('malformed HTTP on a reused connection gets the error body', async (t) => {
     const socket = connect(port, '127.0.0.1')
-    const answer = async (bytes: string) => {
+    t.after(() => socket.destroy())
+    const respond = async (bytes: string) => {
       socket.write(bytes)
       const [chunk] = await once(socket, 'data')
       return String(chunk)
     }
-    assert.match(await answer('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'), /^HTTP\/1\.1 200 /)
-    assert.match(await answer('nonsense\r\n\r\n'), /^HTTP\/1\.1 422 /)
-    socket.destroy()
+    assert.match(await respond('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'), /^HTTP\/1\.1 200 /)
+    assert.match(await respond('nonsense\r\n\r\n'), /^HTTP\/1\.1 422 /)
   })
 
-  test('never answers one request with what is wrong with the next', async () => {
+  test('a malformed request never replaces the response to the request before it', async () => {
     const signal =
       `POST ${tenant.path}/signals HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tenant.key}\r\n` +
       `Content-Type: application/json\r\nContent-Length: 20\r\n\r\n{"value":"positive"}`
-    const answers = await exchange(port, `${signal}nonsense\r\n\r\n`, 2)
-    assert.match(answers, /"value":"positive"/)
-    assert.match(answers, /^HTTP\/1\.1 201 /)
-    assert.doesNotMatch(answers, / 422 /)
+    const responses = await exchange(port, `${signal}nonsense\r\n\r\n`, 2)
+    assert.match(responses, /"value":"positive"/)
+    assert.match(responses, /^HTTP\/1\.1 201 /)
+    assert.doesNotMatch(responses, / 422 /)
   })
 
-  test('answers no request that is hidden in the body of another, however its length is told', async () => {
+  test('a request smuggled in the body of another is never answered, however its length is encoded', async () => {
     const head =
       `POST ${tenant.path}/signals HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tenant.key}\r\n` +
       'Content-Type: application/json\r\n'
@@ -109,16 +112,17 @@ describe('On the wire', () => {
     ]
     const before = await tenant.used()
     for (const rest of ambiguous) {
-      const answer = await exchange(port, `${head}${rest}${hidden}`, 2)
-      assert.equal(answer.match(/HTTP\/1\.1 /g)?.length, 1, JSON.stringify(rest))
-      assert.equal(parse(answer).status, 422, JSON.stringify(rest))
+      const response = await exchange(port, `${head}${rest}${hidden}`, 2)
+      assert.equal(response.match(/HTTP\/1\.1 /g)?.length, 1, JSON.stringify(rest))
+      assert.equal(parse(response).status, 422, JSON.stringify(rest))
     }
     assert.equal(await tenant.used(), before)
-    const answers = await exchange(port, `${head}Transfer-Encoding: chunked\r\n\r\n${chunks}${hidden}`, 2)
-    assert.deepEqual(answers.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 201', 'HTTP/1.1 200'], 'the attempt itself is wrong')
+    // The same request with a valid length gets both responses, so the attempts above fail for the right reason.
+    const responses = await exchange(port, `${head}Transfer-Encoding: chunked\r\n\r\n${chunks}${hidden}`, 2)
+    assert.deepEqual(responses.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 201', 'HTTP/1.1 200'])
   })
 
-  test('unpacks nothing: a compressed body is refused as it is', async () => {
+  test('a compressed body is rejected without being decompressed', async () => {
     const bomb = gzipSync(Buffer.alloc(8 * 1024 * 1024, ' '))
     for (const encoding of ['gzip', 'br', 'deflate', 'identity']) {
       const response = await tenant.signal(bomb, { 'content-encoding': encoding })
@@ -127,20 +131,20 @@ describe('On the wire', () => {
     }
   })
 
-  test('serves a request without Host, and with an Expect it does not know', async () => {
+  test('a request without Host or with an unknown Expect is served', async () => {
     assert.match(await exchange(port, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'), /^HTTP\/1\.1 200/)
     const expecting = 'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n'
     assert.match(await exchange(port, expecting), /^HTTP\/1\.1 200/)
   })
 
-  test('answers methods that nobody uses like every other: 401 without a key', async () => {
+  test('unusual methods get 401 without a key', async () => {
     for (const method of ['PROPFIND', 'TRACE', 'QUERY', 'LINK']) {
       const { status } = parse(await exchange(port, `${method} ${tenant.path}/history HTTP/1.1\r\nHost: x\r\n\r\n`))
       assert.equal(status, 401, method)
     }
   })
 
-  test('gives slow clients a time after which their connection is taken back', async () => {
+  test('slow clients are disconnected after a timeout', async () => {
     const { headersTimeout, requestTimeout, keepAliveTimeout } = service.app.server
     assert.deepEqual(
       { headersTimeout, requestTimeout, keepAliveTimeout },
@@ -148,38 +152,42 @@ describe('On the wire', () => {
     )
   })
 
-  test('tells a client that stops in the middle of a request that its time is up', async () => {
-    const connected = once(service.app.server, 'connection')
+  test('a client that stops in the middle of a request gets an error about the timeout', async () => {
+    const received = once(service.app.server, 'request')
     const head = `POST ${tenant.path}/signals HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tenant.key}\r\n`
-    const answer = exchange(port, `${head}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{`)
-    const [socket] = await connected
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    // As node does it when the time is over.
+    const response = exchange(port, `${head}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{`)
+    const [{ socket }] = await received
+    // What Node does when the timeout expires.
     service.app.server.emit('clientError', Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
-    const { status, body } = parse(await answer)
+    const { status, body } = parse(await response)
     assert.equal(status, 422)
     assert.equal(body.error.message, 'The request did not arrive in time')
   })
 
-  test('refuses a key that is revoked while its body is still on the way', async () => {
+  test('a key that is revoked while its request body arrives is rejected', async (t) => {
     const other = await service.tenant()
+    const [key] = await service.store.keys.list(other.organisation.id)
+    const keyId = key?.id as number
     const socket = connect(port, '127.0.0.1')
+    t.after(() => socket.destroy())
     socket.write(
       `POST ${other.path}/signals HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${other.key}\r\n` +
         `Content-Type: application/json\r\nContent-Length: 20\r\n\r\n{"value":`,
     )
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    const [key] = await service.store.keys.list(other.organisation.id)
-    await service.store.keys.revoke(key?.id as number, service.now, operator)
-    await new Promise((resolve) => setTimeout(resolve, 500))
+    await eventually(async () => {
+      await service.lastUsed.flush()
+      return (await service.store.keys.find(keyId))?.lastUsedAt !== null
+    })
+    await service.store.keys.revoke(keyId, service.now, operator)
+    // The service measures how long the body takes, so the test has to take that long.
+    await pause(slowBodyMs + 50)
     socket.write('"positive"}')
-    const [answer] = await once(socket, 'data')
-    socket.destroy()
-    assert.match(String(answer), /^HTTP\/1\.1 401 /)
+    const [response] = await once(socket, 'data')
+    assert.match(String(response), /^HTTP\/1\.1 401 /)
     assert.equal(await other.used(), 0)
   })
 
-  test('gives every answer a request id of its own, or the one it was given', async () => {
+  test('every response has a new request ID, or a valid one that the client sent', async () => {
     const url = `http://127.0.0.1:${port}/api/v1/x`
     const ids = new Set<string | null>()
     for (let i = 0; i < 3; i++) ids.add((await fetch(url)).headers.get('x-request-id'))
@@ -191,24 +199,24 @@ describe('On the wire', () => {
     assert.doesNotMatch(await given.text(), /trace-1/)
   })
 
-  test('takes a body that arrives in pieces', async () => {
+  test('a body that arrives in pieces is accepted', async () => {
     const body = '{"value":"positive","metadata":{"emoji":"😀"}}'
     const bytes = Buffer.from(body)
     const head =
       `POST ${tenant.path}/signals HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tenant.key}\r\n` +
       `Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
-    // The emoji's four bytes come in different chunks.
+    // Splits the emoji's four bytes across two chunks.
     const cut = bytes.indexOf(Buffer.from('😀')) + 2
     const chunks = [bytes.subarray(0, cut), bytes.subarray(cut)].flatMap((part) => [
       Buffer.from(`${part.length.toString(16)}\r\n`),
       part,
       Buffer.from('\r\n'),
     ])
-    const answer = await exchange(port, Buffer.concat([Buffer.from(head), ...chunks, Buffer.from('0\r\n\r\n')]))
-    assert.match(answer, /^HTTP\/1\.1 201/)
+    const response = await exchange(port, Buffer.concat([Buffer.from(head), ...chunks, Buffer.from('0\r\n\r\n')]))
+    assert.match(response, /^HTTP\/1\.1 201/)
   })
 
-  test('answers what it does not know outside the interface without asking for a key', async () => {
+  test('an unknown path outside the API gets 404 without a key', async () => {
     const response = await fetch(`http://127.0.0.1:${port}/nothing`)
     assert.equal(response.status, 404)
     assert.equal(((await response.json()) as { error: { code: string } }).error.code, 'not_found')

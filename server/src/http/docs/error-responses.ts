@@ -40,7 +40,7 @@ export const errorResponses: Record<string, ErrorResponse> = {
     name: 'Conflict',
     description: "Conflicts with the resource's current state.",
     schema: errorBodySchema,
-    example: bodyOf(new DomainError('conflict', 'This repository is disconnected.')),
+    example: bodyOf(new DomainError('conflict', 'This repository is disconnected. Connect it again first.')),
   },
   422: {
     name: 'Invalid',
