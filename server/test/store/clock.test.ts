@@ -4,28 +4,28 @@ import { onEachEngine } from '../../../testing/engines.ts'
 import { type TestService, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { failedAttempt } from '../../src/domain/repositories/delivery.ts'
-import { newHookId, type Repository } from '../../src/domain/repositories/repository.ts'
+import { generateHookId, type Repository } from '../../src/domain/repositories/repository.ts'
 import { removeOldSignals } from '../../src/domain/signals/retention.ts'
 import { day, hour } from '../../src/domain/time.ts'
 
 const second = 1_000
 const minute = 60 * second
 
-onEachEngine('A clock that goes back', (engine) => {
+onEachEngine('When the clock goes back', (engine) => {
   const service = useService(engine)
 
-  test('leaves a lease whose holder is gone for a minute at most', async () => {
-    const { id } = await connected(service)
+  test('a lease whose holder has crashed blocks the repository for at most a minute', async () => {
+    const { id } = await connectRepository(service)
     const { repositories } = service.store
     const { now } = service
-    await repositories.lease(id, 'gone', now, now + 10 * second)
-    const back = now - 3 * hour
-    assert.ok((await repositories.due(back)).includes(id))
-    assert.ok(await repositories.lease(id, 'next', back, back + 10 * second))
+    await repositories.lease(id, 'crashed', now, now + 10 * second)
+    const earlier = now - 3 * hour
+    assert.ok((await repositories.due(earlier)).includes(id))
+    assert.ok(await repositories.lease(id, 'next', earlier, earlier + 10 * second))
   })
 
-  test('does not take a lease from somebody whose clock is a little ahead', async () => {
-    const { id } = await connected(service)
+  test('a lease by a worker whose clock is slightly ahead is respected', async () => {
+    const { id } = await connectRepository(service)
     const { repositories } = service.store
     const { now } = service
     await repositories.lease(id, 'ahead', now + 5 * second, now + 15 * second)
@@ -33,8 +33,8 @@ onEachEngine('A clock that goes back', (engine) => {
     assert.equal(await repositories.lease(id, 'behind', now, now + 10 * second), null)
   })
 
-  test('does not put off for long what was to be done', async () => {
-    const repository = await connected(service)
+  test('syncs and retries that were due are not put off until the clock catches up', async () => {
+    const repository = await connectRepository(service)
     const { repositories, deliveries } = service.store
     const { now } = service
     const lease = await repositories.lease(repository.id, 'owner', now, now + 10 * second)
@@ -48,15 +48,15 @@ onEachEngine('A clock that goes back', (engine) => {
     const [received] = await deliveries.pending(repository, now - minute, 10)
     assert.ok(received)
 
-    // What failed is tried again after a pause, but not after one of a month.
+    // A failed delivery is retried after a delay, but a delay of a month is recognised as a clock change.
     const again = await repositories.lease(repository.id, 'owner', now, now + 10 * second)
     assert.ok(again)
-    await service.store.facts.apply(again, { deliveries: [failedAttempt(received, 'gone', now)] })
+    await service.store.facts.apply(again, { deliveries: [failedAttempt(received, 'unreachable', now)] })
     assert.equal((await deliveries.pending(repository, now - minute, 10)).length, 0)
     assert.equal((await deliveries.pending(repository, now - 30 * day, 10)).length, 1)
   })
 
-  test('records and counts signals in a month whose signals were removed', async () => {
+  test('signals are recorded and counted in a month that retention has already removed', async () => {
     const tenant = await service.tenant()
     const { now } = service
     assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 201)
@@ -68,10 +68,10 @@ onEachEngine('A clock that goes back', (engine) => {
   })
 })
 
-async function connected({ store, now }: TestService): Promise<Repository> {
+async function connectRepository({ store, now }: TestService): Promise<Repository> {
   const { id: organisationId } = await store.organisations.create({ name: 'Acme', plan: 'free', createdAt: now })
-  const facts = { forge: 'github' as const, path: '*.md', similarity: 50, sealedToken: null, sealedSecret: '' }
-  const url = `https://forge.example/${newHookId()}.git`
-  const repository = { organisationId, url, ...facts, hookId: newHookId(), createdAt: now }
+  const settings = { forge: 'github' as const, path: '*.md', similarity: 50, sealedToken: null, sealedSecret: '' }
+  const url = `https://forge.example/${generateHookId()}.git`
+  const repository = { organisationId, url, ...settings, hookId: generateHookId(), createdAt: now }
   return (await store.repositories.connect(repository, operator)) as Repository
 }

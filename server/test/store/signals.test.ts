@@ -1,98 +1,23 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import pg from 'pg'
-import { onEachEngine, postgres } from '../../../testing/engines.ts'
-import { inPortions, signalOf } from '../../../testing/recording.ts'
-import { openTestStore, queryRows, usageOf, useService } from '../../../testing/service.ts'
+import { onTestEnd } from '../../../testing/cleanup.ts'
+import { onEachEngine, onPostgres, postgres } from '../../../testing/engines.ts'
+import { queryRows } from '../../../testing/rows.ts'
+import { useService } from '../../../testing/service.ts'
+import { signalFor } from '../../../testing/signals.ts'
 import { postgresArchive } from '../../src/store/postgres/archive.ts'
 import { openPostgres } from '../../src/store/postgres/database.ts'
-import { monthPartitions } from '../../src/store/postgres/months.ts'
+import { partitionCreator } from '../../src/store/postgres/partitions.ts'
 import { signalIds } from '../../src/store/postgres/signal-ids.ts'
+import { openAnotherStore } from './another-store.ts'
 
-onEachEngine('The store keeps signals and', (engine) => {
+onEachEngine('Recording signals', (engine) => {
   const service = useService(engine)
 
-  test('counts imported signals in their own months, past the limit, and adds them to the hours', async () => {
+  test('an idempotency key that is repeated, in the same batch or later, returns the first signal', async () => {
     const tenant = await service.tenant()
-    const times = ['2025-12-31T23:59:59.999Z', '2026-01-01T00:00:00.000Z', '2026-01-01T00:30:00.000Z'].map(Date.parse)
-    const signals = times.map((createdAt) => signalOf(tenant, { createdAt }))
-    const many = Array.from({ length: 1_500 }, () =>
-      signalOf(tenant, { createdAt: times[0] as number, value: 'negative' }),
-    )
-    assert.deepEqual(await service.store.signals.import(inPortions(signals, many)), { imported: 1_503 })
-    assert.deepEqual(await usageOf(service.url, tenant.organisation.id), [
-      { month: Date.parse('2025-12-01T00:00:00Z'), used: 1_501 },
-      { month: Date.parse('2026-01-01T00:00:00Z'), used: 2 },
-    ])
-    const hours = await queryRows(
-      service.url,
-      `select hour, positive, negative from signal_hours where prompt_id = ${tenant.prompt.id} order by hour`,
-    )
-    assert.deepEqual(
-      hours.map(({ hour, positive, negative }) => [Number(hour), Number(positive), Number(negative)]),
-      [
-        [Date.parse('2025-12-31T23:00:00Z'), 1, 1_500],
-        [Date.parse('2026-01-01T00:00:00Z'), 2, 0],
-      ],
-    )
-  })
-
-  test('records signals up to the limit and says how many are used beyond it', async () => {
-    const tenant = await service.tenant()
-    const outcomes = await Promise.all(
-      Array.from({ length: 7 }, () => service.store.signals.record(signalOf(tenant, { limit: 5 }))),
-    )
-    assert.deepEqual(
-      outcomes.map(({ kind }) => kind),
-      [...Array(5).fill('recorded'), 'over_limit', 'over_limit'],
-    )
-    assert.deepEqual(outcomes[6], { kind: 'over_limit', used: 5 })
-    assert.equal(new Set(outcomes.slice(0, 5).map((outcome) => 'id' in outcome && outcome.id)).size, 5)
-    assert.equal(await tenant.used(), 5)
-  })
-
-  test('holds each signal of a batch to the limit of its own request', async () => {
-    const tenant = await service.tenant()
-    for (let i = 0; i < 5; i++) await service.store.signals.record(signalOf(tenant))
-    const outcomes = await Promise.all(
-      [100, 5, 5, 100].map((limit) => service.store.signals.record(signalOf(tenant, { limit }))),
-    )
-    assert.deepEqual(
-      outcomes.map(({ kind }) => kind),
-      ['recorded', 'over_limit', 'over_limit', 'recorded'],
-    )
-  })
-
-  test('keeps organisations that share a batch apart', async () => {
-    const [full, roomy] = [await service.tenant(), await service.tenant()]
-    const outcomes = await Promise.all(
-      Array.from({ length: 6 }, (_, i) =>
-        service.store.signals.record(i % 2 === 0 ? signalOf(full, { limit: 1 }) : signalOf(roomy, { limit: 3 })),
-      ),
-    )
-    assert.deepEqual(
-      outcomes.map(({ kind }) => kind),
-      ['recorded', 'recorded', 'over_limit', 'recorded', 'over_limit', 'recorded'],
-    )
-    assert.equal(await full.used(), 1)
-    assert.equal(await roomy.used(), 3)
-  })
-
-  test('counts signals of two months that share a batch in their own months', async () => {
-    const tenant = await service.tenant()
-    const end = Date.parse('2026-11-30T23:59:59.999Z')
-    await Promise.all(
-      [end, end, end + 1].map((createdAt) => service.store.signals.record(signalOf(tenant, { createdAt, limit: 2 }))),
-    )
-    assert.deepEqual(await usageOf(service.url, tenant.organisation.id), [
-      { month: Date.parse('2026-11-01T00:00:00Z'), used: 2 },
-      { month: Date.parse('2026-12-01T00:00:00Z'), used: 1 },
-    ])
-  })
-
-  test('answers the same idempotency key in one batch and in a later one with the first signal', async () => {
-    const tenant = await service.tenant()
-    const signal = signalOf(tenant, { idempotency: { key: 'k', fingerprint: 'f' } })
+    const signal = signalFor(tenant, { idempotency: { key: 'k', fingerprint: 'f' } })
     const together = await Promise.all([1, 2, 3].map(() => service.store.signals.record(signal)))
     const later = await service.store.signals.record({ ...signal, createdAt: signal.createdAt + 1 })
     const [first] = together
@@ -104,50 +29,46 @@ onEachEngine('The store keeps signals and', (engine) => {
     assert.equal(await tenant.used(), 1)
   })
 
-  test('tells when an idempotency key comes back with another request, also over the limit', async () => {
+  test('an idempotency key reused for another request is reported, even over the limit', async () => {
     const tenant = await service.tenant()
-    const signal = signalOf(tenant, { limit: 1, idempotency: { key: 'k', fingerprint: 'f' } })
+    const signal = signalFor(tenant, { limit: 1, idempotency: { key: 'k', fingerprint: 'f' } })
     await service.store.signals.record(signal)
     const reused = await service.store.signals.record({ ...signal, idempotency: { key: 'k', fingerprint: 'other' } })
     assert.deepEqual(reused, { kind: 'key_reused' })
     assert.equal((await service.store.signals.record(signal)).kind, 'repeated')
   })
 
-  test('does not remember the idempotency key of a signal that was refused', async () => {
+  test('the idempotency key of a rejected signal is not stored', async () => {
     const tenant = await service.tenant()
-    const signal = signalOf(tenant, { limit: 0, idempotency: { key: 'k', fingerprint: 'f' } })
+    const signal = signalFor(tenant, { limit: 0, idempotency: { key: 'k', fingerprint: 'f' } })
     assert.equal((await service.store.signals.record(signal)).kind, 'over_limit')
     assert.equal((await service.store.signals.record({ ...signal, limit: 1 })).kind, 'recorded')
   })
 
-  test('keeps equal idempotency keys of two organisations apart', async () => {
+  test('organisations can use the same idempotency key independently', async () => {
     const idempotency = { key: 'same', fingerprint: 'f' }
     for (const tenant of [await service.tenant(), await service.tenant()]) {
-      assert.equal((await service.store.signals.record(signalOf(tenant, { idempotency }))).kind, 'recorded')
+      assert.equal((await service.store.signals.record(signalFor(tenant, { idempotency }))).kind, 'recorded')
     }
   })
 
-  test('stores an idempotency key once when two processes record it at the same moment', async () => {
+  test('an idempotency key that two processes record at once is stored once', async () => {
     const tenant = await service.tenant()
-    const other = await openTestStore(service.url)
-    try {
-      for (let round = 0; round < 20; round++) {
-        const signal = signalOf(tenant, { idempotency: { key: `k${round}`, fingerprint: 'f' } })
-        const outcomes = await Promise.all([service.store, other].map((store) => store.signals.record(signal)))
-        assert.deepEqual(outcomes.map(({ kind }) => kind).sort(), ['recorded', 'repeated'])
-      }
-    } finally {
-      await other.close()
+    const other = await openAnotherStore(service.url)
+    for (let round = 0; round < 20; round++) {
+      const signal = signalFor(tenant, { idempotency: { key: `k${round}`, fingerprint: 'f' } })
+      const outcomes = await Promise.all([service.store, other].map((store) => store.signals.record(signal)))
+      assert.deepEqual(outcomes.map(({ kind }) => kind).sort(), ['recorded', 'repeated'])
     }
     assert.equal(await tenant.used(), 20)
   })
 
-  test('keeps counter, hours and stored signals equal', async () => {
+  test('the monthly counter, hourly sums and stored signals agree', async () => {
     const tenant = await service.tenant('business')
     await Promise.all(
       Array.from({ length: 300 }, (_, i) =>
         service.store.signals.record(
-          signalOf(tenant, { value: i % 3 === 0 ? 'negative' : 'positive', createdAt: service.now + i * 60_000 }),
+          signalFor(tenant, { value: i % 3 === 0 ? 'negative' : 'positive', createdAt: service.now + i * 60_000 }),
         ),
       ),
     )
@@ -163,41 +84,46 @@ onEachEngine('The store keeps signals and', (engine) => {
   })
 })
 
-describe('The store keeps signals and, on PostgreSQL alone,', () => {
+onPostgres('Recording signals', () => {
   const service = useService(postgres)
 
-  test('makes room for a new month although somebody is reading signals', async () => {
+  test('the first signal of a month is recorded while a transaction reads signals', async () => {
     const tenant = await service.tenant()
     const reader = new pg.Client({ connectionString: service.url })
     await reader.connect()
+    onTestEnd(() => reader.end())
     await reader.query('begin; select count(*) from signals')
     const createdAt = Date.parse('2031-05-05T00:00:00Z')
-    const outcome = await service.store.signals.record(signalOf(tenant, { createdAt }))
-    await reader.end()
+    const outcome = await service.store.signals.record(signalFor(tenant, { createdAt }))
     assert.equal(outcome.kind, 'recorded')
   })
 
-  test('gives no id that an import of an organisation takes at the same moment', async () => {
+  test('recording never uses an ID that a concurrent import of an organisation has reserved', async () => {
     const database = await openPostgres(
       service.url,
       4,
       () => {},
       () => {},
     )
-    const engine = postgresArchive(database, monthPartitions(database), () => {})
+    onTestEnd(() => database.close())
+    const archive = postgresArchive(database, partitionCreator(database), () => {})
     const ids = signalIds(database)
-    const drawn = new Set<number>()
-    let stopped = false
-    const drawing = Array.from({ length: 2 }, async () => {
-      while (!stopped) for (const id of await ids.draw(1_024)) drawn.add(id)
+    const recorded = new Set<number>()
+    let isStopped = false
+    const recording = Array.from({ length: 2 }, async () => {
+      while (!isStopped) for (const id of await ids.reserve(1_024)) recorded.add(id)
     })
-    const taken: number[] = []
-    for (let i = 0; i < 200; i++) taken.push(await engine.writing((connection) => connection.takeIds('signals', 5)))
-    stopped = true
-    await Promise.all(drawing)
-    await database.close()
-    assert.ok(drawn.size > 1_000)
-    const twice = taken.filter((last) => [1, 2, 3, 4, 5].some((place) => drawn.has(last + place)))
-    assert.deepEqual(twice, [])
+    const lastBefore: number[] = []
+    try {
+      for (let i = 0; i < 200; i++) {
+        lastBefore.push(await archive.writeTransaction((connection) => connection.reserveIds('signals', 5)))
+      }
+    } finally {
+      isStopped = true
+      await Promise.all(recording)
+    }
+    assert.ok(recorded.size > 1_000)
+    const reused = lastBefore.filter((last) => [1, 2, 3, 4, 5].some((offset) => recorded.has(last + offset)))
+    assert.deepEqual(reused, [])
   })
 })

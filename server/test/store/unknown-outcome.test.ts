@@ -1,139 +1,150 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
+import { before, test } from 'node:test'
 import type { LightMyRequestResponse } from 'fastify'
 import pg from 'pg'
-import { type BreakingProxy, startBreakingProxy } from '../../../testing/breaking-proxy.ts'
-import { postgres, type TestDatabase } from '../../../testing/engines.ts'
-import { queryRows, type Tenant, TestService } from '../../../testing/service.ts'
+import { onTestEnd } from '../../../testing/cleanup.ts'
+import { onPostgres, postgres, type TestDatabase } from '../../../testing/engines.ts'
+import { eventually } from '../../../testing/eventually.ts'
+import { queryRows } from '../../../testing/rows.ts'
+import { type Tenant, TestService } from '../../../testing/service.ts'
+import { startTcpProxy, type TcpProxy } from '../../../testing/tcp-proxy.ts'
 
-const mark = 'the one that breaks it'
+// Part of every signal sent here, so the proxy recognises the statement that stores it.
+const marker = 'the one that breaks it'
 
-describe('Signals on a connection that breaks', () => {
+onPostgres('When the connection breaks while signals are stored', () => {
   const service = new TestService()
   let database: TestDatabase
-  let proxy: BreakingProxy
+  let proxy: TcpProxy
   before(async () => {
     database = await postgres.create()
-    proxy = await startBreakingProxy(database.url)
+    proxy = await startTcpProxy(database.url)
     await service.open({ name: 'PostgreSQL', create: async () => ({ url: proxy.url, remove: async () => {} }) })
-  })
-  after(async () => {
-    await service.close()
-    proxy.close()
-    await database.remove()
   })
 
   function send(tenant: Tenant, count: number): Promise<LightMyRequestResponse[]> {
-    const body = { value: 'positive', metadata: { mark } }
+    const body = { value: 'positive', metadata: { marker } }
     return Promise.all(
       Array.from({ length: count }, (_, i) => tenant.signal(body, i === 1 ? { 'idempotency-key': 'k' } : {})),
     )
   }
 
-  /** Those answered with 201 are stored, once each, and nothing else is; both counts agree. */
-  async function assertStored(tenant: Tenant, answers: LightMyRequestResponse[], before = 0): Promise<void> {
+  function assertAllRecorded(responses: LightMyRequestResponse[]): void {
+    assert.deepEqual([...new Set(responses.map(({ statusCode }) => statusCode))], [201])
+  }
+
+  /** Exactly the signals that got a 201 are stored, once each, and both the counter and the hourly sums agree. */
+  async function assertStored(tenant: Tenant, responses: LightMyRequestResponse[], before = 0): Promise<void> {
     const { id } = tenant.organisation
-    const answered = answers.filter(({ statusCode }) => statusCode === 201).map((answer) => answer.json().data.id)
+    const recorded = responses.filter(({ statusCode }) => statusCode === 201).map((response) => response.json().data.id)
     const rows = await queryRows(
       database.url,
-      `select id from signals where organisation_id = ${id} and metadata like '%${mark}%'`,
+      `select id from signals where organisation_id = ${id} and metadata like '%${marker}%'`,
     )
     const byNumber = (a: number, b: number) => a - b
-    assert.deepEqual(rows.map((row) => Number(row.id)).sort(byNumber), answered.sort(byNumber))
+    assert.deepEqual(rows.map((row) => Number(row.id)).sort(byNumber), recorded.sort(byNumber))
     const hours = await queryRows(
       database.url,
       `select sum(positive) as n from signal_hours where organisation_id = ${id}`,
     )
-    assert.equal(await tenant.used(), before + answered.length)
-    assert.equal(Number(hours[0]?.n), before + answered.length)
+    assert.equal(await tenant.used(), before + recorded.length)
+    assert.equal(Number(hours[0]?.n), before + recorded.length)
   }
 
-  for (const moment of ['before', 'after'] as const) {
-    test(`${moment} PostgreSQL has stored them are answered with what became of them, and stored once`, async () => {
+  async function lockWaiters(): Promise<number> {
+    const sql = `select count(*) as n from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`
+    const [row] = await queryRows(database.url, sql)
+    return Number(row?.n)
+  }
+
+  for (const [moment, when] of [
+    ['before', 'before PostgreSQL receives them'],
+    ['after', 'after PostgreSQL has stored them'],
+  ] as const) {
+    test(`signals are recorded once if the connection breaks ${when}`, async () => {
       const tenant = await service.tenant()
-      proxy.breakAt(moment, mark)
-      const answers = await send(tenant, 20)
-      await proxy.broken()
-      assert.deepEqual([...new Set(answers.map(({ statusCode }) => statusCode))], [201])
-      await assertStored(tenant, answers)
-      const again = await tenant.signal({ value: 'positive', metadata: { mark } }, { 'idempotency-key': 'k' })
-      assert.equal(again.json().data.id, answers[1]?.json().data.id)
+      const broken = proxy.breakAt(moment, marker)
+      const responses = await send(tenant, 20)
+      await broken
+      assertAllRecorded(responses)
+      await assertStored(tenant, responses)
+      const repeated = await tenant.signal({ value: 'positive', metadata: { marker } }, { 'idempotency-key': 'k' })
+      assert.equal(repeated.json().data.id, responses[1]?.json().data.id)
     })
   }
 
-  // The second time there is room for just these.
-  for (const [before, what] of [
-    [1, 'stored once, though nothing is found at the first look'],
-    [990, 'not over the limit that they themselves use up'],
+  // 990 leaves room for exactly the ten signals that are sent.
+  for (const [before, name] of [
+    [1, 'signals that PostgreSQL stores after the connection broke are recorded once, although a lookup missed them'],
+    [990, 'signals that PostgreSQL stores after the connection broke are not over the limit that they use up'],
   ] as const) {
-    test(`and that PostgreSQL goes on working at are ${what}`, async () => {
+    test(name, async () => {
       const tenant = await service.tenant()
-      await tenant.fill(before)
+      await tenant.fillMonth(before)
       const other = new pg.Client(database.url)
       await other.connect()
+      onTestEnd(() => other.end())
       await other.query('begin')
       await other.query('select * from signal_usage where organisation_id = $1 for update', [tenant.organisation.id])
-      proxy.breakAt('during', mark)
+      const broken = proxy.breakAt('during', marker)
       const sent = send(tenant, 10)
-      await proxy.broken()
-      await pause(300)
+      await broken
+      // Both the broken statement and the one sent again, after a lookup found nothing, wait for the usage row.
+      await eventually(async () => assert.equal(await lockWaiters(), 2))
       assert.equal(await tenant.used(), before)
       await other.query('commit')
-      await other.end()
-      const answers = await sent
-      assert.deepEqual([...new Set(answers.map(({ statusCode }) => statusCode))], [201])
-      await assertStored(tenant, answers, before)
+      const responses = await sent
+      assertAllRecorded(responses)
+      await assertStored(tenant, responses, before)
     })
   }
 
-  test('near the limit are answered exactly: as many are stored as there was room for, the others refused', async () => {
+  test('near the limit, exactly as many signals are recorded as fit, and the others are rejected', async () => {
     for (const moment of ['before', 'after'] as const) {
       const tenant = await service.tenant()
-      await tenant.fill(993)
-      proxy.breakAt(moment, mark)
-      const answers = await send(tenant, 20)
-      await proxy.broken()
-      assert.equal(answers.filter(({ statusCode }) => statusCode === 201).length, 7)
-      assert.equal(answers.filter(({ statusCode }) => statusCode === 429).length, 13)
-      await assertStored(tenant, answers, 993)
+      await tenant.fillMonth(993)
+      const broken = proxy.breakAt(moment, marker)
+      const responses = await send(tenant, 20)
+      await broken
+      assert.equal(responses.filter(({ statusCode }) => statusCode === 201).length, 7)
+      assert.equal(responses.filter(({ statusCode }) => statusCode === 429).length, 13)
+      await assertStored(tenant, responses, 993)
     }
   })
 
-  test('while PostgreSQL cannot be reached are answered once it can', async () => {
+  test('signals wait for PostgreSQL to become reachable again', async () => {
     const tenant = await service.tenant()
-    proxy.breakAt('after', mark)
+    const broken = proxy.breakAt('after', marker)
     const sent = send(tenant, 20)
-    await proxy.broken()
+    await broken
     proxy.refuse(true)
-    await pause(1_000)
+    await eventually(() => assert.rejects(service.store.refresh()))
     proxy.refuse(false)
-    const answers = await sent
-    assert.deepEqual([...new Set(answers.map(({ statusCode }) => statusCode))], [201])
-    await assertStored(tenant, answers)
+    const responses = await sent
+    assertAllRecorded(responses)
+    await assertStored(tenant, responses)
   })
 
-  test('are answered with 500 where PostgreSQL does not come back within seconds, and counted as what is stored', async () => {
+  test('if PostgreSQL stays away for seconds, signals get a 500 and the stored ones stay counted', async () => {
     const tenant = await service.tenant()
-    proxy.breakAt('after', mark)
+    const broken = proxy.breakAt('after', marker)
     const start = performance.now()
     const sent = send(tenant, 10)
-    await proxy.broken()
+    await broken
     proxy.refuse(true)
-    const answers = await sent
+    onTestEnd(() => proxy.refuse(false))
+    const responses = await sent
     assert.ok(performance.now() - start < 8_000)
-    assert.deepEqual([...new Set(answers.map(({ statusCode }) => statusCode))], [500])
-    // Whoever comes meanwhile is told at once.
-    const late = performance.now()
+    assert.deepEqual([...new Set(responses.map(({ statusCode }) => statusCode))], [500])
+    // A request that arrives meanwhile fails at once.
+    const secondStart = performance.now()
     assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 500)
-    assert.ok(performance.now() - late < 1_000)
+    assert.ok(performance.now() - secondStart < 1_000)
     proxy.refuse(false)
     assert.equal(await tenant.used(), 10)
-    const again = await send(tenant, 2)
-    assert.deepEqual(
-      again.map(({ statusCode }) => statusCode),
-      [201, 201],
-    )
+    const repeated = await send(tenant, 2)
+    assertAllRecorded(repeated)
     assert.equal(await tenant.used(), 11)
   })
 })
