@@ -5,36 +5,35 @@ export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 's
 export interface Config {
   databaseUrl: string
   databasePoolSize: number
-  /** Where files beside the database are kept. */
+  /** Folder for files other than the database: the secret key and repository mirrors. */
   dataDir: string
   host: string
   port: number
-  /** Where metrics are served; null for nowhere. */
+  /** Null if metrics are not served. */
   metricsPort: number | null
   metricsHost: string
   logLevel: (typeof logLevels)[number]
   firstRun: boolean
-  /** Where others reach the service, without a slash at the end; null for where it listens. */
+  /** URL at which people and forges reach the service, without a trailing slash. Null for the address it listens on. */
   publicUrl: string | null
-  /** What secrets are stored with: 32 bytes. Null where none is given. */
+  /** 32 bytes that encrypt stored secrets. Null if not set. */
   secretKey: Buffer | null
   allowLocalRepositories: boolean
   allowRepositoryRedirects: boolean
-  /** Megabytes. */
-  repositorySizeLimit: number
-  /** Days that signals are kept, null for ever. */
+  repositorySizeLimitMb: number
+  /** Null to keep signals forever. */
   signalRetentionDays: number | null
 }
 
-/** Reads the settings from the environment. Every problem is reported, each with its variable's name. */
-export function readConfig(env: NodeJS.ProcessEnv): Config {
+/** Reads the settings from environment variables. The error lists every invalid one. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const problems: string[] = []
 
-  // An empty variable counts as absent: compose files and shells make them easily.
+  // An empty variable counts as unset, because compose files and shells easily produce one.
   function read<T>(name: string, fallback: string, parse: (text: string) => T | undefined, expected: string): T {
     const text = env[name] || fallback
     const value = parse(text)
-    // The value is not repeated: a database's address holds a password.
+    // The message leaves out the value: DATABASE_URL contains a password.
     if (value === undefined) problems.push(`${name} must be ${expected}`)
     return value as T
   }
@@ -51,28 +50,39 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     dataDir: env.DATA_DIR || dataDirOf(databaseUrl ?? ''),
     host: env.HOST || '127.0.0.1',
     port: read('PORT', '3000', parsePort, 'a number from 0 to 65535'),
-    metricsPort: read('METRICS_PORT', '', parseMetricsPort, 'a number from 0 to 65535'),
+    metricsPort: read('METRICS_PORT', '', optional(parsePort), 'a number from 0 to 65535'),
     metricsHost: env.METRICS_HOST || '127.0.0.1',
     logLevel: read('LOG_LEVEL', 'info', oneOf(logLevels), `one of ${logLevels.join(', ')}`),
     firstRun: read('PROMPTLEDGER_FIRST_RUN', 'on', oneOf(['on', 'off']), 'on or off') === 'on',
-    publicUrl: read('PUBLIC_URL', '', parsePublicUrl, 'an http or https address'),
-    secretKey: read('PROMPTLEDGER_SECRET_KEY', '', parseSecretKey, '32 bytes as 64 hexadecimal digits or in base64'),
+    publicUrl: read('PUBLIC_URL', '', optional(parsePublicUrl), 'an http:// or https:// URL'),
+    secretKey: read(
+      'PROMPTLEDGER_SECRET_KEY',
+      '',
+      optional(parseSecretKey),
+      '32 bytes as 64 hexadecimal digits or base64',
+    ),
     allowLocalRepositories: read('ALLOW_LOCAL_REPOSITORIES', '0', oneOf(['0', '1']), '0 or 1') === '1',
     allowRepositoryRedirects: read('ALLOW_REPOSITORY_REDIRECTS', '0', oneOf(['0', '1']), '0 or 1') === '1',
-    repositorySizeLimit: read('REPOSITORY_SIZE_LIMIT', '2048', integer(1, 999_999_999), 'a number of megabytes'),
-    signalRetentionDays: read('SIGNAL_RETENTION_DAYS', '', parseDays, 'a number of days, 1 or more'),
+    repositorySizeLimitMb: read(
+      'REPOSITORY_SIZE_LIMIT',
+      '2048',
+      integer(1, 999_999_999),
+      'a number of megabytes, at least 1',
+    ),
+    signalRetentionDays: read(
+      'SIGNAL_RETENTION_DAYS',
+      '',
+      optional(integer(1, 99_999)),
+      'a number of days from 1 to 99999',
+    ),
   }
-  if (problems.length > 0) throw new Error(`Wrong settings: ${problems.join('; ')}`)
+  if (problems.length > 0) throw new Error(`Invalid settings: ${problems.join('; ')}`)
   return Object.freeze(config)
 }
 
 const sqlite = 'sqlite:'
 
 export const parsePort = integer(0, 65_535)
-
-function parseMetricsPort(text: string): number | null | undefined {
-  return text === '' ? null : parsePort(text)
-}
 
 function parseDatabaseUrl(text: string): string | undefined {
   if (text.startsWith(sqlite)) return text.length > sqlite.length ? text : undefined
@@ -83,26 +93,25 @@ function dataDirOf(databaseUrl: string): string {
   return databaseUrl.startsWith(sqlite) ? dirname(databaseUrl.slice(sqlite.length)) : 'data'
 }
 
-function parsePublicUrl(text: string): string | null | undefined {
-  if (text === '') return null
+function parsePublicUrl(text: string): string | undefined {
   const url = URL.parse(text)
   return url !== null && /^https?:$/.test(url.protocol) ? text.replace(/\/+$/, '') : undefined
 }
 
-function parseDays(text: string): number | null | undefined {
-  return text === '' ? null : integer(1, 99_999)(text)
-}
-
-export function parseSecretKey(text: string): Buffer | null | undefined {
-  if (text === '') return null
+export function parseSecretKey(text: string): Buffer | undefined {
   const key = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64')
   return key.length === 32 ? key : undefined
 }
 
-function integer(least: number, most: number): (text: string) => number | undefined {
+/** Null for an unset variable. */
+function optional<T>(parse: (text: string) => T | undefined): (text: string) => T | null | undefined {
+  return (text) => (text === '' ? null : parse(text))
+}
+
+function integer(min: number, max: number): (text: string) => number | undefined {
   return (text) => {
     const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
-    return number >= least && number <= most ? number : undefined
+    return number >= min && number <= max ? number : undefined
   }
 }
 

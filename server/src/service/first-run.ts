@@ -11,9 +11,9 @@ export interface FirstRun {
   promptId: string
 }
 
-const minute = 60_000
+const minuteMs = 60_000
 
-/** Gives an empty database something to look at: an organisation, a key and a prompt with a history. */
+/** Creates an organisation, an admin key and a sample prompt with history if the database is empty. Otherwise returns null. */
 export async function firstRun(store: Store, now: Instant): Promise<FirstRun | null> {
   const organisation = await store.organisations.createFirst(newOrganisation('My organisation', 'free', now))
   if (organisation === null) return null
@@ -37,14 +37,21 @@ function sampleHistory(now: Instant): Omit<HistoryEntry, 'id'>[] {
   const first = { prNumber: 1, prUrl: 'https://github.com/example/prompts/pull/1' }
   const second = { prNumber: 2, prUrl: 'https://github.com/example/prompts/pull/2' }
   return [
-    { action: 'deployed', user: ada, commitSha: sha('a1'), ...none, branchName: 'main', createdAt: now - 50 * minute },
+    {
+      action: 'deployed',
+      user: ada,
+      commitSha: sha('a1'),
+      ...none,
+      branchName: 'main',
+      createdAt: now - 50 * minuteMs,
+    },
     {
       action: 'pr_opened',
       user: alan,
       commitSha: sha('b2'),
       ...first,
       branchName: 'warmer-tone',
-      createdAt: now - 40 * minute,
+      createdAt: now - 40 * minuteMs,
     },
     {
       action: 'pr_merged',
@@ -52,7 +59,7 @@ function sampleHistory(now: Instant): Omit<HistoryEntry, 'id'>[] {
       commitSha: sha('c3'),
       ...first,
       branchName: 'main',
-      createdAt: now - 30 * minute,
+      createdAt: now - 30 * minuteMs,
     },
     {
       action: 'pr_opened',
@@ -60,7 +67,7 @@ function sampleHistory(now: Instant): Omit<HistoryEntry, 'id'>[] {
       commitSha: sha('d4'),
       ...second,
       branchName: 'shorter',
-      createdAt: now - 20 * minute,
+      createdAt: now - 20 * minuteMs,
     },
     {
       action: 'pr_closed',
@@ -68,7 +75,7 @@ function sampleHistory(now: Instant): Omit<HistoryEntry, 'id'>[] {
       commitSha: sha('d4'),
       ...second,
       branchName: 'shorter',
-      createdAt: now - 10 * minute,
+      createdAt: now - 10 * minuteMs,
     },
   ]
 }

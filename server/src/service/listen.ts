@@ -1,19 +1,36 @@
 import { type AddressInfo, createServer, type ListenOptions, Server, type Socket } from 'node:net'
-import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 
-// In one turn of its event loop node takes one new connection from each listening socket, and under load a turn takes long: with
-// a single socket two thousand clients that come at once wait for minutes, and so does whoever asks for our health behind them.
-const sockets = process.platform === 'linux' ? 256 : 1
-// An option of node:net that Fastify passes on without knowing it.
-const shared = { reusePort: true }
-// Milliseconds for which connections that seem idle are kept when we stop: a proxy may have sent a request that we have not read.
-// If it was a POST, nobody but its sender could send it again.
-const linger = 500
+// Node accepts one connection per listening socket and turn of the event loop, and turns are long under load. With a single
+// socket, 2,000 clients that connect at once wait for minutes, and health checks wait behind them.
+const socketCount = process.platform === 'linux' ? 256 : 1
+// An option of node:net that Fastify passes on although its types do not list it.
+const sharedPort = { reusePort: true }
+// How long idle connections stay open on shutdown. A proxy may have sent a request that is still unread, and if it is a POST,
+// the proxy cannot safely retry it.
+const idleGraceMs = 500
+const idlePollMs = 10
+const closeIdleIntervalMs = 100
 
-/** Lets the service listen, with several sockets on one port where the system can do that. They are closed with it. */
+/** Listens on several sockets that share one port, where the platform supports it. `app.close()` closes all of them. */
 export async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {
-  const more: Server[] = []
+  const moreServers: Server[] = []
+  closeGracefully(app, moreServers)
+  // With a shared port, listening succeeds even if another process has the port. So check first that it is free.
+  const free = await freePort(host, port)
+  await app.listen({ host, port: free, ...(socketCount > 1 && sharedPort) })
+  // The options that node:http sets on its own socket.
+  const options = { allowHalfOpen: true, noDelay: true }
+  while (moreServers.length < socketCount - 1) {
+    moreServers.push(createServer(options, (socket) => app.server.emit('connection', socket)))
+  }
+  const target = { host, port: free, ...sharedPort }
+  await Promise.all(moreServers.map((server) => listening(server, target, '--port or PORT')))
+}
+
+/** Makes `app.close()` respond to every request that a client has already sent. */
+function closeGracefully(app: FastifyInstance, moreServers: Server[]): void {
   let closed: Promise<void>[] = []
   let closingIdle: NodeJS.Timeout | undefined
   const open = new Set<Socket>()
@@ -21,33 +38,24 @@ export async function listen(app: FastifyInstance, host: string, port: number): 
     open.add(socket)
     socket.once('close', () => open.delete(socket))
   })
-  // From here on every answer says `Connection: close`.
+  // From here on, every response says `Connection: close`.
   app.addHook('preClose', async () => {
-    // Connections that wait to be taken are cut when their socket closes. Each turn of the event loop takes one of every socket,
-    // and this is the moment right after.
-    await turn()
-    await turn()
-    closed = more.map((server) => new Promise((resolve) => server.close(() => resolve())))
-    // As node:net does it: node:http would close what is idle at once.
+    // Closing a socket drops the connections that wait to be accepted on it. Each turn accepts one per socket, so let two
+    // turns pass and close right after them.
+    await nextTurn()
+    await nextTurn()
+    closed = moreServers.map((server) => new Promise((resolve) => server.close(() => resolve())))
+    // The close of node:net: the one of node:http also closes idle connections at once.
     Server.prototype.close.call(app.server)
-    const end = performance.now() + linger
-    while (open.size > 0 && performance.now() < end) await pause(10)
-    // An answer that was on its way when we began to stop leaves a connection that nobody will use again.
-    closingIdle = setInterval(() => app.server.closeIdleConnections(), 100)
+    const deadline = performance.now() + idleGraceMs
+    while (open.size > 0 && performance.now() < deadline) await pause(idlePollMs)
+    // A response that was in progress when shutdown began lacks `Connection: close` and leaves an idle connection behind.
+    closingIdle = setInterval(() => app.server.closeIdleConnections(), closeIdleIntervalMs)
   })
   app.addHook('onClose', async () => {
     await Promise.all(closed)
     clearInterval(closingIdle)
   })
-  // Sockets that share a port would share it with another process too: that it is free has to be seen before.
-  const free = await freePort(host, port)
-  await app.listen({ host, port: free, ...(sockets > 1 && shared) })
-  // With the options that node:http has for its own.
-  const options = { allowHalfOpen: true, noDelay: true }
-  while (more.length < sockets - 1) {
-    more.push(createServer(options, (socket) => app.server.emit('connection', socket)))
-  }
-  await Promise.all(more.map((server) => listening(server, { host, port: free, ...shared }, '--port or PORT')))
 }
 
 async function freePort(host: string, port: number): Promise<number> {
@@ -58,19 +66,19 @@ async function freePort(host: string, port: number): Promise<number> {
   return free
 }
 
-/** `setting`: what the port is chosen with. */
+/** Resolves when the server listens. `setting` is what the error tells the operator to change. */
 export function listening(server: Server, options: ListenOptions, setting: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const { code, message } = error
-      const reason = code === 'EADDRINUSE' ? `the port is in use; choose another with ${setting}` : message
+      const reason = code === 'EADDRINUSE' ? `the port is in use. Choose another with ${setting}` : message
       reject(new Error(`Cannot listen on ${options.host}:${options.port}: ${reason}`, { cause: error }))
     })
     server.listen(options, resolve)
   })
 }
 
-/** Where a person on this machine reaches it. */
+/** The URL of a listening server, as seen from this machine. */
 export function addressOf(server: Server): string {
   const { address, family, port } = server.address() as AddressInfo
   if (address === '0.0.0.0' || address === '::') return `http://127.0.0.1:${port}`

@@ -1,21 +1,22 @@
 import pino, { type Logger } from 'pino'
 
-/** Logs in JSON, on standard error. Of an error only what cannot hold anybody's data: the database quotes rows in its details. */
-export function newLog(level: string): Logger {
+/** Logs JSON lines to standard error. */
+export function createLogger(level: string): Logger {
   return pino(
     {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: describe },
+      serializers: { err: serializeError },
     },
     pino.destination(2),
   )
 }
 
-function describe(error: unknown): object {
-  if (!(error instanceof Error)) return { message: 'something that is not an error was thrown' }
+/** Keeps only fields that cannot contain user data: PostgreSQL quotes rows in an error's `detail`. */
+function serializeError(error: unknown): object {
+  if (!(error instanceof Error)) return { message: 'a value that is not an Error was thrown' }
   const { name, message, stack } = error
   return { name, message, stack, code: 'code' in error ? error.code : undefined }
 }

@@ -3,29 +3,29 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config.ts'
 import type { Store } from '../domain/store.ts'
 import { gitRuns } from '../git/run.ts'
-import type { Sources } from '../metrics/figures.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { contentType } from '../metrics/text.ts'
+import type { Sources } from '../metrics/sources.ts'
+import { contentType } from '../metrics/text-format.ts'
 import { version } from '../version.ts'
 import { addressOf, listening } from './listen.ts'
 
-export interface ServedMetrics {
+export interface MetricsServer {
   address: string
   stop(): Promise<void>
 }
 
-/** Answers GET /metrics on a port of its own, which need not be open to whoever may use the service. */
-export async function serveMetrics(
+/** Serves GET /metrics without authentication, on a port of its own that need not be reachable from outside. */
+export async function startMetricsServer(
   { databaseUrl, metricsHost: host, metricsPort }: Config,
   metrics: Metrics,
   store: Store,
   app: FastifyInstance,
-): Promise<ServedMetrics> {
+): Promise<MetricsServer> {
   const sources: Sources = {
     store,
     version,
     engine: databaseUrl.startsWith('sqlite:') ? 'sqlite' : 'postgres',
-    admission: app.admission,
+    loadShedder: app.loadShedder,
     connections: countConnections(app),
     gitRuns,
   }

@@ -3,24 +3,24 @@ import { type RetentionStore, removeOldSignals } from '../domain/signals/retenti
 import type { Clock } from '../domain/time.ts'
 
 export interface Retention {
-  /** Resolves once the step under way is done: the rest is for the next start. */
+  /** Resolves when the step in progress has finished. The next start continues from there. */
   stop(): Promise<void>
 }
 
-const firstAfter = 1_000
-const every = 3_600_000
+const firstRunDelayMs = 1_000
+const intervalMs = 3_600_000
 
-/** Removes signals that are older than so many days, soon after the start and then every hour. */
+/** Removes signals older than `days`, shortly after the start and then every hour. */
 export function startRetention(signals: RetentionStore, days: number, clock: Clock, log: Logger): Retention {
   let stopped = false
   let running: Promise<void> = Promise.resolve()
-  let timer = setTimeout(run, firstAfter)
+  let timer = setTimeout(run, firstRunDelayMs)
 
   function run(): void {
     running = removeOldSignals(signals, days, clock(), () => stopped).catch((error) =>
-      log.warn({ err: error }, 'could not remove old signals, and tries again in an hour'),
+      log.warn({ err: error }, 'could not remove old signals, retrying in an hour'),
     )
-    timer = setTimeout(run, every)
+    timer = setTimeout(run, intervalMs)
   }
 
   return {
