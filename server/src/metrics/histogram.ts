@@ -1,12 +1,12 @@
-import { number, type Sample } from './text.ts'
+import { formatNumber, type Sample } from './text-format.ts'
 
 export interface Histogram {
   observe(value: number): void
   samples(labels?: Record<string, string>): Sample[]
 }
 
-/** Counts values by the bounds that they do not exceed. Observing allocates nothing. */
-export function histogram(bounds: readonly number[]): Histogram {
+/** `bounds` are the inclusive upper bounds of the buckets. `observe` allocates nothing. */
+export function createHistogram(bounds: readonly number[]): Histogram {
   const counts = new Float64Array(bounds.length + 1)
   const sum = new Float64Array(1)
   return {
@@ -20,7 +20,7 @@ export function histogram(bounds: readonly number[]): Histogram {
       let total = 0
       const buckets = [...bounds, Number.POSITIVE_INFINITY].map((bound, i): Sample => {
         total += counts[i] as number
-        return { suffix: '_bucket', labels: { ...labels, le: number(bound) }, value: total }
+        return { suffix: '_bucket', labels: { ...labels, le: formatNumber(bound) }, value: total }
       })
       return [
         ...buckets,

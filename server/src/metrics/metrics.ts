@@ -1,34 +1,34 @@
-import { figures, type Sources } from './figures.ts'
-import { type FollowingMetrics, followingMetrics } from './following.ts'
-import { processMetrics } from './process.ts'
-import { type RequestMetrics, requestMetrics } from './requests.ts'
-import { type SignalMetrics, signalMetrics } from './signals.ts'
-import { format } from './text.ts'
+import { createProcessMetrics } from './process.ts'
+import { createRepositoryMetrics, type RepositoryMetrics } from './repositories.ts'
+import { createRequestMetrics, type RequestMetrics } from './requests.ts'
+import { createSignalMetrics, type SignalMetrics } from './signals.ts'
+import { readSources, type Sources } from './sources.ts'
+import { formatMetrics } from './text-format.ts'
 
-/** What is told of while it happens, and what is read when somebody looks. */
+/** Requests, signals and repositories are counted as they happen; the rest is read from `sources` on every scrape. */
 export interface Metrics {
   requests: RequestMetrics
   signals: SignalMetrics
-  following: FollowingMetrics
+  repositories: RepositoryMetrics
   text(sources: Sources): Promise<string>
   stop(): void
 }
 
-export function newMetrics(): Metrics {
-  const requests = requestMetrics()
-  const signals = signalMetrics()
-  const following = followingMetrics()
-  const process = processMetrics()
+export function createMetrics(): Metrics {
+  const requests = createRequestMetrics()
+  const signals = createSignalMetrics()
+  const repositories = createRepositoryMetrics()
+  const process = createProcessMetrics()
   return {
     requests,
     signals,
-    following,
+    repositories,
     text: async (sources) =>
-      format([
-        ...(await figures(sources)),
+      formatMetrics([
+        ...(await readSources(sources)),
         ...requests.families(),
         ...signals.families(),
-        ...following.families(),
+        ...repositories.families(),
         ...process.families(),
       ]),
     stop: process.stop,

@@ -1,4 +1,4 @@
-/** What stands under one name. A histogram's samples have names of their own behind that. */
+/** All samples of one metric. The samples of a histogram append a suffix to its name. */
 export interface Family {
   name: string
   type: 'counter' | 'gauge' | 'histogram'
@@ -12,16 +12,24 @@ export interface Sample {
   value: number
 }
 
+export function counter(name: string, help: string, samples: Sample[]): Family {
+  return { name, type: 'counter', help, samples }
+}
+
+export function gauge(name: string, help: string, samples: Sample[]): Family {
+  return { name, type: 'gauge', help, samples }
+}
+
 export const contentType = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** Writes families in the text format of Prometheus. */
-export function format(families: Family[]): string {
+/** Formats metrics in the Prometheus text format. */
+export function formatMetrics(families: Family[]): string {
   return families.map(formatFamily).join('')
 }
 
 function formatFamily({ name, type, help, samples }: Family): string {
   const lines = samples.map(
-    ({ suffix = '', labels, value }) => `${name}${suffix}${formatLabels(labels)} ${number(value)}`,
+    ({ suffix = '', labels, value }) => `${name}${suffix}${formatLabels(labels)} ${formatNumber(value)}`,
   )
   return [`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${type}`, ...lines, ''].join('\n')
 }
@@ -39,7 +47,7 @@ function escapeLabel(text: string): string {
   return escapeHelp(text).replaceAll('"', '\\"')
 }
 
-export function number(value: number): string {
+export function formatNumber(value: number): string {
   if (value === Number.POSITIVE_INFINITY) return '+Inf'
   return value === Number.NEGATIVE_INFINITY ? '-Inf' : String(value)
 }

@@ -1,28 +1,28 @@
 import type { DeliveryState } from '../domain/repositories/delivery.ts'
 import type { Store } from '../domain/store.ts'
-import { histogram } from './histogram.ts'
-import type { Family } from './text.ts'
+import { createHistogram } from './histogram.ts'
+import { counter, type Family } from './text-format.ts'
 
-export interface FollowingMetrics {
-  /** The same store, with what is done to repositories through it counted. */
-  watched(store: Store): Store
+export interface RepositoryMetrics {
+  /** Returns a store that counts what happens to repositories through it. */
+  instrument(store: Store): Store
   families(): Family[]
 }
 
 const bounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800]
 
-export function followingMetrics(): FollowingMetrics {
-  const deliveries: Record<DeliveryState, number> = { pending: 0, done: 0, ignored: 0, failed: 0 }
-  const syncs = { ok: histogram(bounds), failed: histogram(bounds) }
+export function createRepositoryMetrics(): RepositoryMetrics {
+  const attempts: Record<DeliveryState, number> = { pending: 0, done: 0, ignored: 0, failed: 0 }
+  const syncs = { ok: createHistogram(bounds), failed: createHistogram(bounds) }
   const startedAt = new Map<string, number>()
   return {
-    watched: (store) => ({
+    instrument: (store) => ({
       ...store,
       facts: {
         ...store.facts,
         async apply(lease, facts) {
           const applied = await store.facts.apply(lease, facts)
-          for (const { state } of facts.deliveries ?? []) deliveries[state]++
+          for (const { state } of facts.deliveries ?? []) attempts[state]++
           return applied
         },
       },
@@ -43,16 +43,15 @@ export function followingMetrics(): FollowingMetrics {
       },
     }),
     families: () => [
-      {
-        name: 'promptledger_deliveries_worked_total',
-        type: 'counter',
-        help: 'Attempts at deliveries by the state that they left them in. pending: to be tried again.',
-        samples: Object.entries(deliveries).map(([state, value]) => ({ labels: { state }, value })),
-      },
+      counter(
+        'promptledger_delivery_attempts_total',
+        'Attempts to process a delivery, by its state afterwards. pending: to be retried.',
+        Object.entries(attempts).map(([state, value]) => ({ labels: { state }, value })),
+      ),
       {
         name: 'promptledger_sync_duration_seconds',
         type: 'histogram',
-        help: 'Time that one piece of work on a repository took.',
+        help: 'Duration of one sync of a repository, by result.',
         samples: Object.entries(syncs).flatMap(([result, seconds]) => seconds.samples({ result })),
       },
     ],
