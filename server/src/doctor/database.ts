@@ -2,17 +2,17 @@ import type { Instant } from '../domain/time.ts'
 import type { Row } from '../store/sql/database.ts'
 import type { Finding } from './finding.ts'
 
-/** A database that is looked at and nothing else. */
-export interface Reading {
+/** A read-only connection to the database. */
+export interface DatabaseReader {
   engine: 'sqlite' | 'postgres'
   rows(sql: string): Promise<Row[]>
-  /** Runs `work` on the database as it is now, whatever others write meanwhile. */
+  /** Runs `work` on one snapshot of the database, unaffected by concurrent writes. */
   snapshot<T>(work: () => Promise<T>): Promise<T>
-  /** In SQL, the first millisecond of the month that a time lies in. */
+  /** An SQL expression for the first millisecond of the month of a timestamp column. */
   monthOf(column: string): string
-  /** What only this engine can get wrong. `current`: its tables are those that this code knows. */
-  findings(current: boolean): Promise<Finding[]>
-  /** By the database's own clock, where that may be another than ours. */
+  /** Runs the checks specific to this engine. `migrated`: the tables are of the version that this code expects. */
+  runChecks(migrated: boolean): Promise<Finding[]>
+  /** The clock of the database server, if it has one of its own. */
   clock?(): Promise<Instant>
   close(): Promise<void>
 }

@@ -1,95 +1,83 @@
-import { type Config, readConfig } from '../config.ts'
+import type { Config } from '../config.ts'
 import type { Clock } from '../domain/time.ts'
-import { clock, schema, secretKey } from './contents.ts'
-import { belonging, history, hours, usage } from './counts.ts'
-import type { Reading } from './database.ts'
-import { type Finding, looked, ok, reasonOf, warning, wrong } from './finding.ts'
-import { dataFolder, installedGit } from './machine.ts'
+import { checkClock } from './clock.ts'
+import type { DatabaseReader } from './database.ts'
+import { checkDataDirectory } from './disk.ts'
+import { type Finding, fail, reasonOf, runCheck } from './finding.ts'
+import { checkGit } from './git.ts'
+import { checkHistory } from './history.ts'
+import { checkHours } from './hours.ts'
+import { checkMigrations } from './migrations.ts'
+import { checkOwnership } from './ownership.ts'
+import { checkSecretKey } from './secret-key.ts'
+import { checkSettings } from './settings.ts'
+import { checkUsage } from './usage.ts'
 
-/** Looks at everything that could be wrong, and changes nothing. */
+/** Runs all checks. Changes nothing. */
 export async function doctor(env: NodeJS.ProcessEnv, now: Clock = Date.now): Promise<Finding[]> {
-  const { config, finding } = settings(env)
-  if (config === null) return [finding, await looked('git', () => installedGit(null))]
+  const { config, finding } = checkSettings(env)
+  if (config === null) return [finding, await runCheck('git', () => checkGit(null))]
   const findings = [finding]
-  const reading = await open(config, now).catch((error) => {
-    const todo = 'See that DATABASE_URL is right and the database is there and whole; nothing in it could be looked at'
-    findings.push(wrong('database', `it cannot be opened: ${reasonOf(error)}`, todo))
+  const database = await openDatabase(config, now).catch((error) => {
+    const fix = 'Check DATABASE_URL, and that the database is running and intact. Its contents were not checked'
+    findings.push(fail('database', `cannot be opened: ${reasonOf(error)}`, fix))
     return null
   })
   try {
-    const { found, known } = reading === null ? nothing : await database(reading, now)
-    findings.push(...found)
-    findings.push(await looked('secret key', () => secretKey(config, known)))
-    findings.push(await looked('git', async () => installedGit(known && (await followed(known)))))
-    findings.push(await looked('data folder', () => dataFolder(config.dataDir)))
+    const { migrated, ...checked } =
+      database === null ? { findings: [], migrated: false } : await checkDatabase(database, now)
+    findings.push(...checked.findings)
+    // The tables of another version may lack what these checks read.
+    const readable = migrated ? database : null
+    findings.push(await runCheck('secret key', () => checkSecretKey(config, readable)))
+    findings.push(await runCheck('git', async () => checkGit(readable && (await countRepositories(readable)))))
+    findings.push(await runCheck('data directory', () => checkDataDirectory(config.dataDir)))
     return findings
   } finally {
-    await reading?.close()
+    await database?.close()
   }
 }
 
 export function describeFindings(findings: Finding[]): string {
   return findings
-    .map(({ check, state, found, todo }) => `${state.padEnd(7)}  ${check}: ${found}${todo === null ? '' : `. ${todo}`}`)
+    .map(
+      ({ check, status, message, fix }) =>
+        `${status.padEnd(7)}  ${check}: ${message}.${fix === null ? '' : ` ${fix}.`}`,
+    )
     .join('\n')
 }
 
-/** With the settings that the other checks need, even where some of the rest are wrong. */
-function settings(env: NodeJS.ProcessEnv): { finding: Finding; config: Config | null } {
-  try {
-    const config = readConfig(env)
-    const isLocal = ['127.0.0.1', '::1', 'localhost'].includes(config.host)
-    if (!isLocal && config.publicUrl === null) {
-      const found = `HOST is ${config.host}, but PUBLIC_URL is not set`
-      const todo = 'Set it to the address by which people and forges reach the service'
-      return { config, finding: warning('settings', found, todo) }
-    }
-    return { config, finding: ok('settings', 'all of them make sense') }
-  } catch (error) {
-    const finding = wrong('settings', reasonOf(error), 'Set them as in .env.example; the service does not start')
-    const { DATABASE_URL, DATABASE_POOL_SIZE, DATA_DIR, PROMPTLEDGER_SECRET_KEY } = env
-    try {
-      return { finding, config: readConfig({ DATABASE_URL, DATABASE_POOL_SIZE, DATA_DIR, PROMPTLEDGER_SECRET_KEY }) }
-    } catch {
-      return { finding, config: null }
-    }
-  }
-}
-
-async function open({ databaseUrl, databasePoolSize }: Config, now: Clock): Promise<Reading> {
+async function openDatabase({ databaseUrl, databasePoolSize }: Config, now: Clock): Promise<DatabaseReader> {
   if (databaseUrl.startsWith('sqlite:')) {
-    const { readSqlite } = await import('./sqlite.ts')
-    return readSqlite(databaseUrl.slice('sqlite:'.length))
+    const { openSqlite } = await import('./sqlite.ts')
+    return openSqlite(databaseUrl.slice('sqlite:'.length))
   }
-  const { readPostgres } = await import('./postgres.ts')
-  return readPostgres(databaseUrl, databasePoolSize, now)
+  const { openPostgres } = await import('./postgres.ts')
+  return openPostgres(databaseUrl, databasePoolSize, now)
 }
 
-interface InDatabase {
-  found: Finding[]
-  /** Null where its tables are not those that this code knows. */
-  known: Reading | null
-}
+const countChecks = { usage: checkUsage, hours: checkHours, history: checkHistory, ownership: checkOwnership }
 
-const nothing: InDatabase = { found: [], known: null }
-
-async function database(reading: Reading, now: Clock): Promise<InDatabase> {
-  let current = false
-  const migrations = await looked('migrations', async () => {
-    const found = await schema(reading)
-    current = found.current
-    return found.finding
+async function checkDatabase(
+  database: DatabaseReader,
+  now: Clock,
+): Promise<{ findings: Finding[]; migrated: boolean }> {
+  let migrated = false
+  const migrations = await runCheck('migrations', async () => {
+    const checked = await checkMigrations(database)
+    migrated = checked.migrated
+    return checked.finding
   })
-  const found = [...(await reading.findings(current)), migrations]
-  found.push(await looked('clock', () => clock(reading, current, now)))
-  if (!current) return { found, known: null }
-  for (const [name, count] of Object.entries({ usage, hours, history, belonging })) {
-    found.push(await looked(name, () => reading.snapshot(() => count(reading))))
+  const findings = [...(await database.runChecks(migrated)), migrations]
+  findings.push(await runCheck('clock', () => checkClock(database, migrated, now)))
+  if (!migrated) return { findings, migrated }
+  for (const [name, check] of Object.entries(countChecks)) {
+    findings.push(await runCheck(name, () => database.snapshot(() => check(database))))
   }
-  return { found, known: reading }
+  return { findings, migrated }
 }
 
-async function followed(reading: Reading): Promise<number> {
-  const [row] = await reading.rows('select count(*) as count from repositories where disconnected_at is null')
+async function countRepositories(database: DatabaseReader): Promise<number> {
+  const [row] = await database.rows('select count(*) as count from repositories where disconnected_at is null')
   return row?.count as number
 }

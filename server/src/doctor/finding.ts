@@ -1,34 +1,44 @@
 export interface Finding {
   check: string
-  state: 'ok' | 'warning' | 'wrong'
-  found: string
-  /** What to do about it; null where all is well. */
-  todo: string | null
+  status: 'ok' | 'warning' | 'error'
+  message: string
+  /** What the operator should do. Null if the status is ok. */
+  fix: string | null
 }
 
-export function ok(check: string, found: string): Finding {
-  return { check, state: 'ok', found, todo: null }
+export function ok(check: string, message: string): Finding {
+  return { check, status: 'ok', message, fix: null }
 }
 
-export function warning(check: string, found: string, todo: string): Finding {
-  return { check, state: 'warning', found, todo }
+export function warn(check: string, message: string, fix: string): Finding {
+  return { check, status: 'warning', message, fix }
 }
 
-export function wrong(check: string, found: string, todo: string): Finding {
-  return { check, state: 'wrong', found, todo }
+export function fail(check: string, message: string, fix: string): Finding {
+  return { check, status: 'error', message, fix }
 }
 
-/** Where looking itself fails, that is what was found. */
-export async function looked(check: string, look: () => Finding | Promise<Finding>): Promise<Finding> {
+/** Runs one check. If it throws, that is the finding, and the other checks still run. */
+export async function runCheck(check: string, run: () => Finding | Promise<Finding>): Promise<Finding> {
   try {
-    return await look()
+    return await run()
   } catch (error) {
-    return wrong(check, `it could not be looked at: ${reasonOf(error)}`, 'Mend that, then run this again')
+    return fail(check, `could not be checked: ${reasonOf(error)}`, "Fix that and run 'promptledger doctor' again")
   }
 }
 
+/** The message of an error from the system or a server, on one line. */
 export function reasonOf(error: unknown): string {
   const { message, code } = error as NodeJS.ErrnoException
-  // Whatever the system or a server wrote there, it is one line.
-  return (message || code || 'for no known reason').replaceAll(/\p{Cc}+/gu, ' ')
+  return oneLine(message || code || 'unknown error')
+}
+
+export function oneLine(text: string): string {
+  return text.replaceAll(/\p{Cc}+/gu, ' ')
+}
+
+/** Joins the examples of a problem that occurs `total` times. */
+export function listExamples(examples: string[], total: number): string {
+  const more = total - examples.length
+  return examples.join('; ') + (more > 0 ? `; and ${more} more` : '')
 }

@@ -3,17 +3,16 @@ import { access } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Row } from '../store/sql/database.ts'
-import type { Reading } from './database.ts'
-import { type Finding, looked, ok, reasonOf, warning, wrong } from './finding.ts'
-import { roomIn, sizeText } from './machine.ts'
+import type { DatabaseReader } from './database.ts'
+import { checkFreeSpace, formatSize } from './disk.ts'
+import { type Finding, fail, ok, oneLine, reasonOf, runCheck, warn } from './finding.ts'
 
-// Sixteen times what is written back by itself.
-const muchLog = 256 * 1024 * 1024
+// 16 times the size at which SQLite writes the log back to the database.
+const largeLogBytes = 256 * 1024 * 1024
 
-export async function readSqlite(path: string): Promise<Reading> {
+export async function openSqlite(path: string): Promise<DatabaseReader> {
   const file = resolve(path)
-  if (!existsSync(file))
-    throw new Error(`there is no file ${file}; every start of the service makes one that is missing`)
+  if (!existsSync(file)) throw new Error(`${file} does not exist. The service creates a missing file on start`)
   const connection = await connect(file)
   const rows = async (sql: string) => connection.prepare(sql).all() as Row[]
 
@@ -29,12 +28,12 @@ export async function readSqlite(path: string): Promise<Reading> {
       }
     },
     monthOf: (column) => `unixepoch(${column} / 1000, 'unixepoch', 'start of month') * 1000`,
-    findings: () =>
+    runChecks: () =>
       Promise.all([
-        looked('database', () => intact(file, rows)),
-        looked('database file', () => writable(file)),
-        looked('database log', () => inLog(file, rows)),
-        looked('room for the database', () => roomIn('room for the database', dirname(file))),
+        runCheck('database', () => checkIntegrity(file, rows)),
+        runCheck('database file', () => checkWritable(file)),
+        runCheck('database log', () => checkLog(file, rows)),
+        runCheck('database disk', () => checkFreeSpace('database disk', dirname(file))),
       ]),
     async close() {
       connection.close()
@@ -47,53 +46,53 @@ async function connect(file: string): Promise<DatabaseSync> {
   try {
     connection = new DatabaseSync(file, { readOnly: true })
     connection.exec('pragma busy_timeout = 5000')
-    // Opening alone reads nothing.
+    // Opening alone does not read the file.
     connection.prepare('select count(*) from sqlite_schema').get()
     return connection
   } catch (error) {
     connection?.close()
-    // In a folder that cannot be written it cannot even be read, which SQLite does not put like that.
-    const { state, found } = await writable(file)
-    throw new Error(state === 'wrong' ? found : `${file}: ${reasonOf(error)}`)
+    // SQLite cannot even read in a directory that is not writable, but its error does not say so.
+    const { status, message } = await checkWritable(file)
+    throw new Error(status === 'error' ? message : `${file}: ${reasonOf(error)}`)
   }
 }
 
-async function intact(file: string, rows: Reading['rows']): Promise<Finding> {
+async function checkIntegrity(file: string, rows: DatabaseReader['rows']): Promise<Finding> {
   const [version] = await rows('select sqlite_version() as version')
-  // Where it is damaged badly, even this fails.
-  const check = rows('pragma quick_check(3)').catch((error) => [{ found: reasonOf(error) }])
-  const found = (await check).map((row) => String(Object.values(row)[0]))
-  if (found.length === 1 && found[0] === 'ok') {
-    return ok('database', `SQLite ${version?.version}, ${file}, ${sizeText(statSync(file).size)}, intact`)
+  // The pragma itself fails if the damage is severe.
+  const result = await rows('pragma quick_check(3)').catch((error) => [{ problem: reasonOf(error) }])
+  const problems = result.map((row) => String(Object.values(row)[0]))
+  if (problems.length === 1 && problems[0] === 'ok') {
+    return ok('database', `SQLite ${version?.version}, ${file}, ${formatSize(statSync(file).size)}, intact`)
   }
-  const todo = 'Stop the service, keep a copy of the file, and restore the newest backup that is intact'
-  return wrong('database', `${file} is damaged: ${found.join('; ').replaceAll(/\p{Cc}+/gu, ' ')}`, todo)
+  const fix = 'Stop the service, keep a copy of the file, and restore the newest intact backup'
+  return fail('database', `${file} is damaged: ${oneLine(problems.join('; '))}`, fix)
 }
 
-async function writable(file: string): Promise<Finding> {
-  const needed = [file, `${file}-wal`, `${file}-shm`].filter((path) => path === file || existsSync(path))
-  for (const path of [...needed, dirname(file)]) {
+async function checkWritable(file: string): Promise<Finding> {
+  const files = [file, `${file}-wal`, `${file}-shm`].filter((path) => path === file || existsSync(path))
+  for (const path of [...files, dirname(file)]) {
     try {
       await access(path, constants.W_OK)
     } catch (error) {
-      const todo = 'Give it to the user that runs the service, or mount its file system for writing'
-      return wrong('database file', `${path} cannot be written: ${reasonOf(error)}`, todo)
+      const fix = 'Make it writable for the user that runs the service, or mount the file system read-write'
+      return fail('database file', `${path} is not writable: ${reasonOf(error)}`, fix)
     }
   }
-  return ok('database file', 'the file and its folder can be written')
+  return ok('database file', 'the file and its directory are writable')
 }
 
-async function inLog(file: string, rows: Reading['rows']): Promise<Finding> {
+async function checkLog(file: string, rows: DatabaseReader['rows']): Promise<Finding> {
   const [row] = await rows('pragma journal_mode')
   const mode = row?.journal_mode
   if (mode !== 'wal') {
-    const todo = 'Restart the service, which switches it back; something else has opened the file meanwhile'
-    return warning('database log', `the journal mode is ${mode}, so that reading and writing wait for each other`, todo)
+    const fix = 'Restart the service, which switches back to WAL, and find the program that changed the mode'
+    return warn('database log', `the journal mode is ${mode}, so reads and writes block each other`, fix)
   }
   const size = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
-  if (size > muchLog) {
-    const todo = 'End whatever has been reading the file for long (a backup, a shell); the log then shrinks by itself'
-    return warning('database log', `the write-ahead log has grown to ${sizeText(size)}`, todo)
+  if (size > largeLogBytes) {
+    const fix = 'Stop long-running readers of the file (a backup, a shell). The log then shrinks again'
+    return warn('database log', `the write-ahead log has grown to ${formatSize(size)}`, fix)
   }
-  return ok('database log', `write-ahead, ${sizeText(size)}`)
+  return ok('database log', `write-ahead log, ${formatSize(size)}`)
 }

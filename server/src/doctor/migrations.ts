@@ -1,0 +1,42 @@
+import { readMigrations } from '../store/migrations.ts'
+import type { DatabaseReader } from './database.ts'
+import { type Finding, fail, ok, warn } from './finding.ts'
+
+const migrationTableExists = {
+  sqlite: `select count(*) as tables from sqlite_schema where name = 'schema_migrations'`,
+  postgres: `select count(to_regclass('schema_migrations')) as tables`,
+}
+
+/** `migrated`: the tables are of the version that this code expects. */
+export async function checkMigrations(database: DatabaseReader): Promise<{ finding: Finding; migrated: boolean }> {
+  const { engine } = database
+  const newest = readMigrations(new URL(`../store/${engine}/migrations/`, import.meta.url)).at(-1)?.version ?? 0
+  const { version, applied } = await readVersion(database)
+  const message = `the database is at version ${version}, this Promptledger at ${newest}`
+  if (version === 0) {
+    const fix = "Check DATABASE_URL. If it is correct, start the service or run 'promptledger migrate'"
+    return { migrated: false, finding: fail('migrations', 'the database is empty', fix) }
+  }
+  if (version > newest) {
+    const fix = 'Update Promptledger: it does not open a newer database'
+    return { migrated: false, finding: fail('migrations', message, fix) }
+  }
+  if (applied !== version) {
+    const fix = 'Restore a backup: the table schema_migrations was changed by hand'
+    return { migrated: false, finding: fail('migrations', `${message}, but it records ${applied} migrations`, fix) }
+  }
+  if (version < newest) {
+    const fix = "Start this version or run 'promptledger migrate'. Until then, stored data is not checked"
+    return { migrated: false, finding: warn('migrations', message, fix) }
+  }
+  return { migrated: true, finding: ok('migrations', message) }
+}
+
+async function readVersion(database: DatabaseReader): Promise<{ version: number; applied: number }> {
+  const [existing] = await database.rows(migrationTableExists[database.engine])
+  if (existing?.tables === 0) return { version: 0, applied: 0 }
+  const [row] = await database.rows(
+    'select coalesce(max(version), 0) as version, count(*) as applied from schema_migrations',
+  )
+  return row as { version: number; applied: number }
+}

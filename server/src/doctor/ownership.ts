@@ -1,0 +1,32 @@
+import type { DatabaseReader } from './database.ts'
+import { type Finding, fail, ok } from './finding.ts'
+
+/** Columns that refer to a row of another table, which must belong to the same organisation. */
+const references = [
+  ['signals', 'prompt_id', 'prompts'],
+  ['signal_hours', 'prompt_id', 'prompts'],
+  ['history_entries', 'prompt_id', 'prompts'],
+  ['edits', 'prompt_id', 'prompts'],
+  ['prompts', 'repository_id', 'repositories'],
+  ['history_entries', 'repository_id', 'repositories'],
+  ['edits', 'repository_id', 'repositories'],
+  ['pulls', 'repository_id', 'repositories'],
+  ['deliveries', 'repository_id', 'repositories'],
+  ['sessions', 'key_id', 'api_keys'],
+] as const
+
+export async function checkOwnership(database: DatabaseReader): Promise<Finding> {
+  const strays: string[] = []
+  for (const [table, column, owner] of references) {
+    const [row] = await database.rows(
+      `select count(*) as count from ${table} t where t.${column} is not null and not exists (
+         select 1 from ${owner} o where o.id = t.${column} and o.organisation_id = t.organisation_id)`,
+    )
+    if (row?.count !== 0) strays.push(`${row?.count} in ${table} by ${column}`)
+  }
+  if (strays.length === 0) {
+    return ok('ownership', 'all rows belong to the organisation of their prompt, repository or key')
+  }
+  const message = `rows whose owner is missing or belongs to another organisation: ${strays.join('; ')}`
+  return fail('ownership', message, 'Find out where they came from: docs/operations/doctor.md#ownership')
+}

@@ -1,0 +1,24 @@
+import { type Config, readConfig } from '../config.ts'
+import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
+
+/** Also returns the settings that other checks need, even if unrelated ones are invalid. */
+export function checkSettings(env: NodeJS.ProcessEnv): { finding: Finding; config: Config | null } {
+  try {
+    const config = readConfig(env)
+    const isLocal = ['127.0.0.1', '::1', 'localhost'].includes(config.host)
+    if (!isLocal && config.publicUrl === null) {
+      const message = `HOST is ${config.host}, but PUBLIC_URL is not set`
+      const fix = 'Set PUBLIC_URL to the URL at which people and forges reach the service'
+      return { config, finding: warn('settings', message, fix) }
+    }
+    return { config, finding: ok('settings', 'all settings are valid') }
+  } catch (error) {
+    const finding = fail('settings', reasonOf(error), 'Set them as in .env.example, or the service does not start')
+    const { DATABASE_URL, DATABASE_POOL_SIZE, DATA_DIR, PROMPTLEDGER_SECRET_KEY } = env
+    try {
+      return { finding, config: readConfig({ DATABASE_URL, DATABASE_POOL_SIZE, DATA_DIR, PROMPTLEDGER_SECRET_KEY }) }
+    } catch {
+      return { finding, config: null }
+    }
+  }
+}

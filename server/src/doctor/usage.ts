@@ -1,0 +1,86 @@
+import { type Instant, isoTime } from '../domain/time.ts'
+import type { DatabaseReader } from './database.ts'
+import { type Finding, fail, listExamples, ok, warn } from './finding.ts'
+
+const guide = 'docs/operations/doctor.md#usage'
+const maxExamples = 3
+
+interface Total {
+  organisation_id: number
+  used: number
+  /** Counted in the usage but no longer in the hourly sums. */
+  missing: number
+}
+
+/**
+ * The usage of a month is at least the sum of its hourly sums. Over all months, the difference is the number of signals that
+ * the audit log records as deleted or erased.
+ */
+export async function checkUsage(database: DatabaseReader): Promise<Finding> {
+  const month = database.monthOf('hour')
+  const compared = `
+    with summed as (
+      select organisation_id, ${month} as month, cast(sum(positive + negative) as bigint) as signals
+      from signal_hours group by organisation_id, ${month})
+    select coalesce(u.organisation_id, s.organisation_id) as organisation_id, coalesce(u.month, s.month) as month,
+      coalesce(u.used, 0) as used, coalesce(s.signals, 0) as signals
+    from signal_usage u full join summed s on s.organisation_id = u.organisation_id and s.month = u.month`
+  const tooLow = await database.rows(`select c.*, count(*) over () as total from (${compared}) as c where used < signals
+    order by organisation_id, month limit ${maxExamples}`)
+  if (tooLow.length > 0) {
+    const examples = tooLow.map(
+      ({ organisation_id, month, used, signals }) =>
+        `organisation ${organisation_id} in ${isoTime(month as Instant).slice(0, 7)}: ${used} counted, ${signals} recorded`,
+    )
+    const message = listExamples(examples, tooLow[0]?.total as number)
+    return fail('usage', message, `Raise the counts to the recorded signals: ${guide}`)
+  }
+  const deleted = await countDeleted(database)
+  const deletedOf = (organisation: number) => deleted.get(organisation) ?? 0
+  const totals = (await database.rows(
+    `select organisation_id, cast(sum(used - signals) as bigint) as missing, cast(sum(used) as bigint) as used
+     from (${compared}) as c group by organisation_id`,
+  )) as unknown as Total[]
+  const mismatches = totals.filter(({ organisation_id, missing }) => missing !== deletedOf(organisation_id))
+  if (mismatches.length === 0) {
+    const counted = totals.reduce((sum, { used }) => sum + used, 0)
+    const message = `${counted} signals of ${totals.length} organisations match the hourly sums and the audit log`
+    return ok('usage', message)
+  }
+  const examples = mismatches
+    .slice(0, maxExamples)
+    .map(
+      ({ organisation_id, missing }) =>
+        `organisation ${organisation_id}: ${missing} more counted than in the hourly sums, ` +
+        `${deletedOf(organisation_id)} deleted or erased`,
+    )
+  const message = listExamples(examples, mismatches.length)
+  const deletionsMissing = mismatches.every(({ organisation_id, missing }) => missing > deletedOf(organisation_id))
+  if (deletionsMissing && !(await hasCompleteAudit(database))) {
+    const fix = 'Ignore this if signals were deleted before the audit log existed (database version 5)'
+    return warn('usage', message, fix)
+  }
+  return fail('usage', message, `Find out which of the two is right: ${guide}`)
+}
+
+/** Signals per organisation that the audit log records as deleted or erased. */
+async function countDeleted(database: DatabaseReader): Promise<Map<number, number>> {
+  const deleted = new Map<number, number>()
+  const add = (organisation: number, count: number) =>
+    deleted.set(organisation, (deleted.get(organisation) ?? 0) + count)
+  const retracted = await database.rows(
+    `select organisation_id, count(*) as count from audit where action = 'signal.retracted' group by organisation_id`,
+  )
+  for (const row of retracted) add(row.organisation_id as number, row.count as number)
+  const erased = await database.rows(`select organisation_id, details from audit where action = 'signals.erased'`)
+  for (const row of erased) add(row.organisation_id as number, JSON.parse(row.details as string).erased)
+  return deleted
+}
+
+/** Whether the database was created with the audit log, which came with version 5. */
+async function hasCompleteAudit(database: DatabaseReader): Promise<boolean> {
+  const [row] = await database.rows(
+    `select max(applied_at) - min(applied_at) as elapsed from schema_migrations where version in (1, 5)`,
+  )
+  return (row?.elapsed as number) < 60_000
+}
