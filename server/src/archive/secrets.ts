@@ -1,79 +1,88 @@
-import type { Config } from '../config.ts'
-import { parseSecretKey } from '../config.ts'
+import { type Config, parseSecretKey } from '../config.ts'
 import type { ArchiveRow, ArchiveTable } from '../domain/archive/archive.ts'
-import { newVault, type Vault } from '../domain/repositories/vault.ts'
+import { createVault, type Vault } from '../domain/repositories/vault.ts'
 import { findVault } from '../service/secret-key.ts'
 
 export interface SecretOptions {
-  /** The key that they were sealed with where the archive was made; null where it is the same as here. */
-  secretKey: string | null
-  /** Store them even if nobody can open them. */
-  leave: boolean
+  /** The key that the secrets were encrypted with, or null if it is the one configured here. */
+  oldKey: string | null
+  /** Store secrets that cannot be decrypted as they are. */
+  leaveUnreadable: boolean
 }
 
 export interface ArchiveSecrets {
+  /** Counts the repositories whose secrets cannot be decrypted. */
   check(table: ArchiveTable, rows: ArchiveRow[]): void
-  /** Throws where some of what was checked cannot be opened here. */
-  refuse(): void
-  sealAnew(table: ArchiveTable, rows: ArchiveRow[]): ArchiveRow[]
+  failIfUnreadable(): void
+  /** Replaces secrets that only the old key decrypts by ones encrypted with the current key. */
+  reencrypt(table: ArchiveTable, rows: ArchiveRow[]): ArchiveRow[]
 }
 
-/** The sealed secrets of repositories: whether the key here opens them, and with another key, sealed with the one here. */
-export async function archiveSecrets(config: Config, { secretKey, leave }: SecretOptions): Promise<ArchiveSecrets> {
-  const here = await findVault(config)
-  const there = secretKey === null ? null : newVault(parseOrFail(secretKey))
+/** The encrypted secrets of the repositories in an archive, which may come from a service with another secret key. */
+export async function openArchiveSecrets(
+  config: Config,
+  { oldKey, leaveUnreadable }: SecretOptions,
+): Promise<ArchiveSecrets> {
+  const current = await findVault(config)
+  const old = oldKey === null ? null : createVault(parseOldKey(oldKey))
   let unreadable = 0
 
-  /** The secret sealed with the key here; null where that cannot be. */
-  function toHere(sealed: string): string | null {
-    if (here !== null && opens(here, sealed)) return sealed
-    return here !== null && there !== null && opens(there, sealed) ? here.seal(there.open(sealed)) : null
+  /** Returns the secret encrypted with the current key, or null if neither key decrypts it. */
+  function withCurrentKey(secret: string): string | null {
+    if (current === null) return null
+    if (canDecrypt(current, secret)) return secret
+    return old !== null && canDecrypt(old, secret) ? current.encrypt(old.decrypt(secret)) : null
   }
 
   return {
     check(table, rows) {
-      unreadable += rows.filter((row) => sealedOf(table, row).some(([, sealed]) => toHere(sealed) === null)).length
+      const isUnreadable = (row: ArchiveRow) =>
+        secretsIn(table, row).some(([, secret]) => withCurrentKey(secret) === null)
+      unreadable += rows.filter(isUnreadable).length
     },
-    refuse() {
-      if (unreadable === 0 || leave) return
-      const place = config.databaseUrl.startsWith('sqlite:')
-        ? `copy its secret.key to ${config.dataDir}, or set PROMPTLEDGER_SECRET_KEY to it`
-        : 'set PROMPTLEDGER_SECRET_KEY to it (beside SQLite it is in secret.key)'
+    failIfUnreadable() {
+      if (unreadable === 0 || leaveUnreadable) return
+      const repositories = unreadable === 1 ? '1 repository' : `${unreadable} repositories`
+      const isSqlite = config.databaseUrl.startsWith('sqlite:')
       throw new Error(
-        `The secrets of ${unreadable === 1 ? 'a repository' : `${unreadable} repositories`} were stored with another secret key${here === null ? '; here is none' : ''}: ${place}. ` +
-          'Where another is in use here, name a variable that holds the old one: --secret-key-env. Where it is lost: --leave-secrets. Nothing was changed',
+        `The secrets of ${repositories} were encrypted with another secret key${current === null ? ', and none is set here' : ''}. ` +
+          (isSqlite
+            ? `Copy the secret.key of the old service to ${config.dataDir}, or set PROMPTLEDGER_SECRET_KEY to the old key. `
+            : 'Set PROMPTLEDGER_SECRET_KEY to the old key (with SQLite, the contents of secret.key). ') +
+          'To keep the key in use here, put the old one into an environment variable and name it with --secret-key-env. ' +
+          'If the old key is lost, use --leave-secrets. Nothing was changed.',
       )
     },
-    sealAnew(table, rows) {
+    reencrypt(table, rows) {
       if (table.name !== 'repositories') return rows
       return rows.map((row) => {
-        const sealed = row.slice()
-        for (const [place, secret] of sealedOf(table, row)) sealed[place] = toHere(secret) ?? secret
-        return sealed
+        const copy = row.slice()
+        for (const [column, secret] of secretsIn(table, row)) copy[column] = withCurrentKey(secret) ?? secret
+        return copy
       })
     },
   }
 }
 
-/** The secrets in a row, and in which place each stands. */
-function sealedOf({ columns }: ArchiveTable, row: ArchiveRow): [number, string][] {
-  return Object.keys(columns).flatMap((name, place) => {
-    const value = row[place]
-    return name.startsWith('sealed_') && typeof value === 'string' ? [[place, value]] : []
+/** The secrets of a row, each with the index of its column. */
+function secretsIn({ columns }: ArchiveTable, row: ArchiveRow): [number, string][] {
+  return Object.keys(columns).flatMap((name, column) => {
+    const value = row[column]
+    return name.startsWith('sealed_') && typeof value === 'string' ? [[column, value]] : []
   })
 }
 
-function opens(vault: Vault, sealed: string): boolean {
+function canDecrypt(vault: Vault, secret: string): boolean {
   try {
-    vault.open(sealed)
+    vault.decrypt(secret)
     return true
   } catch {
     return false
   }
 }
 
-function parseOrFail(text: string): Buffer {
+function parseOldKey(text: string): Buffer {
   const key = parseSecretKey(text.trim())
-  if (!key) throw new Error('The secret key must be 32 bytes as 64 hexadecimal digits or in base64')
+  if (!key) throw new Error('The secret key must be 32 bytes, as 64 hexadecimal digits or base64.')
   return key
 }

@@ -1,210 +1,125 @@
-import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { open, rename, rm, stat } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { type Archive, checkArchiveFile, readArchiveRows, type TableSum, writeArchiveFile } from '../archive/file.ts'
-import { archiveSecrets, type SecretOptions } from '../archive/secrets.ts'
-import type { Config } from '../config.ts'
-import type { Offsets } from '../domain/archive/archive.ts'
-import type { Store } from '../domain/store.ts'
-import { archiveTables } from '../store/sql/archive-tables.ts'
+import type { WriteOptions, WrittenArchive } from '../archive/backup.ts'
+import type { TableSummary } from '../archive/file-format.ts'
+import type { SecretOptions } from '../archive/secrets.ts'
 import { integerArgument } from './arguments.ts'
 import { organisationOrFail } from './lookup.ts'
-import { print, table } from './output.ts'
-import { progressBar, showProgress } from './progress.ts'
+import { formatCount, print, table } from './output.ts'
+import { clearProgress, startProgress } from './progress.ts'
 import { secretFrom, withStore } from './with-store.ts'
 
 export function archiveCommands(program: Command): void {
   program
     .command('backup')
-    .description('write everything into a file, while the service goes on')
+    .description('write the whole database to a file while the service runs')
     .argument('<file>')
-    .option('--force', 'overwrite the file where there is one')
-    .action((file: string, options: { force?: boolean }, command: Command) =>
-      withStore(async (store) => write(store, null, file, options, command)),
-    )
-
-  program
-    .command('export')
-    .description('write one organisation into a file, to be imported elsewhere')
-    .requiredOption('--org <id>', '', integerArgument)
-    .argument('<file>')
-    .option('--force', 'overwrite the file where there is one')
-    .action((file: string, options: { org: number; force?: boolean }, command: Command) =>
+    .option('--force', 'overwrite an existing file', false)
+    .action((file: string, options: WriteOptions, command: Command) =>
       withStore(async (store) => {
-        await organisationOrFail(store, options.org)
-        await write(store, options.org, file, options, command)
+        const { backUp } = await import('../archive/backup.ts')
+        await printWritten(command, file, backUp(store, file, options, startProgress))
       }),
     )
 
-  withSecretOptions(
-    program.command('restore').description('bring back a backup, into an empty database').argument('<file>'),
-  ).action((file: string, options: ReadOptions, command: Command) =>
+  addSecretOptions(
+    program.command('restore').description('restore a backup into an empty database').argument('<file>'),
+  ).action((file: string, options: SecretFlags, command: Command) =>
     withStore(async (store, config) => {
-      const { archive, bytes, seconds } = await read(store, config, file, options, (archive) => {
-        if (archive.organisationId === null) return
-        throw new Error(`${file} holds one organisation: use promptledger import organisation ${file}`)
-      })
-      const text = `Restored ${file}, made at ${archive.madeAt}, in ${seconds} s; all of it was read back and compared`
-      print(command, { file, bytes, seconds, tables: archive.tables }, `${tableOf(archive.tables)}\n\n${text}`)
+      const { restore } = await import('../archive/restore.ts')
+      const seconds = startTimer()
+      const restored = restore(store, config, file, secretOptions(options), startProgress)
+      const { archive, bytes } = await restored.finally(clearProgress)
+      const json = { file, bytes, seconds: seconds(), tables: archive.tables }
+      const text = `Restored ${file}, created at ${archive.createdAt}, in ${json.seconds} s. All rows were read back and verified.`
+      print(command, json, `${rowCounts(archive.tables)}\n\n${text}`)
     }),
   )
+
+  program
+    .command('export')
+    .description("write one organisation to a file for 'promptledger import organisation'")
+    .requiredOption('--org <id>', 'organisation to export', integerArgument)
+    .argument('<file>')
+    .option('--force', 'overwrite an existing file', false)
+    .action((file: string, { org, ...options }: WriteOptions & { org: number }, command: Command) =>
+      withStore(async (store) => {
+        const { exportOrganisation } = await import('../archive/backup.ts')
+        await organisationOrFail(store, org)
+        await printWritten(command, file, exportOrganisation(store, org, file, options, startProgress))
+      }),
+    )
 }
 
+/** A subcommand of `import`. */
 export function importOrganisationCommand(imports: Command): void {
-  withSecretOptions(
+  addSecretOptions(
     imports
       .command('organisation')
-      .description('what promptledger export wrote, from a file; ids are moved where there are others already')
+      .summary("import a file written by 'promptledger export'")
+      .description(
+        "import a file written by 'promptledger export'; prompt IDs and keys stay the same, and numeric IDs are shifted past " +
+          'those already assigned in this database',
+      )
       .argument('<file>'),
-  ).action((file: string, options: ReadOptions, command: Command) =>
+  ).action((file: string, options: SecretFlags, command: Command) =>
     withStore(async (store, config) => {
-      const { archive, offsets, bytes, seconds } = await read(store, config, file, options, (archive) => {
-        if (archive.organisationId !== null) return
-        throw new Error(`${file} holds a whole database: use promptledger restore ${file}`)
-      })
-      const organisation = (archive.organisationId as number) + offsets.organisations
-      const moved = Object.fromEntries(Object.entries(offsets).filter(([, offset]) => offset > 0))
+      const { importOrganisation } = await import('../archive/restore.ts')
+      const seconds = startTimer()
+      const imported = importOrganisation(store, config, file, secretOptions(options), startProgress)
+      const { archive, organisationId, shifted, bytes } = await imported.finally(clearProgress)
+      const { tables, createdAt } = archive
+      const json = { file, bytes, seconds: seconds(), organisation_id: organisationId, moved: shifted, tables }
       const text =
-        `Imported ${file}, made at ${archive.madeAt}, as organisation ${organisation}, in ${seconds} s; ` +
-        'all of it was read back and compared'
-      const value = { file, bytes, seconds, organisation_id: organisation, moved, tables: archive.tables }
-      print(command, value, `${tableOf(archive.tables)}\n\n${text}${describeMoved(moved)}`)
+        `Imported ${file}, created at ${createdAt}, as organisation ${organisationId} in ${json.seconds} s. ` +
+        `All rows were read back and verified.\n${describeShifted(shifted)}`
+      print(command, json, `${rowCounts(tables)}\n\n${text}`)
     }),
   )
 }
 
-interface ReadOptions {
+interface SecretFlags {
   secretKeyEnv?: string
   leaveSecrets?: boolean
 }
 
-function withSecretOptions(command: Command): Command {
+function addSecretOptions(command: Command): Command {
   return command
-    .option('--secret-key-env <name>', 'the variable with the secret key where it was made, if another is used here')
-    .option('--leave-secrets', 'also where the secrets of repositories cannot be read here: they have to be made anew')
+    .option('--secret-key-env <name>', 'environment variable with the old secret key, if this service uses another one')
+    .option('--leave-secrets', 'continue if repository secrets cannot be decrypted; replace them afterwards')
 }
 
-/** Under another name first: what stands under the name of the file is always whole. */
-async function write(
-  store: Store,
-  organisationId: number | null,
-  file: string,
-  { force = false }: { force?: boolean },
-  command: Command,
-): Promise<void> {
-  const refuse = () => {
-    if (!force && existsSync(file)) throw new Error(`${file} is there already: name another file, or add --force`)
-  }
-  refuse()
-  const startedAt = performance.now()
-  const unfinished = `${file}.${randomBytes(4).toString('hex')}.unfinished`
-  try {
-    const tables = await store.archive.read(organisationId, async (snapshot) => {
-      let total = 0
-      for (const table of archiveTables) total += await snapshot.count(table)
-      return writeArchiveFile(unfinished, snapshot, store.schemaVersion, progress('Writing', total, 'rows'))
-    })
-    const { size: bytes } = await stat(unfinished)
-    const { tables: found } = await checkArchiveFile(
-      unfinished,
-      store.schemaVersion,
-      progress('Reading it', bytes, 'bytes'),
-    )
-    showProgress('')
-    if (JSON.stringify(found) !== JSON.stringify(tables)) throw new Error(`${file} has changed while it was written`)
-    refuse()
-    await rename(unfinished, file)
-    await flushFolder(file)
-    const seconds = secondsSince(startedAt)
-    const text = `Wrote ${file}, ${sizeOf(bytes)}, in ${seconds} s; it was read back and compared`
-    print(command, { file, bytes, seconds, tables }, `${tableOf(tables)}\n\n${text}`)
-  } finally {
-    showProgress('')
-    await rm(unfinished, { force: true })
-  }
+function secretOptions({ secretKeyEnv, leaveSecrets = false }: SecretFlags): SecretOptions {
+  return { oldKey: secretFrom(secretKeyEnv), leaveUnreadable: leaveSecrets }
 }
 
-/** Or the name could be gone after a power cut. */
-async function flushFolder(file: string): Promise<void> {
-  const folder = await open(dirname(resolve(file)))
-  await folder.sync()
-  await folder.close()
+async function printWritten(command: Command, file: string, writing: Promise<WrittenArchive>): Promise<void> {
+  const seconds = startTimer()
+  const { bytes, tables } = await writing.finally(clearProgress)
+  const json = { file, bytes, seconds: seconds(), tables }
+  const text = `Wrote ${file}, ${formatSize(bytes)}, in ${json.seconds} s. The file was read back and verified.`
+  print(command, json, `${rowCounts(tables)}\n\n${text}`)
 }
 
-interface ReadArchive {
-  archive: Archive
-  offsets: Offsets
-  bytes: number
-  seconds: number
-}
-
-/** Nothing is changed before the file was read to its end once. */
-async function read(
-  store: Store,
-  config: Config,
-  file: string,
-  options: ReadOptions,
-  check: (archive: Archive) => void,
-): Promise<ReadArchive> {
-  const startedAt = performance.now()
-  try {
-    const { size: bytes } = await stat(file)
-    const secrets = await archiveSecrets(config, secretOptions(options))
-    const onBytes = progress('Checking', bytes, 'bytes')
-    const archive = await checkArchiveFile(file, store.schemaVersion, onBytes, secrets.check)
-    check(archive)
-    secrets.refuse()
-    const total = archive.tables.reduce((sum, { rows }) => sum + rows, 0)
-    const stored = progress('Storing', total, 'rows')
-    async function* portions() {
-      for await (const { table, rows } of readArchiveRows(file, archive)) {
-        yield { table, rows: secrets.sealAnew(table, rows) }
-        stored(rows.length)
-      }
-    }
-    const onCompared = progress('Comparing', total, 'rows')
-    const offsets = await store.archive.write({ ...archive, portions: portions(), onCompared })
-    return { archive, offsets, bytes, seconds: secondsSince(startedAt) }
-  } finally {
-    showProgress('')
-  }
-}
-
-function secretOptions({ secretKeyEnv, leaveSecrets = false }: ReadOptions): SecretOptions {
-  return { secretKey: secretFrom(secretKeyEnv), leave: leaveSecrets }
-}
-
-/** Shows how far it has come, for as often as people can see it. */
-function progress(what: string, total: number, unit: string): (more: number) => void {
-  let done = 0
-  let shownAt = 0
-  return (more) => {
-    done += more
-    if (performance.now() - shownAt < 100) return
-    shownAt = performance.now()
-    showProgress(`${what} ${progressBar(done, total, unit)}`)
-  }
-}
-
-function tableOf(tables: TableSum[]): string {
+function rowCounts(tables: TableSummary[]): string {
   return table(
-    tables.map(({ table, rows }) => ({ table, rows })),
+    tables.map(({ table, rows }) => ({ table, rows: formatCount(rows) })),
     '',
   )
 }
 
-function describeMoved(moved: Record<string, number>): string {
-  const parts = Object.entries(moved).map(([name, offset]) => `${name} by ${offset}`)
-  if (parts.length === 0) return '\nIts ids are what they were.'
-  return `\nIts ids are moved up, behind those that were given here: ${parts.join(', ')}. Ids of prompts (pmt_…) and keys stay.`
+function describeShifted(shifted: Record<string, number>): string {
+  const offsets = Object.entries(shifted).map(([table, offset]) => `${table} by ${offset}`)
+  if (offsets.length === 0) return 'All IDs are unchanged.'
+  const list = offsets.join(', ')
+  return `Numeric IDs were shifted past those already assigned here: ${list}. Prompt IDs (pmt_…) and keys are unchanged.`
 }
 
-function secondsSince(start: number): number {
-  return Math.round((performance.now() - start) / 100) / 10
+/** Returns the seconds since the call, with one decimal. */
+function startTimer(): () => number {
+  const startedAt = performance.now()
+  return () => Math.round((performance.now() - startedAt) / 100) / 10
 }
 
-function sizeOf(bytes: number): string {
+function formatSize(bytes: number): string {
   return bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }

@@ -1,22 +1,34 @@
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
+import { parsePort } from '../config.ts'
 
 export function integerArgument(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('It must be a positive whole number.')
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('Must be a positive integer.')
   return Number(text)
 }
 
-const units = { m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** A length of time that is not nothing. */
-export function lifetimeArgument(text: string): number {
-  const lifetime = durationArgument(text)
-  if (lifetime === 0) throw new InvalidArgumentError('It must be longer than nothing.')
-  return lifetime
+export function portArgument(text: string): number {
+  const port = parsePort(text)
+  if (port === undefined) throw new InvalidArgumentError('Must be a number from 0 to 65535.')
+  return port
 }
 
-/** A length of time such as 30m, 24h or 90d, in milliseconds. */
+const unitsMs = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Parses a duration such as 30m, 24h or 90d into milliseconds. */
 export function durationArgument(text: string): number {
   const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? []
-  if (count === undefined) throw new InvalidArgumentError('It must be a number and a unit: 30m, 24h or 90d.')
-  return Number(count) * units[unit as keyof typeof units]
+  if (count === undefined) throw new InvalidArgumentError('Must be a number and a unit, such as 30m, 24h or 90d.')
+  return Number(count) * unitsMs[unit as keyof typeof unitsMs]
+}
+
+/** A duration greater than zero. */
+export function lifetimeArgument(text: string): number {
+  const lifetimeMs = durationArgument(text)
+  if (lifetimeMs === 0) throw new InvalidArgumentError('Must be greater than zero.')
+  return lifetimeMs
+}
+
+/** `--overlap`, in milliseconds. The help shows the default as 24h. */
+export function overlapOption(description: string): Option {
+  return new Option('--overlap <duration>', description).argParser(durationArgument).default(unitsMs.d, '24h')
 }

@@ -17,16 +17,16 @@ interface AuditOptions {
   limit: number
 }
 
-export function auditCommands(program: Command): void {
+export function auditCommand(program: Command): void {
   program
     .command('audit')
-    .description('list who did what in an organisation, newest first')
-    .requiredOption('--org <id>', '', integerArgument)
-    .addOption(new Option('--action <action>', 'only these').choices(auditActions))
-    .option('--since <time>', 'from this time on, ISO 8601')
-    .option('--until <time>', 'before this time, ISO 8601')
-    .option('--page <n>', '', integerArgument, 1)
-    .option('--limit <n>', 'how many, up to 100', integerArgument, 25)
+    .description('list the audit log of an organisation, newest entry first')
+    .requiredOption('--org <id>', 'organisation', integerArgument)
+    .addOption(new Option('--action <action>', 'only entries with this action').choices(auditActions))
+    .option('--since <time>', 'only entries at or after this time, ISO 8601')
+    .option('--until <time>', 'only entries before this time, ISO 8601')
+    .option('--page <n>', 'page number', integerArgument, 1)
+    .option('--limit <n>', 'entries per page, at most 100', integerArgument, 25)
     .action(({ org, action, since, until, page, limit }: AuditOptions, command: Command) =>
       withStore(async (store) => {
         await organisationOrFail(store, org)
@@ -36,15 +36,15 @@ export function auditCommands(program: Command): void {
           until: until === undefined ? null : parseTime('--until', until),
         }
         const { entries } = await store.audit.page(org, filter, pageRequest(String(page), String(limit)))
-        const found = entries.map(toAuditEntryBody)
-        const rows = found.map(({ at, actor, action, subject, details }) => ({
+        const bodies = entries.map(toAuditEntryBody)
+        const rows = bodies.map(({ at, actor, action, subject, details }) => ({
           at,
           actor: actor === null ? 'operator' : `${actor.key_id} ${actor.name}`,
           action,
           subject: `${subject.id} ${subject.name}`,
           details: details && JSON.stringify(details),
         }))
-        print(command, found, table(rows, 'There is nothing'))
+        print(command, bodies, table(rows, 'No audit entries match.'))
       }),
     )
 }

@@ -1,59 +1,25 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Config } from '../config.ts'
-import { makeShop, type Shop, type ShopPrompt } from '../demo/shop.ts'
+import type { Command } from 'commander'
+import { readConfig } from '../config.ts'
+import type { ShopPrompt } from '../demo/shop.ts'
 import { isoTime } from '../domain/time.ts'
-import { newLog } from '../service/log.ts'
-import { serve } from '../service/serve.ts'
-import { openSyncContext } from '../service/sync-context.ts'
-import { openStore } from '../store/open.ts'
+import { portArgument } from './arguments.ts'
+import { formatCount, print } from './output.ts'
+import type { Demo } from './start-demo.ts'
 
-export interface Demo extends Shop {
-  address: string
+export function demoCommand(program: Command): void {
+  program
+    .command('demo')
+    .description('run the service on a temporary database with a year of sample history and signals')
+    .option('--port <n>', 'port to listen on; overrides PORT', portArgument)
+    .option('--host <host>', 'address to listen on; overrides HOST')
+    .action(async (options: { port?: number; host?: string }, command: Command) => {
+      const { startDemo } = await import('./start-demo.ts')
+      const demo = await startDemo({ ...readConfig(), ...options })
+      print(command, toJson(demo), describe(demo))
+    })
 }
 
-/** Starts the service on made-up data, in a folder that goes when the process does. */
-export async function demo(settings: Config): Promise<Demo> {
-  // Whoever is ended by a signal does not get to tidy up, so this comes before the folder is there. The service minds two of
-  // them, once it runs.
-  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.on(signal, endBySignal)
-  const folder = mkdtempSync(join(tmpdir(), 'promptledger-demo-'))
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-  const config: Config = {
-    ...settings,
-    databaseUrl: `sqlite:${join(folder, 'promptledger.db')}`,
-    dataDir: folder,
-    secretKey: null,
-    firstRun: false,
-    signalRetentionDays: null,
-  }
-  const shop = await fill(config)
-  const { address } = await serve(config)
-  for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, endBySignal)
-  return { address, ...shop }
-}
-
-function endBySignal(_signal: NodeJS.Signals, number: number): void {
-  process.exit(128 + number)
-}
-
-async function fill(config: Config): Promise<Shop> {
-  const store = await openStore({
-    url: config.databaseUrl,
-    poolSize: config.databasePoolSize,
-    clock: Date.now,
-    onLostConnection: () => {},
-  })
-  try {
-    const follow = await openSyncContext(config, store, newLog(config.logLevel))
-    return await makeShop({ ...follow, allowLocal: true }, Date.now())
-  } finally {
-    await store.close()
-  }
-}
-
-export function demoBody({ address, secret, prompts }: Demo): object {
+function toJson({ address, secret, prompts }: Demo): object {
   return {
     address,
     key: secret,
@@ -65,17 +31,17 @@ export function demoBody({ address, secret, prompts }: Demo): object {
   }
 }
 
-export function describeDemo({ address, secret, signalCount, prompts }: Demo): string {
-  return `Promptledger runs on ${address}
+function describe({ address, secret, signalCount, prompts }: Demo): string {
+  return `Promptledger is listening on ${address}
 
-This is a demonstration: a made-up shop with three prompts, a year of changes to them and ${signalCount.toLocaleString('en')} signals.
-All of it is gone when you stop it with Ctrl-C.
+This is a demo: a fictional shop with three prompts, a year of changes to them and ${formatCount(signalCount)} signals.
+Press Ctrl-C to stop it and delete all of its data.
 
 Open ${address} and sign in with this key:
 
   ${secret}
 
-Look at what the changes did to what users think:
+These changes made a difference to users:
 
 ${prompts.map(describePrompt).join('\n\n')}
 
@@ -86,16 +52,15 @@ curl -H 'Authorization: Bearer ${secret}' ${address}/api/v1/prompts/${prompts[0]
 }
 
 function describePrompt({ name, changes }: ShopPrompt): string {
-  const telling = changes.filter(({ impact: { verdict } }) => verdict === 'better' || verdict === 'worse').reverse()
-  const others = changes.length - telling.length
-  const lines = telling.map(({ title, impact: { liveFrom, before, after, verdict } }) => {
+  const conclusive = changes.filter(({ impact: { verdict } }) => verdict === 'better' || verdict === 'worse').reverse()
+  const lines = conclusive.map(({ title, impact: { liveFrom, before, after, verdict } }) => {
     const rates = `${percent(before.rate)} → ${percent(after.rate)} positive`
     return `  ${isoTime(liveFrom).slice(0, 10)}  ${verdict.padEnd(6)}  ${rates}  ${title}`
   })
-  const rest = `  ${others}${lines.length === 0 ? '' : ' other'} changes: no difference seen, or too little data to tell`
-  return [name, ...lines, rest].join('\n')
+  const others = `${changes.length - conclusive.length}${lines.length === 0 ? '' : ' other'} changes`
+  return [name, ...lines, `  ${others}: no clear difference, or not enough data yet`].join('\n')
 }
 
 function percent(rate: number | null): string {
-  return `${Math.round((rate ?? 0) * 100)} %`
+  return `${Math.round((rate ?? 0) * 100)}%`
 }

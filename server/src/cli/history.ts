@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
-import { type Action, actions, newHistoryEntry } from '../domain/history/entry.ts'
+import { InvalidFieldError } from '../domain/errors.ts'
+import { type Action, actions, type NewHistoryEntry, newHistoryEntry } from '../domain/history/entry.ts'
 import { parseTime } from '../domain/time.ts'
 import { toHistoryEntryBody } from '../http/history/body.ts'
 import { integerArgument } from './arguments.ts'
@@ -19,38 +20,53 @@ interface RecordOptions {
 }
 
 export function historyCommands(program: Command): void {
-  const history = program.command('history').description('the edit history of a prompt')
+  const history = program.command('history').description("manage a prompt's change history")
 
   history
     .command('record')
-    .description('add an entry; recording the same one again changes nothing')
-    .argument('<pmt_id>')
+    .description('add an entry; does nothing if the same entry exists')
+    .argument('<pmt_id>', 'public ID of the prompt')
     .addOption(new Option('--action <action>', 'what happened').choices(actions).makeOptionMandatory())
-    .requiredOption('--user-name <name>', 'who made the change')
-    .requiredOption('--user-email <email>', '')
-    .requiredOption('--commit <sha>', 'the full commit hash')
-    .requiredOption('--branch <name>', 'the branch that holds the commit')
-    .option('--pr-number <n>', 'the pull request, for the pr_ actions', integerArgument)
-    .option('--pr-url <url>', 'its address')
+    .requiredOption('--user-name <name>', 'author of the change')
+    .requiredOption('--user-email <email>', 'email address of the author')
+    .requiredOption('--commit <sha>', 'full commit hash')
+    .requiredOption('--branch <name>', 'branch that contains the commit')
+    .option('--pr-number <n>', 'number of the pull request, for pr_* actions', integerArgument)
+    .option('--pr-url <url>', 'URL of the pull request, for pr_* actions')
     .option('--at <time>', 'when it happened, ISO 8601 (default: now)')
     .action((publicId: string, options: RecordOptions, command: Command) =>
       withStore(async (store) => {
         const prompt = await promptOrFail(store, publicId)
-        const entry = newHistoryEntry({
-          action: options.action,
-          user: { name: options.userName, email: options.userEmail },
-          commitSha: options.commit,
-          prNumber: options.prNumber ?? null,
-          prUrl: options.prUrl ?? null,
-          branchName: options.branch,
-          createdAt: options.at === undefined ? Date.now() : parseTime('--at', options.at),
-        })
-        const recorded = await store.history.record(prompt, entry)
-        print(
-          command,
-          toHistoryEntryBody(recorded),
-          `Recorded entry ${recorded.id} of ${prompt.publicId}, ${prompt.name}`,
-        )
+        const recorded = await store.history.record(prompt, entryFrom(options))
+        const text = `Recorded entry ${recorded.id} for prompt ${prompt.publicId}, ${prompt.name}.`
+        print(command, toHistoryEntryBody(recorded), text)
       }),
     )
+}
+
+const optionOf: Record<string, string> = {
+  'user.name': '--user-name',
+  'user.email': '--user-email',
+  commitSha: '--commit',
+  branchName: '--branch',
+  prNumber: '--pr-number',
+  prUrl: '--pr-url',
+}
+
+function entryFrom(options: RecordOptions): NewHistoryEntry {
+  const createdAt = options.at === undefined ? Date.now() : parseTime('--at', options.at)
+  try {
+    return newHistoryEntry({
+      action: options.action,
+      user: { name: options.userName, email: options.userEmail },
+      commitSha: options.commit,
+      prNumber: options.prNumber ?? null,
+      prUrl: options.prUrl ?? null,
+      branchName: options.branch,
+      createdAt,
+    })
+  } catch (error) {
+    if (error instanceof InvalidFieldError) throw new Error(`${optionOf[error.field] ?? error.field} ${error.problem}`)
+    throw error
+  }
 }

@@ -1,65 +1,74 @@
 import type { Command } from 'commander'
 import { DomainError } from '../domain/errors.ts'
+import { errorMessage } from '../http/errors.ts'
 import { importOrganisationCommand } from './archive.ts'
 import { promptOrFail } from './lookup.ts'
-import { print } from './output.ts'
-import { showProgress } from './progress.ts'
+import { formatCount, print } from './output.ts'
+import { clearProgress, showProgress } from './progress.ts'
 import { readLines } from './read-lines.ts'
 import { withStore } from './with-store.ts'
 
 export function importCommands(program: Command): void {
-  const imports = program.command('import').description('read many at once, all or none')
+  const imports = program.command('import').description('import history, signals or an organisation; all or nothing')
 
   imports
     .command('history')
-    .description('one entry a line, as JSON: the eight fields without id; entries already there are left alone')
-    .argument('<pmt_id>')
+    .summary('import history entries from standard input')
+    .description(
+      'import history entries from standard input, one JSON object per line with the fields of the API except id; ' +
+        'skips entries that exist already',
+    )
+    .argument('<pmt_id>', 'public ID of the prompt')
     .action((publicId: string, _options: object, command: Command) =>
       withStore(async (store) => {
         const prompt = await promptOrFail(store, publicId)
-        const { parseEntry } = await import('./import-lines.ts')
-        const { imported, alreadyThere } = await store.history.import(prompt, portions(parseEntry))
-        const text = `Imported ${imported} entries into ${publicId}; ${alreadyThere} were there already`
+        const { parseEntryLine } = await import('./parse-line.ts')
+        const { imported, alreadyThere } = await store.history.import(prompt, readBatches(parseEntryLine))
+        const text = `Imported ${formatCount(imported)} entries into prompt ${publicId}; ${formatCount(alreadyThere)} existed already.`
         print(command, { imported, already_there: alreadyThere }, text)
       }),
     )
 
   imports
     .command('signals')
-    .description('one signal a line, as JSON: value, metadata (optional), created_at; no limit applies')
-    .argument('<pmt_id>')
+    .summary('import signals from standard input')
+    .description(
+      'import signals from standard input, one JSON object per line with value, metadata (optional) and created_at; ' +
+        'the monthly limit does not apply',
+    )
+    .argument('<pmt_id>', 'public ID of the prompt')
     .action((publicId: string, _options: object, command: Command) =>
       withStore(async (store) => {
         const prompt = await promptOrFail(store, publicId)
-        const { parseSignal } = await import('./import-lines.ts')
-        const { imported } = await store.signals.import(portions((text) => parseSignal(text, prompt)))
-        print(command, { imported }, `Imported ${imported} signals into ${publicId}`)
+        const { parseSignalLine } = await import('./parse-line.ts')
+        const { imported } = await store.signals.import(readBatches((text) => parseSignalLine(text, prompt)))
+        print(command, { imported }, `Imported ${formatCount(imported)} signals into prompt ${publicId}.`)
       }),
     )
 
   importOrganisationCommand(imports)
 }
 
-const portionSize = 500
+const batchSize = 500
 
-/** What standard input holds, in portions. Shows on a terminal how far it has come. */
-async function* portions<Item>(parse: (text: string) => Item): AsyncGenerator<Item[]> {
-  let portion: Item[] = []
+/** Parses standard input in batches and shows the number of lines read. */
+async function* readBatches<Item>(parse: (text: string) => Item): AsyncGenerator<Item[]> {
+  let batch: Item[] = []
   let count = 0
   try {
     for await (const { number, text } of readLines(process.stdin)) {
-      portion.push(parseLine(number, text, parse))
-      if (portion.length < portionSize) continue
-      count += portion.length
-      showProgress(`${count} lines read`)
-      yield portion
-      portion = []
+      batch.push(parseLine(number, text, parse))
+      if (batch.length < batchSize) continue
+      count += batch.length
+      showProgress(`Read ${formatCount(count)} lines`)
+      yield batch
+      batch = []
     }
-    count += portion.length
-    yield portion
-    showProgress(`${count} lines read, storing them\n`)
+    count += batch.length
+    yield batch
+    showProgress(`Read ${formatCount(count)} lines, storing them\n`)
   } catch (error) {
-    showProgress('')
+    clearProgress()
     throw error
   }
 }
@@ -68,7 +77,7 @@ function parseLine<Item>(number: number, text: string, parse: (text: string) => 
   try {
     return parse(text)
   } catch (error) {
-    if (error instanceof DomainError) throw new Error(`line ${number}: ${error.message}`)
+    if (error instanceof DomainError) throw new Error(`line ${number}: ${errorMessage(error)}`)
     throw error
   }
 }

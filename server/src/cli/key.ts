@@ -3,7 +3,7 @@ import { type ApiKey, type IssuedKey, issueKey, type Role, roles, rotateKey } fr
 import { operator } from '../domain/access/audit.ts'
 import { isoTime } from '../domain/time.ts'
 import { toIssuedKeyBody, toKeyBody } from '../http/keys/body.ts'
-import { durationArgument, integerArgument, lifetimeArgument } from './arguments.ts'
+import { integerArgument, lifetimeArgument, overlapOption } from './arguments.ts'
 import { keyOrFail, organisationOrFail } from './lookup.ts'
 import { print, table } from './output.ts'
 import { withStore } from './with-store.ts'
@@ -16,67 +16,67 @@ interface CreateOptions {
 }
 
 export function keyCommands(program: Command): void {
-  const key = program.command('key').description('API keys of an organisation')
+  const key = program.command('key').description('manage API keys')
 
   key
     .command('create')
-    .description('create a key; it is shown this once')
-    .requiredOption('--org <id>', 'the organisation it opens', integerArgument)
-    .option('--name <name>', 'to tell it from others', 'unnamed')
-    .addOption(new Option('--role <role>', 'what it may do').choices(roles).default('standard'))
-    .option('--expires <time>', 'when it stops working by itself, such as 90d', lifetimeArgument)
+    .description('create a key and print it; it is not shown again')
+    .requiredOption('--org <id>', 'organisation the key gives access to', integerArgument)
+    .option('--name <name>', 'label in lists and in the audit log', 'unnamed')
+    .addOption(new Option('--role <role>', 'what the key may do').choices(roles).default('standard'))
+    .option('--expires <duration>', 'time until the key expires, such as 90d (default: never)', lifetimeArgument)
     .action(({ org, name, role, expires }: CreateOptions, command: Command) =>
       withStore(async (store) => {
         await organisationOrFail(store, org)
         const now = Date.now()
         const expiresAt = expires === undefined ? null : now + expires
-        const terms = { organisationId: org, name, role, createdAt: now, expiresAt }
-        const issued = await issueKey(store.keys, terms, operator)
-        print(command, toIssuedKeyBody(issued), announce(issued))
+        const details = { organisationId: org, name, role, createdAt: now, expiresAt }
+        const issued = await issueKey(store.keys, details, operator)
+        print(command, toIssuedKeyBody(issued), describeIssued(issued))
       }),
     )
 
   key
     .command('list')
     .description('list the keys of an organisation')
-    .requiredOption('--org <id>', '', integerArgument)
+    .requiredOption('--org <id>', 'organisation', integerArgument)
     .action(({ org }: { org: number }, command: Command) =>
       withStore(async (store) => {
         await organisationOrFail(store, org)
-        const found = (await store.keys.list(org)).map(toKeyBody)
-        const rows = found.map(({ organisation_id: _, ...row }) => row)
-        print(command, found, table(rows, 'There are no keys: create one with promptledger key create --org <id>'))
+        const keys = (await store.keys.list(org)).map(toKeyBody)
+        const rows = keys.map(({ organisation_id: _, ...row }) => row)
+        print(command, keys, table(rows, `No keys yet. Create one with 'promptledger key create --org ${org}'.`))
       }),
     )
 
   key
     .command('revoke')
-    .description('refuse the key from now on')
-    .argument('<key-id>', '', integerArgument)
+    .description('revoke a key; it is rejected from the next request')
+    .argument('<key-id>', 'key', integerArgument)
     .action((id: number, _options: object, command: Command) =>
       withStore(async (store) => {
         await keyOrFail(store, id)
         const revoked = (await store.keys.revoke(id, Date.now(), operator)) as ApiKey
-        print(command, toKeyBody(revoked), `Revoked key ${id}, ${revoked.name} (…${revoked.hint})`)
+        print(command, toKeyBody(revoked), `Revoked key ${id}, ${revoked.name} (…${revoked.hint}).`)
       }),
     )
 
   key
     .command('rotate')
-    .description('create a key in the place of another, which works on until the overlap ends')
-    .argument('<key-id>', '', integerArgument)
-    .option('--overlap <time>', 'how long the old key works on', durationArgument, durationArgument('24h'))
+    .description('create a replacement for a key; the old key expires when the overlap ends')
+    .argument('<key-id>', 'key to replace', integerArgument)
+    .addOption(overlapOption('how long the old key stays valid'))
     .action((id: number, { overlap }: { overlap: number }, command: Command) =>
       withStore(async (store) => {
         const old = await keyOrFail(store, id)
         const now = Date.now()
         const issued = await rotateKey(store.keys, old, overlap, now, operator)
         const until = isoTime(Math.min(now + overlap, old.expiresAt ?? Number.POSITIVE_INFINITY))
-        print(command, toIssuedKeyBody(issued), `${announce(issued)}\nKey ${id} works until ${until}.`)
+        print(command, toIssuedKeyBody(issued), `${describeIssued(issued)}\nThe old key ${id} expires at ${until}.`)
       }),
     )
 }
 
-function announce({ key: { id, role, organisationId }, secret }: IssuedKey): string {
-  return `${secret}\nKey ${id}, role ${role}, of organisation ${organisationId}. Keep it now: it is not shown again.`
+function describeIssued({ key: { id, role, organisationId }, secret }: IssuedKey): string {
+  return `${secret}\nCreated key ${id} (${role}) for organisation ${organisationId}. Save it now: it is not shown again.`
 }

@@ -6,24 +6,25 @@ import type { Repository } from '../domain/repositories/repository.ts'
 import type { Store } from '../domain/store.ts'
 
 export async function organisationOrFail(store: Store, id: number): Promise<Organisation> {
-  return (await store.organisations.find(id)) ?? fail(`There is no organisation ${id}: see promptledger org list`)
+  const organisation = await store.organisations.find(id)
+  return organisation ?? fail(`There is no organisation ${id}. See 'promptledger org list'.`)
 }
 
 export async function keyOrFail(store: Store, id: number): Promise<ApiKey> {
-  return (await store.keys.find(id)) ?? fail(`There is no key ${id}: see promptledger key list`)
+  return (await store.keys.find(id)) ?? fail(`There is no key ${id}. See 'promptledger key list'.`)
 }
 
 export async function promptOrFail(store: Store, publicId: string): Promise<Prompt> {
-  const prompt = await store.prompts.findAnywhere(lookupId(publicId))
-  return prompt ?? fail(`There is no prompt ${publicId}: see promptledger prompt list`)
+  const prompt = await store.prompts.findInAnyOrganisation(lookupId(publicId))
+  return prompt ?? fail(`There is no prompt ${publicId}. See 'promptledger prompt list'.`)
 }
 
 export async function repositoryOrFail(store: Store, id: number): Promise<Repository> {
-  return (await store.repositories.find(id)) ?? fail(`There is no repository ${id}: see promptledger repo list`)
+  return (await store.repositories.find(id)) ?? fail(`There is no repository ${id}. See 'promptledger repo list'.`)
 }
 
 export async function deliveryOrFail(store: Store, id: number): Promise<Delivery> {
-  return (await store.deliveries.find(id)) ?? fail(`There is no delivery ${id}: see promptledger repo deliveries`)
+  return (await store.deliveries.find(id)) ?? fail(`There is no delivery ${id}. See 'promptledger repo deliveries'.`)
 }
 
 function fail(message: string): never {

@@ -5,17 +5,17 @@ import { monthlySignalLimit, type Plan, plans } from '../domain/access/plan.ts'
 import { isoTime } from '../domain/time.ts'
 import { integerArgument } from './arguments.ts'
 import { organisationOrFail } from './lookup.ts'
-import { print, table } from './output.ts'
+import { formatCount, print, table } from './output.ts'
 import { withStore } from './with-store.ts'
 
 export function orgCommands(program: Command): void {
-  const org = program.command('org').description('organisations and their plans')
+  const org = program.command('org').description('manage organisations and their plans')
 
   org
     .command('create')
     .description('create an organisation')
     .argument('<name>')
-    .addOption(new Option('--plan <plan>', 'how many signals a month').choices(plans).default('free'))
+    .addOption(new Option('--plan <plan>', 'sets the monthly signal limit').choices(plans).default('free'))
     .action((name: string, { plan }: { plan: Plan }, command: Command) =>
       withStore(async (store) => {
         const organisation = await store.organisations.create(newOrganisation(name, plan, Date.now()))
@@ -28,20 +28,16 @@ export function orgCommands(program: Command): void {
     .description('list all organisations')
     .action((_options: object, command: Command) =>
       withStore(async (store) => {
-        const found = (await store.organisations.list()).map(toJson)
-        print(
-          command,
-          found,
-          table(found, 'There are no organisations: create one with promptledger org create <name>'),
-        )
+        const rows = (await store.organisations.list()).map(toJson)
+        print(command, rows, table(rows, "No organisations yet. Create one with 'promptledger org create <name>'."))
       }),
     )
 
   org
     .command('set-plan')
-    .description('change the plan, from the next request on')
-    .argument('<org-id>', '', integerArgument)
-    .addArgument(program.createArgument('<plan>', plans.join(', ')).choices(plans))
+    .description('change the plan; applies from the next request')
+    .argument('<org-id>', 'organisation', integerArgument)
+    .addArgument(program.createArgument('<plan>', 'sets the monthly signal limit').choices(plans))
     .action((id: number, plan: Plan, _options: object, command: Command) =>
       withStore(async (store) => {
         await organisationOrFail(store, id)
@@ -52,7 +48,7 @@ export function orgCommands(program: Command): void {
 }
 
 function describe({ id, name, plan }: Organisation): string {
-  return `organisation ${id}, ${name}: plan ${plan}, ${monthlySignalLimit[plan]} signals a month`
+  return `organisation ${id}, ${name}: ${plan} plan, ${formatCount(monthlySignalLimit[plan])} signals a month.`
 }
 
 function toJson({ id, name, plan, createdAt }: Organisation) {

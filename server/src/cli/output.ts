@@ -1,15 +1,15 @@
 import type { Command } from 'commander'
 
-/** Prints one JSON value for programs, or text for people. */
+/** Prints `value` as JSON if --json was given, else `text`. */
 export function print(command: Command, value: unknown, text: string): void {
   const json = command.optsWithGlobals().json === true
   process.stdout.write(`${json ? JSON.stringify(value) : text}\n`)
 }
 
-/** Rows in columns as wide as their widest cell, or a sentence where there are none. */
-export function table(rows: Record<string, string | number | null>[], none: string): string {
+/** Aligns rows in columns, under the keys of the first row. Without rows, returns `emptyText`. */
+export function table(rows: Record<string, string | number | null>[], emptyText: string): string {
   const [first] = rows
-  if (first === undefined) return none
+  if (first === undefined) return emptyText
   const lines = [Object.keys(first), ...rows.map((row) => Object.values(row).map((cell) => String(cell ?? '-')))]
   const widths = Object.keys(first).map((_, i) => Math.max(...lines.map((cells) => cells[i]?.length ?? 0)))
   return lines
@@ -20,4 +20,8 @@ export function table(rows: Record<string, string | number | null>[], none: stri
         .trimEnd(),
     )
     .join('\n')
+}
+
+export function formatCount(count: number): string {
+  return count.toLocaleString('en')
 }

@@ -1,13 +1,34 @@
-/** Shows on a terminal how far something has come, over what stood there before. */
+import { formatCount } from './output.ts'
+
+const eraseLine = '\r\x1b[K'
+
+/** Replaces the progress line on the terminal. Silent when stderr is not a terminal. */
 export function showProgress(text: string): void {
-  // Back to the start of the line, over what stood there.
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
+  if (process.stderr.isTTY) process.stderr.write(eraseLine + text)
 }
 
-const width = 30
+export function clearProgress(): void {
+  showProgress('')
+}
 
-/** A bar that fills, for work of a known size. */
+const barWidth = 30
+
 export function progressBar(done: number, total: number, unit: string): string {
-  const filled = total === 0 ? width : Math.min(width, Math.round((done / total) * width))
-  return `[${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${done} of ${total} ${unit}`
+  const filled = total === 0 ? barWidth : Math.min(barWidth, Math.round((done / total) * barWidth))
+  const bar = '#'.repeat(filled) + '.'.repeat(barWidth - filled)
+  return `[${bar}] ${formatCount(done)} of ${formatCount(total)} ${unit}`
+}
+
+const refreshIntervalMs = 100
+
+/** Starts a progress bar and returns the function that advances it. */
+export function startProgress(task: string, total: number, unit: string): (more: number) => void {
+  let done = 0
+  let shownAt = 0
+  return (more) => {
+    done += more
+    if (performance.now() - shownAt < refreshIntervalMs) return
+    shownAt = performance.now()
+    showProgress(`${task} ${progressBar(done, total, unit)}`)
+  }
 }

@@ -8,43 +8,44 @@ import { print, table } from './output.ts'
 import { withStore } from './with-store.ts'
 
 export function promptCommands(program: Command): void {
-  const prompt = program.command('prompt').description('prompts of an organisation')
+  const prompt = program.command('prompt').description('manage prompts')
 
   prompt
     .command('create')
     .description('create a prompt')
-    .requiredOption('--org <id>', '', integerArgument)
-    .requiredOption('--name <name>', '')
+    .requiredOption('--org <id>', 'organisation the prompt belongs to', integerArgument)
+    .requiredOption('--name <name>', 'such as prompts/welcome.md')
     .action(({ org, name }: { org: number; name: string }, command: Command) =>
       withStore(async (store) => {
         await organisationOrFail(store, org)
         const created = await store.prompts.create(newPrompt(org, name, Date.now()), operator)
-        print(command, toJson(created), `Created prompt ${created.publicId}, ${created.name}`)
+        print(command, toJson(created), `Created prompt ${created.publicId}, ${created.name}.`)
       }),
     )
 
   prompt
     .command('list')
     .description('list the prompts of an organisation')
-    .requiredOption('--org <id>', '', integerArgument)
+    .requiredOption('--org <id>', 'organisation', integerArgument)
     .action(({ org }: { org: number }, command: Command) =>
       withStore(async (store) => {
         await organisationOrFail(store, org)
-        const found = (await store.prompts.list(org)).map(toJson)
-        const rows = found.map(({ organisation_id: _, ...row }) => row)
-        print(command, found, table(rows, 'There are no prompts: create one with promptledger prompt create'))
+        const prompts = (await store.prompts.list(org)).map(toJson)
+        const rows = prompts.map(({ organisation_id: _, ...row }) => row)
+        const emptyText = `No prompts yet. Create one with 'promptledger prompt create --org ${org} --name <name>'.`
+        print(command, prompts, table(rows, emptyText))
       }),
     )
 
   prompt
     .command('delete')
-    .description('answer requests for the prompt with "not found" from now on')
-    .argument('<pmt_id>')
+    .description('delete a prompt; the API returns "not found" for it from the next request')
+    .argument('<pmt_id>', 'public ID of the prompt')
     .action((publicId: string, _options: object, command: Command) =>
       withStore(async (store) => {
-        const found = await promptOrFail(store, publicId)
-        await store.prompts.delete(found, Date.now(), operator)
-        print(command, toJson(found), `Deleted prompt ${found.publicId}, ${found.name}`)
+        const deleted = await promptOrFail(store, publicId)
+        await store.prompts.delete(deleted, Date.now(), operator)
+        print(command, toJson(deleted), `Deleted prompt ${deleted.publicId}, ${deleted.name}.`)
       }),
     )
 }

@@ -2,14 +2,14 @@ import { type Config, readConfig } from '../config.ts'
 import type { Store } from '../domain/store.ts'
 import { openStore } from '../store/open.ts'
 
-/** Runs one command on the configured database. */
+/** Runs `work` on the configured database and closes it afterwards. */
 export async function withStore<T>(work: (store: Store, config: Config) => Promise<T>): Promise<T> {
   const config = readConfig(process.env)
   const store = await openStore({
     url: config.databaseUrl,
     poolSize: config.databasePoolSize,
     clock: Date.now,
-    // The next statement meets the same failure and reports it.
+    // The next statement fails with the same error, and the command reports that one.
     onLostConnection: () => {},
   })
   try {
@@ -19,10 +19,10 @@ export async function withStore<T>(work: (store: Store, config: Config) => Promi
   }
 }
 
-/** A secret that is handed over in an environment variable: an argument could be read by everybody on the machine. */
+/** Reads a secret from the named environment variable. Arguments are visible to every user of the machine. */
 export function secretFrom(variable: string | undefined): string | null {
   if (variable === undefined) return null
   const secret = process.env[variable]
-  if (!secret) throw new Error(`The environment variable ${variable} is not set`)
+  if (!secret) throw new Error(`The environment variable ${variable} is not set.`)
   return secret
 }

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { open, rename, rm, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import type { Store } from '../domain/store.ts'
+import { archiveTables } from '../store/sql/archive-tables.ts'
+import type { TableSummary } from './file-format.ts'
+import type { StartProgress } from './progress.ts'
+import { checkArchiveFile } from './read-file.ts'
+import { writeArchiveFile } from './write-file.ts'
+
+export interface WriteOptions {
+  /** Overwrite an existing file. */
+  force: boolean
+}
+
+export interface WrittenArchive {
+  bytes: number
+  tables: TableSummary[]
+}
+
+/** Writes the whole database to a file while the service keeps running. */
+export function backUp(
+  store: Store,
+  file: string,
+  options: WriteOptions,
+  startProgress: StartProgress,
+): Promise<WrittenArchive> {
+  return writeArchive(store, null, file, options, startProgress)
+}
+
+/** Writes one organisation to a file that `importOrganisation` reads. */
+export function exportOrganisation(
+  store: Store,
+  organisationId: number,
+  file: string,
+  options: WriteOptions,
+  startProgress: StartProgress,
+): Promise<WrittenArchive> {
+  return writeArchive(store, organisationId, file, options, startProgress)
+}
+
+/** Writes and verifies a temporary file and renames it last, so a file of the given name is always complete. */
+async function writeArchive(
+  store: Store,
+  organisationId: number | null,
+  file: string,
+  { force }: WriteOptions,
+  startProgress: StartProgress,
+): Promise<WrittenArchive> {
+  if (!force) failIfExists(file)
+  const unfinished = `${file}.${randomBytes(4).toString('hex')}.unfinished`
+  try {
+    const tables = await store.archive.read(organisationId, async (snapshot) => {
+      let total = 0
+      for (const table of archiveTables) total += await snapshot.count(table)
+      return writeArchiveFile(unfinished, snapshot, store.schemaVersion, startProgress('Writing', total, 'rows'))
+    })
+    const { size: bytes } = await stat(unfinished)
+    const onBytes = startProgress('Verifying', bytes, 'bytes')
+    const written = await checkArchiveFile(unfinished, store.schemaVersion, onBytes)
+    if (JSON.stringify(written.tables) !== JSON.stringify(tables)) {
+      throw new Error(`${file} differs from what was written. Check the disk and try again.`)
+    }
+    if (!force) failIfExists(file)
+    await rename(unfinished, file)
+    await flushFolder(file)
+    return { bytes, tables }
+  } finally {
+    await rm(unfinished, { force: true })
+  }
+}
+
+function failIfExists(file: string): void {
+  if (existsSync(file)) throw new Error(`${file} already exists. Choose another file, or overwrite it with --force.`)
+}
+
+/** Makes the rename durable: without this, a power cut could lose the new name. */
+async function flushFolder(file: string): Promise<void> {
+  const folder = await open(dirname(resolve(file)))
+  await folder.sync()
+  await folder.close()
+}

@@ -1,0 +1,88 @@
+import { stat } from 'node:fs/promises'
+import type { Config } from '../config.ts'
+import type { ArchiveRow, ArchiveTable, Offsets } from '../domain/archive/archive.ts'
+import type { Store } from '../domain/store.ts'
+import type { StartProgress } from './progress.ts'
+import { type Archive, checkArchiveFile, readArchiveRows } from './read-file.ts'
+import { openArchiveSecrets, type SecretOptions } from './secrets.ts'
+
+export interface RestoredArchive {
+  archive: Archive
+  bytes: number
+}
+
+/** Restores a backup into an empty database. */
+export async function restore(
+  store: Store,
+  config: Config,
+  file: string,
+  secretOptions: SecretOptions,
+  startProgress: StartProgress,
+): Promise<RestoredArchive> {
+  return readArchive(store, config, file, secretOptions, startProgress, ({ organisationId }) => {
+    if (organisationId !== null) {
+      throw new Error(`${file} contains one organisation. Use 'promptledger import organisation ${file}'.`)
+    }
+  })
+}
+
+export interface ImportedOrganisation extends RestoredArchive {
+  organisationId: number
+  /** How far the IDs of each table were shifted. Tables whose IDs are unchanged are left out. */
+  shifted: Record<string, number>
+}
+
+/** Adds an exported organisation to a database, empty or not. */
+export async function importOrganisation(
+  store: Store,
+  config: Config,
+  file: string,
+  secretOptions: SecretOptions,
+  startProgress: StartProgress,
+): Promise<ImportedOrganisation> {
+  const { offsets, ...restored } = await readArchive(
+    store,
+    config,
+    file,
+    secretOptions,
+    startProgress,
+    ({ organisationId }) => {
+      if (organisationId === null) {
+        throw new Error(`${file} contains a whole database. Use 'promptledger restore ${file}'.`)
+      }
+    },
+  )
+  return {
+    ...restored,
+    organisationId: (restored.archive.organisationId as number) + offsets.organisations,
+    shifted: Object.fromEntries(Object.entries(offsets).filter(([, offset]) => offset > 0)),
+  }
+}
+
+/** Checks the file to its end before the database is changed. */
+async function readArchive(
+  store: Store,
+  config: Config,
+  file: string,
+  secretOptions: SecretOptions,
+  startProgress: StartProgress,
+  checkKind: (archive: Archive) => void,
+): Promise<RestoredArchive & { offsets: Offsets }> {
+  const { size: bytes } = await stat(file)
+  const secrets = await openArchiveSecrets(config, secretOptions)
+  const onBytes = startProgress('Checking', bytes, 'bytes')
+  const archive = await checkArchiveFile(file, store.schemaVersion, onBytes, secrets.check)
+  checkKind(archive)
+  secrets.failIfUnreadable()
+  const total = archive.tables.reduce((sum, { rows }) => sum + rows, 0)
+  const onStored = startProgress('Storing', total, 'rows')
+  async function* batches(): AsyncGenerator<{ table: ArchiveTable; rows: ArchiveRow[] }> {
+    for await (const { table, rows } of readArchiveRows(file, archive)) {
+      yield { table, rows: secrets.reencrypt(table, rows) }
+      onStored(rows.length)
+    }
+  }
+  const onVerified = startProgress('Verifying', total, 'rows')
+  const offsets = await store.archive.write({ ...archive, batches: batches(), onVerified })
+  return { archive, offsets, bytes }
+}

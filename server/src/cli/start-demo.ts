@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import { createShop, type Shop } from '../demo/shop.ts'
+import { createLogger } from '../service/log.ts'
+import { serve } from '../service/serve.ts'
+import { openSyncContext } from '../service/sync-context.ts'
+import { openStore } from '../store/open.ts'
+
+export interface Demo extends Shop {
+  address: string
+}
+
+/** Starts the service on a temporary database with sample data. The process deletes its folder on exit. */
+export async function startDemo(settings: Config): Promise<Demo> {
+  // By default a signal ends the process without 'exit' handlers. Once the service runs, it handles SIGINT and SIGTERM itself.
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.on(signal, exitOnSignal)
+  const folder = mkdtempSync(join(tmpdir(), 'promptledger-demo-'))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const config: Config = {
+    ...settings,
+    databaseUrl: `sqlite:${join(folder, 'promptledger.db')}`,
+    dataDir: folder,
+    secretKey: null,
+    firstRun: false,
+    signalRetentionDays: null,
+  }
+  const shop = await fillDatabase(config)
+  const { address } = await serve(config)
+  for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, exitOnSignal)
+  return { address, ...shop }
+}
+
+function exitOnSignal(_signal: NodeJS.Signals, number: number): void {
+  process.exit(128 + number)
+}
+
+async function fillDatabase(config: Config): Promise<Shop> {
+  const store = await openStore({
+    url: config.databaseUrl,
+    poolSize: config.databasePoolSize,
+    clock: Date.now,
+    onLostConnection: () => {},
+  })
+  try {
+    const context = await openSyncContext(config, store, createLogger(config.logLevel))
+    return await createShop({ ...context, allowLocal: true }, Date.now())
+  } finally {
+    await store.close()
+  }
+}
