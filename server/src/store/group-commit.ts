@@ -36,7 +36,7 @@ export function groupCommit<Item, Result>(
   }
   let waiting: Call[] = []
   let running: Promise<void> | null = null
-  // When the first of the batches started that have failed, or are in flight, since the last success.
+  // The start of the first batch after the last success.
   let stalledSince: number | null = null
 
   async function run(): Promise<void> {

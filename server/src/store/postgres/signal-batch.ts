@@ -144,7 +144,7 @@ async function recordRound(
       const [row] = await database.attempt(recordSql, [input])
       return row as unknown as RecordResult
     } catch (error) {
-      // Another process changed the same rows concurrently, mostly an idempotency key. A new attempt sees its changes.
+      // Another process changed the same rows, usually by storing the same idempotency key. A new attempt sees its changes.
       const code = codeOf(error)
       if (!retryableCodes.includes(code as string) || attempt === maxAttempts) throw error
       // The clock went back to a month whose partition retention has already dropped.

@@ -35,7 +35,7 @@ const batchSize = (waiting: number) => Math.max(16, Math.ceil(waiting / 2))
 // Every request starts with this query, which takes about 1 ms on a healthy server.
 const responseTimeoutMs = 5_000
 
-/** Rejects if the server has stopped responding. `closeStalledConnections` closes the connection later: other queries may be slow. */
+/** Rejects if the server has stopped responding. The connection is closed later, because other queries may take longer. */
 async function withTimeout<T>(response: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {

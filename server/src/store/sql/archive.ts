@@ -99,12 +99,12 @@ export function sqlArchive(database: Database, engine: ArchiveEngine): ArchiveSt
   return {
     read: (organisationId, work) =>
       engine.readSnapshot(async (connection) => {
-        const [[keptSince]] = (await connection.rows('select kept_since from signal_retention')) as [[number]]
+        const [[retainedSince]] = (await connection.rows('select kept_since from signal_retention')) as [[number]]
         const lastIds = { ...noOffsets }
         for (const table of numberedTables) lastIds[table] = await connection.lastId(table)
         return work({
           organisationId,
-          retainedSince: keptSince,
+          retainedSince,
           lastIds,
           count: ({ name }) => countOf(connection, name, organisationId),
           rows: (table) => rowsOf(connection, table, organisationId),

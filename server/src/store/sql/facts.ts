@@ -28,7 +28,7 @@ export function sqlFacts(database: Database): FactStore {
         ...applyEntryChanges(database, repository, findings.entries ?? noChanges),
         ...(findings.deliveries ?? []).map((outcome) => finishDelivery(repository.organisationId, outcome)),
       ]
-      // Only prompts and pages are cached, and most deliveries change neither.
+      // Of all cached data, a sync can change only prompts and pages, and most deliveries change neither.
       await (affectsCaches(findings) ? database.writeAndInvalidate(statements) : database.write(statements))
     },
   }

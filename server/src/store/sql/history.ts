@@ -88,7 +88,7 @@ export function sqlHistory(database: Database): HistoryStore {
       )
       const totalCount = requireRow(counts).count as number
       if (offset >= totalCount) return { changes: [], earlier: null, totalCount }
-      // Also read one newer change, which ends the first on the page, and one older, which the last is compared with.
+      // Also read one newer change, which is the end of the first, and one older, which the last is compared with.
       const newer = Math.min(offset, 1)
       const rows = await database.rows(
         `select ${columns}, orphaned_at from history_entries

@@ -23,7 +23,7 @@ export function sqlPulls(database: Database): PullFacts {
     async pullsTouching({ organisationId, id }, paths) {
       const pulls = new Map<number, Pull>()
       for (const path of paths) {
-        // Wildcards within the path may match too many pull requests, which the caller tolerates.
+        // `%` and `_` in the path may match too many pull requests, which callers tolerate.
         const rows = await database.rows(
           'select document from pulls where organisation_id = ? and repository_id = ? and document like ?',
           [organisationId, id, `%"path":${JSON.stringify(path).replaceAll('\\', '_')}%`],

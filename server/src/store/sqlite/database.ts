@@ -19,7 +19,7 @@ const blockingTimeoutMs = 10
 const startupBusyTimeoutMs = 5_000
 const retryDelayMs = 10
 const defaultTimeoutMs = 60_000
-// Every batch changes the same few pages, so checkpointing rarely saves most of the copying. This is 16 MB of WAL.
+// Every batch changes the same few pages, so checkpointing less often saves most of the copying. This is 16 MB of WAL.
 const pagesBetweenCheckpoints = 4_000
 
 /** `onChange` is called after each change made through this connection. */
