@@ -4,8 +4,8 @@ import { mkdirSync, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { isBuilt } from './built.ts'
-import { findChromium, launch } from './chromium.ts'
+import { findChromium, launch } from './support/chromium.ts'
+import { isBuilt } from './support/console-build.ts'
 
 /** The pictures of the README, taken of the demonstration: `npm run screenshots`. */
 interface Picture {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import type { ConsoleMessage, Dialog, Page, Request, Response, WebError } from 'playwright-core'
 
-/** Somebody who looks at the console, in a browser that has never seen it. */
-export class Visit {
+/** A user of the console, in a browser without any stored data. */
+export class Visitor {
   readonly page: Page
   readonly address: string
-  /** What a browser told that it should not have had to. */
+  /** Unexpected errors: failed requests, requests to other hosts, script errors, policy violations. */
   readonly problems: string[] = []
-  // Before anybody has signed in, the page has to ask whether somebody has.
-  readonly #expected = ['401 GET /api/v1/session']
+  // A signed-out page has to ask whether there is a session.
+  readonly #expectedErrors = ['401 GET /api/v1/session']
 
   constructor(page: Page, address: string) {
     this.page = page
@@ -23,33 +23,33 @@ export class Visit {
       .on('dialog', this.#onDialog)
   }
 
-  /** Says that a refusal, such as `403 POST /api/v1/session`, is what the test is about. */
-  expect(...refusals: string[]): void {
-    this.#expected.push(...refusals)
+  /** Allows error responses, such as `403 POST /api/v1/session`. */
+  expectErrors(...responses: string[]): void {
+    this.#expectedErrors.push(...responses)
   }
 
   async open(path: string): Promise<void> {
     await this.page.goto(this.address + path)
   }
 
-  /** Signs in with the form, wherever the page is. */
+  /** Signs in with the form on the current page. */
   async signIn(key: string): Promise<void> {
-    await this.submit(key)
+    await this.submitKey(key)
     await this.page.locator('#main').waitFor()
   }
 
-  async submit(key: string): Promise<void> {
+  async submitKey(key: string): Promise<void> {
     await this.page.getByLabel('API key').fill(key)
     await this.page.getByRole('button', { name: 'Sign in' }).click()
   }
 
-  /** What the address bar says after the host. */
-  get place(): string {
+  /** The path and query of the current URL. */
+  get path(): string {
     const { pathname, search } = new URL(this.page.url())
     return pathname + search
   }
 
-  /** Nothing may have gone wrong in the browser. */
+  /** Fails if the browser reported a problem. */
   end(): void {
     this.page
       .context()
@@ -59,7 +59,7 @@ export class Visit {
       .off('console', this.#onConsole)
       .off('weberror', this.#onError)
       .off('dialog', this.#onDialog)
-    assert.deepEqual(this.problems, [], 'the browser complained')
+    assert.deepEqual(this.problems, [], 'the browser reported problems')
   }
 
   #onRequest = (request: Request): void => {
@@ -70,20 +70,20 @@ export class Visit {
 
   #onRequestFailed = (request: Request): void => {
     const reason = request.failure()?.errorText
-    // A page that is left, or a question that nobody waits for any more.
+    // Leaving a page aborts its requests.
     if (reason !== 'net::ERR_ABORTED') this.problems.push(`${nameOf(request)}: ${reason}`)
   }
 
   #onResponse = (response: Response): void => {
     if (response.status() < 400) return
-    const refusal = `${response.status()} ${nameOf(response.request())}`
-    if (!this.#expected.includes(refusal)) this.problems.push(refusal)
+    const error = `${response.status()} ${nameOf(response.request())}`
+    if (!this.#expectedErrors.includes(error)) this.problems.push(error)
   }
 
   #onConsole = (message: ConsoleMessage): void => {
-    // Refusals are noticed by their answer, with its method.
-    const isRefusal = message.text().startsWith('Failed to load resource')
-    if (message.type() === 'error' && !isRefusal) this.problems.push(message.text())
+    // #onResponse reports error responses, with their method.
+    const isErrorResponse = message.text().startsWith('Failed to load resource')
+    if (message.type() === 'error' && !isErrorResponse) this.problems.push(message.text())
   }
 
   #onError = (error: WebError): void => {
@@ -91,7 +91,7 @@ export class Visit {
   }
 
   #onDialog = (dialog: Dialog): void => {
-    this.problems.push(`a dialog says ${dialog.message()}`)
+    this.problems.push(`an alert: ${dialog.message()}`)
     dialog.dismiss().catch(() => {})
   }
 }

@@ -3,16 +3,16 @@ import { delimiter, join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']
-const elsewhere = ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome']
+const otherPaths = ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome']
 
-/** The Chromium of this machine; null where there is none. */
+/** The path of an installed Chromium or Chrome; null if there is none. */
 export function findChromium(): string | null {
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
-  const places = names.flatMap((name) => folders.map((folder) => join(folder, name)))
-  return [...places, ...elsewhere].find(isProgram) ?? null
+  const candidates = names.flatMap((name) => folders.map((folder) => join(folder, name)))
+  return [...candidates, ...otherPaths].find(isExecutable) ?? null
 }
 
-function isProgram(path: string): boolean {
+function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK)
     return true
@@ -25,10 +25,10 @@ export function launch(executablePath: string): Promise<Browser> {
   return chromium.launch({
     executablePath,
     args: [
-      // Containers seldom allow one, and it only ever sees pages of our own.
+      // Containers rarely allow the sandbox, and the browser only visits our own pages.
       '--no-sandbox',
       '--disable-gpu',
-      // A browser that asks for updates would be a request to somewhere else.
+      // The browser's own requests, such as update checks, would show up as requests to other hosts.
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',

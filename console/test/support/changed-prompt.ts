@@ -1,27 +1,26 @@
 import assert from 'node:assert/strict'
-import type { Prompt } from '../../server/src/domain/prompt.ts'
-import type { NewSignal, SignalValue } from '../../server/src/domain/signals/signal.ts'
-import { bob, web } from '../../testing/git-repository.ts'
-import { inPortions } from '../../testing/recording.ts'
-import { connected, type Scenario } from '../../testing/scenario.ts'
-import type { TestService } from '../../testing/service.ts'
+import type { Prompt } from '../../../server/src/domain/prompt.ts'
+import type { NewSignal, SignalValue } from '../../../server/src/domain/signals/signal.ts'
+import { bob, web } from '../../../testing/git-repository.ts'
+import { connectedScenario, type Scenario } from '../../../testing/scenario.ts'
+import type { TestService } from '../../../testing/service.ts'
+import { inBatches } from '../../../testing/signals.ts'
 
-export const day = 86_400_000
+export const dayMs = 86_400_000
 const path = 'prompts/p.md'
 
-/** A prompt in a repository that is followed. */
-export interface Scene {
+export interface ChangedPrompt {
   scenario: Scenario
   prompt: Prompt
 }
 
-/** What the history of a changed prompt says, newest first. */
+/** The titles of the prompt's history entries, newest first. */
 export const titles = ['Sell something', 'Answer in three sentences', 'Shorter answers', 'Start with a helper']
 
-/** A prompt of which one change helped (60 days ago, by a pull request) and one hurt (20 days ago), as users said. */
-export async function changedPrompt(service: TestService): Promise<Scene> {
-  const ago = (days: number) => new Date(service.now - days * day).toISOString()
-  const scenario = await connected(service, {
+/** A prompt in a connected repository. A pull request improved it 60 days ago, and a commit made it worse 20 days ago. */
+export async function createChangedPrompt(service: TestService): Promise<ChangedPrompt> {
+  const ago = (days: number) => new Date(service.now - days * dayMs).toISOString()
+  const scenario = await connectedScenario(service, {
     prepare(git) {
       const files = {
         [path]: 'You are a helper.\nAnswer every question at length.\nBe kind.\n',
@@ -51,14 +50,14 @@ export async function changedPrompt(service: TestService): Promise<Scene> {
 
   const prompt = await service.store.prompts.find(scenario.tenant.organisation.id, await scenario.promptId(path))
   assert.ok(prompt)
-  await vote(service, prompt, [89, 62], { positive: 220, negative: 180 })
-  await vote(service, prompt, [59, 21], { positive: 320, negative: 80 })
-  await vote(service, prompt, [19, 1], { positive: 150, negative: 150 })
+  await importSignals(service, prompt, [89, 62], { positive: 220, negative: 180 })
+  await importSignals(service, prompt, [59, 21], { positive: 320, negative: 80 })
+  await importSignals(service, prompt, [19, 1], { positive: 150, negative: 150 })
   return { scenario, prompt }
 }
 
-/** Has so many users say what they think, evenly over a span of days ago. */
-export async function vote(
+/** Imports signals spread evenly between two numbers of days ago. */
+export async function importSignals(
   service: TestService,
   prompt: Prompt,
   [from, to]: [number, number],
@@ -67,15 +66,15 @@ export async function vote(
   const total = counts.positive + counts.negative
   const signals = Array.from({ length: total }, (_, i): NewSignal => {
     const daysAgo = from + ((to - from) * i) / Math.max(1, total - 1)
-    // One after the other as often as they come, so that every day has its share of both.
+    // Interleave the values, so that every day has its share of both.
     const isPositive = Math.floor(((i + 1) * counts.positive) / total) > Math.floor((i * counts.positive) / total)
     return {
       organisationId: prompt.organisationId,
       promptId: prompt.id,
       value: isPositive ? 'positive' : 'negative',
       metadata: null,
-      createdAt: Math.round(service.now - daysAgo * day),
+      createdAt: Math.round(service.now - daysAgo * dayMs),
     }
   })
-  await service.store.signals.import(inPortions(signals))
+  await service.store.signals.import(inBatches(signals))
 }

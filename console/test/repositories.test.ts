@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { operator } from '../../server/src/domain/access/audit.ts'
+import { connectRepository } from '../../server/src/follow/connect.ts'
+import { syncOnce, syncWithLease } from '../../server/src/follow/worker.ts'
+import { GitRepository } from '../../testing/git-repository.ts'
+import { deliveriesFrom } from '../../testing/payloads/deliveries.ts'
+import type { Delivery } from '../../testing/payloads/facts.ts'
+import { inBrowser } from './support/browser.ts'
+import { rowWith } from './support/table-row.ts'
+
+inBrowser('The repositories page', (suite) => {
+  const { service } = suite
+
+  test('a repository can be connected, synced, given a new secret, and disconnected', async (t) => {
+    const git = new GitRepository()
+    git.commit('Start', { 'prompts/a.md': 'A\n', 'prompts/b.md': 'B\n', 'README.md': 'x\n' })
+    git.push()
+    const organisation = await service.organisation()
+    const key = await service.key(organisation, 'admin')
+    const visitor = await suite.visit(t, { at: '/prompts', key })
+    const { page } = visitor
+    await page.getByRole('link', { name: 'Connect a repository' }).click()
+    const form = page.getByRole('dialog', { name: 'Connect a repository' })
+
+    visitor.expectErrors('422 POST /api/v1/repositories')
+    await form.getByLabel('Repository URL').fill('ftp://example.com/prompts.git')
+    await form.getByRole('button', { name: 'Connect' }).click()
+    await form
+      .getByRole('alert')
+      .filter({ hasText: /^Repository URL must be/ })
+      .waitFor()
+
+    await form.getByLabel('Forge').selectOption('GitHub')
+    await form.getByLabel('Repository URL').fill(git.remote)
+    await form.getByLabel('Prompt files').fill('prompts/*.md')
+    await form.getByRole('button', { name: 'Connect' }).click()
+    const connected = page.getByRole('dialog', { name: 'Repository connected' })
+    await connected.getByRole('status').filter({ hasText: 'History imported2 prompts, 2 entries' }).waitFor()
+    const webhookUrl = await connected.getByLabel('Webhook URL', { exact: true }).inputValue()
+    assert.match(webhookUrl, /^https:\/\/ledger\.example\/webhooks\/\w{24}$/)
+    const secret = await connected.getByLabel('Webhook secret', { exact: true }).inputValue()
+    await connected.getByRole('button', { name: 'Done' }).click()
+    await connected.waitFor({ state: 'detached' })
+    assert.equal(visitor.path, '/repositories')
+    assert.ok(!(await page.content()).includes(secret))
+
+    const send = ({ headers, body }: Delivery) =>
+      fetch(suite.address + new URL(webhookUrl).pathname, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: new Uint8Array(body),
+      })
+    assert.equal((await send(deliveriesFrom('github', secret).ping())).status, 202)
+    await rowWith(page, git.remote).getByText('Connected', { exact: true }).waitFor()
+    await page.getByRole('link', { name: git.remote }).click()
+    const delivery = page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr')
+    await delivery.getByText('ping').waitFor()
+    assert.equal(await page.getByLabel('Webhook URL', { exact: true }).inputValue(), webhookUrl)
+
+    const [repository] = await service.store.repositories.list(organisation.id)
+    git.commit('More', { 'prompts/c.md': 'C\n' })
+    git.push()
+    const sync = page.getByRole('button', { name: 'Sync now' })
+    await sync.click()
+    await page.getByRole('button', { name: 'Syncing…' }).waitFor()
+    service.now += 1_000
+    await syncOnce(service.syncContext, repository?.id as number)
+    await sync.waitFor()
+    await page.getByText('3 prompts, 3 entries').waitFor()
+    await delivery.getByText('Ignored').waitFor()
+
+    await page.getByRole('button', { name: 'Rotate secret' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
+    const rotated = page.getByRole('dialog', { name: 'New webhook secret' })
+    const newSecret = await rotated.getByLabel('Webhook secret', { exact: true }).inputValue()
+    assert.notEqual(newSecret, secret)
+    assert.equal((await send(deliveriesFrom('github', newSecret).ping())).status, 202)
+    await rotated.getByRole('button', { name: 'Done' }).click()
+
+    await page.getByRole('button', { name: 'Disconnect' }).click()
+    const question = page.getByRole('dialog', { name: 'Disconnect this repository?' })
+    await question.getByText(git.remote).waitFor()
+    await question.getByRole('button', { name: 'Disconnect' }).click()
+    await question.waitFor({ state: 'detached' })
+    await page.getByText('Disconnected', { exact: true }).waitFor()
+    assert.equal(await sync.count(), 0)
+    assert.equal((await send(deliveriesFrom('github', newSecret).ping())).status, 404)
+    await page.getByRole('link', { name: 'Prompts', exact: true }).click()
+    await page.getByRole('link', { name: 'prompts/c.md' }).waitFor()
+  })
+
+  test('the page shows a backfill as it progresses, and why a sync failed', async (t) => {
+    const git = new GitRepository()
+    git.commit('Start', { 'prompts/a.md': 'A\n' })
+    git.push()
+    const organisation = await service.organisation()
+    const settings = { path: 'prompts/*.md', similarity: 100, token: null, secret: null }
+    const { lease } = await connectRepository(
+      service.syncContext,
+      { organisationId: organisation.id, forge: 'gitea', url: git.remote, ...settings },
+      operator,
+    )
+    const { page } = await suite.visit(t, { at: '/repositories', key: await service.key(organisation, 'admin') })
+    const row = rowWith(page, git.remote)
+    await row.getByText('Connecting').waitFor()
+    await row.getByText('0 prompts, 0 entries').waitFor()
+    await syncWithLease(service.syncContext, lease)
+    await row.getByText('Connected', { exact: true }).waitFor()
+    await row.getByText('1 prompt, 1 entry').waitFor()
+    git.remove()
+    await service.store.repositories.wake(lease.repository, service.now)
+    await assert.rejects(syncOnce(service.syncContext, lease.repository.id))
+    await page.reload()
+    await row.getByText('Failing').waitFor()
+    await page.getByRole('link', { name: git.remote }).click()
+    await page.getByText('The last sync failed. The service retries automatically.').waitFor()
+  })
+})

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import type { NewSignal } from '../../server/src/domain/signals/signal.ts'
+import { eventually } from '../../testing/eventually.ts'
+import type { Tenant } from '../../testing/service.ts'
+import { inBatches } from '../../testing/signals.ts'
+import { inBrowser } from './support/browser.ts'
+import { localDateTime } from './support/local-time.ts'
+
+const hourMs = 3_600_000
+
+inBrowser('The signals page', (suite) => {
+  const { service } = suite
+
+  test('signals are listed newest first with their metadata, in pages, filtered by value and time', async (t) => {
+    const tenant = await service.tenant()
+    await importHourly(tenant, 30)
+    const at = `/prompts/${tenant.prompt.publicId}/signals`
+    const visitor = await suite.visit(t, { at, key: tenant.key })
+    const { page } = visitor
+    async function shows(first: number, count: number, query: string) {
+      await eventually(async () => {
+        const summaries = await page.locator('.metadata summary').allTextContents()
+        assert.match(summaries[0] ?? '', new RegExp(`^number ${first}model small$`))
+        assert.equal(summaries.length, count)
+      })
+      assert.equal(visitor.path, at + query)
+    }
+    await shows(0, 25, '')
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await shows(25, 5, '?page=2')
+    await page.getByRole('button', { name: 'Negative' }).click()
+    await shows(0, 10, '?value=negative')
+    assert.deepEqual(new Set(await page.getByRole('rowheader').allTextContents()), new Set(['Negative']))
+    await page.getByRole('button', { name: 'Positive' }).click()
+    const from = localDateTime(service.now - 9.5 * hourMs)
+    await page.getByLabel('From').fill(from)
+    await eventually(() => assert.match(visitor.path, /since=/))
+    await page.getByLabel('Before').fill(localDateTime(service.now - 3.5 * hourMs))
+    await eventually(() => assert.match(visitor.path, /until=/))
+    // Positive signals 4, 5, 7 and 8 hours ago match, provided that the fields use the reader's time zone.
+    await shows(4, 4, new URL(page.url()).search)
+    await page.reload()
+    await shows(4, 4, new URL(page.url()).search)
+    assert.equal(await page.getByLabel('From').inputValue(), from)
+    await page.locator('.metadata summary').first().click()
+    await page.getByText('"model": "small"').first().waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await shows(0, 25, '')
+  })
+
+  test('a page number past the end leads back to the last page', async (t) => {
+    const tenant = await service.tenant()
+    await importHourly(tenant, 30)
+    const at = `/prompts/${tenant.prompt.publicId}/signals`
+    const visitor = await suite.visit(t, { at: `${at}?page=9`, key: tenant.key })
+    await visitor.page.getByRole('button', { name: 'Go to the last page' }).click()
+    await visitor.page.getByText('26–30 of 30 signals').waitFor()
+    assert.equal(visitor.path, `${at}?page=2`)
+  })
+
+  test('the filtered signals can be exported as CSV and NDJSON', async (t) => {
+    const tenant = await service.tenant()
+    await importHourly(tenant, 9)
+    const at = `/prompts/${tenant.prompt.publicId}/signals?value=negative`
+    const { page } = await suite.visit(t, { at, key: tenant.key })
+    const download = async (format: string) => {
+      const started = page.waitForEvent('download')
+      await page.getByRole('link', { name: `Export these signals as ${format}` }).click()
+      return readFile(await (await started).path(), 'utf8')
+    }
+    const csv = (await download('CSV')).trim().split(/\r?\n/)
+    assert.equal(csv.length, 1 + 3)
+    assert.match(csv[0] ?? '', /value/)
+    assert.ok(csv.slice(1).every((line) => line.includes('negative')))
+    const lines = (await download('NDJSON')).trim().split('\n')
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line)).map(({ value, metadata }) => [value, metadata.number]),
+      [6, 3, 0].map((number) => ['negative', number]),
+    )
+  })
+
+  test('a signal is deleted only after confirmation, and no longer counts in the results', async (t) => {
+    const tenant = await service.tenant()
+    await importHourly(tenant, 3)
+    const { page } = await suite.visit(t, { at: `/prompts/${tenant.prompt.publicId}/signals`, key: tenant.key })
+    const rows = page.locator('tbody tr')
+    const deleteNewest = rows.first().getByRole('button', { name: 'Delete signal' })
+    await deleteNewest.click()
+    const dialog = page.getByRole('dialog', { name: 'Delete this signal?' })
+    await dialog.getByText('Negative').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    assert.equal(await rows.count(), 3)
+    await deleteNewest.click()
+    await dialog.getByRole('button', { name: 'Delete signal' }).click()
+    const status = page.getByRole('status').filter({ hasText: /^Signal \d+ was deleted\.$/ })
+    await status.waitFor()
+    await eventually(async () => assert.equal(await rows.count(), 2))
+    assert.deepEqual(await page.getByRole('rowheader').allTextContents(), ['Positive', 'Positive'])
+    const { data } = await (await suite.request(tenant.key, `/prompts/${tenant.prompt.publicId}`)).json()
+    assert.deepEqual([data.signals.positive, data.signals.negative], [2, 0])
+  })
+
+  test('a prompt without signals shows a request that records one', async (t) => {
+    const tenant = await service.tenant()
+    const { page } = await suite.visit(t, { at: `/prompts/${tenant.prompt.publicId}/signals`, key: tenant.key })
+    await page.getByRole('heading', { name: 'No signals yet' }).waitFor()
+    const command = await page.locator('pre').innerText()
+    const url = command.match(/http:\S+/)?.[0] as string
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tenant.key}`, 'content-type': 'application/json' },
+      body: command.match(/'(\{.*\})'/)?.[1] as string,
+    })
+    assert.equal(response.status, 201)
+  })
+})
+
+/** Imports signals an hour apart, numbered from the newest. Every third is negative. */
+async function importHourly({ service, organisation, prompt }: Tenant, count: number): Promise<void> {
+  const signals = Array.from(
+    { length: count },
+    (_, i): NewSignal => ({
+      organisationId: organisation.id,
+      promptId: prompt.id,
+      value: i % 3 === 0 ? 'negative' : 'positive',
+      metadata: JSON.stringify({ number: i, model: 'small' }),
+      createdAt: service.now - i * hourMs,
+    }),
+  )
+  await service.store.signals.import(inBatches(signals.reverse()))
+}

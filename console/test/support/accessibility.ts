@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { AxeResults, RunOptions } from 'axe-core'
+import type { Page } from 'playwright-core'
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const failingImpacts = ['serious', 'critical']
+
+declare global {
+  interface Window {
+    axe?: { run(options: RunOptions): Promise<AxeResults> }
+  }
+}
+
+/** Fails if axe finds a serious or critical problem on the page, in the light or the dark theme. */
+export async function checkAccessibility(page: Page, what: string): Promise<void> {
+  await page.emulateMedia({ colorScheme: 'light' })
+  const inLight = await findProblems(page, {})
+  await page.emulateMedia({ colorScheme: 'dark' })
+  // Only colours differ between the themes.
+  const inDark = await findProblems(page, { runOnly: ['color-contrast'] })
+  await page.emulateMedia({ colorScheme: 'light' })
+  assert.deepEqual({ inLight, inDark }, { inLight: [], inDark: [] }, `${what} is not accessible`)
+}
+
+async function findProblems(page: Page, options: RunOptions): Promise<string[]> {
+  // The Content-Security-Policy blocks a script tag, but not evaluation by the test.
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource)
+  const violations = await page.evaluate(async (runOptions) => {
+    // Preloading fetches the style sheets again, which these rules do not need.
+    const results = await window.axe?.run({ resultTypes: ['violations'], preload: false, ...runOptions })
+    return results?.violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(({ html }) => html) }))
+  }, options)
+  assert.ok(violations, 'axe did not run')
+  return violations
+    .filter(({ impact }) => failingImpacts.includes(impact ?? ''))
+    .map(({ id, nodes }) => `${id}: ${nodes.join(' ')}`)
+}

@@ -1,0 +1,77 @@
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, type TestContext, test } from 'node:test'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
+import { sqlite } from '../../../testing/engines.ts'
+import { TestService } from '../../../testing/service.ts'
+import { findChromium, launch } from './chromium.ts'
+import { builtConsole } from './console-build.ts'
+import { createPagePool, type PagePool } from './page-pool.ts'
+import { Visitor } from './visitor.ts'
+
+export interface VisitOptions extends BrowserContextOptions {
+  /** The path to open; `/` by default. */
+  at?: string
+  /** Signs in with this key. */
+  key?: string
+}
+
+/** A service with the built console, and a browser to visit it with. */
+export class BrowserSuite {
+  browser!: Browser
+  /** Runs on the real time, because the browser does. */
+  readonly service = new TestService()
+  address = ''
+  #pages!: PagePool
+
+  /** Opens the console. After the test, any unexpected error in the browser fails it. */
+  async visit(t: TestContext, { at = '/', key, ...options }: VisitOptions = {}): Promise<Visitor> {
+    const page = await this.#pages.acquire(options)
+    const visitor = new Visitor(page, this.address)
+    t.after(async () => {
+      await this.#pages.release(page)
+      visitor.end()
+    })
+    await visitor.open(at)
+    if (key !== undefined) await visitor.signIn(key)
+    return visitor
+  }
+
+  /** Sends a GET request to the API. */
+  async request(key: string, path: string): Promise<Response> {
+    return fetch(`${this.address}/api/v1${path}`, { headers: { authorization: `Bearer ${key}` } })
+  }
+
+  async open(chromium: string): Promise<void> {
+    this.service.consoleFolder = await builtConsole()
+    this.service.now = Date.now()
+    // The console does not depend on the engine. The server's tests compare the two.
+    await this.service.open(sqlite)
+    await this.service.app.listen({ host: '127.0.0.1', port: 0 })
+    this.address = `http://127.0.0.1:${(this.service.app.server.address() as AddressInfo).port}`
+    this.browser = await launch(chromium)
+    this.#pages = createPagePool(this.browser)
+  }
+
+  async close(): Promise<void> {
+    await this.browser?.close()
+    await this.service.close()
+  }
+}
+
+/** Declares tests against the real service in a real browser. Without Chromium they are skipped, except in CI, where they fail. */
+export function inBrowser(subject: string, tests: (suite: BrowserSuite) => void): void {
+  const chromium = findChromium()
+  if (chromium === null) {
+    const reason = 'Chromium is not installed (no chromium or google-chrome on the PATH)'
+    test(subject, { skip: process.env.CI ? false : reason }, () => {
+      throw new Error(reason)
+    })
+    return
+  }
+  describe(subject, () => {
+    const suite = new BrowserSuite()
+    before(() => suite.open(chromium))
+    after(() => suite.close())
+    tests(suite)
+  })
+}

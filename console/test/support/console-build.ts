@@ -1,0 +1,35 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const dist = join(root, 'dist')
+const sources = ['src', 'public', 'index.html', 'vite.config.ts', '../client/src']
+
+/**
+ * The folder of a console built from the current sources: `dist` if it is up to date, otherwise a new build in a temporary
+ * folder, because another process may be serving `dist`.
+ */
+export async function builtConsole(): Promise<URL> {
+  if (isBuilt()) return pathToFileURL(`${dist}/`)
+  const outDir = mkdtempSync(join(tmpdir(), 'promptledger-console-'))
+  process.on('exit', () => rmSync(outDir, { recursive: true, force: true }))
+  const { build } = await import('vite')
+  await build({ root, logLevel: 'error', build: { outDir } })
+  return pathToFileURL(`${outDir}/`)
+}
+
+/** Whether `dist` is newer than all sources. */
+export function isBuilt(): boolean {
+  const builtAt = lastModified(join(dist, 'index.html'))
+  return builtAt > Math.max(...sources.map((source) => lastModified(join(root, source))))
+}
+
+/** The modification time of a file, or of the newest file in a folder; 0 if it does not exist. */
+function lastModified(path: string): number {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return 0
+  if (!stats.isDirectory()) return stats.mtimeMs
+  return Math.max(...readdirSync(path).map((name) => lastModified(join(path, name))))
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { generateSecret, newApiKey } from '../../../server/src/domain/access/api-key.ts'
+import { operator } from '../../../server/src/domain/access/audit.ts'
+import { newOrganisation } from '../../../server/src/domain/access/organisation.ts'
+import { newHistoryEntry } from '../../../server/src/domain/history/entry.ts'
+import { newPrompt, type Prompt } from '../../../server/src/domain/prompt.ts'
+import { connectRepository } from '../../../server/src/follow/connect.ts'
+import { syncOnce, syncWithLease } from '../../../server/src/follow/worker.ts'
+import { GitRepository } from '../../../testing/git-repository.ts'
+import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
+import { deployedEntry, type TestService } from '../../../testing/service.ts'
+import { inBatches } from '../../../testing/signals.ts'
+
+const image = '<img src=x onerror="window.__pwned=1">'
+const script = '"><script>window.__pwned=1</script>'
+const braces = "{{constructor.constructor('window.__pwned=1')()}}"
+const rightToLeft = '\u202Egpj.exe'
+const family = '👩‍👩‍👧‍👦'
+const hostile = `${image}${script}${braces}${rightToLeft}${family}`
+/** The same without a slash, for a file name. */
+const hostileName = `${image}${braces}${rightToLeft}${family}`
+const scriptUrl = 'javascript:window.__pwned=1'
+const dayMs = 86_400_000
+
+function longWord(length: number): string {
+  return 'w'.repeat(length)
+}
+
+/** A page, and the hostile text that it must show character by character. */
+export interface HostilePage {
+  at: string
+  shows: string[]
+  /** Selectors of what to click first. */
+  clicks?: string[]
+  /** Expected error responses. */
+  errors?: string[]
+}
+
+/** An organisation where every name, message and URL is hostile. */
+export async function createHostileOrganisation(service: TestService): Promise<{ key: string; pages: HostilePage[] }> {
+  const { store, now } = service
+  const organisation = await store.organisations.create(newOrganisation(hostile, 'free', now))
+  const adminKey = (name: string, secret: string) =>
+    newApiKey(secret, { organisationId: organisation.id, name, role: 'admin', createdAt: now, expiresAt: null })
+  const key = generateSecret()
+  await store.keys.create(adminKey(hostile, key), operator)
+  await store.keys.create(adminKey(longWord(200), generateSecret()), operator)
+
+  const git = new GitRepository()
+  const path = `prompts/${hostileName}.md`
+  const at = (daysAgo: number) => ({ at: new Date(now - daysAgo * dayMs).toISOString() })
+  git.commit('Start', { [path]: `${hostile}\nStay.\n` }, at(3))
+  git.commit(`${hostile}\n\n${longWord(1_000)}`, { [path]: `${hostile} more\nStay.\n${longWord(1_000)}\n` }, at(2))
+  git.push()
+  const url = join(git.folder, hostileName)
+  symlinkSync(git.remote, url)
+  const settings = { forge: 'github', path: 'prompts/**', similarity: 100, token: null, secret: null } as const
+  const connection = { organisationId: organisation.id, url, ...settings }
+  const { lease, secret } = await connectRepository(service.syncContext, connection, operator)
+  await syncWithLease(service.syncContext, lease)
+  const [fromGit] = (await store.facts.prompts(lease.repository)) as [Prompt]
+
+  const fromApi = await store.prompts.create(newPrompt(organisation.id, hostile, now), operator)
+  await store.prompts.create(newPrompt(organisation.id, longWord(1_000), now), operator)
+  const entry = { ...deployedEntry(now - dayMs), user: { name: hostile, email: hostile }, branchName: hostile }
+  const { id } = await store.history.record(fromApi, newHistoryEntry(entry))
+  const long = {
+    ...deployedEntry(now - 2 * dayMs),
+    user: { name: longWord(1_000), email: 'a' },
+    branchName: longWord(1_000),
+  }
+  await store.history.record(fromApi, newHistoryEntry(long))
+  const pull = { ...entry, action: 'pr_opened', prNumber: 7 } as const
+  await store.history.record(fromApi, newHistoryEntry({ ...pull, prUrl: `https://example.com/${hostile}` }))
+  // Validation rejects a script URL. Store it directly, because the console must not depend on that check.
+  await store.history.record(fromApi, { ...pull, prUrl: scriptUrl, dedupeKey: 'hostile' })
+
+  const metadata = JSON.stringify({
+    [hostile]: hostile,
+    [longWord(1_000)]: longWord(1_000),
+    deep: { [hostile]: [hostile] },
+  })
+  const signal = { organisationId: organisation.id, promptId: fromApi.id, value: 'positive', metadata } as const
+  await store.signals.import(inBatches([{ ...signal, createdAt: now - 1_000 }]))
+
+  const { headers, body } = deliveriesFrom('github', secret).signed(
+    image,
+    Buffer.from(JSON.stringify({ zen: hostile })),
+  )
+  const hook = `/webhooks/${lease.repository.hookId}`
+  const { statusCode } = await service.app.inject({ method: 'POST', url: hook, headers, payload: body })
+  assert.equal(statusCode, 202)
+  git.remove()
+  await store.repositories.wake(lease.repository, now)
+  await assert.rejects(syncOnce(service.syncContext, lease.repository.id))
+
+  const [invalidValue, unknownId] = [image, '"><b>'].map(encodeURIComponent)
+  return {
+    key,
+    pages: [
+      { at: '/prompts', shows: [hostile, path, longWord(1_000)] },
+      { at: `/prompts?q=${encodeURIComponent(`${hostile}!`)}`, shows: [`No prompt has “${hostile}!” in its name`] },
+      { at: `/prompts?sort=${invalidValue}&page=${invalidValue}`, shows: [hostile] },
+      {
+        at: `/prompts/${fromGit.publicId}?range=${invalidValue}&action=${invalidValue}&from=${invalidValue}`,
+        shows: [hostile, path],
+      },
+      {
+        at: `/prompts/${fromGit.publicId}`,
+        clicks: ['.timeline-title'],
+        shows: [path, hostile, `${hostile} more`, longWord(1_000)],
+      },
+      {
+        at: `/prompts/${fromApi.publicId}?entry=${id}`,
+        shows: [hostile, longWord(1_000), '#7', 'The text is unavailable'],
+      },
+      {
+        at: `/prompts/${fromApi.publicId}/signals`,
+        clicks: ['summary'],
+        shows: [hostile.slice(0, 80), JSON.stringify(hostile)],
+      },
+      { at: `/prompts/${unknownId}`, shows: ['Page not found'], errors: [`404 GET /api/v1/prompts/${unknownId}`] },
+      { at: '/usage', shows: [hostile] },
+      { at: '/keys', shows: [hostile, longWord(200)] },
+      { at: '/keys', clicks: ['[aria-label^="Rotate "]'], shows: [`Rotate “${hostile}”`] },
+      { at: '/keys', clicks: ['[aria-label^="Revoke "]'], shows: [`Revoke “${hostile}”?`] },
+      { at: '/repositories', shows: [url, 'Failing'] },
+      { at: `/repositories/${lease.repository.id}`, shows: [url, image, 'The last sync failed'] },
+      {
+        at: `/repositories/${lease.repository.id}`,
+        clicks: ['.button.danger'],
+        shows: ['Disconnect this repository?', url],
+      },
+    ],
+  }
+}

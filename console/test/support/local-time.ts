@@ -1,0 +1,13 @@
+/** The test browser's time zone: not UTC, so that a mix-up shows. */
+export const timeZone = 'Europe/Berlin'
+
+/** A date in the test browser's time zone, as a `date` input has it. */
+export function localDate(at: number): string {
+  return new Intl.DateTimeFormat('sv-SE', { timeZone }).format(at)
+}
+
+/** A time in the test browser's time zone, as a `datetime-local` input has it. */
+export function localDateTime(at: number): string {
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
+  return format.format(at).replace(' ', 'T')
+}
