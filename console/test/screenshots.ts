@@ -4,18 +4,19 @@ import { mkdirSync, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { Promptledger, type TimelineEntry } from '../../client/src/index.ts'
 import { findChromium, launch } from './support/chromium.ts'
 import { isBuilt } from './support/console-build.ts'
 
-/** The pictures of the README, taken of the demonstration: `npm run screenshots`. */
+/** A picture for the README, taken of the demo by `npm run screenshots`. */
 interface Picture {
   name: string
-  at: string
-  /** What must be there before it is taken. */
-  sign: string
+  path: string
+  /** Must be visible before the picture is taken. */
+  selector: string
   context: BrowserContextOptions
-  /** What to bring to the top. */
-  from?: string
+  /** Brings the page into the state to show. */
+  prepare?: (page: Page) => Promise<void>
 }
 
 interface Demo {
@@ -24,9 +25,11 @@ interface Demo {
   prompts: { id: string; changes: { entry_id: number; verdict: string }[] }[]
 }
 
+const startTimeoutMs = 60_000
+const dayMs = 86_400_000
 const folder = fileURLToPath(new URL('../../docs/images/', import.meta.url))
 const main = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
-const desk = (height: number, colorScheme: 'light' | 'dark' = 'light') =>
+const desktop = (height: number, colorScheme: 'light' | 'dark' = 'light') =>
   ({ viewport: { width: 1280, height }, deviceScaleFactor: 1.5, colorScheme }) as const
 const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true } as const
 
@@ -34,61 +37,99 @@ const chromium = findChromium()
 if (chromium === null) throw new Error('Chromium is not installed (no chromium or google-chrome on the PATH)')
 if (!isBuilt()) throw new Error('console/dist is missing or older than its sources: run `npm run build`')
 mkdirSync(folder, { recursive: true })
-const demonstration = spawn(process.execPath, [main, 'demo', '--json', '--port', '0'], {
+const demoProcess = spawn(process.execPath, [main, 'demo', '--json', '--port', '0'], {
   stdio: ['ignore', 'pipe', 'inherit'],
 })
 try {
-  const demo = await told(demonstration)
+  const demo = await whenStarted(demoProcess)
   const browser = await launch(chromium)
   try {
-    for (const picture of picturesOf(demo)) await take(browser, demo, picture)
+    for (const picture of await picturesOf(demo)) await take(browser, demo, picture)
   } finally {
     await browser.close()
   }
 } finally {
-  demonstration.kill()
+  demoProcess.kill()
 }
 
-/** Waits until it says where it is, in its first line. */
-async function told(child: ChildProcess): Promise<Demo> {
+/** The demo prints its address and key as the first line. */
+async function whenStarted(child: ChildProcess): Promise<Demo> {
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })
-  const ended = once(child, 'exit').then(() => Promise.reject(new Error('the demonstration did not start')))
-  const [line] = await Promise.race([once(lines, 'line'), ended])
+  const signal = AbortSignal.timeout(startTimeoutMs)
+  const ended = once(child, 'exit', { signal }).then(() => Promise.reject(new Error('the demo did not start')))
+  const [line] = await Promise.race([once(lines, 'line', { signal }), ended])
   return JSON.parse(line)
 }
 
-function picturesOf({ prompts }: Demo): Picture[] {
-  const told = prompts.flatMap(({ id, changes }) => {
-    const change = changes.find(({ verdict }) => verdict === 'worse')
-    return change === undefined ? [] : [{ at: `/prompts/${id}`, entry: change.entry_id }]
-  })
-  const [{ at, entry }] = told as [(typeof told)[0]]
+/** The first picture leads the README: a change that made a prompt worse, open below the chart that shows the drop. */
+async function picturesOf(demo: Demo): Promise<Picture[]> {
+  const { path, change } = await findRegression(demo)
+  const open = `entry=${change.entry.id}`
   return [
-    { name: 'prompts', at: '/prompts', sign: '.sparkline', context: desk(430) },
-    { name: 'prompt', at, sign: '.chart-marker', context: desk(800) },
-    { name: 'entry', at: `${at}?entry=${entry}`, sign: '.diff', context: desk(640), from: '.timeline-item:has(.diff)' },
-    { name: 'dark', at, sign: '.chart-marker', context: desk(800, 'dark') },
-    { name: 'phone', at, sign: '.chart-marker', context: phone },
+    {
+      name: 'prompt',
+      path: `${path}?${rangeUntil(change)}&${open}`,
+      selector: '.diff',
+      context: desktop(1_272),
+      prepare: highlightOpenEntry,
+    },
+    { name: 'prompts', path: '/prompts', selector: '.sparkline', context: desktop(430) },
+    {
+      name: 'entry',
+      path: `${path}?${open}`,
+      selector: '.diff',
+      context: desktop(640),
+      prepare: (page) => page.locator('.timeline-item:has(.diff)').evaluate((item) => item.scrollIntoView()),
+    },
+    { name: 'dark', path, selector: '.chart-marker', context: desktop(800, 'dark') },
+    { name: 'phone', path, selector: '.chart-marker', context: phone },
   ]
 }
 
-async function take(browser: Browser, { address, key }: Demo, { name, at, sign, context, from }: Picture) {
-  const visitor = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', ...context })
-  const page = await visitor.newPage()
-  await page.goto(address + at)
-  await page.getByLabel('API key').fill(key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.locator(sign).first().waitFor()
-  if (from !== undefined) await page.locator(from).evaluate((element) => element.scrollIntoView())
-  await nothingMoves(page)
-  const path = `${folder}${name}.png`
-  await page.screenshot({ path, animations: 'disabled', caret: 'hide' })
-  console.log(`docs/images/${name}.png, ${Math.round(statSync(path).size / 1_024)} KB`)
-  await visitor.close()
+async function findRegression({ address, key, prompts }: Demo): Promise<{ path: string; change: TimelineEntry }> {
+  const ledger = new Promptledger({ apiKey: key, baseUrl: address })
+  for (const { id, changes } of prompts) {
+    const worse = changes.find(({ verdict }) => verdict === 'worse')
+    if (worse === undefined) continue
+    for await (const item of ledger.timeline.list(id)) {
+      if (item.entry.id === worse.entry_id) return { path: `/prompts/${id}`, change: item }
+    }
+  }
+  throw new Error('no change in the demo has the verdict "worse"')
 }
 
-/** Whatever was asked for has come, and is drawn. */
-async function nothingMoves(page: Page): Promise<void> {
+/**
+ * Ends with the last full week (Monday to Sunday, UTC) in which the change was live. Its entry is then the newest, right below
+ * the chart, and the chart's last point has no signals of the version after it.
+ */
+function rangeUntil({ impact }: TimelineEntry): string {
+  const until = new Date(impact?.live_until as string)
+  const daysSinceMonday = (until.getUTCDay() + 6) % 7
+  const sunday = until.getTime() - (daysSinceMonday + 1) * dayMs
+  const day = (at: number) => new Date(at).toISOString().slice(0, 10)
+  return `from=${day(sunday - 190 * dayMs)}&to=${day(sunday)}`
+}
+
+async function highlightOpenEntry(page: Page): Promise<void> {
+  await page.evaluate(() => window.scrollTo(0, 0))
+  // Without this, a pointer that already rests on the entry does not enter it.
+  await page.mouse.move(0, 0)
+  await page.locator('.timeline-item:has(.diff) .timeline-meta').hover()
+  await page.locator('.chart-marker[data-highlighted="true"]').waitFor()
+}
+
+async function take(browser: Browser, demo: Demo, { name, path, selector, context, prepare }: Picture): Promise<void> {
+  const browserContext = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', ...context })
+  const page = await browserContext.newPage()
+  await page.goto(demo.address + path)
+  await page.getByLabel('API key').fill(demo.key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.locator(selector).first().waitFor()
   await page.waitForLoadState('networkidle')
   await page.evaluate(() => document.fonts.ready.then(() => {}))
+  await prepare?.(page)
+  const file = `${folder}${name}.png`
+  await page.screenshot({ path: file, animations: 'disabled', caret: 'hide' })
+  console.log(`docs/images/${name}.png, ${Math.round(statSync(file).size / 1_024)} KB`)
+  await browserContext.close()
 }
