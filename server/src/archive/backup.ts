@@ -11,7 +11,7 @@ import { writeArchiveFile } from './write-file.ts'
 
 export interface WriteOptions {
   /** Overwrite an existing file. */
-  force: boolean
+  force?: boolean
 }
 
 export interface WrittenArchive {
@@ -45,7 +45,7 @@ async function writeArchive(
   store: Store,
   organisationId: number | null,
   file: string,
-  { force }: WriteOptions,
+  { force = false }: WriteOptions,
   startProgress: StartProgress,
 ): Promise<WrittenArchive> {
   if (!force) failIfExists(file)

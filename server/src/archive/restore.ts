@@ -68,7 +68,9 @@ async function readArchive(
   startProgress: StartProgress,
   checkKind: (archive: Archive) => void,
 ): Promise<RestoredArchive & { offsets: Offsets }> {
-  const { size: bytes } = await stat(file)
+  const { size: bytes } = await stat(file).catch((error: Error) => {
+    throw new Error(`Cannot read ${file}: ${error.message}`)
+  })
   const secrets = await openArchiveSecrets(config, secretOptions)
   const onBytes = startProgress('Checking', bytes, 'bytes')
   const archive = await checkArchiveFile(file, store.schemaVersion, onBytes, secrets.check)

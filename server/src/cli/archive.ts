@@ -4,7 +4,7 @@ import type { TableSummary } from '../archive/file-format.ts'
 import type { SecretOptions } from '../archive/secrets.ts'
 import { integerArgument } from './arguments.ts'
 import { organisationOrFail } from './lookup.ts'
-import { formatCount, print, table } from './output.ts'
+import { formatNumber, print, table } from './output.ts'
 import { clearProgress, startProgress } from './progress.ts'
 import { secretFrom, withStore } from './with-store.ts'
 
@@ -12,8 +12,8 @@ export function archiveCommands(program: Command): void {
   program
     .command('backup')
     .description('write the whole database to a file while the service runs')
-    .argument('<file>')
-    .option('--force', 'overwrite an existing file', false)
+    .argument('<file>', 'file to write')
+    .option('--force', 'overwrite an existing file')
     .action((file: string, options: WriteOptions, command: Command) =>
       withStore(async (store) => {
         const { backUp } = await import('../archive/backup.ts')
@@ -22,7 +22,10 @@ export function archiveCommands(program: Command): void {
     )
 
   addSecretOptions(
-    program.command('restore').description('restore a backup into an empty database').argument('<file>'),
+    program
+      .command('restore')
+      .description('restore a backup into an empty database')
+      .argument('<file>', 'backup to read'),
   ).action((file: string, options: SecretFlags, command: Command) =>
     withStore(async (store, config) => {
       const { restore } = await import('../archive/restore.ts')
@@ -37,10 +40,10 @@ export function archiveCommands(program: Command): void {
 
   program
     .command('export')
-    .description("write one organisation to a file for 'promptledger import organisation'")
-    .requiredOption('--org <id>', 'organisation to export', integerArgument)
-    .argument('<file>')
-    .option('--force', 'overwrite an existing file', false)
+    .description("write one organisation to a file that 'import organisation' reads")
+    .requiredOption('--org <id>', 'ID of the organisation', integerArgument)
+    .argument('<file>', 'file to write')
+    .option('--force', 'overwrite an existing file')
     .action((file: string, { org, ...options }: WriteOptions & { org: number }, command: Command) =>
       withStore(async (store) => {
         const { exportOrganisation } = await import('../archive/backup.ts')
@@ -55,12 +58,12 @@ export function importOrganisationCommand(imports: Command): void {
   addSecretOptions(
     imports
       .command('organisation')
-      .summary("import a file written by 'promptledger export'")
+      .summary("import an organisation from a file written by 'export'")
       .description(
-        "import a file written by 'promptledger export'; prompt IDs and keys stay the same, and numeric IDs are shifted past " +
+        "import an organisation from a file written by 'export'; prompt IDs and keys stay the same, and numeric IDs are shifted past " +
           'those already assigned in this database',
       )
-      .argument('<file>'),
+      .argument('<file>', 'file to read'),
   ).action((file: string, options: SecretFlags, command: Command) =>
     withStore(async (store, config) => {
       const { importOrganisation } = await import('../archive/restore.ts')
@@ -102,7 +105,7 @@ async function printWritten(command: Command, file: string, writing: Promise<Wri
 
 function rowCounts(tables: TableSummary[]): string {
   return table(
-    tables.map(({ table, rows }) => ({ table, rows: formatCount(rows) })),
+    tables.map(({ table, rows }) => ({ table, rows: formatNumber(rows) })),
     '',
   )
 }

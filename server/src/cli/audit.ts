@@ -21,7 +21,7 @@ export function auditCommand(program: Command): void {
   program
     .command('audit')
     .description('list the audit log of an organisation, newest entry first')
-    .requiredOption('--org <id>', 'organisation', integerArgument)
+    .requiredOption('--org <id>', 'ID of the organisation', integerArgument)
     .addOption(new Option('--action <action>', 'only entries with this action').choices(auditActions))
     .option('--since <time>', 'only entries at or after this time, ISO 8601')
     .option('--until <time>', 'only entries before this time, ISO 8601')

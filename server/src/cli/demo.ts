@@ -34,7 +34,7 @@ function toJson({ address, secret, prompts }: Demo): object {
 function describe({ address, secret, signalCount, prompts }: Demo): string {
   return `Promptledger is listening on ${address}
 
-This is a demo: a fictional shop with three prompts, a year of changes to them and ${formatCount(signalCount)} signals.
+This is a demo: a fictional shop with three prompts, a year of changes to them and ${formatCount(signalCount, 'signal')}.
 Press Ctrl-C to stop it and delete all of its data.
 
 Open ${address} and sign in with this key:
@@ -57,7 +57,7 @@ function describePrompt({ name, changes }: ShopPrompt): string {
     const rates = `${percent(before.rate)} → ${percent(after.rate)} positive`
     return `  ${isoTime(liveFrom).slice(0, 10)}  ${verdict.padEnd(6)}  ${rates}  ${title}`
   })
-  const others = `${changes.length - conclusive.length}${lines.length === 0 ? '' : ' other'} changes`
+  const others = formatCount(changes.length - conclusive.length, lines.length === 0 ? 'change' : 'other change')
   return [name, ...lines, `  ${others}: no clear difference, or not enough data yet`].join('\n')
 }
 

@@ -3,7 +3,7 @@ import { DomainError } from '../domain/errors.ts'
 import { errorMessage } from '../http/errors.ts'
 import { importOrganisationCommand } from './archive.ts'
 import { promptOrFail } from './lookup.ts'
-import { formatCount, print } from './output.ts'
+import { formatCount, formatNumber, print } from './output.ts'
 import { clearProgress, showProgress } from './progress.ts'
 import { readLines } from './read-lines.ts'
 import { withStore } from './with-store.ts'
@@ -15,7 +15,7 @@ export function importCommands(program: Command): void {
     .command('history')
     .summary('import history entries from standard input')
     .description(
-      'import history entries from standard input, one JSON object per line with the fields of the API except id; ' +
+      'import history entries from standard input, one JSON object per line with the fields of the API, without id; ' +
         'skips entries that exist already',
     )
     .argument('<pmt_id>', 'public ID of the prompt')
@@ -24,7 +24,7 @@ export function importCommands(program: Command): void {
         const prompt = await promptOrFail(store, publicId)
         const { parseEntryLine } = await import('./parse-line.ts')
         const { imported, alreadyThere } = await store.history.import(prompt, readBatches(parseEntryLine))
-        const text = `Imported ${formatCount(imported)} entries into prompt ${publicId}; ${formatCount(alreadyThere)} existed already.`
+        const text = `Imported ${formatCount(imported, 'entry', 'entries')} into prompt ${publicId}; ${formatNumber(alreadyThere)} existed already.`
         print(command, { imported, already_there: alreadyThere }, text)
       }),
     )
@@ -42,7 +42,7 @@ export function importCommands(program: Command): void {
         const prompt = await promptOrFail(store, publicId)
         const { parseSignalLine } = await import('./parse-line.ts')
         const { imported } = await store.signals.import(readBatches((text) => parseSignalLine(text, prompt)))
-        print(command, { imported }, `Imported ${formatCount(imported)} signals into prompt ${publicId}.`)
+        print(command, { imported }, `Imported ${formatCount(imported, 'signal')} into prompt ${publicId}.`)
       }),
     )
 
@@ -60,13 +60,13 @@ async function* readBatches<Item>(parse: (text: string) => Item): AsyncGenerator
       batch.push(parseLine(number, text, parse))
       if (batch.length < batchSize) continue
       count += batch.length
-      showProgress(`Read ${formatCount(count)} lines`)
+      showProgress(`Read ${formatCount(count, 'line')}`)
       yield batch
       batch = []
     }
     count += batch.length
     yield batch
-    showProgress(`Read ${formatCount(count)} lines, storing them\n`)
+    showProgress(`Read ${formatCount(count, 'line')}, storing them\n`)
   } catch (error) {
     clearProgress()
     throw error

@@ -21,7 +21,7 @@ export function keyCommands(program: Command): void {
   key
     .command('create')
     .description('create a key and print it; it is not shown again')
-    .requiredOption('--org <id>', 'organisation the key gives access to', integerArgument)
+    .requiredOption('--org <id>', 'ID of the organisation the key gives access to', integerArgument)
     .option('--name <name>', 'label in lists and in the audit log', 'unnamed')
     .addOption(new Option('--role <role>', 'what the key may do').choices(roles).default('standard'))
     .option('--expires <duration>', 'time until the key expires, such as 90d (default: never)', lifetimeArgument)
@@ -39,7 +39,7 @@ export function keyCommands(program: Command): void {
   key
     .command('list')
     .description('list the keys of an organisation')
-    .requiredOption('--org <id>', 'organisation', integerArgument)
+    .requiredOption('--org <id>', 'ID of the organisation', integerArgument)
     .action(({ org }: { org: number }, command: Command) =>
       withStore(async (store) => {
         await organisationOrFail(store, org)
@@ -52,7 +52,7 @@ export function keyCommands(program: Command): void {
   key
     .command('revoke')
     .description('revoke a key; it is rejected from the next request')
-    .argument('<key-id>', 'key', integerArgument)
+    .argument('<key-id>', 'ID of the key', integerArgument)
     .action((id: number, _options: object, command: Command) =>
       withStore(async (store) => {
         await keyOrFail(store, id)
@@ -64,7 +64,7 @@ export function keyCommands(program: Command): void {
   key
     .command('rotate')
     .description('create a replacement for a key; the old key expires when the overlap ends')
-    .argument('<key-id>', 'key to replace', integerArgument)
+    .argument('<key-id>', 'ID of the key to replace', integerArgument)
     .addOption(overlapOption('how long the old key stays valid'))
     .action((id: number, { overlap }: { overlap: number }, command: Command) =>
       withStore(async (store) => {

@@ -14,7 +14,7 @@ export function orgCommands(program: Command): void {
   org
     .command('create')
     .description('create an organisation')
-    .argument('<name>')
+    .argument('<name>', 'name of the organisation')
     .addOption(new Option('--plan <plan>', 'sets the monthly signal limit').choices(plans).default('free'))
     .action((name: string, { plan }: { plan: Plan }, command: Command) =>
       withStore(async (store) => {
@@ -36,7 +36,7 @@ export function orgCommands(program: Command): void {
   org
     .command('set-plan')
     .description('change the plan; applies from the next request')
-    .argument('<org-id>', 'organisation', integerArgument)
+    .argument('<org-id>', 'ID of the organisation', integerArgument)
     .addArgument(program.createArgument('<plan>', 'sets the monthly signal limit').choices(plans))
     .action((id: number, plan: Plan, _options: object, command: Command) =>
       withStore(async (store) => {
@@ -48,7 +48,7 @@ export function orgCommands(program: Command): void {
 }
 
 function describe({ id, name, plan }: Organisation): string {
-  return `organisation ${id}, ${name}: ${plan} plan, ${formatCount(monthlySignalLimit[plan])} signals a month.`
+  return `organisation ${id}, ${name}: ${plan} plan, ${formatCount(monthlySignalLimit[plan], 'signal')} a month.`
 }
 
 function toJson({ id, name, plan, createdAt }: Organisation) {

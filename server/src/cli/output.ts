@@ -22,6 +22,11 @@ export function table(rows: Record<string, string | number | null>[], emptyText:
     .join('\n')
 }
 
-export function formatCount(count: number): string {
-  return count.toLocaleString('en')
+export function formatNumber(number: number): string {
+  return number.toLocaleString('en')
+}
+
+/** Such as `1 signal` or `1,000 signals`. */
+export function formatCount(count: number, singular: string, plural = `${singular}s`): string {
+  return `${formatNumber(count)} ${count === 1 ? singular : plural}`
 }

@@ -1,4 +1,4 @@
-import { formatCount } from './output.ts'
+import { formatNumber } from './output.ts'
 
 const eraseLine = '\r\x1b[K'
 
@@ -16,7 +16,7 @@ const barWidth = 30
 export function progressBar(done: number, total: number, unit: string): string {
   const filled = total === 0 ? barWidth : Math.min(barWidth, Math.round((done / total) * barWidth))
   const bar = '#'.repeat(filled) + '.'.repeat(barWidth - filled)
-  return `[${bar}] ${formatCount(done)} of ${formatCount(total)} ${unit}`
+  return `[${bar}] ${formatNumber(done)} of ${formatNumber(total)} ${unit}`
 }
 
 const refreshIntervalMs = 100

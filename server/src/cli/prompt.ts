@@ -13,8 +13,8 @@ export function promptCommands(program: Command): void {
   prompt
     .command('create')
     .description('create a prompt')
-    .requiredOption('--org <id>', 'organisation the prompt belongs to', integerArgument)
-    .requiredOption('--name <name>', 'such as prompts/welcome.md')
+    .requiredOption('--org <id>', 'ID of the organisation the prompt belongs to', integerArgument)
+    .requiredOption('--name <name>', 'name of the prompt, such as prompts/welcome.md')
     .action(({ org, name }: { org: number; name: string }, command: Command) =>
       withStore(async (store) => {
         await organisationOrFail(store, org)
@@ -26,7 +26,7 @@ export function promptCommands(program: Command): void {
   prompt
     .command('list')
     .description('list the prompts of an organisation')
-    .requiredOption('--org <id>', 'organisation', integerArgument)
+    .requiredOption('--org <id>', 'ID of the organisation', integerArgument)
     .action(({ org }: { org: number }, command: Command) =>
       withStore(async (store) => {
         await organisationOrFail(store, org)

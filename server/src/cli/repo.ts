@@ -95,7 +95,7 @@ export function repoCommands(program: Command): void {
         const synced = await service.sync(repository, { wait: true })
         const newEntries = (await store.facts.countEntries(repository)) - entriesBefore
         const json = { ...toRepositoryBody(synced, publicUrl(config)), new_entries: newEntries }
-        print(command, json, `Synced repository ${id}: ${formatCount(newEntries)} new entries.`)
+        print(command, json, `Synced repository ${id}: ${formatCount(newEntries, 'new entry', 'new entries')}.`)
       }),
     )
 
@@ -195,7 +195,7 @@ async function connectWithProgress(service: RepositoryService, options: ConnectO
 }
 
 function describeConnected({ id, url, prompts, entries, webhook_url, webhook_secret, set_up }: ConnectedBody): string {
-  return `Connected repository ${id}, ${url}: ${formatCount(prompts.length)} prompts, ${formatCount(entries)} entries.
+  return `Connected repository ${id}, ${url}: ${formatCount(prompts.length, 'prompt')}, ${formatCount(entries, 'entry', 'entries')}.
 
   Webhook URL     ${webhook_url}
   Webhook secret  ${webhook_secret}

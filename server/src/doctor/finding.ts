@@ -37,6 +37,10 @@ export function oneLine(text: string): string {
   return text.replaceAll(/\p{Cc}+/gu, ' ')
 }
 
+export function plural(count: number, singular: string, pluralForm = `${singular}s`): string {
+  return `${count} ${count === 1 ? singular : pluralForm}`
+}
+
 /** Joins the examples of a problem that occurs `total` times. */
 export function listExamples(examples: string[], total: number): string {
   const more = total - examples.length

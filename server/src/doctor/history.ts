@@ -1,5 +1,5 @@
 import type { DatabaseReader } from './database.ts'
-import { type Finding, fail, listExamples, ok } from './finding.ts'
+import { type Finding, fail, listExamples, ok, plural } from './finding.ts'
 
 const maxExamples = 3
 
@@ -21,7 +21,10 @@ export async function checkHistory(database: DatabaseReader): Promise<Finding> {
     order by p.organisation_id, p.id limit ${maxExamples}`)
   if (rows.length === 0) {
     const [all] = await database.rows('select count(*) as entries from history_entries')
-    return ok('history', `${all?.entries} entries are numbered and counted correctly`)
+    return ok(
+      'history',
+      `the positions and counts of ${plural(all?.entries as number, 'entry', 'entries')} are correct`,
+    )
   }
   const examples = rows.map(
     ({ public_id, history_count, entries, misplaced }) =>

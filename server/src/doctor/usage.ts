@@ -1,6 +1,6 @@
 import { type Instant, isoTime } from '../domain/time.ts'
 import type { DatabaseReader } from './database.ts'
-import { type Finding, fail, listExamples, ok, warn } from './finding.ts'
+import { type Finding, fail, listExamples, ok, plural, warn } from './finding.ts'
 
 const guide = 'docs/operations/doctor.md#usage'
 const maxExamples = 3
@@ -44,8 +44,8 @@ export async function checkUsage(database: DatabaseReader): Promise<Finding> {
   const mismatches = totals.filter(({ organisation_id, missing }) => missing !== deletedOf(organisation_id))
   if (mismatches.length === 0) {
     const counted = totals.reduce((sum, { used }) => sum + used, 0)
-    const message = `${counted} signals of ${totals.length} organisations match the hourly sums and the audit log`
-    return ok('usage', message)
+    const signals = `${plural(counted, 'signal')} of ${plural(totals.length, 'organisation')}`
+    return ok('usage', `the counts of ${signals} match the hourly sums and the audit log`)
   }
   const examples = mismatches
     .slice(0, maxExamples)
