@@ -2,11 +2,10 @@ import type { NewKey, Role } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ledger } from '../ledger.ts'
-import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
-import { FormError } from '../ui/form-error.tsx'
-import { focusOnOpen } from '../ui/initial-focus.tsx'
+import { FormFooter } from '../ui/form-footer.tsx'
+import { focusOnOpen } from '../ui/initial-focus.ts'
 import { CreatedKey } from './created-key.tsx'
 import { endOfDay, today } from './expiry.ts'
 import { RoleField } from './role-field.tsx'
@@ -57,13 +56,7 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
             />
           )}
         </Field>
-        <FormError error={creation.error} labels={labels} />
-        <div className="form-actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={creation.isPending}>
-            Create key
-          </Button>
-        </div>
+        <FormFooter mutation={creation} labels={labels} submitLabel="Create key" onCancel={onClose} />
       </form>
     </Dialog>
   )

@@ -2,11 +2,10 @@ import type { Key } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ledger } from '../ledger.ts'
-import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
-import { FormError } from '../ui/form-error.tsx'
-import { focusOnOpen } from '../ui/initial-focus.tsx'
+import { FormFooter } from '../ui/form-footer.tsx'
+import { focusOnOpen } from '../ui/initial-focus.ts'
 import { Notice } from '../ui/notice.tsx'
 import { CreatedKey } from './created-key.tsx'
 
@@ -72,13 +71,7 @@ export function RotateKey({ apiKey, isCurrent, onClose }: Props) {
         {isCurrent && (
           <Notice tone="caution">You are signed in with this key. Your session ends when the overlap ends.</Notice>
         )}
-        <FormError error={rotation.error} labels={labels} />
-        <div className="form-actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={rotation.isPending}>
-            Rotate key
-          </Button>
-        </div>
+        <FormFooter mutation={rotation} labels={labels} submitLabel="Rotate key" onCancel={onClose} />
       </form>
     </Dialog>
   )

@@ -32,27 +32,11 @@ export function FilterBar({ range, selectedActions, from, to, onChange }: Props)
             {presets[preset].label}
           </button>
         ))}
-        <label className="date-field">
-          <span className="visually-hidden">From</span>
-          <input
-            type="date"
-            value={from}
-            max={to}
-            onChange={(event) => onChange({ from: event.target.value, range: null })}
-          />
-        </label>
+        <DateField label="From" value={from} max={to} onChange={(date) => onChange({ from: date, range: null })} />
         <span className="muted" aria-hidden="true">
           to
         </span>
-        <label className="date-field">
-          <span className="visually-hidden">To</span>
-          <input
-            type="date"
-            value={to}
-            min={from}
-            onChange={(event) => onChange({ to: event.target.value, range: null })}
-          />
-        </label>
+        <DateField label="To" value={to} min={from} onChange={(date) => onChange({ to: date, range: null })} />
       </fieldset>
       <fieldset className="toggle-group">
         <legend className="visually-hidden">Actions</legend>
@@ -68,6 +52,23 @@ export function FilterBar({ range, selectedActions, from, to, onChange }: Props)
         ))}
       </fieldset>
     </div>
+  )
+}
+
+interface DateFieldProps {
+  label: string
+  value: string
+  min?: string
+  max?: string
+  onChange: (date: string) => void
+}
+
+function DateField({ label, onChange, ...input }: DateFieldProps) {
+  return (
+    <label className="date-field">
+      <span className="visually-hidden">{label}</span>
+      <input type="date" {...input} onChange={({ target }) => onChange(target.value)} />
+    </label>
   )
 }
 

@@ -2,11 +2,10 @@ import type { Forge, NewRepository } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ledger } from '../ledger.ts'
-import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
-import { FormError } from '../ui/form-error.tsx'
-import { focusOnOpen } from '../ui/initial-focus.tsx'
+import { FormFooter } from '../ui/form-footer.tsx'
+import { focusOnOpen } from '../ui/initial-focus.ts'
 import { ConnectedRepositoryDialog } from './connected-repository.tsx'
 import { forgeLabels, forges } from './forges.ts'
 import { refreshRepositories } from './repository-query.ts'
@@ -125,16 +124,16 @@ export function ConnectRepository({ onClose }: { onClose: () => void }) {
             )}
           </Field>
         </details>
-        <FormError error={connection.error} labels={labels} />
-        <div className="form-actions">
+        <FormFooter
+          mutation={connection}
+          labels={labels}
+          submitLabel={connection.isPending ? 'Connecting…' : 'Connect'}
+          onCancel={onClose}
+        >
           <span className="form-status" role="status">
             {connection.isPending && 'Reading the repository. This takes a few seconds.'}
           </span>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={connection.isPending}>
-            {connection.isPending ? 'Connecting…' : 'Connect'}
-          </Button>
-        </div>
+        </FormFooter>
       </form>
     </Dialog>
   )

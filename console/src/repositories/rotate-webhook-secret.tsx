@@ -1,12 +1,10 @@
 import type { Repository } from '@promptledger/client'
 import { useMutation } from '@tanstack/react-query'
 import { ledger } from '../ledger.ts'
-import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { CopyField } from '../ui/copy-field.tsx'
-import { Dialog } from '../ui/dialog.tsx'
-import { InitialFocus } from '../ui/initial-focus.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { ResultDialog } from '../ui/result-dialog.tsx'
 import { Time } from '../ui/time.tsx'
 
 interface Props {
@@ -38,24 +36,15 @@ export function RotateWebhookSecret({ repository, onClose }: Props) {
       </ConfirmDialog>
     )
   }
+  const warning = <Notice tone="caution">Copy the secret now. It will not be shown again.</Notice>
   return (
-    <Dialog title="New webhook secret" onClose={onClose}>
-      <div className="form">
-        <InitialFocus>
-          <Notice tone="caution">Copy the secret now. It will not be shown again.</Notice>
-        </InitialFocus>
-        <CopyField label="Webhook secret" value={rotation.data.webhook_secret} />
-        <CopyField label="Webhook URL" value={rotation.data.webhook_url} />
-        <p>
-          Enter it in the webhook's settings on the forge. The old secret stays valid until{' '}
-          <Time at={rotation.data.old_secret_until} />.
-        </p>
-        <div className="form-actions">
-          <Button kind="primary" onClick={onClose}>
-            Done
-          </Button>
-        </div>
-      </div>
-    </Dialog>
+    <ResultDialog title="New webhook secret" lead={warning} onClose={onClose}>
+      <CopyField label="Webhook secret" value={rotation.data.webhook_secret} />
+      <CopyField label="Webhook URL" value={rotation.data.webhook_url} />
+      <p>
+        Enter it in the webhook's settings on the forge. The old secret stays valid until{' '}
+        <Time at={rotation.data.old_secret_until} />.
+      </p>
+    </ResultDialog>
   )
 }
