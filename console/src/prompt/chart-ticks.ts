@@ -60,7 +60,7 @@ export interface Tick {
   label: string
 }
 
-/** Round times between `from` and `to`, about `maxTicks` at most. */
+/** Round times between `from` and `to`, at most about `maxTicks`. */
 export function ticksBetween(from: Date, to: Date, maxTicks: number): Tick[] {
   const spanMs = to.getTime() - from.getTime()
   const step = steps.find(({ lengthMs }) => spanMs / lengthMs <= maxTicks) ?? months(12)

@@ -65,7 +65,7 @@ export function PromptTable({ query, empty, sort, onSort }: Props) {
   )
 }
 
-/** The sort order in the URL; by name unless it is one of the table's. */
+/** The sort order in the URL. Anything unknown sorts by name. */
 export function sortFrom(params: URLSearchParams): PromptSort {
   const sorts = sortFields.flatMap((field) => [field, `-${field}` as const])
   return sorts.find((sort) => sort === params.get('sort')) ?? 'name'

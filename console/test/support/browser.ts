@@ -18,7 +18,7 @@ export interface VisitOptions extends BrowserContextOptions {
 /** A service with the built console, and a browser to visit it with. */
 export class BrowserSuite {
   browser!: Browser
-  /** Runs on the real time, because the browser does. */
+  /** Uses the real time, because the browser does. */
   readonly service = new TestService()
   address = ''
   #pages!: PagePool
