@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { ada, bob, type GitRepository, web } from '../../../testing/git-repository.ts'
-import { deliveries } from '../../../testing/payloads.ts'
-import { connected, short } from '../../../testing/scenario.ts'
-import { queryRows, useService } from '../../../testing/service.ts'
+import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
+import { queryRows } from '../../../testing/rows.ts'
+import { connectedScenario, type Entry, shortSha } from '../../../testing/scenario.ts'
+import { useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { connectRepository } from '../../src/follow/connect.ts'
 import { syncWithLease } from '../../src/follow/worker.ts'
@@ -15,22 +16,22 @@ const p = 'prompts/p.md'
 const q = 'prompts/q.md'
 const r = 'prompts/r.md'
 
-onEachEngine('Git: history', (engine) => {
+onEachEngine('History from git', (engine) => {
   const service = useService(engine)
 
-  test('case 37: a file that moves keeps its prompt', async () => {
-    const s = await connected(service)
+  test('a moved file keeps its prompt', async () => {
+    const s = await connectedScenario(service)
     const id = await s.promptId(p)
     s.git.git('mv', p, r)
     const sha = s.git.commit('Move')
     await s.push()
     assert.equal(await s.promptId(r), id)
-    assert.deepEqual((await s.story(r)).slice(1), [`deployed ${short(sha)}`])
+    assert.deepEqual((await s.summary(r)).slice(1), [`deployed ${shortSha(sha)}`])
     assert.deepEqual((await s.paths()).sort(), [q, r])
   })
 
-  test('a file that moves to where another was keeps its prompt, and the other its own', async () => {
-    const s = await connected(service)
+  test('a file that moves to the former path of another file keeps its prompt, and so does the other', async () => {
+    const s = await connectedScenario(service)
     const [first, second] = [await s.promptId(p), await s.promptId(q)]
     s.git.git('mv', p, r)
     s.git.commit('Make room')
@@ -41,12 +42,12 @@ onEachEngine('Git: history', (engine) => {
     const last = s.git.commit('Move on')
     await s.push()
     assert.equal(await s.promptId(r), second)
-    assert.equal((await s.story(r)).at(-1), `deployed ${short(last)}`)
-    assert.equal((await s.historyOf(first)).length, 3, 'it started, moved and went')
+    assert.equal((await s.summary(r)).at(-1), `deployed ${shortSha(last)}`)
+    assert.equal((await s.historyOf(first)).length, 3, 'created, moved and deleted')
   })
 
-  test('a file made where another has moved from is a prompt of its own', async () => {
-    const s = await connected(service)
+  test('a file created at the former path of another file is a new prompt', async () => {
+    const s = await connectedScenario(service)
     const id = await s.promptId(p)
     s.git.git('mv', p, r)
     s.git.commit('Move')
@@ -54,10 +55,10 @@ onEachEngine('Git: history', (engine) => {
     await s.push()
     assert.equal(await s.promptId(r), id)
     assert.notEqual(await s.promptId(p), id)
-    assert.equal((await s.story(p)).length, 1)
+    assert.equal((await s.summary(p)).length, 1)
   })
 
-  test('case 38: a move with a rewrite keeps its prompt only where the repository was connected so', async () => {
+  test('a file that is moved and rewritten keeps its prompt only within the configured similarity', async () => {
     const lines = Array.from({ length: 20 }, (_, i) => `Line ${i}\n`)
     const rewritten = lines.map((line, i) => (i < 8 ? `Other ${i}\n` : line))
     for (const similarity of [100, 50]) {
@@ -65,43 +66,43 @@ onEachEngine('Git: history', (engine) => {
         git.commit('Start', { [p]: lines.join('') })
         git.push()
       }
-      const s = await connected(service, { similarity, prepare })
+      const s = await connectedScenario(service, { similarity, prepare })
       const id = await s.promptId(p)
       const sha = s.git.commit('Move and rewrite', { [p]: null, [r]: rewritten.join('') })
       await s.push()
       if (similarity === 50) {
         assert.equal(await s.promptId(r), id)
-        assert.equal((await s.story(r)).length, 2)
+        assert.equal((await s.summary(r)).length, 2)
       } else {
         assert.notEqual(await s.promptId(r), id)
-        assert.deepEqual((await s.story(p)).slice(1), [`deployed ${short(sha)}`], 'it went')
-        assert.deepEqual(await s.story(r), [`deployed ${short(sha)}`], 'it came')
+        assert.deepEqual((await s.summary(p)).slice(1), [`deployed ${shortSha(sha)}`], 'deleted')
+        assert.deepEqual(await s.summary(r), [`deployed ${shortSha(sha)}`], 'created')
       }
     }
   })
 
-  test('case 39: a file that only becomes executable has not changed', async () => {
-    const s = await connected(service)
+  test('a change of file mode alone adds no entry', async () => {
+    const s = await connectedScenario(service)
     s.git.git('update-index', '--chmod=+x', p)
     s.git.recorded(['commit', '--quiet', '-m', 'chmod'], {})
     await s.push()
-    assert.equal((await s.story()).length, 1)
+    assert.equal((await s.summary()).length, 1)
   })
 
-  test('case 40: a file that goes and comes back is one prompt with both', async () => {
-    const s = await connected(service)
+  test('a file that is deleted and created again is the same prompt, with an entry for each', async () => {
+    const s = await connectedScenario(service)
     const gone = s.git.commit('Delete', { [p]: null })
     await s.push()
-    assert.deepEqual((await s.story()).slice(1), [`deployed ${short(gone)}`])
+    assert.deepEqual((await s.summary()).slice(1), [`deployed ${shortSha(gone)}`])
     const back = s.git.commit('Again', { [p]: 'Be kind again.\n' })
     await s.push()
-    assert.deepEqual((await s.story()).slice(1), [`deployed ${short(gone)}`, `deployed ${short(back)}`])
+    assert.deepEqual((await s.summary()).slice(1), [`deployed ${shortSha(gone)}`, `deployed ${shortSha(back)}`])
   })
 
-  test('case 42: a pull request behind a merge of the default branch into itself is found', async () => {
+  test('a pull request behind a merge of the default branch into local work is found', async () => {
     let squashed = ''
     let merge = ''
-    const s = await connected(service, {
+    const s = await connectedScenario(service, {
       prepare(git) {
         git.commit('Start', { [p]: '1\n', [q]: '1\n' })
         git.push('HEAD:refs/pull/967/head')
@@ -115,12 +116,12 @@ onEachEngine('Git: history', (engine) => {
         git.push('mine:main')
       },
     })
-    assert.deepEqual((await s.story()).slice(1), [`pr_merged ${short(squashed)} #967`])
-    assert.deepEqual((await s.story(q)).slice(1), [`deployed ${short(merge)}`])
+    assert.deepEqual((await s.summary()).slice(1), [`pr_merged ${shortSha(squashed)} #967`])
+    assert.deepEqual((await s.summary(q)).slice(1), [`deployed ${shortSha(merge)}`])
   })
 
-  test('a merge of the default branch into itself, whatever it is called, tells nothing twice', async () => {
-    const s = await connected(service)
+  test('a merge of the default branch into local work, whatever its message, duplicates no entry', async () => {
+    const s = await connectedScenario(service)
     s.git.switchTo('mine', 'main')
     s.git.commit('My work', { [q]: 'mine\n' })
     s.git.switchTo('main')
@@ -130,13 +131,13 @@ onEachEngine('Git: history', (engine) => {
     const merge = s.git.merge('main', 'Catch up')
     s.git.push('mine:main')
     await s.deliver(s.forge.push({ before: direct, after: merge }))
-    await s.after(11)
-    assert.deepEqual((await s.story()).slice(1), [`deployed ${short(direct)}`])
-    assert.deepEqual((await s.story(q)).slice(1), [`deployed ${short(merge)}`])
+    await s.advance(11)
+    assert.deepEqual((await s.summary()).slice(1), [`deployed ${shortSha(direct)}`])
+    assert.deepEqual((await s.summary(q)).slice(1), [`deployed ${shortSha(merge)}`])
   })
 
-  test('case 43: reading everything again after 50 deliveries adds nothing and keeps every id', async () => {
-    const s = await connected(service)
+  test('reading everything again after 50 deliveries adds no entry and keeps every id', async () => {
+    const s = await connectedScenario(service)
     for (let i = 0; i < 25; i++) {
       const before = s.git.head()
       const head = s.git.commit(`Change ${i}`, { [i % 2 === 0 ? p : q]: `${i}\n` })
@@ -145,18 +146,18 @@ onEachEngine('Git: history', (engine) => {
       await s.send(s.forge.push({ before, after: head }))
       await s.send(i % 3 === 0 ? s.forge.pull(pull) : s.forge.ping())
     }
-    await s.work()
+    await s.sync()
     const before = [await s.history(p), await s.history(q)]
     await queryRows(service.url, `update repositories set tip = null where id = ${s.repository.id}`)
-    await s.after(3_600)
+    await s.advance(3_600)
     assert.deepEqual([await s.history(p), await s.history(q)], before)
     assert.equal(s.repository.tip, s.git.head())
   })
 
-  test('case 44: what was taken for deployed when the repository was read becomes pr_merged when the forge tells', async () => {
+  test('deployed entries from the backfill become pr_merged when the forge reports the merge', async () => {
     let landed: string[] = []
     let head = ''
-    const s = await connected(service, {
+    const s = await connectedScenario(service, {
       prepare(git) {
         git.commit('Start', { [p]: '1\n' })
         git.switchTo('work', 'main')
@@ -169,20 +170,20 @@ onEachEngine('Git: history', (engine) => {
       },
     })
     assert.deepEqual(
-      (await s.story()).slice(1),
-      landed.map((sha) => `deployed ${short(sha)}`),
+      (await s.summary()).slice(1),
+      landed.map((sha) => `deployed ${shortSha(sha)}`),
     )
     await s.deliver(
       s.forge.pull({ action: 'merged', number: 7, head, mergeCommit: landed[1] as string, commitCount: 2 }),
     )
-    assert.deepEqual((await s.story()).slice(1), [
-      `pr_opened ${short(head)} #7`,
-      `pr_merged ${short(landed[1] as string)} #7`,
+    assert.deepEqual((await s.summary()).slice(1), [
+      `pr_opened ${shortSha(head)} #7`,
+      `pr_merged ${shortSha(landed[1] as string)} #7`,
     ])
   })
 
-  test('case 45: numbers of another repository, from which the history was imported, make no pull requests', async () => {
-    const s = await connected(service, {
+  test('pull request numbers of the repository that the history was imported from create no pull requests', async () => {
+    const s = await connectedScenario(service, {
       prepare(git) {
         git.commit('Start (#257)', { [p]: '1\n' })
         git.commit('Real (#3)', { [p]: '2\n' })
@@ -198,8 +199,8 @@ onEachEngine('Git: history', (engine) => {
     )
   })
 
-  test('case 46: the oldest commit of a repository that was cut off tells nothing, and the repository says so', async () => {
-    const s = await connected(service, {
+  test('the oldest commit of a shallow repository adds no entry, and the repository is marked incomplete', async () => {
+    const s = await connectedScenario(service, {
       prepare(git) {
         git.commit('One', { [p]: '1\n', [q]: '1\n' })
         git.commit('Two', { [p]: '2\n' })
@@ -212,11 +213,11 @@ onEachEngine('Git: history', (engine) => {
       },
     })
     assert.equal(s.repository.incomplete, true)
-    assert.deepEqual(await s.story(), [`deployed ${short(s.git.head())}`])
-    assert.deepEqual(await s.story(q), [])
+    assert.deepEqual(await s.summary(), [`deployed ${shortSha(s.git.head())}`])
+    assert.deepEqual(await s.summary(q), [])
   })
 
-  test('case 47: paths with spaces, quotes, newlines and any letters are exact', async () => {
+  test('paths with spaces, quotes, newlines and non-ASCII letters are kept exactly', async () => {
     const paths = [
       'prompts/a b.md',
       'prompts/"q\'.md',
@@ -224,18 +225,18 @@ onEachEngine('Git: history', (engine) => {
       'prompts/two\nlines.md',
       'prompts/-x.md',
     ]
-    const s = await connected(service, {
+    const s = await connectedScenario(service, {
       prepare(git) {
         git.commit('Start', Object.fromEntries(paths.map((path) => [path, `${path}\n`])))
         git.push()
       },
     })
     assert.deepEqual((await s.paths()).sort(), paths.sort())
-    for (const path of paths) assert.equal((await s.story(path)).length, 1)
+    for (const path of paths) assert.equal((await s.summary(path)).length, 1)
   })
 
-  test('case 48 and 49: without the right signature over the very bytes nothing is stored', async () => {
-    const s = await connected(service)
+  test('a delivery without a valid signature over its exact bytes is not stored', async () => {
+    const s = await connectedScenario(service)
     const right = s.forge.push({ before: null, after: s.git.head() })
     const header = 'x-hub-signature-256'
     const { [header]: signature, ...unsigned } = right.headers
@@ -245,16 +246,16 @@ onEachEngine('Git: history', (engine) => {
       { ...right, headers: { ...right.headers, [header]: 'sha256=' } },
       { ...right, headers: { ...right.headers, [header]: `${signature}0` } },
       { ...right, body: Buffer.concat([right.body, Buffer.from('\n')]) },
-      deliveries('github', '').push({ before: null, after: s.git.head() }),
+      deliveriesFrom('github', '').push({ before: null, after: s.git.head() }),
     ]
     for (const delivery of wrong) assert.equal(await s.send(delivery), 401)
     assert.deepEqual(await s.deliveryStates(), [])
     assert.equal(await s.send(right), 202)
   })
 
-  test('case 50: a Forgejo that sends to a hook of GitHub is read right', async () => {
-    const s = await connected(service)
-    const forgejo = deliveries('forgejo', s.secret)
+  test('Forgejo deliveries to a webhook connected as GitHub are read correctly', async () => {
+    const s = await connectedScenario(service)
+    const forgejo = deliveriesFrom('forgejo', s.secret)
     s.git.switchTo('work', 'main')
     const head = s.git.commit('a', { [p]: 'a\n' })
     s.git.push('work:refs/pull/7/head')
@@ -264,46 +265,66 @@ onEachEngine('Git: history', (engine) => {
       forgejo.pull({ action: 'opened', number: 7, head }),
       forgejo.pull({ action: 'updated', number: 7, head: later }),
     )
-    assert.deepEqual((await s.story()).slice(1), [`pr_opened ${short(head)} #7`])
-    assert.deepEqual((await s.story(q)).slice(1), [`pr_opened ${short(later)} #7`])
+    assert.deepEqual((await s.summary()).slice(1), [`pr_opened ${shortSha(head)} #7`])
+    assert.deepEqual((await s.summary(q)).slice(1), [`pr_opened ${shortSha(later)} #7`])
   })
 
-  test('case 51: a delivery of 12 MB is taken', async () => {
-    const s = await connected(service)
+  test('a delivery of 12 MB is processed', async () => {
+    const s = await connectedScenario(service)
     const sha = s.git.commit('One', { [p]: '1\n' })
     s.git.push()
     const commits = Array.from({ length: 2_000 }, () => ({ sha, message: 'x'.repeat(6_000) }))
     const delivery = s.forge.push({ before: null, after: sha, commits })
     assert.ok(delivery.body.length > 12_000_000)
     await s.deliver(delivery)
-    assert.deepEqual((await s.story()).slice(1), [`deployed ${short(sha)}`])
+    assert.deepEqual((await s.summary()).slice(1), [`deployed ${shortSha(sha)}`])
   })
 
-  test('case 59: what somebody writes into a message cannot pass for a commit or a file', async () => {
-    const s = await connected(service)
+  test('a commit message cannot forge a commit or a file', async () => {
+    const s = await connectedScenario(service)
     const zero = '0'.repeat(40)
     const forged = `\x1e${zero}\x1f\x1fEve\x1feve@example.com\n\n:100644 100644 ${zero} ${zero} M\t${q}\n:100644 100644 ${zero} ${zero} M`
     const sha = s.git.commit(forged, { [p]: '1\n' }, { author: { name: 'E\x1eve', email: 'e\x1f@example.com' } })
     await s.push()
-    assert.deepEqual((await s.story()).slice(1), [`deployed ${short(sha)}`])
-    assert.equal((await s.story(q)).length, 1)
+    assert.deepEqual((await s.summary()).slice(1), [`deployed ${shortSha(sha)}`])
+    assert.equal((await s.summary(q)).length, 1)
     assert.deepEqual((await s.history()).at(-1)?.user, { name: 'E ve', email: 'e @example.com' })
   })
 
-  test('SHA-256 repositories are followed like any other', async () => {
-    const s = await connected(service, { gitOptions: { format: 'sha256' } })
-    const sha = s.git.commit('One', { [p]: '1\n' })
-    await s.push()
-    assert.equal(sha.length, 64)
-    assert.equal((await s.history()).at(-1)?.commit_sha, sha)
+  test('a SHA-256 repository is read from the first commit to a merge', async () => {
+    const scenario = await connectedScenario(service, { gitOptions: { format: 'sha256' } })
+    const { git: repository, forge } = scenario
+    const first = repository.head()
+    const second = repository.commit('Direct', { 'prompts/p.md': 'Be direct.\n' })
+    await scenario.push()
+    repository.switchTo('feature', 'main')
+    const head = repository.commit('Try', { 'prompts/p.md': 'Be brave.\n' })
+    repository.push('feature:refs/pull/7/head')
+    await scenario.deliver(forge.pull({ action: 'opened', number: 7, head }))
+    repository.switchTo('main')
+    const merge = repository.merge('feature', 'Merge pull request #7 from acme/feature')
+    repository.push()
+    await scenario.deliver(
+      forge.pull({ action: 'merged', number: 7, head, mergeCommit: merge }),
+      scenario.pushDelivery('main', second),
+    )
+    const entries = await scenario.history()
+    for (const { commit_sha } of entries) assert.match(commit_sha, /^[0-9a-f]{64}$/)
+    const actual = entries.map(({ action, commit_sha }) => `${action} ${commit_sha}`).sort()
+    const expected = [`deployed ${first}`, `deployed ${second}`, `pr_merged ${merge}`, `pr_opened ${head}`]
+    assert.deepEqual(actual, expected.sort())
+    const id = await scenario.promptId('prompts/p.md')
+    const merged = entries.find(({ action }) => action === 'pr_merged') as Entry
+    const { data } = await scenario.get(`/prompts/${id}/history/${merged.id}`)
+    assert.partialDeepStrictEqual(data, { before: 'Be direct.\n', after: 'Be brave.\n' })
   })
 
-  test('a repository that is connected again has its prompts and every entry as before', async () => {
-    const s = await connected(service)
+  test('a reconnected repository has the same prompts and entries as before', async () => {
+    const s = await connectedScenario(service)
     const before = [await s.promptId(p), await s.history()]
     await service.store.repositories.disconnect(s.repository, service.now, operator)
     const { lease } = await connectRepository(
-      service.follow,
+      service.syncContext,
       {
         organisationId: s.tenant.organisation.id,
         forge: 'github',
@@ -315,7 +336,7 @@ onEachEngine('Git: history', (engine) => {
       },
       operator,
     )
-    await syncWithLease(service.follow, lease)
+    await syncWithLease(service.syncContext, lease)
     assert.equal(lease.repository.id, s.repository.id)
     assert.deepEqual([await s.promptId(p), await s.history()], before)
     assert.deepEqual((await s.history())[0]?.user, ada)

@@ -3,43 +3,37 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { bob, type GitRepository } from '../../../testing/git-repository.ts'
-import { type Deliveries, type Delivery, deliveries } from '../../../testing/payloads.ts'
-import { connected, Scenario } from '../../../testing/scenario.ts'
+import { deliveriesFrom, type ForgeDeliveries } from '../../../testing/payloads/deliveries.ts'
+import type { Delivery } from '../../../testing/payloads/facts.ts'
+import { connectedScenario, Scenario } from '../../../testing/scenario.ts'
 import { type TestService, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import type { Repository } from '../../src/domain/repositories/repository.ts'
 import { connectRepository } from '../../src/follow/connect.ts'
 import { syncWithLease } from '../../src/follow/worker.ts'
+import { commitPull } from './pull-branch.ts'
 
-type Event = (forge: Deliveries) => Delivery
+type Event = (forge: ForgeDeliveries) => Delivery
 
 const p = 'prompts/p.md'
 const paths = [p, 'prompts/moved.md', 'prompts/r.md', 'prompts/late.md']
 
-/** Every kind of merge, with what comes before and after it. Gives what the forge tells, in the order in which it happened. */
-async function livelyHistory(s: Scenario): Promise<Event[]> {
+/** Plays every kind of merge, with the events around it. Returns the events in the order in which they happened. */
+async function playEveryKindOfMerge(s: Scenario): Promise<Event[]> {
   const events: Event[] = []
   let minute = 0
   let before = s.git.head()
   const now = () => new Date(Date.parse('2026-03-05T00:00:00Z') + 60_000 * ++minute).toISOString()
 
-  async function tell(...told: Event[]): Promise<void> {
-    events.push(...told)
-    for (const event of told) await s.deliver(event(s.forge))
+  async function deliver(...next: Event[]): Promise<void> {
+    events.push(...next)
+    for (const event of next) await s.deliver(event(s.forge))
   }
   const pushed = (): Event => {
     s.git.push('main:main')
     const facts = { before, after: s.git.head('main') }
     before = facts.after
     return (forge) => forge.push(facts)
-  }
-  const branch = (number: number, ...commits: Record<string, string | null>[]) => {
-    s.git.switchTo(`pull-${number}`, 'main')
-    for (const [i, files] of commits.entries()) s.git.commit(`Change ${number}.${i}`, files, { author: bob })
-    s.git.push(`pull-${number}:refs/pull/${number}/head`)
-    const head = s.git.head()
-    s.git.switchTo('main')
-    return head
   }
   const pull = (number: number, openedAt: string, head: string, more: object = {}) => ({
     number,
@@ -50,28 +44,28 @@ async function livelyHistory(s: Scenario): Promise<Event[]> {
   })
 
   s.git.commit('Direct', { [p]: 'direct\n' })
-  await tell(pushed())
+  await deliver(pushed())
 
   // A merge commit, after a second commit that touches another prompt.
   let openedAt = now()
-  let head = branch(1, { [p]: '1\n' })
+  let head = commitPull(s, 1, { [p]: '1\n' })
   const opened = pull(1, openedAt, head)
-  await tell((forge) => forge.pull({ action: 'opened', ...opened }))
+  await deliver((forge) => forge.pull({ action: 'opened', ...opened }))
   s.git.switchTo('pull-1')
   head = s.git.commit('Also q', { 'prompts/q.md': '1\n' }, { author: bob })
   s.git.push('pull-1:refs/pull/1/head')
   s.git.switchTo('main')
   const updated = pull(1, openedAt, head)
-  await tell((forge) => forge.pull({ action: 'updated', ...updated }))
+  await deliver((forge) => forge.pull({ action: 'updated', ...updated }))
   const merged = pull(1, openedAt, head, { mergeCommit: s.git.merge('pull-1', 'Merge it') })
-  await tell(pushed(), (forge) => forge.pull({ action: 'merged', ...merged }))
+  await deliver(pushed(), (forge) => forge.pull({ action: 'merged', ...merged }))
 
-  // A squash, after a change of mind.
+  // A squash, after closing and reopening.
   openedAt = now()
-  head = branch(2, { [p]: '2\n' }, { [p]: '22\n' })
+  head = commitPull(s, 2, { [p]: '2\n' }, { [p]: '22\n' })
   const times = [pull(2, openedAt, head), pull(2, openedAt, head), pull(2, openedAt, head)]
   const squashed = pull(2, openedAt, head, { mergeCommit: s.git.squash('pull-2', 'A title', { author: bob }) })
-  await tell(
+  await deliver(
     (forge) => forge.pull({ action: 'opened', ...(times[0] as typeof opened) }),
     (forge) => forge.pull({ action: 'closed', ...(times[1] as typeof opened) }),
     (forge) => forge.pull({ action: 'reopened', ...(times[2] as typeof opened) }),
@@ -79,21 +73,21 @@ async function livelyHistory(s: Scenario): Promise<Event[]> {
     (forge) => forge.pull({ action: 'merged', ...squashed }),
   )
 
-  // A rebase that brings a new prompt.
+  // A rebase that adds a prompt.
   openedAt = now()
-  head = branch(3, { [p]: '3\n' }, { 'prompts/r.md': '3\n' })
+  head = commitPull(s, 3, { [p]: '3\n' }, { 'prompts/r.md': '3\n' })
   s.git.commit('Meanwhile', { 'README.md': 'y\n' })
   const third = pull(3, openedAt, head)
   const rebased = pull(3, openedAt, head, { mergeCommit: s.git.rebase('pull-3').at(-1), commitCount: 2 })
-  await tell(
+  await deliver(
     (forge) => forge.pull({ action: 'opened', ...third, commitCount: 2 }),
     pushed(),
     (forge) => forge.pull({ action: 'merged', ...rebased }),
   )
 
-  // One that comes to nothing, a branch merged by hand, a move, and commits of a pull request pushed by hand.
+  // A pull request that is closed, a branch merged by hand, a move, and commits of a pull request pushed by hand.
   openedAt = now()
-  head = branch(4, { [p]: '4\n' })
+  head = commitPull(s, 4, { [p]: '4\n' })
   const fourth = [pull(4, openedAt, head), pull(4, openedAt, head)]
   s.git.switchTo('work', 'main')
   s.git.commit('By hand', { 'prompts/r.md': 'hand\n' })
@@ -101,24 +95,24 @@ async function livelyHistory(s: Scenario): Promise<Event[]> {
   s.git.merge('work', "Merge branch 'work'")
   s.git.git('mv', 'prompts/q.md', 'prompts/moved.md')
   s.git.commit('Move')
-  await tell(
+  await deliver(
     (forge) => forge.pull({ action: 'opened', ...(fourth[0] as typeof opened) }),
     (forge) => forge.pull({ action: 'closed', ...(fourth[1] as typeof opened) }),
     pushed(),
   )
   openedAt = now()
-  head = branch(5, { [p]: '5\n' }, { [p]: '55\n' })
+  head = commitPull(s, 5, { [p]: '5\n' }, { [p]: '55\n' })
   const fifth = pull(5, openedAt, head, { commitCount: 2 })
   s.git.git('merge', '--quiet', '--ff-only', 'pull-5')
   const indirect = pull(5, openedAt, head, { mergeCommit: head, commitCount: 2 })
-  await tell(
+  await deliver(
     (forge) => forge.pull({ action: 'opened', ...fifth }),
     pushed(),
     (forge) => forge.pull({ action: 'merged', ...indirect }),
   )
-  // Two that were built on one another, and one that added a file in vain, which came by another way.
+  // Two stacked pull requests, and a closed one whose new file lands another way.
   openedAt = now()
-  const below = branch(6, { [p]: '6\n' })
+  const below = commitPull(s, 6, { [p]: '6\n' })
   s.git.switchTo('pull-7', 'pull-6')
   const above = s.git.commit('On top', { 'prompts/moved.md': '7\n' }, { author: bob })
   s.git.push('pull-7:refs/pull/7/head')
@@ -130,7 +124,7 @@ async function livelyHistory(s: Scenario): Promise<Event[]> {
     pull(6, openedAt, below, { mergeCommit: landedBelow, commitCount: 1 }),
     pull(7, openedAt, above, { mergeCommit: landedAbove, commitCount: 2 }),
   ]
-  await tell(
+  await deliver(
     (forge) => forge.pull({ action: 'opened', ...(stacked[0] as typeof opened), commitCount: 1 }),
     (forge) => forge.pull({ action: 'opened', ...(stacked[1] as typeof opened), commitCount: 2 }),
     pushed(),
@@ -138,23 +132,23 @@ async function livelyHistory(s: Scenario): Promise<Event[]> {
     (forge) => forge.pull({ action: 'merged', ...(landed[1] as typeof opened) }),
   )
   openedAt = now()
-  head = branch(8, { 'prompts/late.md': '8\n' })
+  head = commitPull(s, 8, { 'prompts/late.md': '8\n' })
   const eighth = [pull(8, openedAt, head), pull(8, openedAt, head)]
   s.git.commit('By another way', { 'prompts/late.md': 'late\n' })
-  await tell(
+  await deliver(
     (forge) => forge.pull({ action: 'opened', ...(eighth[0] as typeof opened) }),
     (forge) => forge.pull({ action: 'closed', ...(eighth[1] as typeof opened) }),
     pushed(),
   )
-  await s.after(60)
+  await s.advance(60)
   return events
 }
 
-/** Another organisation's view of the same repository, connected when everything had happened. */
-async function connectedLate(service: TestService, git: GitRepository): Promise<Scenario> {
+/** Connects the same repository to another organisation after everything has happened. */
+async function connectLate(service: TestService, git: GitRepository): Promise<Scenario> {
   const tenant = await service.tenant('free', 'admin')
   const { lease, secret } = await connectRepository(
-    service.follow,
+    service.syncContext,
     {
       organisationId: tenant.organisation.id,
       forge: 'github',
@@ -166,26 +160,26 @@ async function connectedLate(service: TestService, git: GitRepository): Promise<
     },
     operator,
   )
-  await syncWithLease(service.follow, lease)
+  await syncWithLease(service.syncContext, lease)
   const repository = (await service.store.repositories.find(lease.repository.id)) as Repository
   return new Scenario(service, tenant, git, 'github', repository, secret)
 }
 
 async function histories(s: Scenario) {
-  const found = []
+  const all = []
   for (const path of paths) {
     const entries = (await s.history(path)).map(({ id: _, ...entry }) => JSON.stringify(entry))
-    found.push([path, entries.sort()])
+    all.push([path, entries.sort()])
   }
-  return found
+  return all
 }
 
-onEachEngine('Whatever the order', (engine) => {
+onEachEngine('The order of deliveries', (engine) => {
   const service = useService(engine)
 
-  test('in which deliveries arrive, however often and however many at once, the history is the same', async () => {
-    const s = await connected(service)
-    const events = await livelyHistory(s)
+  test('the history does not depend on the order, number and grouping of deliveries', async () => {
+    const s = await connectedScenario(service)
+    const events = await playEveryKindOfMerge(s)
     const expected = await histories(s)
     const actions = (await s.history()).map(({ action }) => action)
     assert.deepEqual(new Set(actions), new Set(['deployed', 'pr_opened', 'pr_merged', 'pr_closed']))
@@ -194,12 +188,12 @@ onEachEngine('Whatever the order', (engine) => {
     const run = fc.record({ order, batches: fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 2, maxLength: 40 }) })
     await fc.assert(
       fc.asyncProperty(run, async ({ order, batches }) => {
-        const late = await connectedLate(service, s.git)
-        const forge = deliveries('github', late.secret)
-        const left = order.map((i) => (events[i] as Event)(forge))
-        for (let turn = 0; left.length > 0; turn++)
-          await late.deliver(...left.splice(0, batches[turn % batches.length]))
-        await late.after(60)
+        const late = await connectLate(service, s.git)
+        const forge = deliveriesFrom('github', late.secret)
+        const remaining = order.map((i) => (events[i] as Event)(forge))
+        for (let turn = 0; remaining.length > 0; turn++)
+          await late.deliver(...remaining.splice(0, batches[turn % batches.length]))
+        await late.advance(60)
         assert.deepEqual(await histories(late), expected)
         assert.deepEqual(new Set(await late.deliveryStates()), new Set(['done']))
       }),

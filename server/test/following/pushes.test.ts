@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict'
+import { rm } from 'node:fs/promises'
 import { test } from 'node:test'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { ada, bob, web } from '../../../testing/git-repository.ts'
-import { connected, short } from '../../../testing/scenario.ts'
+import { connectedScenario, shortSha } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
 
 const p = 'prompts/p.md'
 const zeros = '0'.repeat(40)
 
-onEachEngine('Pushes: history', (engine) => {
+onEachEngine('Pushes', (engine) => {
   const service = useService(engine)
 
-  test('case 1: a commit pushed to the default branch is one deployed entry', async () => {
-    const s = await connected(service)
+  test('a commit pushed to the default branch becomes one deployed entry', async () => {
+    const s = await connectedScenario(service)
     const sha = s.git.commit('Kinder', { [p]: 'Be very kind.\n' }, { author: bob })
     await s.push()
     const { id: _, ...entry } = (await s.history()).at(-1) as { id: number }
@@ -28,50 +29,50 @@ onEachEngine('Pushes: history', (engine) => {
     assert.equal((await s.history('prompts/q.md')).length, 1)
   })
 
-  test('case 2: of three commits in one push the two that touch the prompt are entries, in their order', async () => {
-    const s = await connected(service)
+  test('only the commits of a push that touch the prompt become entries, in their order', async () => {
+    const s = await connectedScenario(service)
     const first = s.git.commit('One', { [p]: '1\n' })
     s.git.commit('Other', { 'README.md': 'y\n' })
     const third = s.git.commit('Three', { [p]: '3\n' })
     await s.push()
-    assert.deepEqual((await s.story()).slice(1), [`deployed ${short(first)}`, `deployed ${short(third)}`])
+    assert.deepEqual((await s.summary()).slice(1), [`deployed ${shortSha(first)}`, `deployed ${shortSha(third)}`])
   })
 
-  test('case 3: a push to another branch is nothing', async () => {
-    const s = await connected(service)
+  test('a push to another branch adds no entry', async () => {
+    const s = await connectedScenario(service)
     s.git.switchTo('feature', 'main')
     s.git.commit('Try', { [p]: 'try\n' })
     await s.push('feature')
-    assert.equal((await s.story()).length, 1)
+    assert.equal((await s.summary()).length, 1)
   })
 
-  test('case 4: tags and deleted branches are nothing, and welcome', async () => {
-    const s = await connected(service)
+  test('tags and deleted branches are accepted and add no entry', async () => {
+    const s = await connectedScenario(service)
     const head = s.git.head()
     await s.deliver(
       s.forge.push({ ref: 'refs/tags/v1', before: null, after: head }),
       s.forge.push({ ref: 'refs/tags/v1', before: head, after: null }),
       s.forge.push({ branch: 'gone', before: head, after: null }),
     )
-    assert.equal((await s.story()).length, 1)
+    assert.equal((await s.summary()).length, 1)
     assert.deepEqual(new Set(await s.deliveryStates()), new Set(['ignored', 'done']))
   })
 
-  test('case 5: the first push to an empty repository is read from its root', async () => {
-    const s = await connected(service, { prepare: () => {} })
+  test('the first push to an empty repository is read from its root commit', async () => {
+    const s = await connectedScenario(service, { prepare: () => {} })
     assert.equal(s.repository.tip, null)
     const first = s.git.commit('One', { [p]: '1\n', 'prompts/q.md': '1\n' })
     const second = s.git.commit('Two', { [p]: '2\n' })
     await s.push()
-    assert.deepEqual(await s.story(), [`deployed ${short(first)}`, `deployed ${short(second)}`])
-    assert.deepEqual(await s.story('prompts/q.md'), [`deployed ${short(first)}`])
+    assert.deepEqual(await s.summary(), [`deployed ${shortSha(first)}`, `deployed ${shortSha(second)}`])
+    assert.deepEqual(await s.summary('prompts/q.md'), [`deployed ${shortSha(first)}`])
   })
 
-  test('case 6: the same delivery twice is one', async () => {
-    const s = await connected(service)
+  test('a delivery that arrives twice is stored and processed once', async () => {
+    const s = await connectedScenario(service)
     s.git.commit('One', { [p]: '1\n' })
     s.git.push()
-    const delivery = s.pushed('main', null)
+    const delivery = s.pushDelivery('main', null)
     await s.deliver(delivery)
     const before = await s.history()
     await s.deliver(delivery)
@@ -79,8 +80,8 @@ onEachEngine('Pushes: history', (engine) => {
     assert.equal((await s.deliveryStates()).length, 1)
   })
 
-  test('case 7: a replay under a new delivery id changes nothing', async () => {
-    const s = await connected(service, { forge: 'gitea' })
+  test('a replay under a new delivery id changes nothing', async () => {
+    const s = await connectedScenario(service, { forge: 'gitea' })
     s.git.commit('One', { [p]: '1\n' })
     s.git.push()
     const facts = { before: null, after: s.git.head() }
@@ -91,70 +92,73 @@ onEachEngine('Pushes: history', (engine) => {
     assert.deepEqual(await s.history(), before)
   })
 
-  test('case 8: the same event from two hooks, in one batch, is one entry', async () => {
-    const s = await connected(service)
+  test('the same push reported by two webhooks becomes one entry', async () => {
+    const s = await connectedScenario(service)
     const sha = s.git.commit('One', { [p]: '1\n' })
     s.git.push()
     const facts = { before: null, after: sha }
     await s.deliver(s.forge.push(facts), s.forge.push(facts))
-    assert.deepEqual((await s.story()).slice(1), [`deployed ${short(sha)}`])
+    assert.deepEqual((await s.summary()).slice(1), [`deployed ${shortSha(sha)}`])
   })
 
-  test('case 13: an edit on the pages of the forge, without a pull request, is deployed after a short wait', async () => {
-    const s = await connected(service)
+  test('an edit in the web interface of the forge becomes a deployed entry after a short wait', async () => {
+    const s = await connectedScenario(service)
     const sha = s.git.commit('Update p.md', { [p]: 'edited\n' }, { committer: web })
     await s.push()
-    assert.equal((await s.story()).length, 1, 'it may be a merge that we are about to be told of')
-    await s.after(11)
-    assert.deepEqual((await s.story()).slice(1), [`deployed ${short(sha)}`])
+    assert.equal((await s.summary()).length, 1, 'it may be a merge whose delivery is still on its way')
+    await s.advance(11)
+    assert.deepEqual((await s.summary()).slice(1), [`deployed ${shortSha(sha)}`])
   })
 
-  test('case 14: a number that is no pull request makes none', async () => {
-    const s = await connected(service)
+  test('a number in a message that is no pull request creates none', async () => {
+    const s = await connectedScenario(service)
     const sha = s.git.commit('fix typo (#12)', { [p]: 'typo\n' })
     await s.push()
-    await s.after(11)
-    assert.deepEqual((await s.story()).slice(1), [`deployed ${short(sha)}`])
+    await s.advance(11)
+    assert.deepEqual((await s.summary()).slice(1), [`deployed ${shortSha(sha)}`])
   })
 
-  test('case 15 and 16: a revert belongs to the pull request it ends with, or to none', async () => {
-    const s = await connected(service)
+  test('a revert belongs to the pull request that its subject ends with, or to none', async () => {
+    const s = await connectedScenario(service)
     for (const number of [10, 11]) s.git.push(`HEAD:refs/pull/${number}/head`)
     const merged = s.git.commit('Revert "x (#10)" (#11)', { [p]: 'a\n' })
     const direct = s.git.commit('Revert "x (#10)"', { [p]: 'b\n' })
     await s.push()
-    assert.deepEqual((await s.story()).slice(1), [`pr_merged ${short(merged)} #11`, `deployed ${short(direct)}`])
+    assert.deepEqual((await s.summary()).slice(1), [
+      `pr_merged ${shortSha(merged)} #11`,
+      `deployed ${shortSha(direct)}`,
+    ])
   })
 
-  test('case 28: a prompt in the third of 30 commits is found, though GitLab tells of the newest 20', async () => {
-    const s = await connected(service, { forge: 'gitlab' })
+  test('a prompt in the third of 30 commits is found, although GitLab lists only the newest 20', async () => {
+    const s = await connectedScenario(service, { forge: 'gitlab' })
     let sha = ''
     for (let i = 1; i <= 30; i++) {
       const commit = s.git.commit(`Commit ${i}`, i === 3 ? { [p]: '3\n' } : { 'README.md': `${i}\n` })
       if (i === 3) sha = commit
     }
     await s.push()
-    assert.deepEqual((await s.story()).slice(1), [`deployed ${short(sha)}`])
+    assert.deepEqual((await s.summary()).slice(1), [`deployed ${shortSha(sha)}`])
   })
 
-  test('case 29: a prompt in the oldest of 7 commits is found, though Gitea tells of the newest 5', async () => {
-    const s = await connected(service, { forge: 'gitea' })
+  test('a prompt in the oldest of 7 commits is found, although Gitea lists only the newest 5', async () => {
+    const s = await connectedScenario(service, { forge: 'gitea' })
     const sha = s.git.commit('Oldest', { [p]: 'old\n' })
     for (let i = 0; i < 6; i++) s.git.commit(`Commit ${i}`, { 'README.md': `${i}\n` })
     await s.push()
-    assert.deepEqual((await s.story()).slice(1), [`deployed ${short(sha)}`])
+    assert.deepEqual((await s.summary()).slice(1), [`deployed ${shortSha(sha)}`])
   })
 
-  test('case 34: a forced push keeps what it dropped, marked, and adds what is new', async () => {
-    const s = await connected(service)
+  test('a forced push keeps the entries of dropped commits as orphaned and adds the new ones', async () => {
+    const s = await connectedScenario(service)
     const start = s.git.head()
     const dropped = s.git.commit('X', { [p]: 'x\n' })
     await s.push()
     s.git.git('reset', '--quiet', '--hard', start)
     const added = s.git.commit('Y', { [p]: 'y\n' })
-    await s.after(60)
+    await s.advance(60)
     await s.push()
-    assert.deepEqual((await s.story()).slice(1), [`deployed ${short(dropped)}`, `deployed ${short(added)}`])
+    assert.deepEqual((await s.summary()).slice(1), [`deployed ${shortSha(dropped)}`, `deployed ${shortSha(added)}`])
     const edits = await service.store.facts.edits(s.repository, { commits: [dropped, added] })
     assert.deepEqual(
       edits.map(({ commitSha, orphanedAt }) => [commitSha, orphanedAt !== null]),
@@ -167,16 +171,16 @@ onEachEngine('Pushes: history', (engine) => {
     assert.equal((live.data as { content: string }).content, 'y\n')
   })
 
-  test('case 35: a forced push back in time adds nothing, and what was live before is live again', async () => {
-    const s = await connected(service)
+  test('a forced push back in time adds no entry and makes the earlier version live again', async () => {
+    const s = await connectedScenario(service)
     const start = s.git.head()
     const dropped = s.git.commit('X', { [p]: 'x\n' })
     await s.push()
     s.git.git('reset', '--quiet', '--hard', start)
-    await s.after(60)
+    await s.advance(60)
     s.git.push()
     await s.deliver(s.forge.push({ before: dropped, after: start, forced: true }))
-    assert.deepEqual((await s.story()).slice(1), [`deployed ${short(dropped)}`])
+    assert.deepEqual((await s.summary()).slice(1), [`deployed ${shortSha(dropped)}`])
     const id = await s.promptId(p)
     const live = await s.get(`/prompts/${id}/live`)
     assert.equal((live.data as { content: string }).content, 'Be kind.\n')
@@ -185,39 +189,38 @@ onEachEngine('Pushes: history', (engine) => {
     assert.equal((then.data as { content: string }).content, 'x\n')
   })
 
-  test('case 36: where the commit before is not to be had, reading goes on where the histories part', async () => {
-    const s = await connected(service)
+  test('reading resumes at the fork point when the last known commit is missing', async () => {
+    const s = await connectedScenario(service)
     const first = s.git.commit('One', { [p]: '1\n' })
     s.git.push()
     await s.deliver(s.forge.push({ before: 'f'.repeat(40), after: first }))
-    assert.deepEqual((await s.story()).slice(1), [`deployed ${short(first)}`])
-    // The same where the mirror has to be made anew and no longer finds the commit we stopped at.
+    assert.deepEqual((await s.summary()).slice(1), [`deployed ${shortSha(first)}`])
+    // Also when the mirror is created again and the server no longer has the last known commit.
     s.git.git('reset', '--quiet', '--hard', 'HEAD^')
     const second = s.git.commit('Two', { [p]: '2\n' })
     await s.git.push()
     s.git.inRemote('reflog', 'expire', '--expire=now', '--all')
     s.git.inRemote('gc', '--quiet', '--prune=now')
-    const { rm } = await import('node:fs/promises')
-    await rm(`${service.follow.dataDir}/mirrors`, { recursive: true })
+    await rm(`${service.syncContext.dataDir}/mirrors`, { recursive: true })
     await s.deliver(s.forge.push({ before: first, after: second, forced: true }))
-    assert.deepEqual((await s.story()).slice(1), [`deployed ${short(first)}`, `deployed ${short(second)}`])
+    assert.deepEqual((await s.summary()).slice(1), [`deployed ${shortSha(first)}`, `deployed ${shortSha(second)}`])
   })
 
-  test('case 41: a branch merged by hand and pushed is one deployed entry, its commits none', async () => {
-    const s = await connected(service)
+  test('a branch merged by hand becomes one deployed entry, and its own commits none', async () => {
+    const s = await connectedScenario(service)
     s.git.switchTo('work', 'main')
     s.git.commit('a', { [p]: 'a\n' }, { author: bob })
     s.git.commit('b', { [p]: 'b\n' }, { author: bob })
     s.git.switchTo('main')
     const merge = s.git.merge('work', "Merge branch 'work'")
     await s.push()
-    await s.after(11)
-    assert.deepEqual((await s.story()).slice(1), [`deployed ${short(merge)}`])
+    await s.advance(11)
+    assert.deepEqual((await s.summary()).slice(1), [`deployed ${shortSha(merge)}`])
     assert.deepEqual((await s.history()).at(-1)?.user, ada)
   })
 
-  test('case 52: a default branch that gets another name doubles nothing and is followed on', async () => {
-    const s = await connected(service, { gitOptions: { branch: 'master' } })
+  test('renaming the default branch duplicates no entry, and syncing continues', async () => {
+    const s = await connectedScenario(service, { gitOptions: { branch: 'master' } })
     s.git.commit('One', { [p]: '1\n' })
     await s.push('master')
     const before = await s.history()
@@ -234,8 +237,8 @@ onEachEngine('Pushes: history', (engine) => {
     assert.equal(history.at(-1)?.branch_name, 'main')
   })
 
-  test('case 55: a commit dated before its parent is recorded, and what landed last is what is live', async () => {
-    const s = await connected(service)
+  test('a commit dated before its parent is recorded, and the commit that landed last is live', async () => {
+    const s = await connectedScenario(service)
     const late = s.git.commit('Late', { [p]: 'late\n' }, { at: '2026-03-01T12:00:00Z' })
     const early = s.git.commit('Early', { [p]: 'early\n' }, { at: '2026-03-01T09:00:00Z' })
     await s.push()
@@ -250,8 +253,8 @@ onEachEngine('Pushes: history', (engine) => {
     )
   })
 
-  test('case 56: whoever pushed the commit of somebody else is kept beside, the author is the user', async () => {
-    const s = await connected(service)
+  test('the author of a commit is the user of its entry, and the pusher its actor', async () => {
+    const s = await connectedScenario(service)
     s.git.commit('One', { [p]: '1\n' }, { author: bob })
     await s.push('main', { pusher: 'ada-l' })
     const entry = (await s.history()).at(-1)
@@ -260,33 +263,33 @@ onEachEngine('Pushes: history', (engine) => {
     assert.equal((data as { actor: string }).actor, 'ada-l')
   })
 
-  test('case 58: what no delivery told is found by the hourly look', async () => {
-    const s = await connected(service)
+  test('the hourly poll finds commits that no delivery reported', async () => {
+    const s = await connectedScenario(service)
     const sha = s.git.commit('One', { [p]: '1\n' })
     s.git.push('main:main', 'main:a', 'main:b', 'main:c')
     assert.deepEqual(await service.store.repositories.due(service.now), [])
     service.now += 3_600_000
     assert.ok((await service.store.repositories.due(service.now)).includes(s.repository.id))
-    await s.work()
-    assert.deepEqual((await s.story()).slice(1), [`deployed ${short(sha)}`])
+    await s.sync()
+    assert.deepEqual((await s.summary()).slice(1), [`deployed ${shortSha(sha)}`])
   })
 
-  test('case 60: a commit that names a pull request merged before is deployed', async () => {
-    const s = await connected(service)
+  test('a commit that references an already merged pull request is a deployed entry', async () => {
+    const s = await connectedScenario(service)
     s.git.push(`HEAD:refs/pull/12/head`)
     const merge = s.git.commit('Better (#12)', { [p]: '1\n' }, { committer: web })
     await s.push()
     const direct = s.git.commit('follow-up (#12)', { [p]: '2\n' })
     await s.push()
-    await s.after(11)
-    assert.deepEqual((await s.story()).slice(1), [`pr_merged ${short(merge)} #12`, `deployed ${short(direct)}`])
+    await s.advance(11)
+    assert.deepEqual((await s.summary()).slice(1), [`pr_merged ${shortSha(merge)} #12`, `deployed ${shortSha(direct)}`])
   })
 
-  test('case 61: an empty commit is nothing', async () => {
-    const s = await connected(service)
+  test('an empty commit adds no entry', async () => {
+    const s = await connectedScenario(service)
     s.git.commit('Nothing')
     await s.push()
-    assert.equal((await s.story()).length, 1)
+    assert.equal((await s.summary()).length, 1)
     assert.equal(s.repository.tip, s.git.head())
     assert.notEqual(s.repository.tip, zeros)
   })
