@@ -189,7 +189,7 @@ function parseRows(file: string, table: ArchiveTable, lines: string[]): ArchiveR
   })
 }
 
-/** Shifted on import, an ID that was never assigned or that names another organisation could point at a row of a third one. */
+/** Import shifts IDs. One that was never assigned, or of another organisation, could then point at another tenant's row. */
 function checkIds(file: string, table: ArchiveTable, rows: ArchiveRow[], { lastIds, organisationId }: Archive): void {
   for (const [i, kind] of Object.values(table.columns).entries()) {
     if (kind === 'text' || kind === 'integer') continue

@@ -13,7 +13,11 @@ export function checkSettings(env: NodeJS.ProcessEnv): { finding: Finding; confi
     }
     return { config, finding: ok('settings', 'all settings are valid') }
   } catch (error) {
-    const finding = fail('settings', reasonOf(error), 'Set them as in .env.example, or the service does not start')
+    const finding = fail(
+      'settings',
+      reasonOf(error),
+      'Correct them as in .env.example. The service does not start until then',
+    )
     const { DATABASE_URL, DATABASE_POOL_SIZE, DATA_DIR, PROMPTLEDGER_SECRET_KEY } = env
     try {
       return { finding, config: readConfig({ DATABASE_URL, DATABASE_POOL_SIZE, DATA_DIR, PROMPTLEDGER_SECRET_KEY }) }

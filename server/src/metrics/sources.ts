@@ -69,7 +69,7 @@ export async function readSources(sources: Sources): Promise<Family[]> {
   ]
 }
 
-/** Without a response from the database there is no sample: the other metrics matter most then and must not wait. */
+/** Returns no sample if the database does not respond: that is when the other metrics matter most, so they must not wait. */
 async function countPending(store: Store): Promise<Sample[]> {
   const counted = store.deliveries.countPending().then((value) => [{ value }])
   const timedOut = new Promise<Sample[]>((resolve) => setTimeout(resolve, databaseTimeoutMs, []).unref())

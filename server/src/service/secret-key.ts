@@ -7,7 +7,7 @@ import { createVault, type Vault } from '../domain/repositories/vault.ts'
 
 /**
  * Opens the vault with PROMPTLEDGER_SECRET_KEY or, on SQLite, with a key that is generated once and stored in DATA_DIR. On
- * PostgreSQL without a key, the service starts all the same, and only the use of a secret fails.
+ * PostgreSQL without a key, the service still starts, and only operations that need a secret fail.
  */
 export async function openVault({ secretKey, databaseUrl, dataDir }: Config): Promise<Vault> {
   if (secretKey !== null) return createVault(secretKey)

@@ -46,8 +46,8 @@ export function stopOnSignal(running: Running, log: Logger): void {
 }
 
 /**
- * Background work stops while requests drain (`closeGracefully` in listen.ts). Metrics are served until the last response is
- * sent. What the requests leave behind is written after them, and the database that everything else needs closes last.
+ * Background work stops while requests in flight finish (`closeGracefully` in listen.ts). Metrics are served until the last
+ * response is sent. Then the last-used times of keys are flushed, and the database, which all of these use, closes last.
  */
 export async function stopService(running: Running): Promise<void> {
   const { app, syncWorker, retention, metricsServer, lastUsedFlusher, store } = running
