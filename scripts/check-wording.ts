@@ -25,14 +25,32 @@ const allowed = [
   'package-lock.json',
   'scripts/check-wording.ts',
   'server/src/demo/prompts/',
-  'testing/payloads.ts',
+  'testing/payloads/',
 ]
 
 const root = fileURLToPath(new URL('../', import.meta.url))
-const prose = ['*.md', '*.ts', '*.tsx', '*.css', '*.html', '*.sql', '*.yml', '*.yaml', '*.conf', '*.py', '*.go', '.env.example', 'Dockerfile']
+const prose = [
+  '*.md',
+  '*.ts',
+  '*.tsx',
+  '*.css',
+  '*.html',
+  '*.sql',
+  '*.yml',
+  '*.yaml',
+  '*.conf',
+  '*.py',
+  '*.go',
+  '.env.example',
+  'Dockerfile',
+]
 const problems = sourceFiles(root, prose)
   .filter((file) => !allowed.some((path) => file.startsWith(path)))
-  .flatMap((file) => readFileSync(join(root, file), 'utf8').split('\n').flatMap((line, i) => problemsOf(`${file}:${i + 1}`, line)))
+  .flatMap((file) =>
+    readFileSync(join(root, file), 'utf8')
+      .split('\n')
+      .flatMap((line, i) => problemsOf(`${file}:${i + 1}`, line)),
+  )
 for (const problem of problems) process.stderr.write(`${problem}\n`)
 if (problems.length > 0) process.stderr.write(`\n${problems.length} places to reword.\n`)
 process.exitCode = problems.length > 0 ? 1 : 0

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before } from 'node:test'
 import { runCli } from '../../../testing/cli.ts'
 import { type Engine, engines, type TestDatabase } from '../../../testing/engines.ts'
-import { type everything, fillWell, type WellFilled } from '../../../testing/filled-database.ts'
+import { type archivedRows, type FilledDatabase, fillDatabase } from '../../../testing/filled-database.ts'
 import { TestService } from '../../../testing/service.ts'
 import { archiveTables } from '../../src/store/sql/archive-tables.ts'
 
@@ -28,7 +28,7 @@ export interface Printed {
 export interface Source {
   engine: Engine
   service: TestService
-  filled: WellFilled
+  filled: FilledDatabase
   /** A backup of the whole database, and the output of the command that wrote it. */
   file: string
   made: Printed
@@ -50,7 +50,7 @@ after(async () => {
 export async function newSource(engine: Engine): Promise<Source> {
   const service = new TestService()
   await service.open(engine)
-  const filled = await fillWell(service)
+  const filled = await fillDatabase(service)
   const [file, exported] = [newFile(), newFile()]
   const env = settings(service.url, service.secretKey)
   const org = String(filled.tenant.organisation.id)
@@ -101,7 +101,7 @@ export function webhook({ headers, body }: { headers: Record<string, string>; bo
   return { headers: { 'content-type': 'application/json', ...headers }, payload: body }
 }
 
-export type Everything = Awaited<ReturnType<typeof everything>>
+export type Everything = Awaited<ReturnType<typeof archivedRows>>
 
 /** The rows of one organisation. */
 export function onlyOf(all: Everything, organisationId: number): Everything {

@@ -5,10 +5,10 @@ import { after, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
-import { everything } from '../../../testing/filled-database.ts'
-import { inBatches } from '../../../testing/recording.ts'
+import { archivedRows } from '../../../testing/filled-database.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { openTestStore, type Tenant, TestService } from '../../../testing/service.ts'
+import { inBatches } from '../../../testing/signals.ts'
 import { type Archive, checkArchiveFile, readArchiveRows } from '../../src/archive/read-file.ts'
 import { archiveTables } from '../../src/store/sql/archive-tables.ts'
 
@@ -40,7 +40,7 @@ onEachEngine('A backup', (engine) => {
     await service.open(engine)
     after(() => service.close())
     const tenant = await service.tenant('business')
-    await tenant.fill(2_000)
+    await tenant.fillMonth(2_000)
     // Record a signal between any two tables.
     const counts = await service.store.archive.read(null, async (snapshot) => {
       const counts: Record<string, number> = {}
@@ -92,12 +92,11 @@ onEachEngine('A backup', (engine) => {
     const { service, file } = sourceOn(engine)
     const database = await newDatabase(engine)
     await (await openTestStore(database.url)).close()
-    const empty = await everything(database.url)
+    const empty = await archivedRows(database.url)
     for (const sql of engine.name === 'SQLite' ? sqliteTampering : postgresTampering) await queryRows(database.url, sql)
-    const message =
-      /The database holds something else in audit than it was given \(\d+ rows of \d+\): nothing was stored/
+    const message = /rows read back from audit differ from the archive \(\d+ of \d+ rows\)\. Nothing was stored/
     await assertRejected(settings(database.url, service.secretKey), ['restore', file], message)
-    assert.deepEqual(await everything(database.url), empty)
+    assert.deepEqual(await archivedRows(database.url), empty)
   })
 
   test('a backup overwrites a file only with --force', async () => {
@@ -105,7 +104,7 @@ onEachEngine('A backup', (engine) => {
     const file = newFile()
     await writeFile(file, 'mine')
     const env = settings(database.url, null)
-    await assertRejected(env, ['backup', file], /is there already: name another file, or add --force/)
+    await assertRejected(env, ['backup', file], /already exists\. Choose another file, or overwrite it with --force/)
     assert.equal(await readFile(file, 'utf8'), 'mine')
     const { bytes } = await json(env, ['backup', file, '--force'])
     assert.equal((await stat(file)).size, bytes)
@@ -121,30 +120,27 @@ onEachEngine('A backup', (engine) => {
     const target = await newDatabase(engine)
     const env = settings(target.url, service.secretKey)
     await (await openTestStore(target.url)).close()
-    const empty = await everything(target.url)
+    const empty = await archivedRows(target.url)
     const flipped = Buffer.from(bytes)
     flipped[Math.floor(bytes.length / 2)] = (flipped[Math.floor(bytes.length / 2)] as number) ^ 1
     const cases: [Buffer | string, RegExp][] = [
-      [flipped, /is damaged \(.+\): nothing was changed/],
+      [flipped, /is damaged \(.+\)\. Nothing was changed/],
       [bytes.subarray(0, bytes.length - 9), /is damaged \(unexpected end of file\)/],
       [bytes.subarray(0, bytes.length / 2), /is damaged \(unexpected end of file\)/],
-      [gzipSync(text.slice(0, text.lastIndexOf('{"end"'))), /is damaged \(its end is missing\)/],
-      [gzipSync(text.slice(0, -1)), /is damaged \(its last line is cut off\)/],
-      [gzipSync(text.replace('"Acme"', '"Acne"')), /is damaged \(its checksum does not fit\)/],
-      [gzipSync(`${text}[]\n`), /is damaged \(it goes on behind its end\)/],
-      [
-        gzipSync(text.replace('"hint"', '"hind"')),
-        /is damaged \(where the table api_keys should begin is something else\)/,
-      ],
-      [gzipSync(text.replace('"version":1', '"version":2')), /was made by a newer Promptledger/],
-      [gzipSync(text.replace('"schema":', '"schema":9')), /was made by a newer Promptledger, .+: update this one/],
+      [gzipSync(text.slice(0, text.lastIndexOf('{"end"'))), /is damaged \(the end is missing\)/],
+      [gzipSync(text.slice(0, -1)), /is damaged \(the last line is cut off\)/],
+      [gzipSync(text.replace('"Acme"', '"Acne"')), /is damaged \(the checksum does not match\)/],
+      [gzipSync(`${text}[]\n`), /is damaged \(there is data after its end\)/],
+      [gzipSync(text.replace('"hint"', '"hind"')), /is damaged \(the table api_keys does not start here\)/],
+      [gzipSync(text.replace('"version":1', '"version":2')), /was created by a newer Promptledger/],
+      [gzipSync(text.replace('"schema":', '"schema":9')), /was created by a newer Promptledger, .+\. Update this one/],
       [
         gzipSync(text.replace(/"schema":\d+/, '"schema":1')),
-        /database is at version 1; .+: restore it with that Promptledger/,
+        /with database version 1; .+\. Restore it with that Promptledger/,
       ],
-      [gzipSync('{"format":"other"}\n'), /is no archive of Promptledger: nothing was changed/],
-      ['', /is damaged \(unexpected end of file\)|is no archive of Promptledger/],
-      ['{"value":"positive"}\n', /is no archive of Promptledger/],
+      [gzipSync('{"format":"other"}\n'), /is not a Promptledger archive\. Nothing was changed/],
+      ['', /is damaged \(unexpected end of file\)|is not a Promptledger archive/],
+      ['{"value":"positive"}\n', /is not a Promptledger archive/],
     ]
     const schema = Number(/"schema":(\d+)/.exec(text)?.[1])
     for (const [contents, message] of cases) {
@@ -157,17 +153,21 @@ onEachEngine('A backup', (engine) => {
     }
     await writeFile(damaged, flipped)
     await assertRejected(env, ['restore', damaged], /is damaged/)
-    await assertRejected(env, ['restore', exported], /holds one organisation: use promptledger import organisation/)
-    await assertRejected(env, ['import', 'organisation', file], /holds a whole database: use promptledger restore/)
-    assert.deepEqual(await everything(target.url), empty)
+    await assertRejected(
+      env,
+      ['restore', exported],
+      /contains one organisation\. Use 'promptledger import organisation/,
+    )
+    await assertRejected(env, ['import', 'organisation', file], /contains a whole database\. Use 'promptledger restore/)
+    assert.deepEqual(await archivedRows(target.url), empty)
 
-    const stored = await everything(service.url)
+    const stored = await archivedRows(service.url)
     await assertRejected(
       settings(service.url, service.secretKey),
       ['restore', file],
-      /has organisations already, and only an empty one can be restored into/,
+      /already contains organisations, and a backup can only be restored into an empty one/,
     )
-    assert.deepEqual(await everything(service.url), stored)
+    assert.deepEqual(await archivedRows(service.url), stored)
   })
 
   test('a forged archive cannot reach rows of other organisations, and a file that changes while it is read is rejected', async () => {
@@ -179,7 +179,10 @@ onEachEngine('A backup', (engine) => {
     }
     const genuine = await checkArchiveFile(exported, schema, () => {})
     await read(genuine, exported)
-    await assert.rejects(read({ ...genuine, sha256: 'another' }, exported), /is damaged \(it has changed meanwhile\)/)
+    await assert.rejects(
+      read({ ...genuine, sha256: 'another' }, exported),
+      /is damaged \(it changed while it was read\)/,
+    )
     const [, name, , id] = /\n(\{"table":"audit".*\n\[)(\d+),(\d+),/.exec(text) as RegExpExecArray
     for (const [own, owner] of [
       [-1, id],
@@ -192,7 +195,7 @@ onEachEngine('A backup', (engine) => {
       const made = newFile()
       await writeFile(made, gzipSync(lines.replace(/"sha256":"\w+"/, `"sha256":"${sum}"`)))
       const archive = await checkArchiveFile(made, schema, () => {})
-      await assert.rejects(read(archive, made), /a row of audit has an id that it cannot have/)
+      await assert.rejects(read(archive, made), /a row of audit has an invalid ID/)
     }
   })
 })

@@ -92,7 +92,7 @@ onEachEngine('The CLI beside a running service', (engine) => {
     assert.equal((await history()).status, 401)
     const again = await run(['key', 'rotate', String(key.id)])
     assert.equal(again.code, 1)
-    assert.match(again.stderr, /^promptledger: Key \d+ is revoked or has expired: create a new one/)
+    assert.match(again.stderr, /^promptledger: Key \d+ is revoked or expired\. Create a new key/)
   })
 
   test('a changed plan applies to the next request', async () => {

@@ -7,19 +7,21 @@ export async function query(url: string, sql: string): Promise<void> {
   await queryRows(url, sql)
 }
 
-export function statesOf(findings: Finding[]): Record<string, string> {
-  return Object.fromEntries(findings.filter(({ state }) => state !== 'ok').map(({ check, state }) => [check, state]))
+export function problemsIn(findings: Finding[]): Record<string, string> {
+  return Object.fromEntries(
+    findings.filter(({ status }) => status !== 'ok').map(({ check, status }) => [check, status]),
+  )
 }
 
 /** Asserts that the doctor reports this and nothing else. */
 export async function assertFinds(
   { env }: { env: NodeJS.ProcessEnv },
-  expected: { check: string; state?: Finding['state']; found: RegExp; todo: RegExp },
+  expected: { check: string; status?: Finding['status']; message: RegExp; fix: RegExp },
   now = Date.now,
 ): Promise<void> {
   const findings = await doctor(env, now)
-  assert.deepEqual(statesOf(findings), { [expected.check]: expected.state ?? 'wrong' }, JSON.stringify(findings))
+  assert.deepEqual(problemsIn(findings), { [expected.check]: expected.status ?? 'error' }, JSON.stringify(findings))
   const finding = findings.find(({ check }) => check === expected.check)
-  assert.match(finding?.found ?? '', expected.found)
-  assert.match(finding?.todo ?? '', expected.todo)
+  assert.match(finding?.message ?? '', expected.message)
+  assert.match(finding?.fix ?? '', expected.fix)
 }

@@ -10,7 +10,7 @@ import { doctor } from '../../src/doctor/doctor.ts'
 import { nextMonthStart } from '../../src/domain/time.ts'
 import { partitionName } from '../../src/store/postgres/partitions.ts'
 
-import { assertFinds, query, statesOf } from './doctor-findings.ts'
+import { assertFinds, problemsIn, query } from './doctor-findings.ts'
 
 // A server of its own: the one that other tests share runs with fsync off, which the doctor reports.
 let server: PostgresServer
@@ -29,7 +29,7 @@ describe('The doctor on a PostgreSQL database', () => {
     database = await postgres.create()
     env = { DATABASE_URL: database.url, PROMPTLEDGER_SECRET_KEY: randomBytes(32).toString('hex') }
     assert.equal((await runCli(env, ['org', 'create', 'Acme'])).code, 0)
-    assert.deepEqual(statesOf(await doctor(env)), {})
+    assert.deepEqual(problemsIn(await doctor(env)), {})
   })
 
   test('a server that is unreachable or rejects the login is reported without the password, and the checks of the machine still run', async () => {
@@ -46,9 +46,9 @@ describe('The doctor on a PostgreSQL database', () => {
       assert.equal(code, 1)
       assert.match(
         stdout,
-        /^wrong {4}database: it cannot be opened: 127\.0\.0\.1:\d+\/\w+: (.*ECONNREFUSED|role "stranger")/m,
+        /^error {4}database: cannot be opened: 127\.0\.0\.1:\d+\/\w+: (.*ECONNREFUSED|role "stranger")/m,
       )
-      for (const check of ['settings', 'secret key', 'git', 'data folder'])
+      for (const check of ['settings', 'secret key', 'git', 'data directory'])
         assert.match(stdout, new RegExp(`^ok {7}${check}:`, 'm'))
       assert.doesNotMatch(stdout + stderr, /PASSWORD/)
     }
@@ -56,7 +56,7 @@ describe('The doctor on a PostgreSQL database', () => {
 
   test('durability that is switched off is reported', async () => {
     await sql(`alter database ${name()} set synchronous_commit = off`)
-    await assertFinds({ env }, { check: 'durability', found: /^synchronous_commit off/, todo: /Switch it on/ })
+    await assertFinds({ env }, { check: 'durability', message: /^synchronous_commit = off/, fix: /Turn it on/ })
     await sql(`alter database ${name()} reset synchronous_commit`)
   })
 
@@ -64,7 +64,7 @@ describe('The doctor on a PostgreSQL database', () => {
     const large = { ...env, DATABASE_POOL_SIZE: '400' }
     await assertFinds(
       { env: large },
-      { check: 'connections', found: /is 400 .* have 297/, todo: /Raise max_connections/ },
+      { check: 'connections', message: /is 400 .* allows 297/, fix: /Raise max_connections/ },
     )
     await sql(`alter database ${name()} connection limit 12`)
     const clients = await Promise.all(
@@ -74,8 +74,8 @@ describe('The doctor on a PostgreSQL database', () => {
         return client
       }),
     )
-    const found = /is 10 for each process, the server lets us have 12, others hold 5$/
-    await assertFinds({ env }, { check: 'connections', state: 'warning', found, todo: /lower DATABASE_POOL_SIZE/ })
+    const message = /is 10 per process, the server allows 12, other clients use 5$/
+    await assertFinds({ env }, { check: 'connections', status: 'warning', message, fix: /lower DATABASE_POOL_SIZE/ })
     for (const client of clients) await client.end()
     await sql(`alter database ${name()} connection limit -1`)
   })
@@ -85,13 +85,13 @@ describe('The doctor on a PostgreSQL database', () => {
     await sql(`alter table signals detach partition ${table}`)
     await assertFinds(
       { env },
-      { check: 'months', found: new RegExp(`${table} is no partition`), todo: /attach partition/ },
+      { check: 'partitions', message: new RegExp(`${table} is not a partition`), fix: /attach partition/ },
     )
     await sql(`drop table ${table}`)
-    const found = new RegExp(`^there is no ${table} yet$`)
-    await assertFinds({ env }, { check: 'months', state: 'warning', found, todo: /see that it runs/ })
+    const message = new RegExp(`^missing: ${table}$`)
+    await assertFinds({ env }, { check: 'partitions', status: 'warning', message, fix: /Check that it runs/ })
     assert.equal((await runCli(env, ['migrate'])).code, 0)
-    assert.deepEqual(statesOf(await doctor(env)), {})
+    assert.deepEqual(problemsIn(await doctor(env)), {})
   })
 
   test('missing privileges of the role are reported', async () => {
@@ -100,13 +100,13 @@ describe('The doctor on a PostgreSQL database', () => {
     await sql(`grant select on all tables in schema public to ${role}`)
     await sql(`revoke temporary on database ${name()} from public`)
     const findings = await doctor({ ...env, DATABASE_URL: database.url.replace('postgres@', `${role}@`) })
-    assert.deepEqual(statesOf(findings), { rights: 'wrong' })
-    const finding = findings.find(({ check }) => check === 'rights')
-    const found = new RegExp(
+    assert.deepEqual(problemsIn(findings), { privileges: 'error' })
+    const finding = findings.find(({ check }) => check === 'privileges')
+    const message = new RegExp(
       `^${role} lacks create on schema public, temporary on the database, ownership of .*\\bsignals\\b`,
     )
-    assert.match(finding?.found ?? '', found)
-    assert.match(finding?.todo ?? '', /Grant it/)
+    assert.match(finding?.message ?? '', message)
+    assert.match(finding?.fix ?? '', /Grant the privileges/)
     await sql(`drop owned by ${role}`)
     await sql(`drop role ${role}`)
   })
@@ -114,8 +114,8 @@ describe('The doctor on a PostgreSQL database', () => {
   test('a clock that differs from the server clock is reported', async () => {
     const ahead = (by: number) => () => Date.now() + by
     const check = 'clock'
-    await assertFinds({ env }, { check, found: /^1[12]\d\.\d s away/, todo: /NTP/ }, ahead(120_000))
-    await assertFinds({ env }, { check, state: 'warning', found: /^[4-5]\.\d s away/, todo: /NTP/ }, ahead(5_000))
+    await assertFinds({ env }, { check, message: /^1[12]\d\.\d s off/, fix: /NTP/ }, ahead(120_000))
+    await assertFinds({ env }, { check, status: 'warning', message: /^[4-5]\.\d s off/, fix: /NTP/ }, ahead(5_000))
   })
 
   test('the doctor does not wait for locked tables', async () => {
@@ -126,10 +126,10 @@ describe('The doctor on a PostgreSQL database', () => {
     const findings = await doctor(env)
     await holder.query('rollback')
     await holder.end()
-    assert.deepEqual(statesOf(findings), { belonging: 'wrong' })
+    assert.deepEqual(problemsIn(findings), { ownership: 'error' })
     assert.match(
-      findings.find(({ check }) => check === 'belonging')?.found ?? '',
-      /could not be looked at: .*lock timeout/,
+      findings.find(({ check }) => check === 'ownership')?.message ?? '',
+      /could not be checked: .*lock timeout/,
     )
   })
 })

@@ -22,7 +22,7 @@ import { runCli } from '../../../testing/cli.ts'
 import { sqlite, type TestDatabase } from '../../../testing/engines.ts'
 import { doctor } from '../../src/doctor/doctor.ts'
 
-import { assertFinds, query, statesOf } from './doctor-findings.ts'
+import { assertFinds, problemsIn, query } from './doctor-findings.ts'
 
 describe('The doctor on a SQLite file', () => {
   let database: TestDatabase
@@ -38,10 +38,10 @@ describe('The doctor on a SQLite file', () => {
   test('a missing file is reported and not created, and the checks of the machine still run', async () => {
     const missing = join(dirname(file), 'elsewhere', 'none.db')
     const findings = await doctor({ DATABASE_URL: `sqlite:${missing}` })
-    assert.deepEqual(statesOf(findings), { database: 'wrong' })
-    assert.match(findings[1]?.found ?? '', /there is no file .*none\.db/)
-    assert.match(findings[1]?.todo ?? '', /DATABASE_URL/)
-    for (const check of ['git', 'data folder']) assert.ok(findings.some((finding) => finding.check === check))
+    assert.deepEqual(problemsIn(findings), { database: 'error' })
+    assert.match(findings[1]?.message ?? '', /none\.db does not exist/)
+    assert.match(findings[1]?.fix ?? '', /DATABASE_URL/)
+    for (const check of ['git', 'data directory']) assert.ok(findings.some((finding) => finding.check === check))
     assert.equal(existsSync(dirname(missing)), false)
   })
 
@@ -51,12 +51,12 @@ describe('The doctor on a SQLite file', () => {
     // Past the first pages, which hold the schema.
     writeSync(openSync(damaged, 'r+'), randomBytes(8_192), 0, 8_192, statSync(damaged).size / 2)
     const first = (await doctor({ DATABASE_URL: `sqlite:${damaged}` })).find(({ check }) => check === 'database')
-    assert.equal(first?.state, 'wrong')
-    assert.match(`${first?.found}. ${first?.todo}`, /is damaged: .*backup/)
+    assert.equal(first?.status, 'error')
+    assert.match(`${first?.message}. ${first?.fix}`, /is damaged: .*backup/)
     writeFileSync(damaged, randomBytes(8_192))
     const second = (await doctor({ DATABASE_URL: `sqlite:${damaged}` })).find(({ check }) => check === 'database')
-    assert.equal(second?.state, 'wrong')
-    assert.match(second?.found ?? '', /file is not a database/)
+    assert.equal(second?.status, 'error')
+    assert.match(second?.message ?? '', /file is not a database/)
   })
 
   test('a read-only file or folder is reported', async () => {
@@ -67,29 +67,29 @@ describe('The doctor on a SQLite file', () => {
     if (process.getuid?.() === 0) for (const path of [folder, copy]) chownSync(path, unprivilegedUser, unprivilegedUser)
     assert.match(
       await outputAsUnprivilegedUser(copy),
-      /^wrong {4}database file: .*copy\.db cannot be written: EACCES.*Give it to/m,
+      /^error {4}database file: .*copy\.db is not writable: EACCES.*Make it writable/m,
     )
     chmodSync(copy, 0o644)
     await rm(`${copy}-wal`, { force: true })
     await rm(`${copy}-shm`, { force: true })
     chmodSync(folder, 0o555)
     const output = await outputAsUnprivilegedUser(copy)
-    assert.match(output, /^wrong {4}database: it cannot be opened: .*promptledger-readonly-\S+ cannot be written/m)
-    assert.match(output, /^wrong {4}data folder: .*cannot be written: EACCES.*DATA_DIR/m)
+    assert.match(output, /^error {4}database: cannot be opened: .*promptledger-readonly-\S+ is not writable/m)
+    assert.match(output, /^error {4}data directory: .*is not writable: EACCES.*DATA_DIR/m)
     chmodSync(folder, 0o755)
     await rm(folder, { recursive: true })
   })
 
   test('a file outside WAL mode and an oversized WAL are reported', async () => {
     await query(database.url, 'pragma journal_mode = delete')
-    await assertFinds({ env }, { check: 'database log', state: 'warning', found: /mode is delete/, todo: /Restart/ })
+    await assertFinds({ env }, { check: 'database log', status: 'warning', message: /mode is delete/, fix: /Restart/ })
     await query(database.url, 'pragma journal_mode = wal')
     // Sparse, so it takes no disk space.
     writeFileSync(`${file}-wal`, '')
     truncateSync(`${file}-wal`, 300 * 1024 * 1024)
     await assertFinds(
       { env },
-      { check: 'database log', state: 'warning', found: /grown to 300 MB/, todo: /End whatever/ },
+      { check: 'database log', status: 'warning', message: /grown to 300 MB/, fix: /Stop long-running readers/ },
     )
     await rm(`${file}-wal`)
   })
@@ -98,15 +98,15 @@ describe('The doctor on a SQLite file', () => {
     writeFileSync(join(dirname(file), 'secret.key'), randomBytes(32).toString('hex'), { mode: 0o644 })
     await assertFinds(
       { env },
-      { check: 'secret key', state: 'warning', found: /others on this machine/, todo: /chmod 600/ },
+      { check: 'secret key', status: 'warning', message: /other users of this machine/, fix: /chmod 600/ },
     )
   })
 })
 
 test('a malformed DATABASE_URL is reported without its password, and the checks of the machine still run', async () => {
   const findings = await doctor({ DATABASE_URL: 'mysql://me:PASSWORD@example.com/ledger' })
-  assert.deepEqual(statesOf(findings), { settings: 'wrong' })
-  assert.match(findings[0]?.found ?? '', /DATABASE_URL must be sqlite:/)
+  assert.deepEqual(problemsIn(findings), { settings: 'error' })
+  assert.match(findings[0]?.message ?? '', /DATABASE_URL must be sqlite:/)
   assert.equal(findings[1]?.check, 'git')
   assert.doesNotMatch(JSON.stringify(findings), /PASSWORD/)
 })

@@ -10,9 +10,9 @@ import { type Engine, onEachEngine } from '../../../testing/engines.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { type PostgresServer, startPostgres } from '../../../testing/postgres.ts'
 import { startServe } from '../../../testing/processes.ts'
-import { inBatches } from '../../../testing/recording.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { TestService } from '../../../testing/service.ts'
+import { inBatches } from '../../../testing/signals.ts'
 import { doctor } from '../../src/doctor/doctor.ts'
 import type { Finding } from '../../src/doctor/finding.ts'
 import { operator } from '../../src/domain/access/audit.ts'
@@ -24,7 +24,7 @@ import { connectRepository } from '../../src/follow/connect.ts'
 import { syncWithLease } from '../../src/follow/worker.ts'
 import { partitionName } from '../../src/store/postgres/partitions.ts'
 
-import { assertFinds, query, statesOf } from './doctor-findings.ts'
+import { assertFinds, problemsIn, query } from './doctor-findings.ts'
 
 const day = 86_400_000
 
@@ -76,7 +76,7 @@ async function usedDatabase(engine: Engine, git: GitRepository): Promise<Used> {
   await removeOldSignals(store.signals, 60, service.now)
   // Out of order, so that the entries are renumbered.
   for (const age of [3, 1, 2])
-    await tenant.record({ createdAt: service.now - age * day, commitSha: `${age}`.repeat(40) })
+    await tenant.recordEntry({ createdAt: service.now - age * day, commitSha: `${age}`.repeat(40) })
   const connection = {
     forge: 'github',
     url: git.remote,
@@ -149,14 +149,14 @@ onEachEngine('The doctor', (engine) => {
       'usage',
       'hours',
       'history',
-      'belonging',
+      'ownership',
       'git',
     ]) {
       assert.ok(lines.some((line) => line.startsWith(`ok       ${check}:`), check))
     }
     assert.match(stdout, /22 signals of 2 organisations/)
     assert.match(stdout, /5 entries/)
-    assert.match(stdout, /opens all of 1 stored secrets/)
+    assert.match(stdout, /decrypts all of 1 stored secret/)
     assert.deepEqual(await contents(), earlier)
     await running.stop()
   })
@@ -171,11 +171,11 @@ onEachEngine('The doctor', (engine) => {
         await service.store.signals.delete(tenant.prompt, id, Date.now(), operator)
       }
     })
-    const found: object[] = []
-    for (let times = 0; times < 10; times++) found.push(statesOf(await doctor(used.env)))
+    const results: object[] = []
+    for (let times = 0; times < 10; times++) results.push(problemsIn(await doctor(used.env)))
     over = true
     await Promise.all(busy)
-    assert.deepEqual(found, Array(10).fill({}))
+    assert.deepEqual(results, Array(10).fill({}))
   })
 
   test('the doctor exits with 1 and prints one line to stderr when it finds an error; --json prints one value', async () => {
@@ -183,20 +183,20 @@ onEachEngine('The doctor', (engine) => {
     const { code, stdout, stderr } = await runCli(used.env, ['doctor', '--json'])
     await sql('update prompts set history_count = history_count - 1 where history_count = 4')
     assert.equal(code, 1)
-    assert.match(stderr, /^promptledger: 1 of \d+ checks found something wrong\n$/)
+    assert.match(stderr, /^promptledger: 1 of \d+ checks failed\n$/)
     const findings: Finding[] = JSON.parse(stdout)
-    assert.deepEqual(statesOf(findings), { history: 'wrong' })
-    for (const finding of findings) assert.deepEqual(Object.keys(finding), ['check', 'state', 'found', 'todo'])
+    assert.deepEqual(problemsIn(findings), { history: 'error' })
+    for (const finding of findings) assert.deepEqual(Object.keys(finding), ['check', 'status', 'message', 'fix'])
   })
 
   test('a month counted too low is reported, and the documented fix repairs it', async () => {
     const { service, organisation } = used
     const month = monthStart(service.now - 400 * day)
     await sql(`update signal_usage set used = used - 1 where organisation_id = ${organisation} and month = ${month}`)
-    const found = new RegExp(`^organisation ${organisation} in \\d{4}-\\d{2}: \\d+ counted, \\d+ recorded$`)
-    await assertFinds(used, { check: 'usage', found, todo: /doctor\.md#usage/ })
+    const message = new RegExp(`^organisation ${organisation} in \\d{4}-\\d{2}: \\d+ counted, \\d+ recorded$`)
+    await assertFinds(used, { check: 'usage', message, fix: /doctor\.md#usage/ })
     await applyFix(service.url, 'usage', { organisation, month, next_month: nextMonthStart(month) })
-    assert.deepEqual(statesOf(await doctor(used.env)), {})
+    assert.deepEqual(problemsIn(await doctor(used.env)), {})
   })
 
   test('an organisation that lost more signals than were deleted or erased is reported', async () => {
@@ -205,11 +205,13 @@ onEachEngine('The doctor', (engine) => {
       sql(`update signal_usage set used = used ${by} where organisation_id = ${organisation} and month = (
         select min(month) from signal_usage where organisation_id = ${organisation})`)
     await change('+ 2')
-    const found = new RegExp(`^organisation ${organisation}: 4 more counted than in the sums, 2 taken back or erased$`)
-    await assertFinds(used, { check: 'usage', found, todo: /doctor\.md#usage/ })
+    const message = new RegExp(
+      `^organisation ${organisation}: 4 more counted than in the hourly sums, 2 deleted or erased$`,
+    )
+    await assertFinds(used, { check: 'usage', message, fix: /doctor\.md#usage/ })
     // Signals deleted before the audit existed left no trace, so this is only a warning.
     await sql('update schema_migrations set applied_at = applied_at - 100000 where version = 1')
-    await assertFinds(used, { check: 'usage', state: 'warning', found, todo: /before there was an audit/ })
+    await assertFinds(used, { check: 'usage', status: 'warning', message, fix: /before the audit log existed/ })
     await sql('update schema_migrations set applied_at = applied_at + 100000 where version = 1')
     await change('- 2')
   })
@@ -219,15 +221,15 @@ onEachEngine('The doctor', (engine) => {
     const values = { organisation, prompt, hour }
     const of = `where organisation_id = ${organisation} and prompt_id = ${prompt} and hour = ${hour}`
     await sql(`update signal_hours set positive = positive + 1, negative = negative - 1 ${of}`)
-    const found = new RegExp(
-      `^organisation ${organisation}, prompt ${prompt}, \\S+:00:00.000Z: 3 positive and \\d negative in`,
+    const message = new RegExp(
+      `^organisation ${organisation}, prompt ${prompt}, \\S+:00:00.000Z: 3 positive and \\d negative in the sum, `,
     )
-    await assertFinds(used, { check: 'hours', found, todo: /doctor\.md#hours/ })
+    await assertFinds(used, { check: 'hours', message, fix: /doctor\.md#hours/ })
     await applyFix(service.url, 'hours', values)
     await sql(`delete from signal_hours ${of}`)
-    assert.equal(statesOf(await doctor(used.env)).hours, 'wrong')
+    assert.equal(problemsIn(await doctor(used.env)).hours, 'error')
     await applyFix(service.url, 'hours', values)
-    assert.deepEqual(statesOf(await doctor(used.env)), {})
+    assert.deepEqual(problemsIn(await doctor(used.env)), {})
   })
 
   test('an hour before the retention period is reported only if it has more signals than its sum', async () => {
@@ -243,8 +245,8 @@ onEachEngine('The doctor', (engine) => {
     await sql(`insert into signals ${values}`)
     await assertFinds(used, {
       check: 'hours',
-      found: /0 positive and 2 negative in the sum, 1 and 0 stored/,
-      todo: /#hours/,
+      message: /0 positive and 2 negative in the sum, 1 and 0 stored/,
+      fix: /#hours/,
     })
     await sql(`delete from signals ${of}`)
   })
@@ -252,21 +254,24 @@ onEachEngine('The doctor', (engine) => {
   test('a prompt with wrongly counted or numbered entries is reported, and the documented fix repairs it', async () => {
     const { service, organisation, prompt, publicId } = used
     const of = `where organisation_id = ${organisation} and prompt_id = ${prompt}`
-    for (const [change, found] of [
+    for (const [change, message] of [
       [
         `update history_entries set position = 3 - position ${of} and position < 3`,
-        '3 counted, 3 stored, 2 in a wrong place',
+        '3 counted, 3 stored, 2 at the wrong position',
       ],
-      [`update history_entries set position = 7 ${of} and position = 3`, '3 counted, 3 stored, 1 in a wrong place'],
+      [
+        `update history_entries set position = 7 ${of} and position = 3`,
+        '3 counted, 3 stored, 1 at the wrong position',
+      ],
       [
         `update prompts set history_count = 2 where public_id = '${publicId}'`,
-        '2 counted, 3 stored, 0 in a wrong place',
+        '2 counted, 3 stored, 0 at the wrong position',
       ],
     ] as const) {
       await sql(change)
-      await assertFinds(used, { check: 'history', found: new RegExp(`^${publicId}: ${found}$`), todo: /#history/ })
+      await assertFinds(used, { check: 'history', message: new RegExp(`^${publicId}: ${message}$`), fix: /#history/ })
       await applyFix(service.url, 'history', { organisation, prompt })
-      assert.deepEqual(statesOf(await doctor(used.env)), {})
+      assert.deepEqual(problemsIn(await doctor(used.env)), {})
     }
   })
 
@@ -278,11 +283,11 @@ onEachEngine('The doctor', (engine) => {
     const findings = await doctor(used.env)
     await sql(`update edits set organisation_id = ${other}`)
     await sql(`update signals set organisation_id = ${organisation} where prompt_id = ${prompt}`)
-    assert.deepEqual(statesOf(findings), { hours: 'wrong', belonging: 'wrong' })
-    const { found, todo } = findings.find(({ check }) => check === 'belonging') as Finding
-    assert.match(found, /\d+ of signals, by prompt_id; 2 of edits, by prompt_id; 2 of edits, by repository_id$/)
-    assert.match(todo ?? '', /doctor\.md#belonging/)
-    assert.deepEqual(statesOf(await doctor(used.env)), {})
+    assert.deepEqual(problemsIn(findings), { hours: 'error', ownership: 'error' })
+    const { message, fix } = findings.find(({ check }) => check === 'ownership') as Finding
+    assert.match(message, /\d+ in signals by prompt_id; 2 in edits by prompt_id; 2 in edits by repository_id$/)
+    assert.match(fix ?? '', /doctor\.md#ownership/)
+    assert.deepEqual(problemsIn(await doctor(used.env)), {})
   })
 
   test('a database with newer, older or missing migrations is reported, and its rows are not counted', async () => {
@@ -291,15 +296,15 @@ onEachEngine('The doctor', (engine) => {
     const [row] = await queryRows(used.service.url, 'select max(version) as version from schema_migrations')
     const newest = Number(row?.version)
     await sql(`insert into schema_migrations (version, name, applied_at) values (${newest + 1}, 'later', 0)`)
-    const found = new RegExp(`at version ${newest + 1}, this Promptledger at ${newest}$`)
-    await assertFinds(used, { check: 'migrations', found, todo: /Update Promptledger/ })
+    const message = new RegExp(`at version ${newest + 1}, this Promptledger at ${newest}$`)
+    await assertFinds(used, { check: 'migrations', message, fix: /Update Promptledger/ })
     await sql(`delete from schema_migrations where version = ${newest + 1}`)
     await sql(`delete from schema_migrations where version = ${newest}`)
     await rename(2, newest)
-    await assertFinds(used, { check: 'migrations', found: /but \d of its migrations are on record/, todo: /backup/ })
+    await assertFinds(used, { check: 'migrations', message: /but it records \d+ migrations/, fix: /backup/ })
     await rename(newest, 2)
     const older = new RegExp(`at version ${newest - 1}, this Promptledger at ${newest}$`)
-    await assertFinds(used, { check: 'migrations', state: 'warning', found: older, todo: /promptledger migrate/ })
+    await assertFinds(used, { check: 'migrations', status: 'warning', message: older, fix: /promptledger migrate/ })
     const findings = await doctor(used.env)
     assert.ok(!findings.some(({ check }) => check === 'usage'))
     const [still] = await queryRows(used.service.url, 'select max(version) as version from schema_migrations')
@@ -315,26 +320,26 @@ onEachEngine('The doctor', (engine) => {
     const finding = (await doctor({ ...used.env, DATABASE_URL: database.url })).find(
       ({ check }) => check === 'migrations',
     )
-    assert.equal(finding?.state, 'wrong')
-    assert.match(`${finding?.found} ${finding?.todo}`, /empty .*promptledger migrate/)
+    assert.equal(finding?.status, 'error')
+    assert.match(`${finding?.message} ${finding?.fix}`, /empty .*promptledger migrate/)
   })
 
   test('records in the future are reported as a clock problem', async () => {
     const behind = () => Date.now() - 50 * day
     const findings = await doctor(used.env, behind)
     const finding = findings.find(({ check }) => check === 'clock')
-    assert.equal(finding?.state, 'wrong')
-    assert.match(finding?.todo ?? '', /NTP/)
-    if (engine.name === 'SQLite') assert.match(finding?.found ?? '', /^the newest record is of /)
+    assert.equal(finding?.status, 'error')
+    assert.match(finding?.fix ?? '', /NTP/)
+    if (engine.name === 'SQLite') assert.match(finding?.message ?? '', /^the newest record is from /)
   })
 
   test('a secret key that is missing or cannot decrypt the stored secrets is reported', async () => {
     const env = { ...used.env, PROMPTLEDGER_SECRET_KEY: randomBytes(32).toString('hex') }
-    const todo = /Bring back the key/
-    await assertFinds({ env }, { check: 'secret key', found: /does not open 1 of 1 stored secrets/, todo })
+    const fix = /Restore the key/
+    await assertFinds({ env }, { check: 'secret key', message: /cannot decrypt 1 of 1 stored secret/, fix })
     await assertFinds(
       { env: { ...env, PROMPTLEDGER_SECRET_KEY: '' } },
-      { check: 'secret key', found: /(there is no .*secret\.key|is not set), and 1 secrets are stored/, todo },
+      { check: 'secret key', message: /(secret\.key does not exist|is not set), but 1 stored secret/, fix },
     )
   })
 
@@ -342,10 +347,13 @@ onEachEngine('The doctor', (engine) => {
     const env = { ...used.env, PORT: 'many', LOG_LEVEL: 'loud' }
     await assertFinds(
       { env },
-      { check: 'settings', found: /PORT must be .*; LOG_LEVEL must be/, todo: /\.env\.example/ },
+      { check: 'settings', message: /PORT must be .*; LOG_LEVEL must be/, fix: /\.env\.example/ },
     )
     const open = { ...used.env, HOST: '0.0.0.0' }
-    await assertFinds({ env: open }, { check: 'settings', state: 'warning', found: /PUBLIC_URL/, todo: /Set it/ })
+    await assertFinds(
+      { env: open },
+      { check: 'settings', status: 'warning', message: /PUBLIC_URL/, fix: /Set PUBLIC_URL/ },
+    )
   })
 
   test('a missing or outdated git is reported', async () => {
@@ -353,23 +361,27 @@ onEachEngine('The doctor', (engine) => {
     const folder = await mkdtemp(join(tmpdir(), 'promptledger-path-'))
     process.env.PATH = folder
     try {
-      await assertFinds(used, { check: 'git', found: /git is not installed/, todo: /Install git 2\.31 or newer/ })
+      await assertFinds(used, { check: 'git', message: /git is not installed/, fix: /Install git 2\.31 or newer/ })
       writeFileSync(join(folder, 'git'), '#!/bin/sh\necho git version 2.30.9\n', { mode: 0o755 })
-      await assertFinds(used, { check: 'git', found: /2\.30\.9 is too old/, todo: /Install git 2\.31 or newer/ })
+      await assertFinds(used, { check: 'git', message: /2\.30\.9 is too old/, fix: /Install git 2\.31 or newer/ })
     } finally {
       process.env.PATH = path
     }
     await rm(folder, { recursive: true })
   })
 
-  test('a data folder without free space is reported', {
+  test('a data directory without free space is reported', {
     skip: process.platform === 'linux' ? false : 'needs /proc',
   }, async () => {
     const { PROMPTLEDGER_SECRET_KEY, DATABASE_URL } = used.env
     const env = { PROMPTLEDGER_SECRET_KEY, DATABASE_URL, DATA_DIR: '/proc' }
     await assertFinds(
       { env },
-      { check: 'data folder', found: /(^0 MB free in \/proc|cannot be written)/, todo: /room|Give/ },
+      {
+        check: 'data directory',
+        message: /(^0 MB free in \/proc|is not writable)/,
+        fix: /Free disk space|Make it writable/,
+      },
     )
   })
 })

@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type CliResult, runCli } from '../../../testing/cli.ts'
 import { type Engine, onEachEngine, postgres, sqlite, type TestDatabase } from '../../../testing/engines.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
-import { deliveries } from '../../../testing/payloads.ts'
+import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
 import { type RunningProcess, startServe } from '../../../testing/processes.ts'
 import { queryRows } from '../../../testing/rows.ts'
 
@@ -103,7 +103,7 @@ function useCommand(engine: Engine) {
 
   async function deliver({ webhook_url, webhook_secret }: Connected, git: GitRepository): Promise<number> {
     const [after, before] = [git.head(), git.head('HEAD~1')]
-    const push = deliveries('github', webhook_secret).push({ before, after, commits: [{ sha: after }] })
+    const push = deliveriesFrom('github', webhook_secret).push({ before, after, commits: [{ sha: after }] })
     const body = new Uint8Array(push.body)
     return (await fetch(webhook_url, { method: 'POST', headers: push.headers, body })).status
   }
@@ -276,29 +276,33 @@ describe('What the command repo prints', () => {
       [without('--url'), 2, /required option '--url <address>' not specified/],
       [without('--path'), 2, /required option '--path <glob>' not specified/],
       [instead('--forge', 'svn'), 2, /Allowed choices are github, gitlab, gitea, forgejo, bitbucket/],
-      [instead('--org', 'acme'), 2, /must be a positive whole number/],
-      [[...right, '--similarity', '0'], 2, /must be a positive whole number/],
+      [instead('--org', 'acme'), 2, /Must be a positive integer/],
+      [[...right, '--similarity', '0'], 2, /Must be a positive integer/],
       [['repo', 'sync'], 2, /missing required argument 'repo-id'/],
-      [['repo', 'sync', 'x'], 2, /must be a positive whole number/],
+      [['repo', 'sync', 'x'], 2, /Must be a positive integer/],
       [['repo', 'rotate-secret', '1', '--overlap', '1y'], 2, /must be a number and a unit: 30m, 24h or 90d/],
       [['repo', 'disconect', '1'], 2, /Did you mean disconnect\?/],
-      [instead('--org', '999999'), 1, /^promptledger: There is no organisation 999999: see promptledger org list\n$/],
+      [
+        instead('--org', '999999'),
+        1,
+        /^promptledger: There is no organisation 999999\. See 'promptledger org list'\.\n$/,
+      ],
       [
         instead('--url', 'ext::sh -c id'),
         1,
         /^promptledger: url must be an https:\/\/, ssh:\/\/ or git@host:path address\n$/,
       ],
       [instead('--url', '/nowhere/at/all'), 1, /^promptledger: url cannot be read: [^\n]+\n$/],
-      [instead('--path', '/etc/*'), 1, /^promptledger: path must be a path from the top[^\n]+\n$/],
+      [instead('--path', '/etc/*'), 1, /^promptledger: path must be relative to the root[^\n]+\n$/],
       [[...right, '--similarity', '101'], 1, /^promptledger: similarity must be a whole number from 1 to 100\n$/],
-      [[...right, '--token-env', 'NO_SUCH'], 1, /^promptledger: The environment variable NO_SUCH is not set\n$/],
+      [[...right, '--token-env', 'NO_SUCH'], 1, /^promptledger: The environment variable NO_SUCH is not set\.\n$/],
       [['repo', 'list', '--org', '999999'], 1, /^promptledger: There is no organisation 999999/],
       [
         ['repo', 'deliveries', '999999'],
         1,
-        /^promptledger: There is no repository 999999: see promptledger repo list\n$/,
+        /^promptledger: There is no repository 999999\. See 'promptledger repo list'\.\n$/,
       ],
-      [['repo', 'redeliver', '999999'], 1, /^promptledger: There is no delivery 999999: see [^\n]+\n$/],
+      [['repo', 'redeliver', '999999'], 1, /^promptledger: There is no delivery 999999\. See [^\n]+\n$/],
       [['repo', 'disconnect', '999999'], 1, /^promptledger: There is no repository 999999/],
     ]
     const outcomes = await Promise.all(wrong.map(([args]) => run(args)))
@@ -352,7 +356,7 @@ describe('The key that secrets are stored with', () => {
     const service = await startServe(env)
     for (const finished of made) {
       const { webhook_url, webhook_secret } = parsed<Connected>(finished)
-      const { headers, body } = deliveries('github', webhook_secret).ping()
+      const { headers, body } = deliveriesFrom('github', webhook_secret).ping()
       const url = service.address + new URL(webhook_url).pathname
       assert.equal((await fetch(url, { method: 'POST', headers, body: new Uint8Array(body) })).status, 202)
     }
@@ -382,7 +386,7 @@ describe('The key that secrets are stored with', () => {
     assert.deepEqual([code, stdout], [1, ''])
     assert.match(
       stderr,
-      /^promptledger: PROMPTLEDGER_SECRET_KEY must be set to store secrets: [^\n]*openssl rand -hex 32\n$/,
+      /^promptledger: PROMPTLEDGER_SECRET_KEY must be set to store secrets: [^\n]*openssl rand -hex 32'\n$/,
     )
     assert.ok(!existsSync(join(folder, 'secret.key')))
     assert.deepEqual(await queryRows(database.url, 'select * from repositories'), [])

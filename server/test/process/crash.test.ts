@@ -8,11 +8,13 @@ import { basename, dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
-import { type BusyRepository, busyRepository, type Happening } from '../../../testing/busy-forge.ts'
 import { type Engine, onEachEngine } from '../../../testing/engines.ts'
-import { type Delivery, deliveries } from '../../../testing/payloads.ts'
+import { type BusyRepository, busyRepository, type ForgeEvent } from '../../../testing/forge-events.ts'
+import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
+import type { Delivery } from '../../../testing/payloads/facts.ts'
 import { type RunningProcess, startServe } from '../../../testing/processes.ts'
-import { openTestStore, queryRows } from '../../../testing/service.ts'
+import { queryRows } from '../../../testing/rows.ts'
+import { openTestStore } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { newOrganisation } from '../../src/domain/access/organisation.ts'
 import { createVault } from '../../src/domain/repositories/vault.ts'
@@ -86,7 +88,7 @@ async function outcome(engine: Engine, crashes: number) {
 /** A delivery to send, and the refs as they are on the remote at that moment. */
 interface Sending {
   remote: string
-  refs: Happening['refs']
+  refs: ForgeEvent['refs']
   path: string
   delivery: Delivery
 }
@@ -107,15 +109,15 @@ async function connectAll(url: string, folder: string, key: Buffer): Promise<Sen
   const { id: organisationId } = await store.organisations.create(newOrganisation('Acme', 'free', Date.now()))
   const sendings = await Promise.all(
     Array.from({ length: repositoryCount }, async (_, i) => {
-      const { git, happenings } = kinds[i % kinds.length] as BusyRepository
+      const { git, events } = kinds[i % kinds.length] as BusyRepository
       const remote = join(folder, `${i}.git`)
       cpSync(git.remote, remote, { recursive: true })
       const facts = { forge: 'github', path: 'prompts/**', similarity: 100, token: null, secret: null } as const
       const { lease, secret } = await connectRepository(follow, { organisationId, url: remote, ...facts }, operator)
       await syncWithLease(follow, lease)
-      const forge = deliveries('github', secret)
+      const forge = deliveriesFrom('github', secret)
       const path = `/webhooks/${lease.repository.hookId}`
-      return happenings.map(({ refs, tell }) => ({ remote, refs, path, delivery: tell(forge) }))
+      return events.map(({ refs, delivery }) => ({ remote, refs, path, delivery: delivery(forge) }))
     }),
   )
   await store.close()

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { runCliJson } from '../../../testing/cli.ts'
 import { onEachEngine, postgres, sqlite } from '../../../testing/engines.ts'
 import { sampleClient, startServe } from '../../../testing/processes.ts'
-import { queryRows } from '../../../testing/service.ts'
+import { queryRows } from '../../../testing/rows.ts'
 
 onEachEngine('When the database fails', (engine) => {
   test('requests get 500 internal_error without the cause, the log has the cause, and the service recovers', async () => {

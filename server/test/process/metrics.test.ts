@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { onEachEngine, sqlite } from '../../../testing/engines.ts'
 import { type RunningProcess, sampleClient, startServe } from '../../../testing/processes.ts'
-import { histogram } from '../../src/metrics/histogram.ts'
-import { format } from '../../src/metrics/text.ts'
+import { createHistogram } from '../../src/metrics/histogram.ts'
+import { formatMetrics } from '../../src/metrics/text-format.ts'
 
 interface Parsed {
   types: Map<string, string>
@@ -79,8 +79,8 @@ onEachEngine('Metrics', (engine) => {
     assert.equal(read(metrics, 'promptledger_signals_total', { outcome: 'recorded' }), 3)
     assert.equal(read(metrics, 'promptledger_signal_batch_size_sum'), 3)
     assert.equal(read(metrics, 'promptledger_signal_batch_duration_seconds_count'), 3)
-    assert.equal(read(metrics, 'promptledger_memory_lookups_total', { kind: 'keys', result: 'hit' }), 4)
-    assert.equal(read(metrics, 'promptledger_http_requests_under_way', { kind: 'write' }), 0)
+    assert.equal(read(metrics, 'promptledger_cache_lookups_total', { cache: 'keys', result: 'hit' }), 4)
+    assert.equal(read(metrics, 'promptledger_http_requests_in_flight', { kind: 'write' }), 0)
     assert.equal(read(metrics, 'promptledger_deliveries_pending'), 0)
     const name = engine.name === 'SQLite' ? 'sqlite' : 'postgres'
     assert.equal(read(metrics, 'promptledger_build_info', { engine: name }), 1)
@@ -146,14 +146,14 @@ describe('Metrics', () => {
 
   test('label values are escaped, so none can break out of its quotes', () => {
     const value = 'a "quoted" \\ back\nnew line'
-    const text = format([
+    const text = formatMetrics([
       { name: 'x_total', type: 'counter', help: 'h\\\n', samples: [{ labels: { value }, value: 1 }] },
     ])
     assert.deepEqual(parse(text).samples, [{ name: 'x_total', labels: { value }, value: 1 }])
   })
 
   test('a histogram counts a value in every bucket with a bound at or above it', () => {
-    const { observe, samples } = histogram([1, 2])
+    const { observe, samples } = createHistogram([1, 2])
     for (const value of [0.5, 1, 1.5, 7]) observe(value)
     assert.deepEqual(
       samples().map(({ suffix, labels, value }) => [suffix, labels?.le, value]),

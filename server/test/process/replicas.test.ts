@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { runCliJson } from '../../../testing/cli.ts'
 import { onPostgres, postgres } from '../../../testing/engines.ts'
 import { startServe } from '../../../testing/processes.ts'
-import { queryRows } from '../../../testing/service.ts'
+import { queryRows } from '../../../testing/rows.ts'
 
 onPostgres('The monthly limit across replicas', () => {
   test('of 3,000 simultaneous requests to 4 processes, exactly 1,000 succeed on the Free plan', async () => {

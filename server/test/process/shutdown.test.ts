@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { onEachEngine, sqlite } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { type RunningProcess, sampleClient, startServe } from '../../../testing/processes.ts'
-import { queryRows } from '../../../testing/service.ts'
+import { queryRows } from '../../../testing/rows.ts'
 
 // Most of these tests wait for a deadline to pass, so they run side by side.
 const options = { concurrency: true }

@@ -11,7 +11,7 @@ import { promisify } from 'node:util'
 import { runCli, runCliJson } from '../../../testing/cli.ts'
 import { onEachEngine, sqlite } from '../../../testing/engines.ts'
 import { sampleClient, startServe } from '../../../testing/processes.ts'
-import { queryRows } from '../../../testing/service.ts'
+import { queryRows } from '../../../testing/rows.ts'
 
 const run = promisify(execFile)
 
