@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
+import { before, describe, test } from 'node:test'
+import { onTestEnd } from '../../../testing/cleanup.ts'
 import { type CliResult, runCli } from '../../../testing/cli.ts'
-import { type Engine, onEachEngine, postgres, sqlite, type TestDatabase } from '../../../testing/engines.ts'
+import { type Engine, onEachEngine, sqlite, type TestDatabase } from '../../../testing/engines.ts'
+import { eventually } from '../../../testing/eventually.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
 import { type RunningProcess, startServe } from '../../../testing/processes.ts'
@@ -37,9 +37,8 @@ const repositoryFields = [
 ]
 const deliveryFields = ['id', 'event', 'state', 'attempts', 'error', 'received_at', 'next_attempt_at', 'finished_at']
 
-function newRemote(): GitRepository {
+function createRemote(): GitRepository {
   const git = new GitRepository()
-  after(() => git.remove())
   git.commit('Start', { 'prompts/p.md': 'Be kind.\n', 'prompts/q.md': 'Be brief.\n' })
   git.commit('Be kinder', { 'prompts/p.md': 'Be very kind.\n' })
   git.push()
@@ -52,16 +51,8 @@ function parsed<T>({ code, stdout, stderr }: CliResult): T {
   return JSON.parse(stdout)
 }
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 5_000
-  while (!(await condition())) {
-    assert.ok(performance.now() < deadline, 'it took longer than 5 seconds')
-    await pause(50)
-  }
-}
-
-/** A running service for the tests of the surrounding suite, and the command beside it. */
-function useCommand(engine: Engine) {
+/** Starts a service for the tests of the surrounding suite, and runs the CLI against the same database. */
+function useCli(engine: Engine) {
   let database: TestDatabase
   let service: RunningProcess
   let env: NodeJS.ProcessEnv
@@ -69,9 +60,11 @@ function useCommand(engine: Engine) {
   let headers: Record<string, string>
   before(async () => {
     database = await engine.create()
+    const dataDir = await mkdtemp(join(tmpdir(), 'promptledger-data-'))
+    onTestEnd(() => rm(dataDir, { recursive: true }))
     env = {
       DATABASE_URL: database.url,
-      DATA_DIR: await mkdtemp(join(tmpdir(), 'promptledger-data-')),
+      DATA_DIR: dataDir,
       PROMPTLEDGER_FIRST_RUN: 'off',
       PROMPTLEDGER_SECRET_KEY: randomBytes(32).toString('hex'),
     }
@@ -80,11 +73,6 @@ function useCommand(engine: Engine) {
     org = String((await json<{ id: number }>(['org', 'create', 'Acme'])).id)
     const { key } = await json<{ key: string }>(['key', 'create', '--org', org, '--role', 'admin'])
     headers = { authorization: `Bearer ${key}` }
-  })
-  after(async () => {
-    await service.stop()
-    await database.remove()
-    await rm(env.DATA_DIR as string, { recursive: true })
   })
 
   const run = (args: string[], more: NodeJS.ProcessEnv = {}) => runCli({ ...env, ...more }, args)
@@ -121,12 +109,12 @@ function useCommand(engine: Engine) {
   }
 }
 
-onEachEngine('The command repo', (engine) => {
-  const command = useCommand(engine)
+onEachEngine('The repo commands', (engine) => {
+  const command = useCli(engine)
   const { json, run, connectArguments, historyOf, deliver } = command
 
-  test('connects a repository whose pushes then show up in the history within seconds, and goes through its life', async () => {
-    const git = newRemote()
+  test('a repository can be connected, synced, redelivered, rotated, disconnected and reconnected, and pushes appear within seconds', async () => {
+    const git = createRemote()
     const connected = await json<Connected>(connectArguments(git))
     const { id, webhook_url, webhook_secret, prompts, ...rest } = connected
     assert.deepEqual(Object.keys(connected), [
@@ -153,7 +141,7 @@ onEachEngine('The command repo', (engine) => {
     const pushed = git.commit('Be kindest', { 'prompts/p.md': 'Be most kind.\n' })
     git.push()
     assert.equal(await deliver(connected, git), 202)
-    await until(async () => (await historyOf(prompts[0]?.id))[0]?.commit_sha === pushed)
+    await eventually(async () => (await historyOf(prompts[0]?.id))[0]?.commit_sha === pushed, { timeoutMs: 5_000 })
     const sent = await json<{ id: number; event: string; state: string }[]>(['repo', 'deliveries', String(id)])
     assert.deepEqual(Object.keys(sent[0] as object), deliveryFields)
     assert.deepEqual(
@@ -184,25 +172,25 @@ onEachEngine('The command repo', (engine) => {
     assert.partialDeepStrictEqual(listed, { organisation_id: Number(command.org()), webhook_url, last_error: null })
     assert.ok(Date.parse(listed?.last_delivery_at as string) > Date.now() - 60_000)
 
-    const gone = await json<Record<string, unknown>>(['repo', 'disconnect', String(id)])
-    assert.deepEqual(Object.keys(gone), repositoryFields)
-    assert.equal(gone.state, 'disconnected')
+    const disconnected = await json<Record<string, unknown>>(['repo', 'disconnect', String(id)])
+    assert.deepEqual(Object.keys(disconnected), repositoryFields)
+    assert.equal(disconnected.state, 'disconnected')
     assert.equal(await deliver(rotated, git), 404)
     assert.equal((await historyOf(prompts[0]?.id)).length, 3)
     for (const args of [
       ['sync', String(id)],
       ['redeliver', String(sent[0]?.id)],
     ]) {
-      const refused = await run(['repo', ...args])
-      assert.equal(refused.code, 1)
-      assert.match(refused.stderr, /^promptledger: Repository \d+ is disconnected: connect it again with [^\n]+\n$/)
+      const rejected = await run(['repo', ...args])
+      assert.equal(rejected.code, 1)
+      assert.equal(rejected.stderr, 'promptledger: This repository is disconnected. Connect it again first.\n')
     }
     const back = await json<Connected>(connectArguments(git))
     assert.deepEqual([back.id, back.prompts, back.entries], [id, prompts, 5])
   })
 
-  test('takes a token and a secret of your own from the environment, and shows neither anywhere', async () => {
-    const git = newRemote()
+  test('a token and a secret are read from environment variables and never shown or stored in plain text', async () => {
+    const git = createRemote()
     const secrets = { MY_TOKEN: 'ghp_SECRETTOKEN0123456789', MY_SECRET: 'a secret of my own' }
     const args = connectArguments(git, '--token-env', 'MY_TOKEN', '--secret-env', 'MY_SECRET')
     const connected = await json<Connected>(args, secrets)
@@ -218,30 +206,30 @@ onEachEngine('The command repo', (engine) => {
   })
 })
 
-// What is printed does not depend on the engine.
-describe('What the command repo prints', () => {
-  const { json, run, connectArguments, deliver } = useCommand(sqlite)
+// The output does not depend on the engine.
+describe('The output of the repo commands', () => {
+  const { json, run, connectArguments, deliver } = useCli(sqlite)
 
-  test('tells people what happened and what to do next', async () => {
-    const git = newRemote()
+  test('each repo command prints its result and the next step', async () => {
+    const git = createRemote()
     const say = async (...args: string[]) => {
       const { code, stdout, stderr } = await run(args)
       assert.deepEqual([code, stderr], [0, ''], args.join(' '))
       return stdout
     }
     const connected = await say(...connectArguments(git))
-    const [, id = ''] = /^Connected repository (\d+), .+: 2 prompts, 3 entries\n/.exec(connected) ?? []
+    const [, id = ''] = /^Connected repository (\d+), .+: 2 prompts, 3 entries\.\n/.exec(connected) ?? []
     assert.notEqual(id, '', connected)
-    assert.match(connected, /\n {2}Webhook address {2}http:\S+\/webhooks\/\w{24}\n {2}Webhook secret {3}[0-9a-f]{64}\n/)
+    assert.match(connected, /\n {2}Webhook URL {5}http:\S+\/webhooks\/\w{24}\n {2}Webhook secret {2}[0-9a-f]{64}\n/)
     assert.match(
       connected,
-      /shown only this once[\s\S]*\n {2}1\. Open [\s\S]*\n {2}2\. [\s\S]*\n {2}3\. [\s\S]*\n {2}4\. /,
+      /The secret is not shown again\.[\s\S]*\n {2}1\. Open [\s\S]*\n {2}2\. [\s\S]*\n {2}3\. [\s\S]*\n {2}4\. /,
     )
-    assert.match(await say('repo', 'deliveries', id), /^Nothing was delivered yet: see promptledger repo list/)
-    const [, webhook_url = ''] = /Webhook address {2}(\S+)/.exec(connected) ?? []
-    const [, webhook_secret = ''] = /Webhook secret {3}(\S+)/.exec(connected) ?? []
+    assert.match(await say('repo', 'deliveries', id), /^No deliveries yet\. See 'promptledger repo list --json'/)
+    const [, webhook_url = ''] = /Webhook URL {5}(\S+)/.exec(connected) ?? []
+    const [, webhook_secret = ''] = /Webhook secret {2}(\S+)/.exec(connected) ?? []
     assert.equal(await deliver({ id: 0, webhook_url, webhook_secret, prompts: [], entries: 0 }, git), 202)
-    await until(async () => (await say('repo', 'deliveries', id)).includes(' done '))
+    await eventually(async () => (await say('repo', 'deliveries', id)).includes(' done '))
     const sent = await say('repo', 'deliveries', id)
     assert.match(
       sent,
@@ -249,38 +237,38 @@ describe('What the command repo prints', () => {
     )
     assert.match(
       await say('repo', 'redeliver', sent.split('\n')[1]?.split(' ')[0] as string),
-      /^Delivery \d+ is done\n$/,
+      /^Delivery \d+ is done\.\n$/,
     )
-    assert.equal(await say('repo', 'sync', id), `Synced repository ${id}: 0 new entries\n`)
+    assert.equal(await say('repo', 'sync', id), `Synced repository ${id}: 0 new entries.\n`)
     const listed = (await say('repo', 'list')).split('\n')
     assert.match(listed[0] as string, /^id +forge +url +path +state +last_delivery_at +last_sync_at +last_error$/)
     const row = listed.find((line) => line.startsWith(`${id} `))
     assert.match(row as string, /^\d+ +github +\S+ +prompts\/\*\* +following +2\S+Z +2\S+Z +-$/)
     assert.match(
       await say('repo', 'rotate-secret', id),
-      /^[0-9a-f]{64}\nKeep it now: [^\n]+ The old secret works until \S+Z\.\n$/,
+      /^[0-9a-f]{64}\nStore it now: [^\n]+ The old secret is valid until \S+Z\.\n$/,
     )
     assert.match(await say('repo', 'disconnect', id), /^Disconnected repository \d+, [^\n]+ history stay\.\n$/)
     const empty = await json<{ id: number }>(['org', 'create', 'Empty'])
-    assert.match(await say('repo', 'list', '--org', String(empty.id)), /^There are no repositories: connect one with/)
+    assert.match(await say('repo', 'list', '--org', String(empty.id)), /^No repositories yet\. Connect one with/)
   })
 
-  test('says what is wrong: 2 for a wrong call, 1 for what cannot be done', async () => {
-    const git = newRemote()
-    const right = connectArguments(git)
-    const instead = (name: string, value: string) => right.with(right.indexOf(name) + 1, value)
-    const without = (name: string) => right.toSpliced(right.indexOf(name), 2)
-    const wrong: [string[], number, RegExp][] = [
+  test('a usage error exits with 2 and any other failure with 1, each with a reason', async () => {
+    const git = createRemote()
+    const valid = connectArguments(git)
+    const instead = (name: string, value: string) => valid.with(valid.indexOf(name) + 1, value)
+    const without = (name: string) => valid.toSpliced(valid.indexOf(name), 2)
+    const failing: [string[], number, RegExp][] = [
       [without('--org'), 2, /required option '--org <id>' not specified/],
       [without('--forge'), 2, /required option '--forge <forge>' not specified/],
-      [without('--url'), 2, /required option '--url <address>' not specified/],
+      [without('--url'), 2, /required option '--url <url>' not specified/],
       [without('--path'), 2, /required option '--path <glob>' not specified/],
       [instead('--forge', 'svn'), 2, /Allowed choices are github, gitlab, gitea, forgejo, bitbucket/],
       [instead('--org', 'acme'), 2, /Must be a positive integer/],
-      [[...right, '--similarity', '0'], 2, /Must be a positive integer/],
+      [[...valid, '--similarity', '0'], 2, /Must be a positive integer/],
       [['repo', 'sync'], 2, /missing required argument 'repo-id'/],
       [['repo', 'sync', 'x'], 2, /Must be a positive integer/],
-      [['repo', 'rotate-secret', '1', '--overlap', '1y'], 2, /must be a number and a unit: 30m, 24h or 90d/],
+      [['repo', 'rotate-secret', '1', '--overlap', '1y'], 2, /Must be a number and a unit, such as 30m, 24h or 90d/],
       [['repo', 'disconect', '1'], 2, /Did you mean disconnect\?/],
       [
         instead('--org', '999999'),
@@ -294,8 +282,8 @@ describe('What the command repo prints', () => {
       ],
       [instead('--url', '/nowhere/at/all'), 1, /^promptledger: url cannot be read: [^\n]+\n$/],
       [instead('--path', '/etc/*'), 1, /^promptledger: path must be relative to the root[^\n]+\n$/],
-      [[...right, '--similarity', '101'], 1, /^promptledger: similarity must be a whole number from 1 to 100\n$/],
-      [[...right, '--token-env', 'NO_SUCH'], 1, /^promptledger: The environment variable NO_SUCH is not set\.\n$/],
+      [[...valid, '--similarity', '101'], 1, /^promptledger: similarity must be a whole number from 1 to 100\n$/],
+      [[...valid, '--token-env', 'NO_SUCH'], 1, /^promptledger: The environment variable NO_SUCH is not set\.\n$/],
       [['repo', 'list', '--org', '999999'], 1, /^promptledger: There is no organisation 999999/],
       [
         ['repo', 'deliveries', '999999'],
@@ -305,95 +293,19 @@ describe('What the command repo prints', () => {
       [['repo', 'redeliver', '999999'], 1, /^promptledger: There is no delivery 999999\. See [^\n]+\n$/],
       [['repo', 'disconnect', '999999'], 1, /^promptledger: There is no repository 999999/],
     ]
-    const outcomes = await Promise.all(wrong.map(([args]) => run(args)))
+    const outcomes = await Promise.all(failing.map(([args]) => run(args)))
     for (const [i, { code, stdout, stderr }] of outcomes.entries()) {
-      const [args, status, message] = wrong[i] as (typeof wrong)[0]
+      const [args, status, message] = failing[i] as (typeof failing)[0]
       assert.equal(code, status, `${args.join(' ')}: ${stderr}`)
       assert.match(stderr, message)
       assert.equal(stdout, '')
     }
-    await json(right)
-    const again = await run(right)
+    await json(valid)
+    const again = await run(valid)
     assert.equal(again.code, 1)
     assert.match(
       again.stderr,
-      /^promptledger: This repository is connected already, with the same path\. If its secret is lost, rotate it\.\n$/,
+      /^promptledger: This repository is already connected with the same path\. If its secret is lost, rotate it\.\n$/,
     )
-  })
-})
-
-describe('The key that secrets are stored with', () => {
-  test('is made once beside an embedded database, for its owner alone to read', async () => {
-    const database = await sqlite.create()
-    const env = { DATABASE_URL: database.url }
-    const file = join(database.url.slice('sqlite:'.length), '..', 'secret.key')
-    const { id } = parsed<{ id: number }>(await runCli(env, ['org', 'create', 'Acme', '--json']))
-    const git = newRemote()
-    const connect = (path: string) =>
-      runCli(env, [
-        'repo',
-        'connect',
-        '--org',
-        String(id),
-        '--forge',
-        'github',
-        '--url',
-        git.remote,
-        '--path',
-        path,
-        '--json',
-      ])
-    // Whoever comes second has to find the key of the first: each could not read what the other stored.
-    const made = await Promise.all(['prompts/p.md', 'prompts/q.md'].map(connect))
-    for (const finished of made) parsed(finished)
-    const key = readFileSync(file, 'utf8')
-    assert.match(key, /^[0-9a-f]{64}\n$/)
-    assert.equal(statSync(file).mode & 0o777, 0o600)
-    assert.deepEqual(
-      readdirSync(join(file, '..')).filter((name) => name.startsWith('secret.key')),
-      ['secret.key'],
-    )
-    const service = await startServe(env)
-    for (const finished of made) {
-      const { webhook_url, webhook_secret } = parsed<Connected>(finished)
-      const { headers, body } = deliveriesFrom('github', webhook_secret).ping()
-      const url = service.address + new URL(webhook_url).pathname
-      assert.equal((await fetch(url, { method: 'POST', headers, body: new Uint8Array(body) })).status, 202)
-    }
-    await service.stop()
-    assert.equal(readFileSync(file, 'utf8'), key)
-    await database.remove()
-  })
-
-  test('has to be given beside PostgreSQL, and whoever connects without it is told how', async () => {
-    const database = await postgres.create()
-    const folder = await mkdtemp(join(tmpdir(), 'promptledger-data-'))
-    const env = { DATABASE_URL: database.url, DATA_DIR: folder }
-    const { id } = parsed<{ id: number }>(await runCli(env, ['org', 'create', 'Acme', '--json']))
-    const args = [
-      'repo',
-      'connect',
-      '--org',
-      String(id),
-      '--forge',
-      'github',
-      '--url',
-      newRemote().remote,
-      '--path',
-      '*',
-    ]
-    const { code, stdout, stderr } = await runCli(env, args)
-    assert.deepEqual([code, stdout], [1, ''])
-    assert.match(
-      stderr,
-      /^promptledger: PROMPTLEDGER_SECRET_KEY must be set to store secrets: [^\n]*openssl rand -hex 32'\n$/,
-    )
-    assert.ok(!existsSync(join(folder, 'secret.key')))
-    assert.deepEqual(await queryRows(database.url, 'select * from repositories'), [])
-    const wrong = await runCli({ ...env, PROMPTLEDGER_SECRET_KEY: 'short' }, args)
-    assert.equal(wrong.code, 1)
-    assert.match(wrong.stderr, /PROMPTLEDGER_SECRET_KEY must be 32 bytes/)
-    await database.remove()
-    await rm(folder, { recursive: true })
   })
 })
