@@ -26,7 +26,7 @@ function promptOf({ oldPath, path }: FileChange, paths: PromptPaths): number | u
 
 export type EditContext = Pick<Edit, 'seq' | 'branch' | 'mergeReference' | 'pull' | 'actor'>
 
-/** The edits of a commit, and moves its prompts in `paths`. Every file must have a prompt. */
+/** Returns the edits of a commit whose files all have a prompt, and applies its moves to `paths`. */
 export function editsOf(commit: Commit, paths: PromptPaths, context: EditContext): Edit[] {
   // Look up all prompts before moving any, because two files can swap paths.
   const prompts = commit.files.map((file) => promptOf(file, paths) as number)

@@ -52,7 +52,6 @@ interface Inspection {
 }
 
 async function inspect(run: SyncRun, pull: Pull, isReported: boolean): Promise<Inspection> {
-  const { number } = pull
   try {
     const read = isReported ? await withReportedHeads(run, pull) : { pull, missingHead: null }
     const landing = await findLanding(run.mirror.path, run.tip, read.pull, run.options)
@@ -60,11 +59,7 @@ async function inspect(run: SyncRun, pull: Pull, isReported: boolean): Promise<I
     return {
       pull: landed,
       isChanged: isReported || landed.landing !== pull.landing,
-      retry: isLandingUnknown(landed)
-        ? missingCommit(`the merge of pull request ${number} is not in git`)
-        : read.missingHead === null
-          ? null
-          : missingCommit(`commit ${read.missingHead} of pull request ${number} is not in git`),
+      retry: retryFor(landed, read.missingHead),
     }
   } catch (error) {
     // One broken pull request must not block the others. Its deliveries retry it.
@@ -72,8 +67,12 @@ async function inspect(run: SyncRun, pull: Pull, isReported: boolean): Promise<I
   }
 }
 
-function missingCommit(reason: string): Retry {
-  return { reason, isMissingCommit: true }
+function retryFor(pull: Pull, missingHead: string | null): Retry | null {
+  if (isLandingUnknown(pull)) {
+    return { reason: `the merge of pull request ${pull.number} is not in git`, isMissingCommit: true }
+  }
+  if (missingHead === null) return null
+  return { reason: `commit ${missingHead} of pull request ${pull.number} is not in git`, isMissingCommit: true }
 }
 
 /**

@@ -131,7 +131,7 @@ async function storeBatch(
   })
 }
 
-/** Keeps what is already known about an edit that is read again, which only happens after a rewrite of the branch. */
+/** Keeps the known facts about an edit that is read again, which only happens after the branch was rewritten. */
 function withKnownFacts(edit: Edit, known: Edit[]): Edit {
   const before = known.find(({ commitSha, promptId }) => commitSha === edit.commitSha && promptId === edit.promptId)
   if (before === undefined) return edit

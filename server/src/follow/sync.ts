@@ -12,7 +12,7 @@ import { findResumePoint } from './resume-point.ts'
 import { mirrorOf, type SyncContext } from './sync-context.ts'
 import { logOptions, type SyncRun } from './sync-run.ts'
 
-const pollIntervalMs = 3_600_000
+const repositoryPollIntervalMs = 3_600_000
 const maxDeliveriesPerSync = 100
 
 export interface Synced {
@@ -43,7 +43,7 @@ export async function sync(context: SyncContext, lease: Lease, onCommits: OnComm
     throw error
   }
   const nextHeld = await store.facts.nextHeld(repository)
-  const nextPoll = isPoll ? clock() + pollIntervalMs : repository.dueAt
+  const nextPoll = isPoll ? clock() + repositoryPollIntervalMs : repository.dueAt
   const nextAttempt = await store.deliveries.nextAttempt(repository)
   return { dueAt: Math.min(nextPoll, nextHeld ?? nextPoll), more: nextAttempt !== null && nextAttempt <= clock() }
 }

@@ -15,7 +15,7 @@ export interface Worker {
 export const idleWorker: Worker = { wake() {}, async stop() {} }
 
 const hourMs = 3_600_000
-const pollIntervalMs = 1_000
+const queuePollIntervalMs = 1_000
 const maxConcurrentSyncs = 2
 const leaseMs = 10_000
 const leaseRenewalIntervalMs = 3_000
@@ -76,7 +76,7 @@ export function startWorker(context: SyncContext): Worker {
     polling ??= poll().finally(() => {
       polling = null
     })
-  }, pollIntervalMs)
+  }, queuePollIntervalMs)
 
   return {
     wake: start,
