@@ -17,7 +17,7 @@ export async function startDemo(settings: Config): Promise<Demo> {
   // By default a signal ends the process without 'exit' handlers. Once the service runs, it handles SIGINT and SIGTERM itself.
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.on(signal, exitOnSignal)
   const folder = mkdtempSync(join(tmpdir(), 'promptledger-demo-'))
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  process.on('exit', () => deleteFolder(folder))
   const config: Config = {
     ...settings,
     databaseUrl: `sqlite:${join(folder, 'promptledger.db')}`,
@@ -30,6 +30,15 @@ export async function startDemo(settings: Config): Promise<Demo> {
   const { address } = await serve(config)
   for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, exitOnSignal)
   return { address, ...shop }
+}
+
+const inFlightMs = 50
+
+/** Deletes the folder again after a moment: a file operation still in the thread pool would recreate it. */
+function deleteFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, inFlightMs)
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
 function exitOnSignal(_signal: NodeJS.Signals, number: number): void {
