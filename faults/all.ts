@@ -1,12 +1,12 @@
 import { clock } from './clock.ts'
 import { disk } from './disk.ts'
 import type { Fault } from './fault.ts'
-import { badInput } from './input.ts'
+import { input } from './input.ts'
 import { kills } from './kills.ts'
+import { model } from './model.ts'
 import { overload } from './overload.ts'
-import { postgresAway } from './postgres-away.ts'
-import { manyReplicas } from './replicas.ts'
-import { year } from './year.ts'
+import { postgres } from './postgres.ts'
+import { replicas } from './replicas.ts'
 
-/** In the order in which they are tried. */
-export const faults: Fault[] = [kills, postgresAway, disk, manyReplicas, clock, overload, badInput, year]
+/** In the order in which they run. */
+export const faults: Fault[] = [kills, postgres, disk, replicas, clock, overload, input, model]

@@ -3,84 +3,86 @@ import { appendFileSync } from 'node:fs'
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { fileURLToPath } from 'node:url'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { createAccount } from '../testing/account.ts'
-import { killAll, type RunningProcess, serve } from '../testing/processes.ts'
+import { eventually } from '../testing/eventually.ts'
+import { killAll, mainScript, type RunningProcess, serve } from '../testing/processes.ts'
 import type { Fault } from './fault.ts'
-import { tallyUp } from './tally.ts'
-import { pause, startVoting, type Votes } from './voters.ts'
+import { reconcile } from './reconcile.ts'
+import { type Senders, startSenders } from './senders.ts'
 
 const run = promisify(execFile)
-const main = fileURLToPath(new URL('../server/src/main.ts', import.meta.url))
-const patience = 5_000
+const recoveryTimeoutMs = 5_000
 
-interface Trouble {
+interface DiskFailure {
   name: string
-  /** Milliseconds until whoever writes is refused. */
-  after: number
-  begin(): Promise<void>
-  end(): Promise<void>
+  /** How long writes still wait for the failure to end before they fail. */
+  writeTimeoutMs: number
+  begin(): Promise<unknown>
+  end(): Promise<unknown>
 }
 
-/** The disk is full, refuses every write, or the file is in another's hands, again and again; at last it may only be read. */
+/** The disk is full, every write fails, or another process locks the file, again and again; at last the file is read-only. */
 export const disk: Fault = {
   name: 'disk',
-  title: 'disk full, file read-only, database locked',
+  title: 'disk full, file read-only and database locked',
   engines: ['sqlite'],
   times: { full: 5, short: 1 },
   async run({ folder, times, random }) {
-    const place = join(folder, 'disk')
-    await mkdir(place)
-    const mounted = await mount(place)
-    const file = join(place, 'promptledger.db')
+    const mountPoint = join(folder, 'disk')
+    await mkdir(mountPoint)
+    const mounted = await mountSmallDisk(mountPoint)
+    const file = join(mountPoint, 'promptledger.db')
     const url = `sqlite:${file}`
     try {
       const accounts = [await createAccount(url, 'business'), await createAccount(url, 'free')]
-      let service = await serve(url, { LOG_LEVEL: 'silent' })
-      const votes = startVoting(() => service.port, accounts, 16)
-      const all = [...(mounted ? [full(place, file)] : []), unwritable(service), locked(file)]
+      const service = await serve(url, { LOG_LEVEL: 'silent' })
+      const senders = startSenders(() => service.port, accounts, 16)
+      const failures = [...(mounted ? [fullDisk(mountPoint, file)] : []), failingWrites(service), lockedFile(file)]
       let slowest = 0
       for (let time = 0; time < times; time++) {
-        for (const trouble of all) slowest = Math.max(slowest, await survive(trouble, service, votes, random))
+        for (const failure of failures) slowest = Math.max(slowest, await survive(failure, service, senders, random))
       }
-      await votes.stop()
-      const tally = await tallyUp(service.port, accounts, votes)
-      // Whoever was refused was told the truth.
-      if (tally.found > 0) throw new Error(`${tally.found} votes were answered with 500 and are stored`)
+      await senders.stop()
+      const totals = await reconcile(service.port, accounts, senders)
+      const lied = totals['unknown but stored']
+      if (lied > 0) throw new Error(`${lied} signals were answered with 500 and are stored`)
       await service.stop()
       checkIntegrity(file)
-      await checkReadOnly(file)
-      service = await serve(url, { LOG_LEVEL: 'silent' })
-      await tallyUp(service.port, accounts, votes)
-      await service.stop()
+      await checkReadOnlyStart(file)
+      const restarted = await serve(url, { LOG_LEVEL: 'silent' })
+      await reconcile(restarted.port, accounts, senders)
+      await restarted.stop()
+      const names = failures.map(({ name }) => name).join(', ')
+      const skipped = mounted ? '' : '; full disk NOT tried, which requires the right to mount one'
       return {
-        tried: `${times} × ${all.map(({ name }) => name).join(', ')}; started on a read-only file${mounted ? '' : '; a full disk NOT tried, which needs the right to mount one'}`,
-        ...tally,
+        tried: `${times} × ${names}; start on a read-only file${skipped}`,
+        ...totals,
         'slowest recovery, ms': Math.round(slowest),
       }
     } finally {
       await killAll()
-      if (mounted) await run('umount', [place])
+      if (mounted) await run('umount', [mountPoint])
     }
   },
 }
 
-/** A small disk of its own, where that is permitted. */
-async function mount(place: string): Promise<boolean> {
-  return run('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'promptledger', place]).then(
+/** Mounts a disk of 48 MB. False without the right to. */
+async function mountSmallDisk(mountPoint: string): Promise<boolean> {
+  return run('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'promptledger', mountPoint]).then(
     () => true,
     () => false,
   )
 }
 
-function full(place: string, file: string): Trouble {
-  const filler = join(place, 'filler')
+function fullDisk(mountPoint: string, file: string): DiskFailure {
+  const filler = join(mountPoint, 'filler')
   return {
     name: 'disk full',
-    after: 0,
+    writeTimeoutMs: 0,
     async begin() {
-      // Or there would be room in the log that SQLite has written before and begins again.
+      // Otherwise SQLite would still have room in the part of the log that it overwrites.
       const database = new DatabaseSync(file, { timeout: 5_000 })
       database.exec('pragma wal_checkpoint(truncate)')
       database.close()
@@ -96,27 +98,17 @@ function full(place: string, file: string): Trouble {
   }
 }
 
-/** Every write to any file fails, as on a file system that has turned read-only. */
-function unwritable({ process: { pid } }: RunningProcess): Trouble {
+/** Every write to any file fails, as on a file system that has become read-only. */
+function failingWrites({ process: { pid } }: RunningProcess): DiskFailure {
   const limit = (size: string) => run('prlimit', ['--pid', String(pid), `--fsize=${size}:`])
-  return {
-    name: 'writes failing',
-    after: 0,
-    async begin() {
-      await limit('0')
-    },
-    async end() {
-      await limit('unlimited')
-    },
-  }
+  return { name: 'writes failing', writeTimeoutMs: 0, begin: () => limit('0'), end: () => limit('unlimited') }
 }
 
-function locked(file: string): Trouble {
+function lockedFile(file: string): DiskFailure {
   let holder: DatabaseSync
   return {
     name: 'locked by another process',
-    // Whoever is waiting already goes on doing so; new ones are refused from then on.
-    after: 5_000,
+    writeTimeoutMs: 5_000,
     async begin() {
       holder = new DatabaseSync(file, { timeout: 5_000 })
       holder.exec('begin immediate')
@@ -128,34 +120,26 @@ function locked(file: string): Trouble {
   }
 }
 
-/** Gives the milliseconds that it took to record again afterwards. */
+/** Returns the milliseconds until signals are recorded again. */
 async function survive(
-  trouble: Trouble,
-  { port }: RunningProcess,
-  votes: Votes,
+  { name, writeTimeoutMs, begin, end }: DiskFailure,
+  { address }: RunningProcess,
+  senders: Senders,
   random: () => number,
 ): Promise<number> {
   await pause(100 + random() * 300)
-  await trouble.begin()
-  await pause(trouble.after + 200 + random() * 300)
-  const before = stored(votes)
+  await begin()
+  await pause(writeTimeoutMs + 200 + random() * 300)
+  const before = senders.stored()
   await pause(100)
-  const address = `http://127.0.0.1:${port}`
-  const [health, ready] = await Promise.all([fetch(`${address}/healthz`), fetch(`${address}/readyz`)])
-  if (health.status !== 200) throw new Error(`${trouble.name}: health was answered with ${health.status}`)
-  if (ready.status !== 503) throw new Error(`${trouble.name}: ready with ${ready.status}`)
-  if (stored(votes) > before) throw new Error(`${trouble.name}: votes were answered with 201 all the same`)
-  await trouble.end()
+  const [health, readiness] = await Promise.all([fetch(`${address}/healthz`), fetch(`${address}/readyz`)])
+  if (health.status !== 200) throw new Error(`${name}: /healthz responds with ${health.status}`)
+  if (readiness.status !== 503) throw new Error(`${name}: /readyz responds with ${readiness.status}`)
+  if (senders.stored() > before) throw new Error(`${name}: signals are answered with 201`)
+  await end()
   const start = performance.now()
-  while (stored(votes) === before) {
-    if (performance.now() - start > patience) throw new Error(`${trouble.name}: nothing recorded ${patience} ms after`)
-    await pause(10)
-  }
+  await eventually(() => senders.stored() > before, { timeoutMs: recoveryTimeoutMs, intervalMs: 10 })
   return performance.now() - start
-}
-
-function stored({ fates }: Votes): number {
-  return [...fates.values()].filter((fate) => fate === 'stored').length
 }
 
 function checkIntegrity(file: string): void {
@@ -165,24 +149,19 @@ function checkIntegrity(file: string): void {
   if (row?.integrity_check !== 'ok') throw new Error(`the database is damaged: ${JSON.stringify(row)}`)
 }
 
-/** A service that may only read the file does not start, says why, and leaves nothing behind that keeps the next from starting. */
-async function checkReadOnly(file: string): Promise<void> {
-  // Root may write everything, unless it gives up that right.
-  const [command = '', ...args] = [
-    ...(process.getuid?.() === 0 ? ['setpriv', '--inh-caps=-all', '--bounding-set=-all', '--'] : []),
-    process.execPath,
-    main,
-    'serve',
-    '--port',
-    '0',
-  ]
+/** On a read-only file the service exits with the reason, and leaves nothing behind that would block the next start. */
+async function checkReadOnlyStart(file: string): Promise<void> {
+  // Root may write to a read-only file unless it drops its capabilities.
+  const asUser = process.getuid?.() === 0 ? ['setpriv', '--inh-caps=-all', '--bounding-set=-all', '--'] : []
+  const [command = '', ...args] = [...asUser, process.execPath, mainScript, 'serve', '--port', '0']
   await chmod(file, 0o444)
   const env = { ...process.env, DATABASE_URL: `sqlite:${file}` }
   const { code, stderr } = await run(command, args, { env, timeout: 20_000 }).then(
     () => ({ code: 0, stderr: '' }),
     (error) => error as { code: number; stderr: string },
   )
-  if (code !== 1 || !stderr.includes(`${file} is read-only`))
-    throw new Error(`read-only: ended with ${code}: ${stderr}`)
+  if (code !== 1 || !stderr.includes(`${file} is read-only`)) {
+    throw new Error(`on a read-only file the service ended with ${code}: ${stderr}`)
+  }
   await chmod(file, 0o644)
 }

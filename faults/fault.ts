@@ -6,26 +6,26 @@ export interface Trial {
   url: string
   /** A folder of its own. */
   folder: string
-  /** How often, in the unit that the fault counts in. */
+  /** How often to repeat the fault, in the fault's own unit. */
   times: number
-  /** From the run's seed, so that a run can be repeated. */
+  /** Seeded, so that a run can be repeated. */
   random: () => number
 }
 
 export interface Outcome {
-  /** What was done, with figures. */
+  /** What was done, with numbers. */
   tried: string
-  /** What came of it, by name; losses do not come here but throw. */
-  [figure: string]: string | number
+  /** What was observed, by name. A name may end with its unit, as in `recovery, ms`. */
+  [observation: string]: string | number
 }
 
-/** Something that goes wrong, and the promises that hold all the same. Whatever does not hold is thrown. */
+/** A failure and the guarantees that hold in spite of it. A broken guarantee is thrown. */
 export interface Fault {
-  /** What it is called with --only, and what it is. */
+  /** For `--only`. */
   name: string
   title: string
   engines: EngineName[]
-  /** How often in full, and how often in `npm test`. */
+  /** `full` for `npm run faults`, `short` for `npm test`. */
   times: { full: number; short: number }
   run(trial: Trial): Promise<Outcome>
 }

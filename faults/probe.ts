@@ -1,39 +1,39 @@
 import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parentPort, Worker, workerData } from 'node:worker_threads'
 
-/** Asks for one thing over and over, as load balancers ask for health: each time on a connection of its own. */
+/** Sends the same request over and over, as a load balancer checks health: each time on a new connection. */
 export interface Probe {
   url: string
   headers?: Record<string, string>
-  /** Milliseconds between an answer and the next question. */
-  every: number
+  intervalMs: number
 }
 
-export interface Answer {
-  /** 0 where there was none. */
+export interface Probed {
+  /** 0 without a response. */
   status: number
-  milliseconds: number
+  ms: number
 }
 
-/** In a thread of its own, so that it measures the service and not what else its own process has to do. */
-export async function startProbe(probe: Probe): Promise<() => Promise<Answer[]>> {
-  const answers: Answer[] = []
+/** Runs in a thread of its own, so that it measures the service and not the load of its own process. */
+export async function startProbe(probe: Probe): Promise<() => Promise<Probed[]>> {
+  const probed: Probed[] = []
   const worker = new Worker(new URL(import.meta.url), { workerData: probe })
-  worker.on('message', (answer: Answer) => answers.push(answer))
+  worker.on('message', (one: Probed) => probed.push(one))
   await once(worker, 'message')
   return async () => {
     await worker.terminate()
-    return answers.toSorted((a, b) => a.milliseconds - b.milliseconds)
+    return probed.toSorted((a, b) => a.ms - b.ms)
   }
 }
 
 if (parentPort !== null && workerData !== null) {
-  const { url, headers, every } = workerData as Probe
+  const { url, headers, intervalMs } = workerData as Probe
   for (;;) {
     const start = performance.now()
     const response = await fetch(url, { headers: { ...headers, connection: 'close' } }).catch(() => null)
     await response?.arrayBuffer()
-    parentPort.postMessage({ status: response?.status ?? 0, milliseconds: performance.now() - start })
-    await new Promise((resolve) => setTimeout(resolve, every))
+    parentPort.postMessage({ status: response?.status ?? 0, ms: performance.now() - start })
+    await pause(intervalMs)
   }
 }

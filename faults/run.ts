@@ -5,17 +5,19 @@ import { faults } from './all.ts'
 import type { EngineName, Fault, Outcome } from './fault.ts'
 import { tryFault } from './trial.ts'
 
-const usage = `Tries everything that must not break the promises, and ends with a table of it. Whatever is lost ends it with status 1.
+const names = faults.map(({ name }) => name)
 
-npm run faults                        all of it, in some 16 minutes
-npm run faults -- --short             a little of each, as in npm test
-npm run faults -- --only kills,year   one or some of ${faults.map(({ name }) => name).join(', ')}
-npm run faults -- --engine sqlite     on one engine
-npm run faults -- --times 1000        so often, in what the fault counts
-npm run faults -- --seed 12345        the same again
+const usage = `Checks the guarantees of docs/reliability.md under failures, and prints a table. Exits with 1 if one does not hold.
+
+npm run faults                         all faults in full, about 16 minutes
+npm run faults -- --short              all faults as npm test runs them
+npm run faults -- --only kills,model   some of ${names.join(', ')}
+npm run faults -- --engine sqlite      on SQLite only, or on postgres only
+npm run faults -- --times 1000         repeat each fault this often, in its own unit
+npm run faults -- --seed 12345         repeat a run
 `
 
-// Whatever was started goes with us.
+// The exit handlers stop every process that was started.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
 const { values: options } = parseArgs({
@@ -29,19 +31,20 @@ const { values: options } = parseArgs({
   },
 })
 const seed = Number(options.seed)
-const chosen = options.only?.split(',')
-const unknown = chosen?.find((name) => !faults.some((fault) => fault.name === name))
+const only = options.only?.split(',') ?? names
+const unknown = only.find((name) => !names.includes(name))
 
 if (options.help) process.stdout.write(usage)
 else if (unknown !== undefined) {
-  process.stderr.write(`There is no fault ${unknown}.\n\n${usage}`)
+  process.stderr.write(`Unknown fault ${unknown}: use one of ${names.join(', ')}.\n\n${usage}`)
   process.exitCode = 2
 } else await main()
 
-interface Tried {
+interface Result {
   fault: Fault
   engine: EngineName
   seconds: number
+  /** Null if a guarantee did not hold. */
   outcome: Outcome | null
 }
 
@@ -49,55 +52,54 @@ async function main(): Promise<void> {
   const postgres = process.env.TEST_DATABASE_URL === undefined ? await startPostgres() : null
   process.env.TEST_DATABASE_URL ??= postgres?.url
   process.stdout.write(`seed ${seed}\n`)
-  const tried: Tried[] = []
+  const results: Result[] = []
   try {
-    for (const fault of faults.filter(({ name }) => chosen === undefined || chosen.includes(name))) {
+    for (const fault of faults.filter(({ name }) => only.includes(name))) {
       for (const engine of fault.engines) {
-        if (options.engine === undefined || options.engine === engine) tried.push(await tryOne(fault, engine))
+        if (options.engine === undefined || options.engine === engine) results.push(await runOne(fault, engine))
       }
     }
   } finally {
     await postgres?.stop()
   }
-  process.stdout.write(`\n${report(tried)}\n`)
-  // Voters of a fault that broke are still at it.
-  process.exit(tried.some(({ outcome }) => outcome === null) ? 1 : 0)
+  process.stdout.write(`\n${report(results)}\n`)
+  // After a failed fault its senders are still running.
+  process.exit(results.some(({ outcome }) => outcome === null) ? 1 : 0)
 }
 
-async function tryOne(fault: Fault, engine: EngineName): Promise<Tried> {
+async function runOne(fault: Fault, engine: EngineName): Promise<Result> {
   const start = performance.now()
   const times = options.times === undefined ? fault.times[options.short ? 'short' : 'full'] : Number(options.times)
   process.stdout.write(`${fault.title}, ${engine} … `)
   const outcome = await tryFault(fault, engine, times, seed).catch((error) => {
-    process.stdout.write(`BROKEN\n${(error as Error).stack}\n`)
     process.stdout.write(
-      `Again: npm run faults -- --only ${fault.name} --engine ${engine} --times ${times} --seed ${seed}\n`,
+      `FAILED\n${(error as Error).stack}\n` +
+        `Repeat: npm run faults -- --only ${fault.name} --engine ${engine} --times ${times} --seed ${seed}\n`,
     )
     return null
   })
   const seconds = Math.round((performance.now() - start) / 1_000)
-  if (outcome !== null) process.stdout.write(`held, ${seconds} s\n`)
+  if (outcome !== null) process.stdout.write(`passed, ${seconds} s\n`)
   return { fault, engine, seconds, outcome }
 }
 
-function report(tried: Tried[]): string {
-  const engineTitle = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
+function report(results: Result[]): string {
+  const engineTitles = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
   return [
     `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${process.arch}, Node ${process.version}, seed ${seed}`,
     '',
-    '| fault | on | tried | losses | seen | s |',
+    '| fault | engine | tried | losses | observed | s |',
     '|---|---|---|---:|---|---:|',
-    ...tried.map(({ fault, engine, seconds, outcome }) => {
-      const { tried: what, ...figures } = outcome ?? { tried: '' }
-      const seen = Object.entries(figures).map(([name, figure]) => describe(name, figure))
-      const losses = outcome === null ? 'BROKEN' : '0'
-      return `| ${fault.title} | ${engineTitle[engine]} | ${what} | ${losses} | ${seen.join(', ')} | ${seconds} |`
+    ...results.map(({ fault, engine, seconds, outcome }) => {
+      const { tried, ...observations } = outcome ?? { tried: '' }
+      const observed = Object.entries(observations).map(([name, value]) => describe(name, value))
+      const losses = outcome === null ? 'FAILED' : '0'
+      return `| ${fault.title} | ${engineTitles[engine]} | ${tried} | ${losses} | ${observed.join(', ')} | ${seconds} |`
     }),
   ].join('\n')
 }
 
-/** A figure's name ends with its unit, where it has one. */
-function describe(name: string, figure: string | number): string {
-  const [what, unit] = name.split(', ')
-  return [what, typeof figure === 'number' ? figure.toLocaleString('en') : figure, unit].filter(Boolean).join(' ')
+function describe(observation: string, value: string | number): string {
+  const [name, unit] = observation.split(', ')
+  return [name, typeof value === 'number' ? value.toLocaleString('en') : value, unit].filter(Boolean).join(' ')
 }

@@ -2,19 +2,17 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { doctor } from '../server/src/doctor/doctor.ts'
-import { type Engine, engines } from '../testing/engines.ts'
+import { postgres, sqlite } from '../testing/engines.ts'
 import { killAll } from '../testing/processes.ts'
-import { randomFrom } from '../testing/simulation.ts'
+import { seededRandom } from '../testing/random.ts'
 import type { EngineName, Fault, Outcome } from './fault.ts'
 
-const byName: Record<EngineName, Engine['name']> = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
-
-/** Tries a fault on a database and in a folder of its own, which are gone afterwards. */
+/** Runs a fault on a new database and in a new folder, which are deleted afterwards. */
 export async function tryFault(fault: Fault, engine: EngineName, times: number, seed: number): Promise<Outcome> {
-  const database = await (engines.find(({ name }) => name === byName[engine]) as Engine).create()
+  const database = await { sqlite, postgres }[engine].create()
   const folder = await mkdtemp(join(tmpdir(), 'promptledger-fault-'))
   try {
-    const outcome = await fault.run({ engine, url: database.url, folder, times, random: randomFrom(seed) })
+    const outcome = await fault.run({ engine, url: database.url, folder, times, random: seededRandom(seed) })
     await killAll()
     await checkCounts(database.url)
     return outcome
@@ -25,11 +23,11 @@ export async function tryFault(fault: Fault, engine: EngineName, times: number, 
   }
 }
 
-const counts = ['usage', 'hours', 'history', 'belonging']
+const countChecks = ['usage', 'hours', 'history', 'ownership']
 
-/** Whatever happened, the counts of the database agree with each other. */
-async function checkCounts(url: string): Promise<void> {
+/** Throws if the counters, hourly sums and positions in the database do not match its rows, as the doctor compares them. */
+export async function checkCounts(url: string): Promise<void> {
   const findings = await doctor({ ...process.env, DATABASE_URL: url })
-  const wrong = findings.find(({ check, state }) => state !== 'ok' && counts.includes(check))
-  if (wrong !== undefined) throw new Error(`${wrong.check}: ${wrong.found}`)
+  const failed = findings.find(({ check, status }) => status !== 'ok' && countChecks.includes(check))
+  if (failed !== undefined) throw new Error(`doctor: ${failed.check}: ${failed.message}`)
 }

@@ -1,128 +1,138 @@
 import { gzipSync } from 'node:zlib'
 import fc, { type Arbitrary } from 'fast-check'
+import {
+  badChunks,
+  conflictingLengths,
+  expensiveBodies,
+  malformedHeaders,
+  malformedLines,
+  unusualRequests,
+} from './hostile-bytes.ts'
+import type { Target } from './target.ts'
 import { texts } from './values.ts'
-import type { World } from './world.ts'
 
-/** Bytes that nobody sends who means well. */
-export interface Hostile {
+/** Bytes that no well-behaved client sends, or sends this way. */
+export interface HostileExchange {
   name: string
   pieces: Buffer[]
-  /** Milliseconds between the pieces. */
-  pause: number
-  /** What it asks for, one after the other; null where that is for the service to say. */
-  asked: { method: string; target: string }[] | null
-  /** At most so many answers. */
-  most: number
-  /** Whether it may be refused as no proper HTTP, and whether it has to be. */
-  broken: 'never' | 'maybe' | 'always'
-  /** What the client does after the last piece: waits, sends no more, or is gone. */
-  ending: 'waits' | 'stops' | 'leaves'
+  /** Between two pieces. */
+  pauseMs: number
+  /** The requests in the bytes; null if that is for the service to decide. */
+  requests: { method: string; target: string }[] | null
+  maxResponses: number
+  /** Whether the service may, must or must not reject the bytes as malformed HTTP. */
+  malformed: 'never' | 'maybe' | 'always'
+  /** What the client does after the last piece. */
+  afterwards: 'wait' | 'half-close' | 'reset'
 }
 
 type Bytes = string | Buffer
+type Options = Partial<Omit<HostileExchange, 'name' | 'pieces'>>
 
-/** Everything hostile, of one kind as often as of any other. */
-export function hostileOnes(world: World): Arbitrary<Hostile> {
-  const [prompt = ''] = world.ample.prompts
-  const target = `/api/v1/prompts/${prompt}/signals`
-  const history = `/api/v1/prompts/${prompt}/history`
-  const key = `Authorization: Bearer ${world.keys.admin}`
-  const json = 'Content-Type: application/json'
-  const signal = '{"value":"positive"}'
-  const usage = `GET /api/v1/usage HTTP/1.1\r\nHost: x\r\n${key}\r\n\r\n`
+function hostile(name: string, pieces: Bytes | Buffer[], options: Options): HostileExchange {
+  const defaults = { pauseMs: 0, requests: null, maxResponses: 1, malformed: 'maybe', afterwards: 'wait' } as const
+  return { name, pieces: Array.isArray(pieces) ? pieces : [joined(pieces)], ...defaults, ...options }
+}
 
-  const post = (headers: string[], body: Bytes): Buffer =>
-    joined(`POST ${target} HTTP/1.1\r\n`, ['Host: x', key, json, ...headers, '', ''].join('\r\n'), body)
-  const posted = (name: string, body: Bytes, headers: string[] = []): Hostile =>
-    hostile(name, [post([`Content-Length: ${Buffer.byteLength(body)}`, ...headers], body)], {
-      asked: [{ method: 'POST', target }],
-      broken: 'never',
+function joined(...parts: Bytes[]): Buffer {
+  return Buffer.concat(parts.map((part) => Buffer.from(part as string)))
+}
+
+const signal = '{"value":"positive"}'
+const invalidSignal = '{"value":"neither"}'
+
+function requestsFor({ ample: { prompts }, keys: { admin } }: Target) {
+  const target = `/api/v1/prompts/${prompts[0]}/signals`
+  const key = `Authorization: Bearer ${admin}`
+  const head = (line: string, ...headers: string[]) => `${[line, 'Host: x', key, ...headers].join('\r\n')}\r\n\r\n`
+  const post = (headers: string[], body: Bytes) =>
+    joined(head(`POST ${target} HTTP/1.1`, 'Content-Type: application/json', ...headers), body)
+  const get = (path: string) => head(`GET ${path} HTTP/1.1`)
+  return { target, key, head, post, get, requests: [{ method: 'POST', target }] }
+}
+
+/** Every kind as often as any other. */
+export function hostileExchanges(service: Target): Arbitrary<HostileExchange> {
+  const { target, key, head, post, get, requests } = requestsFor(service)
+  const history = target.replace(/signals$/, 'history')
+  const usage = get('/api/v1/usage')
+  const posted = (name: string, body: Bytes, ...headers: string[]) =>
+    hostile(name, post([`Content-Length: ${Buffer.byteLength(body)}`, ...headers], body), {
+      requests,
+      malformed: 'never',
     })
-  const chunked = (name: string, body: Bytes, changed: Partial<Hostile>): Hostile =>
-    hostile(name, [post(['Transfer-Encoding: chunked'], body)], { asked: [{ method: 'POST', target }], ...changed })
+  const latin1 = (text: string) => Buffer.from(text, 'latin1')
+  const mustFail = { malformed: 'always', afterwards: 'half-close' } as const
+
+  const notRequests = fc.oneof(
+    fc.constantFrom<Bytes>(...malformedLines),
+    fc.uint8Array({ minLength: 1, maxLength: 200 }).map((bytes) => joined('\x01', Buffer.from(bytes), '\r\n\r\n')),
+    texts.map((text) => `GET /${text} x HTTP/1.1\r\n\r\n`),
+  )
+  const controlPaths = fc.constantFrom('/\0', '/a\0b', '/\x01', '/\x7f', '/a\tb', '/\x0b')
+  const oversized = fc.oneof(
+    fc
+      .constantFrom(17_000, 20_000, 200_000, 1_000_000)
+      .map((length) =>
+        hostile('huge header', head('GET /healthz HTTP/1.1', `X: ${'x'.repeat(length)}`), { malformed: 'always' }),
+      ),
+    fc.constantFrom(100, 1_000, 1_900, 2_500, 20_000).map((count) =>
+      hostile('many headers', `GET /healthz HTTP/1.1\r\n${'a: b\r\n'.repeat(count)}\r\n`, {
+        requests: [{ method: 'GET', target: '/healthz' }],
+      }),
+    ),
+    fc
+      .constantFrom(15_000, 20_000, 100_000)
+      .map((length) => `/api/v1/prompts/${'p'.repeat(length)}/history`)
+      .map((path) => hostile('huge path', get(path), { requests: [{ method: 'GET', target: path }] })),
+  )
+  const smuggled = fc.constantFrom(usage, '', '0\r\n\r\n', `5\r\nhello\r\n0\r\n\r\n${usage}`)
+  const pipelined = {
+    usage: { method: 'GET', target: '/api/v1/usage', bytes: joined(usage) },
+    signal: { method: 'POST', target, bytes: post(['Content-Length: 20'], signal) },
+    unknown: { method: 'HEAD', target: '/api/v1/x', bytes: joined(head('HEAD /api/v1/x HTTP/1.1')) },
+    health: { method: 'GET', target: '/healthz', bytes: joined('GET /healthz HTTP/1.1\r\n\r\n') },
+  }
+  // These record nothing, whatever becomes of them.
+  const flippable = fc.constantFrom(post(['Content-Length: 19'], invalidSignal), joined(get(history)))
+  const flips = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 3 })
 
   return fc.oneof(
-    // No request at all.
+    notRequests.map((bytes) => hostile('malformed request line', bytes, mustFail)),
     fc
-      .oneof(
-        fc.constantFrom(...brokenLines.map((line) => joined(line))),
-        fc.uint8Array({ minLength: 1, maxLength: 200 }).map((bytes) => joined('\x01', Buffer.from(bytes), '\r\n\r\n')),
-        texts.map((text) => joined(`GET /${text} x HTTP/1.1\r\n\r\n`)),
-      )
-      .map((bytes) => hostile('broken line', [bytes], { broken: 'always', ending: 'stops' })),
+      .constantFrom(...malformedHeaders)
+      .map((line) => latin1(`GET /healthz HTTP/1.1\r\nHost: x\r\n${line}\r\n\r\n`))
+      .map((bytes) => hostile('malformed header', bytes, { afterwards: 'half-close' })),
     fc
-      .constantFrom(...brokenHeaders)
-      .map((line) => `GET /healthz HTTP/1.1\r\nHost: x\r\n${line}\r\n\r\n`)
-      .map((text) => hostile('broken header', [Buffer.from(text, 'latin1')], { broken: 'maybe', ending: 'stops' })),
+      .tuple(fc.constantFrom('GET', 'POST'), controlPaths)
+      .map(([method, path]) => latin1(`${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`))
+      .map((bytes) => hostile('control character in the path', bytes, { afterwards: 'half-close' })),
+    oversized,
     fc
-      .tuple(fc.constantFrom('/\0', '/a\0b', '/\x01', '/\x7f', '/a\tb', '/\x0b'), fc.constantFrom('GET', 'POST'))
-      .map(([path, method]) => `${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
-      .map((text) =>
-        hostile('control in the address', [Buffer.from(text, 'latin1')], { broken: 'maybe', ending: 'stops' }),
+      .constantFrom(...badChunks)
+      .map((body) => hostile('bad chunk', post(['Transfer-Encoding: chunked'], body), { requests, ...mustFail })),
+    fc
+      .tuple(fc.constantFrom(...conflictingLengths), smuggled)
+      .map(([headers, body]) =>
+        hostile('conflicting lengths', post(headers, body), { requests, afterwards: 'half-close' }),
       ),
-    // Too much.
-    fc.constantFrom(17_000, 20_000, 200_000, 1_000_000).map((length) =>
-      hostile('huge header', [Buffer.from(`GET /healthz HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(length)}\r\n\r\n`)], {
-        broken: 'always',
-      }),
-    ),
-    fc.constantFrom(100, 1_000, 1_900, 2_500, 20_000).map((count) =>
-      hostile('many headers', [Buffer.from(`GET /healthz HTTP/1.1\r\n${'a: b\r\n'.repeat(count)}\r\n`)], {
-        asked: [{ method: 'GET', target: '/healthz' }],
-        broken: 'maybe',
-      }),
-    ),
-    fc.constantFrom(15_000, 20_000, 100_000).map((length) => {
-      const address = `/api/v1/prompts/${'p'.repeat(length)}/history`
-      return hostile('huge address', [Buffer.from(`GET ${address} HTTP/1.1\r\nHost: x\r\n${key}\r\n\r\n`)], {
-        asked: [{ method: 'GET', target: address }],
-        broken: 'maybe',
-      })
-    }),
-    // Bodies whose length is a lie.
-    fc.constantFrom(...badChunks).map((body) => chunked('bad chunk', body, { broken: 'always', ending: 'stops' })),
     fc
-      .tuple(
-        fc.constantFrom(...doubleLengths),
-        fc.constantFrom(usage, '', '0\r\n\r\n', `5\r\nhello\r\n0\r\n\r\n${usage}`),
-      )
-      .map(([headers, smuggled]) =>
-        hostile('two lengths', [post(headers, smuggled)], {
-          asked: [{ method: 'POST', target }],
-          broken: 'maybe',
-          ending: 'stops',
+      .nat(15)
+      .map((length) => hostile('truncated body', post(['Content-Length: 20'], signal.slice(0, length)), mustFail)),
+    fc
+      .nat(200)
+      .map((length) => post(['Content-Length: 20'], invalidSignal).subarray(0, length))
+      .map((bytes) => hostile('client gone', bytes, { afterwards: 'reset' })),
+    fc
+      .array(fc.constantFrom('usage', 'signal', 'unknown', 'health'), { minLength: 2, maxLength: 12 })
+      .map((names) => names.map((name) => pipelined[name]))
+      .map((all) =>
+        hostile('pipeline', joined(...all.map(({ bytes }) => bytes)), {
+          requests: all,
+          maxResponses: all.length,
+          malformed: 'never',
         }),
       ),
-    fc.nat({ max: 15 }).map((length) =>
-      hostile('truncated body', [post(['Content-Length: 20'], signal.slice(0, length))], {
-        broken: 'always',
-        ending: 'stops',
-      }),
-    ),
-    fc.nat({ max: 200 }).map((length) =>
-      hostile('client leaves', [post(['Content-Length: 20'], '{"value":"neither"}').subarray(0, length)], {
-        ending: 'leaves',
-      }),
-    ),
-    // Proper HTTP, in odd ways.
-    fc.array(fc.constantFrom('usage', 'signal', 'nothing', 'health'), { minLength: 2, maxLength: 12 }).map((all) => {
-      const requests = {
-        usage: { method: 'GET', target: '/api/v1/usage', bytes: joined(usage) },
-        signal: { method: 'POST', target, bytes: post(['Content-Length: 20'], signal) },
-        nothing: {
-          method: 'HEAD',
-          target: '/api/v1/x',
-          bytes: joined(`HEAD /api/v1/x HTTP/1.1\r\nHost: x\r\n${key}\r\n\r\n`),
-        },
-        health: { method: 'GET', target: '/healthz', bytes: joined('GET /healthz HTTP/1.1\r\n\r\n') },
-      }
-      const asked = all.map((name) => requests[name])
-      return hostile('pipeline', [joined(...asked.map(({ bytes }) => bytes))], {
-        asked,
-        most: asked.length,
-        broken: 'never',
-      })
-    }),
     fc
       .constantFrom(
         usage,
@@ -131,84 +141,28 @@ export function hostileOnes(world: World): Arbitrary<Hostile> {
         '\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n',
         '',
       )
-      .map((text) => hostile('half-closed', [Buffer.from(text)], { ending: 'stops' })),
-    fc
-      .constantFrom(
-        `GET http://127.0.0.1/api/v1/usage HTTP/1.1\r\nHost: x\r\n${key}\r\n\r\n`,
-        'GET /\r\n\r\n',
-        'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n',
-        'CONNECT 127.0.0.1:1 HTTP/1.1\r\nHost: x\r\n\r\n',
-        'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n',
-        'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\n\r\n',
-        'GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n',
-        'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n',
-        'GET /healthz HTTP/1.1\r\nHost: x\r\nRange: bytes=0-1,1-2,-5\r\nTE: trailers\r\nConnection: close, x\r\n\r\n',
-      )
-      .map((text) => hostile('odd request', [Buffer.from(text)], { broken: 'maybe' })),
+      .map((text) => hostile('half-closed', text, { afterwards: 'half-close' })),
+    fc.constantFrom(...unusualRequests(key)).map((text) => hostile('unusual request', text, {})),
     fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 3, maxLength: 8 }).map((sizes) => {
-      const body = Buffer.from('{"value":"positive","metadata":{"smile":"😀"}}')
-      return chunked('small chunks', joined(...inChunks(body, sizes), '0\r\nX-Trailer: y\r\n\r\n'), { broken: 'never' })
-    }),
-    fc.constant(posted('expecting', signal, ['Expect: 100-continue'])),
-    fc.constant(posted('gzip', gzipSync(signal), ['Content-Encoding: gzip'])),
-    // JSON that hurts.
-    fc.constantFrom(...hurtingBodies()).map(([name, body]) => posted(name, body)),
-    // A request in which a few bytes are others. It records nothing, whatever becomes of it.
-    fc
-      .tuple(
-        fc.constantFrom(
-          post(['Content-Length: 19'], '{"value":"neither"}'),
-          Buffer.from(`GET ${history} HTTP/1.1\r\nHost: x\r\n${key}\r\n\r\n`),
-        ),
-        fc.array(fc.tuple(fc.nat(), fc.nat({ max: 255 })), { minLength: 1, maxLength: 3 }),
+      const body = joined(
+        ...inChunks('{"value":"positive","metadata":{"smile":"😀"}}', sizes),
+        '0\r\nX-Trailer: y\r\n\r\n',
       )
-      .map(([request, flips]) => {
-        const bytes = Buffer.from(request)
-        for (const [place, byte] of flips) bytes[place % bytes.length] = byte
-        return hostile('other bytes', [bytes], { most: 3, broken: 'maybe', ending: 'stops' })
-      }),
+      return hostile('small chunks', post(['Transfer-Encoding: chunked'], body), { requests, malformed: 'never' })
+    }),
+    fc.constant(posted('expectation', signal, 'Expect: 100-continue')),
+    fc.constant(posted('gzip', gzipSync(signal), 'Content-Encoding: gzip')),
+    fc.constantFrom(...expensiveBodies()).map(([name, body]) => posted(name, body)),
+    fc.tuple(flippable, flips).map(([request, places]) => {
+      const bytes = Buffer.from(request)
+      for (const [place, byte] of places) bytes[place % bytes.length] = byte
+      return hostile('flipped bytes', bytes, { maxResponses: 3, afterwards: 'half-close' })
+    }),
   )
 }
 
-/** Bodies that arrive a byte at a time: as long as they keep coming, they are taken. */
-export function slowOnes(world: World): Hostile[] {
-  const [prompt = ''] = world.ample.prompts
-  const target = `/api/v1/prompts/${prompt}/signals`
-  const key = `Authorization: Bearer ${world.keys.admin}`
-  const head = Buffer.from(
-    `POST ${target} HTTP/1.1\r\n${key}\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n`,
-  )
-  const body = Buffer.from('{"value":"positive"}')
-  const asked = [{ method: 'POST', target }]
-  return [
-    hostile('slow body', [head, ...bytewise(body)], { asked, broken: 'never', pause: 50 }),
-    hostile('slow request', bytewise(Buffer.concat([head, body])), { asked, broken: 'never', pause: 5 }),
-  ]
-}
-
-/** Clients that stop in the middle: their time is up at last. */
-export function stalledOnes(world: World): Hostile[] {
-  const [slow] = slowOnes(world)
-  const [head = Buffer.alloc(0), ...body] = slow?.pieces ?? []
-  return [
-    hostile('stalled body', [head, ...body.slice(0, 5)], { broken: 'always', pause: 20 }),
-    hostile('stalled head', [head.subarray(0, 30)], { broken: 'always' }),
-  ]
-}
-
-function hostile(name: string, pieces: Buffer[], given: Partial<Hostile>): Hostile {
-  return { name, pieces, pause: 0, asked: null, most: 1, broken: 'maybe', ending: 'waits', ...given }
-}
-
-function joined(...parts: Bytes[]): Buffer {
-  return Buffer.concat(parts.map((part) => Buffer.from(part as string)))
-}
-
-function bytewise(bytes: Buffer): Buffer[] {
-  return [...bytes].map((byte) => Buffer.from([byte]))
-}
-
-function inChunks(bytes: Buffer, sizes: number[]): Buffer[] {
+function inChunks(text: string, sizes: number[]): Buffer[] {
+  const bytes = Buffer.from(text)
   const chunks: Buffer[] = []
   for (let at = 0, i = 0; at < bytes.length; i++) {
     const chunk = bytes.subarray(at, at + (sizes[i % sizes.length] as number))
@@ -218,96 +172,26 @@ function inChunks(bytes: Buffer, sizes: number[]): Buffer[] {
   return chunks
 }
 
-const brokenLines = [
-  'nonsense\r\n\r\n',
-  'GET\r\n\r\n',
-  'get /healthz HTTP/1.1\r\n\r\n',
-  ' GET /healthz HTTP/1.1\r\n\r\n',
-  'GET /healthz HTTP/9.9\r\n\r\n',
-  'GET /healthz HTTP/1.1 x\r\n\r\n',
-  'GET /healthz HTTP/\r\n\r\n',
-  'GET /healthz XTTP/1.1\r\n\r\n',
-  'GET healthz HTTP/1.1\r\n\r\n',
-  'GET /a b HTTP/1.1\r\n\r\n',
-  'NOSUCH /healthz HTTP/1.1\r\n\r\n',
-  'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
-  'HTTP/1.1 200 OK\r\n\r\n',
-  'GET /healthz HTTP/1.1\r\nHost: x',
-  'GET /healthz HT',
-  Buffer.from([0x16, 0x03, 0x01, 0x00, 0xa5, 0x01, 0x00, 0x00]),
-]
+function bytewise(bytes: Buffer): Buffer[] {
+  return [...bytes].map((byte) => Buffer.from([byte]))
+}
 
-const brokenHeaders = [
-  'bad header',
-  'X : y',
-  ': y',
-  'X\0: y',
-  'X: a\0b',
-  'X: a\rb',
-  'X: a\nY: b',
-  'X: a\r\n folded',
-  'X\xff: y',
-  'X: \x01',
-  'X(: y',
-  'Content-Length: five',
-  'Content-Length: -1',
-  'Content-Length: 1e1',
-  'Content-Length: 99999999999999999999',
-  'Transfer-Encoding: none',
-  'Connection: \x7f',
-]
-
-const badChunks = [
-  'zz\r\n',
-  '-1\r\nx\r\n0\r\n\r\n',
-  '0x5\r\nhello\r\n0\r\n\r\n',
-  'ffffffffffffffffff\r\nx',
-  '5\r\nhel',
-  '5\r\nhelloworld\r\n0\r\n\r\n',
-  '5 5\r\nhello\r\n0\r\n\r\n',
-  '\r\n\r\n',
-  `5;${'x'.repeat(20_000)}\r\nhello\r\n0\r\n\r\n`,
-  '14\r\n{"value":"positive"}\r\n',
-  '14\r\n{"value":"positive"}\r\n0\r\nbad trailer\r\n\r\n',
-]
-
-const doubleLengths = [
-  ['Content-Length: 5', 'Transfer-Encoding: chunked'],
-  ['Transfer-Encoding: chunked', 'Content-Length: 0'],
-  ['Content-Length: 5', 'Content-Length: 6'],
-  ['Content-Length: 5, 6'],
-  ['Content-Length: +5'],
-  ['Content-Length: 0x5'],
-  ['Content-Length: 5', 'Transfer-Encoding : chunked'],
-  ['Content-Length: 5', 'Transfer-Encoding:\x0bchunked'],
-  ['Transfer-Encoding: xchunked'],
-  ['Transfer-Encoding: chunked, identity'],
-  ['Transfer-Encoding: identity, chunked', 'Transfer-Encoding: x'],
-]
-
-function hurtingBodies(): [string, Bytes][] {
-  const metadata = (text: Bytes) => joined('{"value":"positive","metadata":', text, '}')
+/** Requests that arrive byte by byte: they succeed as long as bytes keep arriving. */
+export function slowExchanges(service: Target): HostileExchange[] {
+  const { post, requests } = requestsFor(service)
+  const head = post(['Content-Length: 20'], '')
+  const valid = { requests, malformed: 'never' } as const
   return [
-    ['deep JSON', '['.repeat(100_000)],
-    ['deep JSON', `${'[['.repeat(50_000)}${']]'.repeat(50_000)}`],
-    ['deep JSON', metadata(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`)],
-    ['deep JSON', metadata(`${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`)],
-    ['deep JSON', metadata(`{"a":${'['.repeat(8_000)}${']'.repeat(8_000)}}`)],
-    ['deep JSON', `{"value":${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
-    ['huge number', metadata(`{"a":${'9'.repeat(10_000)}}`)],
-    ['huge number', metadata(`{"a":-1e${'9'.repeat(10_000)},"b":0.${'0'.repeat(1_000)}1}`)],
-    ['many members', metadata(`{${Array.from({ length: 1_000 }, (_, i) => `"${i}":${i}`).join()}}`)],
-    ['double member', '{"value":"negative","value":"positive","metadata":{},"metadata":{"a":1,"a":2}}'],
-    ['odd member', metadata('{"__proto__":{"admin":true},"constructor":{"prototype":1},"":0}')],
-    ['odd member', '{"__proto__":{"value":"positive"}}'],
-    ['surrogate', metadata('{"a":"\\ud800","b":"\\udfff\\ud800","\\ud83d":"\\u0000"}')],
-    ['escapes', metadata(`{"a":"${'\\u0000'.repeat(2_000)}"}`)],
-    ['bad UTF-8', metadata(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))],
-    ['bad UTF-8', metadata(Buffer.from([0x7b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x3a, 0x31, 0x7d]))],
-    ['bad UTF-8', metadata(Buffer.from([0x7b, 0x22, 0xc0, 0xaf, 0x22, 0x3a, 0x31, 0x7d]))],
-    ['BOM', '\ufeff{"value":"positive"}'],
-    ['other encoding', Buffer.from('{"value":"positive"}', 'utf16le')],
-    ['NUL', '{"value":"positive"}\0'],
-    ['white space', `${' \t\r\n'.repeat(10_000)}{"value":"positive"}`],
+    hostile('slow body', [head, ...bytewise(joined(signal))], { ...valid, pauseMs: 50 }),
+    hostile('slow request', bytewise(joined(head, signal)), { ...valid, pauseMs: 5 }),
+  ]
+}
+
+/** Clients that stop in the middle of a request: they are rejected after a timeout. */
+export function stalledExchanges(service: Target): HostileExchange[] {
+  const head = requestsFor(service).post(['Content-Length: 20'], '')
+  return [
+    hostile('stalled body', [head, ...bytewise(joined(signal.slice(0, 5)))], { malformed: 'always', pauseMs: 20 }),
+    hostile('stalled header', [head.subarray(0, 30)], { malformed: 'always' }),
   ]
 }

@@ -1,0 +1,49 @@
+import * as keys from './actions/keys.ts'
+import * as prompts from './actions/prompts.ts'
+import { reads } from './actions/reads.ts'
+import * as signals from './actions/signals.ts'
+import type { Action } from './run.ts'
+import { day, floor, hour, nextMonth } from './state.ts'
+
+const leapDay = Date.UTC(2028, 1, 29)
+
+/** Mostly forward by little; sometimes by days, to a boundary or the millisecond before it, or back. */
+const moveClock: Action = async ({ model, service }, draw) => {
+  const { now } = service
+  const boundaries = [floor(now, hour) + hour, floor(now, hour) + hour, nextMonth(now), Math.max(now, leapDay)]
+  if (draw.chance(0.15)) service.now = draw.one(boundaries) - draw.between(0, 1)
+  else if (draw.chance(0.1)) {
+    // Signals recorded in an hour that retention has removed have a test of their own.
+    const earlier = now - draw.one([60_000, draw.between(0, 40 * day)])
+    service.now = Math.max(earlier, Math.min(now, model.retainedSince))
+  } else service.now += draw.chance(0.5) ? draw.between(0, 3 * day) : draw.between(0, 1_000)
+}
+
+/** Everything that can happen, with how often. */
+export const actions: Record<string, [weight: number, Action]> = {
+  'move clock': [600, moveClock],
+  'record signal': [300, signals.record],
+  'repeat signal': [60, signals.repeat],
+  'repeat signal together': [10, signals.repeatTogether],
+  'record many': [6, signals.recordMany],
+  'reach limit': [3, signals.reachLimit],
+  'crash in flight': [3, signals.crashInFlight],
+  'delete signal': [60, signals.deleteSignal],
+  'delete signal together': [5, signals.deleteTogether],
+  'erase signals': [14, signals.erase],
+  'remove old signals': [14, signals.removeOld],
+  'set plan': [10, keys.setPlan],
+  'create key': [30, keys.createKey],
+  'rotate key': [30, keys.rotateKey],
+  'rotate key together': [4, keys.rotateTogether],
+  'revoke key': [10, keys.revokeKey],
+  'sign in': [10, keys.signIn],
+  'use session': [20, keys.useSession],
+  'create prompt': [15, prompts.createPrompt],
+  'rename prompt': [10, prompts.renamePrompt],
+  'delete prompt': [5, prompts.deletePrompt],
+  'record entry': [50, prompts.recordEntry],
+  'record entry together': [5, prompts.recordEntryTogether],
+  restart: [6, (run) => run.restart()],
+  ...reads,
+}

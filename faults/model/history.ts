@@ -1,0 +1,104 @@
+import { isDeepStrictEqual } from 'node:util'
+import { differenceOf, verdictOf } from '../../server/src/domain/impact/verdict.ts'
+import {
+  any,
+  type Call,
+  created,
+  invalid,
+  notFound,
+  ok,
+  type Prediction,
+  page,
+  parseObject,
+  parseRange,
+  parseTime,
+} from './request.ts'
+import { rate, tally } from './signals.ts'
+import { type Entry, floor, hour, iso, type Model, type Prompt } from './state.ts'
+
+const actions = ['deployed', 'pr_opened', 'pr_merged', 'pr_closed']
+
+export function recordEntry({ prompt, request }: Call): Prediction {
+  const given = parseObject(request.body) as unknown as Omit<Entry, 'id'>
+  const hasPull = given.pr_number !== null && given.pr_url !== null
+  if (!actions.includes(given.action) || hasPull === (given.action === 'deployed')) return invalid()
+  if (!/^[0-9a-f]{40}$/i.test(given.commit_sha)) return invalid()
+  const entry = { ...given, commit_sha: given.commit_sha.toLowerCase(), created_at: iso(parseTime(given.created_at)) }
+  const recorded = prompt.entries.find(({ id: _, ...known }) => isDeepStrictEqual(known, entry))
+  if (recorded !== undefined) return created({ data: recorded })
+  return created<{ data: Entry }>({ data: { id: any, ...entry } }, ({ data }) => prompt.entries.push(data))
+}
+
+export function listHistory({ prompt, query }: Call): Prediction {
+  return ok(page(newestFirst(prompt), query))
+}
+
+export function readEntry({ prompt, partId }: Call): Prediction {
+  const entry = prompt.entries.find(({ id }) => String(id) === partId) ?? notFound()
+  return ok({ data: { ...entry, message: null, actor: null, path: null, before: null, after: null, patch: null } })
+}
+
+export function readLive({ prompt, query, now }: Call): Prediction {
+  const at = query.at === undefined ? now : parseTime(query.at)
+  const entry = changesOf(prompt).find(({ created_at }) => Date.parse(created_at) <= at) ?? notFound()
+  return ok({ data: { entry, path: null, content: null } })
+}
+
+export function listImpact({ model, prompt, query, now }: Call): Prediction {
+  const impacts = changesOf(prompt).map((entry) => ({ entry, ...impactOf(model, prompt, entry, now) }))
+  return ok(page(impacts, query))
+}
+
+export function listTimeline({ model, prompt, query, now }: Call): Prediction {
+  const isInRange = parseRange(query.since, query.until)
+  const wanted = query.action?.split(',') ?? actions
+  if (wanted.some((action) => !actions.includes(action))) return invalid()
+  const changes = changesOf(prompt)
+  const entries = newestFirst(prompt).filter(({ action, created_at }) => {
+    return wanted.includes(action) && isInRange(Date.parse(created_at))
+  })
+  const details = { message: null, actor: null, path: null, commit_url: null }
+  const impact = (entry: Entry) => (changes.includes(entry) ? impactOf(model, prompt, entry, now) : null)
+  return ok(
+    page(
+      entries.map((entry) => ({ entry, ...details, impact: impact(entry) })),
+      query,
+    ),
+  )
+}
+
+/** The entries that went live, newest first. */
+export function changesOf(prompt: Prompt): Entry[] {
+  return newestFirst(prompt).filter(({ action }) => action === 'deployed' || action === 'pr_merged')
+}
+
+function newestFirst({ entries }: Prompt): Entry[] {
+  return entries.toSorted((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at) || b.id - a.id)
+}
+
+/** Verdicts have tests of their own. Here it matters which signals they are based on. */
+export function impactOf(model: Model, prompt: Prompt, entry: Entry, now: number) {
+  const changes = changesOf(prompt)
+  const at = changes.indexOf(entry)
+  const [next, earlier] = [changes[at - 1], changes[at + 1]]
+  const before = earlier === undefined ? tally([]) : tallyBetween(model, prompt, earlier, Date.parse(entry.created_at))
+  const after = tallyBetween(model, prompt, entry, next === undefined ? now + 1 : Date.parse(next.created_at))
+  const comparison = differenceOf(before, after)
+  const rounded = (share: number) => Math.round(share * 1e6) / 1e6
+  return {
+    live_from: entry.created_at,
+    live_until: next?.created_at ?? null,
+    before: { ...before, rate: rate(before) },
+    after: { ...after, rate: rate(after) },
+    difference: comparison && rounded(comparison.difference),
+    interval: comparison?.interval.map(rounded) ?? null,
+    verdict: verdictOf(before, after),
+  }
+}
+
+/** Only hourly sums remain of deleted signals, so that a change which went live within an hour gets all of that hour. */
+function tallyBetween({ retainedSince }: Model, { signals }: Prompt, { created_at }: Entry, end: number) {
+  const known = (at: number) => (at < retainedSince ? floor(at, hour) : at)
+  const [from, until] = [known(Date.parse(created_at)), known(end)]
+  return tally(signals.filter(({ createdAt }) => createdAt >= from && createdAt < until))
+}

@@ -1,0 +1,74 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import { createAccount } from '../testing/account.ts'
+import { eventually } from '../testing/eventually.ts'
+import { startPostgres } from '../testing/postgres.ts'
+import { serve } from '../testing/processes.ts'
+import { startTcpProxy } from '../testing/tcp-proxy.ts'
+import type { Fault } from './fault.ts'
+import { reconcile } from './reconcile.ts'
+import { startSenders } from './senders.ts'
+
+const recoveryTimeoutMs = 5_000
+
+/** PostgreSQL is killed and restarted, backends are terminated and connections cut, all in the middle of batches. */
+export const postgres: Fault = {
+  name: 'postgres',
+  title: 'PostgreSQL killed, stopped and cut off',
+  engines: ['postgres'],
+  times: { full: 20, short: 1 },
+  async run({ times, random }) {
+    const server = await startPostgres()
+    const proxy = await startTcpProxy(server.url)
+    const accounts = [await createAccount(server.url, 'business'), await createAccount(server.url, 'free')]
+    const service = await serve(proxy.url, { LOG_LEVEL: 'silent' })
+    const senders = startSenders(() => service.port, accounts, 16)
+    let slowest = 0
+    const recover = async () => {
+      slowest = Math.max(slowest, await recoveryMs(service.address))
+    }
+    try {
+      for (let time = 0; time < times; time++) {
+        await pause(100 + random() * 400)
+        await server.halt(random() < 0.5 ? 'SIGKILL' : 'SIGQUIT')
+        await pause(random() * 500)
+        await server.resume()
+        await recover()
+        proxy.cut()
+        await pause(random() * 200)
+        await terminateOneBackend(server.url)
+        await recover()
+      }
+      await senders.stop()
+      const totals = await reconcile(service.port, accounts, senders)
+      // PostgreSQL was always back in time for the service to look up the outcome of a broken batch.
+      const lied = totals['unknown but stored']
+      if (lied > 0) throw new Error(`${lied} signals were answered with 500 and are stored`)
+      return {
+        tried: `${times} restarts, cuts and terminated backends`,
+        ...totals,
+        'slowest recovery, ms': Math.round(slowest),
+      }
+    } finally {
+      await senders.stop()
+      await service.stop()
+      await proxy.close()
+      await server.stop()
+    }
+  },
+}
+
+/** Milliseconds until the service is ready again. */
+async function recoveryMs(address: string): Promise<number> {
+  const start = performance.now()
+  await eventually(async () => (await fetch(`${address}/readyz`)).status === 200, { timeoutMs: recoveryTimeoutMs })
+  return performance.now() - start
+}
+
+async function terminateOneBackend(url: string): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
+  await client.query(`select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'promptledger' order by state = 'active' desc limit 1`)
+  await client.end()
+}
