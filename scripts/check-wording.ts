@@ -7,7 +7,7 @@ import { sourceFiles } from './source-files.ts'
 
 const constructions: [pattern: RegExp, instead: string][] = [
   [/\b(?:whoever|whomever|whosoever|whichever)\b/i, 'name the actor: the client, the caller, the operator'],
-  [/\b(?:somebody|anybody|nobody)\b/i, 'name the actor, or write "no client", "a user"'],
+  [/\b(?:[Ss]omebody|[Aa]nybody|[Nn]obody)\b/, 'name the actor, or write "no client", "a user"'],
   [/\bthat there (?:is|are|was|were)\b/i, 'name the thing: "an unknown key", not "a key that there is not"'],
   [/\b(?:of|by|from|with|to|in) whom\b/i, 'start a new sentence with the actor as its subject'],
   [/\bof which\b/i, 'start a new sentence, or use "whose"'],
@@ -15,7 +15,8 @@ const constructions: [pattern: RegExp, instead: string][] = [
   [/\bwhat is (?:lying|told|none|there)\b/i, 'name the thing'],
   [/\b(?:is|are|was|were) told (?:of|by)\b/i, 'say who notifies whom'],
   [/\b(?:anew|hitherto|therein|thereof|whence)\b/i, 'use a current word: again, new, resets'],
-  [/\bper cent\b|\d %/i, 'write 87%'],
+  // A digit before % is also JavaScript's remainder, so only what reads as prose counts.
+  [/\bper cent\b|\d % (?:of|more|less|in|at|for|within)\b|\d %[.,;:)]/i, 'write 87%'],
 ]
 
 /** Texts that are data: a licence, recorded payloads, made-up prompts and what a person might say. */
