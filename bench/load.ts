@@ -1,5 +1,6 @@
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Account } from '../testing/account.ts'
+import { openSocket } from '../testing/socket.ts'
 
 export interface LoadResult {
   requestsPerSecond: number
@@ -26,19 +27,12 @@ export async function load({ port, requests, expectedStatus, connections, second
   const latencies: number[] = []
   const start = performance.now()
   const end = start + seconds * 1_000
-  const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)))
+  const sockets = await Promise.all(Array.from({ length: connections }, () => openSocket(port)))
   await Promise.all(sockets.map((socket, i) => drive(socket, bytes, i, expectedStatus, end, latencies)))
   const elapsed = (performance.now() - start) / 1_000
   latencies.sort((a, b) => a - b)
   const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? Number.NaN
   return { requestsPerSecond: latencies.length / elapsed, p50: at(0.5), p99: at(0.99) }
-}
-
-function open(port: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => resolve(socket))
-    socket.once('error', reject)
-  })
 }
 
 function drive(
@@ -54,15 +48,15 @@ function drive(
     const send = () => socket.write(requests[next++ % requests.length] as Buffer)
     let sentAt = performance.now()
     let missing = 0
-    socket.on('error', reject)
+    socket.on('close', () => reject(new Error('the server closed the connection')))
     socket.on('data', (chunk: Buffer) => {
       missing = missing > 0 ? missing - chunk.length : bytesAfter(chunk, status)
       if (missing > 0) return
       const now = performance.now()
       latencies.push(now - sentAt)
       if (now >= end) {
-        socket.destroy()
         resolve()
+        socket.destroy()
         return
       }
       sentAt = now

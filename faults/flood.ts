@@ -1,5 +1,6 @@
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Account } from '../testing/account.ts'
+import { openSocket } from '../testing/socket.ts'
 import type { SentSignals } from './senders.ts'
 
 export interface Flood {
@@ -45,7 +46,7 @@ export async function flood({ port, accounts, connections, seconds }: Flood): Pr
     Array.from({ length: connections }, async (_, i) => {
       const next = requests[i % requests.length] as NextRequest
       const depth = pipelineDepths[Math.floor(i / requests.length) % pipelineDepths.length] as number
-      await drive(flooded, await open(port), next, depth, end)
+      await drive(flooded, await openSocket(port), next, depth, end)
     }),
   )
   return flooded
@@ -74,13 +75,6 @@ function numberedRequest({ key, promptId }: Account): (number: number) => Buffer
     bytes.write(String(number), place, 'latin1')
     return bytes
   }
-}
-
-function open(port: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => resolve(socket))
-    socket.once('error', reject)
-  })
 }
 
 function drive(flooded: Flooded, socket: Socket, next: NextRequest, depth: number, end: number): Promise<void> {
@@ -115,12 +109,11 @@ function drive(flooded: Flooded, socket: Socket, next: NextRequest, depth: numbe
       const { number, at } = inFlight.shift() as { number: number; at: number }
       const status = Number(head.slice(9, 12))
       countLatency(flooded, status, Math.min(Math.ceil(performance.now() - at), maxMs))
-      flooded.fates.set(number, status === 201 ? 'stored' : 'rejected')
+      flooded.fates.set(number, status === 201 ? 'stored' : status === 429 ? 'over limit' : 'shed')
       if (!isExpected(status, head, body)) flooded.unexpected.push(head + body)
     }
 
     socket.on('data', receive)
-    socket.on('error', () => {})
     socket.on('close', () => {
       for (const { number } of inFlight) flooded.fates.set(number, 'unknown')
       if (inFlight.length > 0) flooded.unexpected.push(`${inFlight.length} requests on a connection got no response`)

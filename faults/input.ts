@@ -1,5 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check'
 import type { Document } from '../server/src/http/docs/openapi-document.ts'
+import { createAccount } from '../testing/account.ts'
 import { memoryOf, serve } from '../testing/processes.ts'
 import type { Fault } from './fault.ts'
 import { createConnection } from './input/connection.ts'
@@ -7,7 +8,7 @@ import { contractOf } from './input/contract.ts'
 import type { Draft } from './input/draft.ts'
 import { type HostileExchange, hostileExchanges, slowExchanges, stalledExchanges } from './input/hostile.ts'
 import { oddIdRequests, requests } from './input/requests.ts'
-import { checkSignals, createAccounts, prepareTarget, type Target } from './input/target.ts'
+import { checkSignals, prepareTarget, type Target } from './input/target.ts'
 import { createVerifier, type Verifier } from './input/verifier.ts'
 import { weighted } from './weighted.ts'
 
@@ -24,14 +25,14 @@ export const input: Fault = {
   engines: ['sqlite', 'postgres'],
   times: { full: 200_000, short: 3_000 },
   async run({ url, folder, times, random }) {
-    const accounts = await createAccounts(url)
+    const account = await createAccount(url, 'business')
     const service = await serve(url, {
       DATA_DIR: folder,
       ALLOW_LOCAL_REPOSITORIES: '1',
       PROMPTLEDGER_SECRET_KEY: '5a'.repeat(32),
     })
     try {
-      const target = await prepareTarget(service, accounts, folder)
+      const target = await prepareTarget(service, account, folder)
       const document = (await (await fetch(`${service.address}/openapi.json`)).json()) as Document
       const contract = contractOf(document)
       const verifier = createVerifier(target, contract)

@@ -10,7 +10,7 @@ import { readEverything } from './model/actions/reads.ts'
 import { actions } from './model/actions.ts'
 import { type Counts, createClient } from './model/client.ts'
 import { drawFrom, type Run } from './model/run.ts'
-import { audit, createModel, type Model, type Plan } from './model/state.ts'
+import { createModel, type Model, type Plan } from './model/state.ts'
 import { crashService, openService, stopService } from './service.ts'
 import { checkCounts } from './trial.ts'
 import { weighted } from './weighted.ts'
@@ -82,7 +82,7 @@ async function startRun(
   const service = new TestService()
   service.now = startedAt
   let port = await openService(service, database.url)
-  for (const [i, plan] of plans.entries()) await createOrganisation(model, service, `Organisation ${i}`, plan)
+  for (const plan of plans) await createOrganisation(model, service, plan)
 
   async function reopen(end: (service: TestService) => Promise<void>): Promise<void> {
     await end(service)
@@ -109,16 +109,12 @@ async function startRun(
 }
 
 /** An organisation with a key and a prompt, as the operator creates them. */
-async function createOrganisation(model: Model, { store, now }: TestService, name: string, plan: Plan): Promise<void> {
-  const { id } = await store.organisations.create(newOrganisation(name, plan, now))
+async function createOrganisation(model: Model, { store, now }: TestService, plan: Plan): Promise<void> {
+  const { id } = await store.organisations.create(newOrganisation(plan, plan, now))
   const terms = { name: 'first', role: 'admin' as const, createdAt: now, expiresAt: null }
   const issued = await issueKey(store.keys, { organisationId: id, ...terms }, operator)
   const key = { id: issued.key.id, secret: issued.secret, ...terms, revokedAt: null }
-  const { publicId, name: promptName } = await store.prompts.create(newPrompt(id, 'first prompt', now), operator)
-  const prompt = { id: publicId, name: promptName, createdAt: now, deleted: false, signals: [], entries: [] }
-  const empty = { used: new Map(), idempotency: new Map(), audit: [] }
-  const organisation = { id, name, plan, keys: [key], prompts: [prompt], ...empty }
-  model.organisations.push(organisation)
-  audit(organisation, null, now, 'key.created', key.id, key.name, { role: key.role })
-  audit(organisation, null, now, 'prompt.created', publicId, promptName)
+  const { publicId } = await store.prompts.create(newPrompt(id, 'first prompt', now), operator)
+  const prompt = { id: publicId, deleted: false, signals: [], entries: [] }
+  model.organisations.push({ id, plan, keys: [key], prompts: [prompt], used: new Map(), idempotency: new Map() })
 }

@@ -28,12 +28,12 @@ export async function reconcile(
       if (number % accounts.length !== i) continue
       const copies = copiesOf.get(number)?.length ?? 0
       copiesOf.delete(number)
-      totals[fate]++
+      totals[fate === 'over limit' || fate === 'shed' ? 'rejected' : fate]++
       if (copies > 1) throw new Error(`signal ${number} is stored ${copies} times`)
       if (fate === 'stored' && copies === 0) throw new Error(`signal ${number} was answered with 201 and is lost`)
-      if (fate === 'rejected' && copies === 1) throw new Error(`signal ${number} was rejected and is stored`)
-      if (fate === 'rejected' && !isFull) throw new Error(`signal ${number} was rejected below the limit`)
       if (fate === 'unknown') totals['unknown but stored'] += copies
+      else if (fate !== 'stored' && copies === 1) throw new Error(`signal ${number} was rejected and is stored`)
+      if (fate === 'over limit' && !isFull) throw new Error(`signal ${number} was rejected below the limit`)
     }
     if (copiesOf.size > 0) throw new Error(`organisation ${i} stores ${copiesOf.size} signals that were never sent`)
   }

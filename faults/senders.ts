@@ -6,8 +6,8 @@ import { type HttpResponse, send } from './http.ts'
 /** The number of signals that no sender sent. */
 export const importedNumber = -1
 
-/** What a sender knows about its signal. */
-export type Fate = 'stored' | 'rejected' | 'unknown'
+/** What a sender knows about its signal: answered with 201, 429 or, under overload, 500 with Retry-After; or not at all. */
+export type Fate = 'stored' | 'over limit' | 'shed' | 'unknown'
 
 export interface SentSignals {
   /** By the number that each signal has in its metadata. */
@@ -50,7 +50,7 @@ export function startSenders(port: () => number, accounts: Account[], count: num
 
   function fateOf(response: HttpResponse): Fate {
     if (response.status !== 201 && response.status !== 429) note(response)
-    if (response.status !== 201) return 'rejected'
+    if (response.status !== 201) return 'over limit'
     stored++
     return 'stored'
   }

@@ -1,5 +1,6 @@
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { openSocket } from '../../testing/socket.ts'
 
 /** A response as received. */
 export interface Response {
@@ -26,7 +27,7 @@ export function createConnection(port: number): Connection {
   }
   return {
     async exchange(method, bytes) {
-      socket ??= await open(port)
+      socket ??= await openSocket(port)
       const { responses, closed } = await exchange(socket, [bytes], { methods: [method], pauseMs: 0, halfClose: false })
       const [response] = responses
       if (closed || response?.headers.get('connection') === 'close') close()
@@ -103,17 +104,6 @@ async function sendPieces(socket: Socket, pieces: Buffer[], pauseMs: number, hal
     if (socket.writable) socket.write(piece)
   }
   if (halfClose) socket.end()
-}
-
-export function open(port: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: false }, () => {
-      // A service that has closed may reset bytes still on their way. The `close` event follows.
-      socket.off('error', reject).on('error', () => {})
-      resolve(socket)
-    })
-    socket.once('error', reject)
-  })
 }
 
 /** The first response in the bytes, with its length; null if it is incomplete. */

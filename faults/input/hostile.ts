@@ -41,7 +41,7 @@ function joined(...parts: Bytes[]): Buffer {
 const signal = '{"value":"positive"}'
 const invalidSignal = '{"value":"neither"}'
 
-function requestsFor({ ample: { prompts }, keys: { admin } }: Target) {
+function requestsFor({ prompts, keys: { admin } }: Target) {
   const target = `/api/v1/prompts/${prompts[0]}/signals`
   const key = `Authorization: Bearer ${admin}`
   const head = (line: string, ...headers: string[]) => `${[line, 'Host: x', key, ...headers].join('\r\n')}\r\n\r\n`

@@ -55,7 +55,7 @@ export function oddIdRequests(operations: DocumentedOperation[]): Arbitrary<Draf
 
 const callers = weighted<Draft['caller']>(
   [10, fc.constant('admin')],
-  [3, fc.constantFrom('scarce', 'standard', 'session')],
+  [2, fc.constantFrom('standard', 'session')],
   [1, fc.constant('ingest')],
 )
 
@@ -77,7 +77,7 @@ function validRequests(document: Document, operation: DocumentedOperation, targe
       body: bodies(document, requestBody, target),
     })
     .map(({ caller, prompt, path, query, headers, body }) => {
-      const { prompts } = caller === 'scarce' ? target.scarce : target.ample
+      const { prompts } = target
       const deletes = operationId === 'deletePrompt' || operationId === 'retractSignal'
       const pairs = Object.entries(query).map(([name, value]) => `${name}=${percentEncode(String(value))}`)
       const given = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)])

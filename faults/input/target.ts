@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
-import { type Account, createAccount } from '../../testing/account.ts'
-import { importLines } from '../../testing/cli.ts'
+import type { Account } from '../../testing/account.ts'
 import type { RunningProcess } from '../../testing/processes.ts'
 import { generateRepository } from '../../testing/sample-repository.ts'
 import type { Response } from './connection.ts'
@@ -10,10 +9,7 @@ import type { Response } from './connection.ts'
 export interface Target {
   port: number
   keys: Record<KeyName, string>
-  /** Far from its monthly limit. */
-  ample: Organisation
-  /** Ten signals below its monthly limit. */
-  scarce: Organisation
+  prompts: string[]
   /** A local git repository, and two connections to it: one to read and one to disconnect. */
   remote: string
   repositories: { kept: number; disposable: number }
@@ -21,22 +17,20 @@ export interface Target {
   session: string
   /** Resources that requests may delete. */
   disposable: { prompts: string[]; keys: number[]; sessions: string[]; signals: { promptId: string; id: number }[] }
-}
-
-export type KeyName = 'admin' | 'standard' | 'ingest' | 'scarce' | 'revoked' | 'expired'
-
-export interface Organisation {
-  admin: string
-  prompts: string[]
   /** Signals counted in this month and stored before the first request. */
-  used: number
-  stored: number
+  initial: SignalCounts
   /** Ids of the signals that responses confirmed since. A repeated request gets the id of the first. */
   recorded: Set<number>
   deleted: number
 }
 
-const leftOfScarce = 10
+export type KeyName = 'admin' | 'standard' | 'ingest' | 'revoked' | 'expired'
+
+interface SignalCounts {
+  used: number
+  stored: number
+}
+
 const disposableCount = 60
 const entry = {
   action: 'deployed',
@@ -48,61 +42,49 @@ const entry = {
   created_at: '2026-01-01T00:00:00.000Z',
 }
 
-/** Creates both organisations with the CLI, before the service starts. */
-export async function createAccounts(url: string): Promise<[ample: Account, scarce: Account]> {
-  const accounts: [Account, Account] = [await createAccount(url, 'business'), await createAccount(url, 'free')]
-  const [, scarce] = accounts
-  const signal = `{"value":"positive","created_at":"${new Date().toISOString()}"}`
-  await importLines(url, ['signals', scarce.promptId], Array(scarce.limit - leftOfScarce).fill(signal))
-  return accounts
-}
-
 interface ConnectedRepository {
   id: number
   webhook_url: string
   webhook_secret: string
 }
 
-/** Creates everything else through the API. */
+/** Creates the resources through the API. */
 export async function prepareTarget(
   { port }: RunningProcess,
-  [ample, scarce]: [Account, Account],
+  { key: admin, promptId }: Account,
   folder: string,
 ): Promise<Target> {
-  const api = apiClient(port, ample.key)
+  const api = apiClient(port, admin)
   const createKey = async (body: object) => (await api<{ id: number; key: string }>('POST', 'keys', body)).data
   const createPrompt = async () => (await api<{ id: string }>('POST', 'prompts', { name: 'sample' })).data.id
+  const signIn = async () => (await api('POST', 'session')).cookie
+  const recordSignal = async () => {
+    const { data } = await api<{ id: number }>('POST', `prompts/${promptId}/signals`, { value: 'positive' })
+    return { promptId, id: data.id }
+  }
+  const connect = async (path: string) =>
+    (await api<ConnectedRepository>('POST', 'repositories', { forge: 'gitea', url: remote, path })).data
   const several = <Value>(count: number, create: () => Promise<Value>) =>
     Promise.all(Array.from({ length: count }, create))
 
-  const revoked = await createKey({})
-  await api('DELETE', `keys/${revoked.id}`)
-  const prompts = [ample.promptId, ...(await several(11, createPrompt))]
+  const prompts = [promptId, ...(await several(11, createPrompt))]
   // One entry each, so that the smallest entry ids exist.
   for (const prompt of prompts) await api('POST', `prompts/${prompt}/history`, entry)
+  const revoked = await createKey({})
+  await api('DELETE', `keys/${revoked.id}`)
   const remote = join(folder, 'sample.git')
   await generateRepository(remote, 20, 3)
-  const connect = async (path: string) =>
-    (await api<ConnectedRepository>('POST', 'repositories', { forge: 'gitea', url: remote, path })).data
   const [kept, disposable] = [await connect('prompts/team-0/**'), await connect('prompts/team-1/**')]
-  const recordSignal = async () => {
-    const { data } = await api<{ id: number }>('POST', `prompts/${ample.promptId}/signals`, { value: 'positive' })
-    return { promptId: ample.promptId, id: data.id }
-  }
-  const organisation = async (admin: string, prompts: string[]) => {
-    return { admin, prompts, ...(await countsOf(port, admin, prompts)), recorded: new Set<number>(), deleted: 0 }
-  }
-  const signIn = async () => (await api('POST', 'session')).cookie
   return {
     port,
     keys: {
-      admin: ample.key,
+      admin,
       standard: (await createKey({ role: 'standard' })).key,
       ingest: (await createKey({ role: 'ingest' })).key,
-      scarce: scarce.key,
       revoked: revoked.key,
       expired: (await createKey({ expires_at: new Date(Date.now() + 3_000).toISOString() })).key,
     },
+    prompts,
     remote,
     repositories: { kept: kept.id, disposable: disposable.id },
     hook: {
@@ -116,34 +98,29 @@ export async function prepareTarget(
       sessions: await several(disposableCount, signIn),
       signals: await several(disposableCount, recordSignal),
     },
-    ample: await organisation(ample.key, prompts),
-    scarce: await organisation(scarce.key, [scarce.promptId]),
+    initial: await countSignals(port, admin, prompts),
+    recorded: new Set(),
+    deleted: 0,
   }
 }
 
 /** Notes what a successful response says about the stored signals. */
-export function noteSignals(target: Target, operationId: string, caller: string, { body }: Response): void {
-  const organisation = caller === 'scarce' ? target.scarce : target.ample
-  if (operationId === 'createSignal') organisation.recorded.add(JSON.parse(body.toString()).data.id)
-  if (operationId === 'retractSignal') organisation.deleted++
-  if (operationId === 'eraseSignals') organisation.deleted += JSON.parse(body.toString()).data.erased
+export function noteSignals(target: Target, operationId: string, { body }: Response): void {
+  if (operationId === 'createSignal') target.recorded.add(JSON.parse(body.toString()).data.id)
+  if (operationId === 'retractSignal') target.deleted++
+  if (operationId === 'eraseSignals') target.deleted += JSON.parse(body.toString()).data.erased
 }
 
 /** Throws if the service counts or stores other signals than it confirmed. Returns how many it stores. */
-export async function checkSignals({ port, ample, scarce }: Target): Promise<number> {
-  let total = 0
-  for (const { admin, prompts, used, stored, recorded, deleted } of [ample, scarce]) {
-    const actual = await countsOf(port, admin, prompts)
-    const expected = { used: used + recorded.size, stored: stored + recorded.size - deleted }
-    if (actual.used !== expected.used || actual.stored !== expected.stored) {
-      throw new Error(`the service has ${JSON.stringify(actual)} signals and confirmed ${JSON.stringify(expected)}`)
-    }
-    total += actual.stored
-  }
-  return total
+export async function checkSignals({ port, keys, prompts, initial, recorded, deleted }: Target): Promise<number> {
+  const { used, stored } = await countSignals(port, keys.admin, prompts)
+  const expected = { used: initial.used + recorded.size, stored: initial.stored + recorded.size - deleted }
+  if (used !== expected.used) throw new Error(`${used} signals are counted, ${expected.used} were confirmed`)
+  if (stored !== expected.stored) throw new Error(`${stored} signals are stored, ${expected.stored} were confirmed`)
+  return stored
 }
 
-async function countsOf(port: number, key: string, prompts: string[]): Promise<{ used: number; stored: number }> {
+async function countSignals(port: number, key: string, prompts: string[]): Promise<SignalCounts> {
   const api = apiClient(port, key)
   const { used } = (await api<{ used: number }>('GET', 'usage')).data
   let stored = 0

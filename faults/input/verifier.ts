@@ -1,4 +1,5 @@
-import { type Connection, exchange, open, type Response } from './connection.ts'
+import { openSocket } from '../../testing/socket.ts'
+import { type Connection, exchange, type Response } from './connection.ts'
 import type { Contract } from './contract.ts'
 import { type Draft, sendable } from './draft.ts'
 import type { HostileExchange } from './hostile.ts'
@@ -47,7 +48,7 @@ export function createVerifier(target: Target, contract: Contract): Verifier {
       if (draft.kind === 'odd id' && response.status < 300) fail('success for a prompt that does not exist', response)
       if (operationId === undefined || response.status >= 300) return
       verifier.succeeded.add(operationId)
-      noteSignals(target, operationId, draft.caller, response)
+      noteSignals(target, operationId, response)
     },
 
     async attack({ name, pieces, pauseMs, requests, maxResponses, malformed, afterwards }) {
@@ -55,7 +56,7 @@ export function createVerifier(target: Target, contract: Contract): Verifier {
       const fail = failure(name, bytes)
       verifier.sent++
       count(verifier.kinds, pauseMs > 0 ? 'slow' : 'hostile')
-      const socket = await open(target.port)
+      const socket = await openSocket(target.port)
       try {
         if (afterwards === 'reset') {
           socket.end(bytes, () => socket.resetAndDestroy())
@@ -83,7 +84,7 @@ export function createVerifier(target: Target, contract: Contract): Verifier {
                 ? contract.anyViolation(response)
                 : contract.violation(method, path, response)
           if (violation !== null) fail(violation, response)
-          if (response.status === 201) noteSignals(target, 'createSignal', 'admin', response)
+          if (response.status === 201) noteSignals(target, 'createSignal', response)
         }
       } finally {
         socket.destroy()

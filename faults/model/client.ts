@@ -50,7 +50,7 @@ export function createClient(
     if (response.status === 429) counts['over the limit']++
     else if (response.status >= 400) counts.rejected++
     else if (response.status === 201 && request.path.endsWith('/signals')) counts.recorded++
-    prediction.learn?.(learnable(response) as never)
+    prediction.learn?.(response.body as never)
   }
 
   return {
@@ -81,28 +81,19 @@ export function inOrderOfStorage<Answered extends { response: Response }>(answer
   return answered.toSorted((a, b) => a.response.status - b.response.status || idIn(a.response) - idIn(b.response))
 }
 
-function learnable({ body, headers }: Response): unknown {
-  const cookie = headers['set-cookie']?.[0]
-  return cookie === undefined ? body : { token: /^promptledger_session=([^;]*)/.exec(cookie)?.[1] }
-}
-
 function pathOf({ path, query = {} }: Request): string {
   const parameters = new URLSearchParams(query).toString()
   return `/api/v1${path}${parameters === '' ? '' : `?${parameters}`}`
 }
 
-function describe({ key, token, ...request }: Request): string {
-  const by = key === undefined ? `session ${token}` : `key …${key.slice(-4)}`
-  return `${request.method} ${pathOf(request)} by ${by} ${request.idempotencyKey ?? ''} ${request.body ?? ''}`
+function describe(request: Request): string {
+  const { method, key, idempotencyKey = '', body = '' } = request
+  return `${method} ${pathOf(request)} by key …${key.slice(-4)} ${idempotencyKey} ${body}`
 }
 
 async function exchange(agent: Agent, port: number, request: Request): Promise<Response> {
-  const { token, idempotencyKey } = request
-  const headers = {
-    // As a browser sends it.
-    ...(token !== undefined && { cookie: `promptledger_session=${token}`, 'sec-fetch-site': 'same-origin' }),
-    ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-  }
+  const { idempotencyKey } = request
+  const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
   const response = await send(agent, port, { ...request, path: pathOf(request), headers })
   return { ...response, body: parsed(response.body, response.headers['content-type']) }
 }

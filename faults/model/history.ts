@@ -1,18 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { differenceOf, verdictOf } from '../../server/src/domain/impact/verdict.ts'
-import {
-  any,
-  type Call,
-  created,
-  invalid,
-  notFound,
-  ok,
-  type Prediction,
-  page,
-  parseObject,
-  parseRange,
-  parseTime,
-} from './request.ts'
+import { any, type Call, created, invalid, ok, type Prediction, page, parseObject, parseTime } from './request.ts'
 import { rate, tally } from './signals.ts'
 import { type Entry, floor, hour, iso, type Model, type Prompt } from './state.ts'
 
@@ -33,42 +21,13 @@ export function listHistory({ prompt, query }: Call): Prediction {
   return ok(page(newestFirst(prompt), query))
 }
 
-export function readEntry({ prompt, partId }: Call): Prediction {
-  const entry = prompt.entries.find(({ id }) => String(id) === partId) ?? notFound()
-  return ok({ data: { ...entry, message: null, actor: null, path: null, before: null, after: null, patch: null } })
-}
-
-export function readLive({ prompt, query, now }: Call): Prediction {
-  const at = query.at === undefined ? now : parseTime(query.at)
-  const entry = changesOf(prompt).find(({ created_at }) => Date.parse(created_at) <= at) ?? notFound()
-  return ok({ data: { entry, path: null, content: null } })
-}
-
 export function listImpact({ model, prompt, query, now }: Call): Prediction {
   const impacts = changesOf(prompt).map((entry) => ({ entry, ...impactOf(model, prompt, entry, now) }))
   return ok(page(impacts, query))
 }
 
-export function listTimeline({ model, prompt, query, now }: Call): Prediction {
-  const isInRange = parseRange(query.since, query.until)
-  const wanted = query.action?.split(',') ?? actions
-  if (wanted.some((action) => !actions.includes(action))) return invalid()
-  const changes = changesOf(prompt)
-  const entries = newestFirst(prompt).filter(({ action, created_at }) => {
-    return wanted.includes(action) && isInRange(Date.parse(created_at))
-  })
-  const details = { message: null, actor: null, path: null, commit_url: null }
-  const impact = (entry: Entry) => (changes.includes(entry) ? impactOf(model, prompt, entry, now) : null)
-  return ok(
-    page(
-      entries.map((entry) => ({ entry, ...details, impact: impact(entry) })),
-      query,
-    ),
-  )
-}
-
 /** The entries that went live, newest first. */
-export function changesOf(prompt: Prompt): Entry[] {
+function changesOf(prompt: Prompt): Entry[] {
   return newestFirst(prompt).filter(({ action }) => action === 'deployed' || action === 'pr_merged')
 }
 
@@ -77,7 +36,7 @@ function newestFirst({ entries }: Prompt): Entry[] {
 }
 
 /** Verdicts have tests of their own. Here it matters which signals they are based on. */
-export function impactOf(model: Model, prompt: Prompt, entry: Entry, now: number) {
+function impactOf(model: Model, prompt: Prompt, entry: Entry, now: number) {
   const changes = changesOf(prompt)
   const at = changes.indexOf(entry)
   const [next, earlier] = [changes[at - 1], changes[at + 1]]

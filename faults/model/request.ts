@@ -1,13 +1,11 @@
-import type { Key, Model, Organisation, Prompt, Session } from './state.ts'
+import type { Model, Organisation, Prompt } from './state.ts'
 
 export interface Request {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** After /api/v1. */
   path: string
   query?: Query
-  key?: string
-  /** Of a session, in place of a key. */
-  token?: string
+  key: string
   body?: string
   idempotencyKey?: string
 }
@@ -30,8 +28,6 @@ export const any = Symbol('any value')
 export interface Call {
   model: Model
   organisation: Organisation
-  key: Key
-  session: Session | null
   request: Request
   query: Query
   now: number

@@ -16,7 +16,6 @@ import {
   parseTime,
 } from './request.ts'
 import {
-  audit,
   day,
   floor,
   hour,
@@ -76,15 +75,14 @@ function secondsToReset(now: number): string {
   return String(Math.ceil((nextMonth(now) - now) / 1_000))
 }
 
-export function deleteSignal({ model, organisation, key, prompt, partId, now }: Call): Prediction {
+export function deleteSignal({ model, prompt, partId }: Call): Prediction {
   const at = prompt.signals.findIndex((signal) => String(signal.id) === partId && isRetained(model, signal))
   if (at === -1) return notFound()
   prompt.signals.splice(at, 1)
-  audit(organisation, key, now, 'signal.retracted', partId, prompt.name, { prompt_id: prompt.id })
   return noContent()
 }
 
-export function eraseSignals({ model, organisation, key, request, now }: Call): Prediction {
+export function eraseSignals({ model, organisation, request }: Call): Prediction {
   const { metadata: wanted } = parseObject(request.body)
   if (!isObject(wanted) || Object.keys(wanted).length === 0) return invalid()
   let erased = 0
@@ -93,7 +91,6 @@ export function eraseSignals({ model, organisation, key, request, now }: Call): 
     erased += prompt.signals.length - left.length
     prompt.signals = left
   }
-  audit(organisation, key, now, 'signals.erased', organisation.id, organisation.name, { erased })
   return ok({ data: { erased } })
 }
 

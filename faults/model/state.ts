@@ -4,7 +4,6 @@ import type { EngineName } from '../fault.ts'
 export interface Model {
   engine: EngineName
   organisations: Organisation[]
-  sessions: Map<string, Session>
   signalIds: Set<number>
   /** Signals from before are deleted, and only counted. */
   retainedSince: number
@@ -15,15 +14,12 @@ export type Role = 'ingest' | 'standard' | 'admin'
 
 export interface Organisation {
   id: number
-  name: string
   plan: Plan
   keys: Key[]
   prompts: Prompt[]
   /** Signals recorded in each month, by its name. */
   used: Map<string, number>
   idempotency: Map<string, { promptId: string; body: string; response: object; createdAt: number }>
-  /** In the order of the changes. */
-  audit: AuditEntry[]
 }
 
 export interface Key {
@@ -38,8 +34,6 @@ export interface Key {
 
 export interface Prompt {
   id: string
-  name: string
-  createdAt: number
   deleted: boolean
   signals: Signal[]
   entries: Entry[]
@@ -64,24 +58,10 @@ export interface Entry {
   created_at: string
 }
 
-interface AuditEntry {
-  at: number
-  actor: { key_id: number; name: string } | null
-  action: string
-  subject: { id: string; name: string }
-  details: object | null
-}
-
-export interface Session {
-  organisation: Organisation
-  key: Key
-  expiresAt: number
-}
-
 export const monthlyLimits: Record<Plan, number> = { free: 1_000, team: 10_000, business: 100_000 }
 
 export function createModel(engine: EngineName): Model {
-  return { engine, organisations: [], sessions: new Map(), signalIds: new Set(), retainedSince: 0 }
+  return { engine, organisations: [], signalIds: new Set(), retainedSince: 0 }
 }
 
 export function isActive(key: Key, now: number): boolean {
@@ -101,13 +81,6 @@ export function remaining(organisation: Organisation, now: number): number {
   return monthlyLimits[organisation.plan] - usedIn(organisation, now)
 }
 
-export function changePlan(organisation: Organisation, plan: Plan, now: number): void {
-  if (plan === organisation.plan) return
-  const { id, name, plan: from } = organisation
-  audit(organisation, null, now, 'organisation.plan_changed', id, name, { from, to: plan })
-  organisation.plan = plan
-}
-
 /** Deletes old signals and their idempotency keys: whole hours on SQLite, whole months on PostgreSQL. */
 export function removeBefore(model: Model, cutoff: number): void {
   const start = model.engine === 'sqlite' ? floor(cutoff, hour) : Date.parse(`${monthOf(cutoff)}-01T00:00:00.000Z`)
@@ -115,19 +88,6 @@ export function removeBefore(model: Model, cutoff: number): void {
   for (const { idempotency } of model.organisations) {
     for (const [key, { createdAt }] of idempotency) if (createdAt < model.retainedSince) idempotency.delete(key)
   }
-}
-
-export function audit(
-  organisation: Organisation,
-  by: Key | null,
-  at: number,
-  action: string,
-  id: string | number,
-  name: string,
-  details: object | null = null,
-): void {
-  const actor = by && { key_id: by.id, name: by.name }
-  organisation.audit.push({ at, actor, action, subject: { id: String(id), name }, details })
 }
 
 // Calendar arithmetic of the model's own, so that a mistake in the service's is not repeated here.

@@ -1,7 +1,7 @@
 import { operator } from '../../../server/src/domain/access/audit.ts'
 import type { Request } from '../request.ts'
 import { type Action, admins, type Draw, everyone, firstKey, type Run, someKey, someOrganisation } from '../run.ts'
-import { changePlan, day, hour, isActive, iso, type Organisation } from '../state.ts'
+import { day, hour, isActive, iso, type Organisation } from '../state.ts'
 
 /** Changes a key that was in use a moment ago and is used again at once, so that a stale cache shows. */
 async function whileInUse(run: Run, key: string, change: () => Promise<void>): Promise<void> {
@@ -16,7 +16,7 @@ export const setPlan: Action = async (run, draw) => {
   const { store, now } = run.service
   await whileInUse(run, firstKey(organisation), async () => {
     await store.organisations.setPlan(organisation.id, plan, now, operator)
-    changePlan(organisation, plan, now)
+    organisation.plan = plan
   })
 }
 
@@ -62,13 +62,4 @@ export const revokeKey: Action = async (run, draw) => {
   const { id, secret } = someOtherKey(run, draw, organisation)
   const key = someKey(run, draw, organisation, admins)
   await whileInUse(run, secret, () => run.send({ method: 'DELETE', path: `/keys/${id}`, key }))
-}
-
-export const signIn: Action = (run, draw) =>
-  run.send({ method: 'POST', path: '/session', key: someKey(run, draw, someOrganisation(run, draw), everyone) })
-
-export const useSession: Action = async (run, draw) => {
-  const token = draw.one([...[...run.model.sessions.keys()].slice(-20), 'unknown'])
-  if (draw.chance(0.15)) await run.send({ method: 'DELETE', path: '/session', token })
-  else await run.send({ method: 'GET', path: draw.one(['/session', '/usage', '/keys']), token })
 }

@@ -2,21 +2,13 @@ import type { Request } from '../request.ts'
 import { type Action, admins, type Draw, firstKey, type Run, someKey, someOrganisation, somePromptId } from '../run.ts'
 import { day, existingPrompts, hour, iso } from '../state.ts'
 
-const names = ['Support answers', 'support ANSWERS', 'Ähnlich', 'zeta', 'Zeta', '10 % off_', 'prompt 1', 'prompt 2']
 const maxPrompts = 12
 
 export const createPrompt: Action = async (run, draw) => {
   const organisation = someOrganisation(run, draw)
   if (existingPrompts(organisation).length >= maxPrompts) return
-  const body = JSON.stringify({ name: draw.chance(0.05) ? '' : draw.one(names) })
+  const body = JSON.stringify({ name: draw.chance(0.05) ? '' : 'prompt' })
   await run.send({ method: 'POST', path: '/prompts', key: someKey(run, draw, organisation, admins), body })
-}
-
-export const renamePrompt: Action = async (run, draw) => {
-  const organisation = someOrganisation(run, draw)
-  const path = `/prompts/${somePromptId(run, draw, organisation)}`
-  const body = JSON.stringify({ name: draw.one(names) })
-  await run.send({ method: 'PATCH', path, key: someKey(run, draw, organisation, admins), body })
 }
 
 export const deletePrompt: Action = async (run, draw) => {

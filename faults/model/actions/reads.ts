@@ -6,7 +6,6 @@ import {
   firstKey,
   type Run,
   readers,
-  someId,
   someKey,
   someOrganisation,
   somePromptId,
@@ -23,8 +22,6 @@ const pages: Record<string, Values> = {
 }
 const range: Record<string, Values> = { since: someTime, until: someTime }
 const values = ['positive', 'negative', 'negative', 'both']
-const actions = ['deployed', 'pr_merged,pr_closed', 'pr_opened', 'pr_opened,none']
-const audited = ['key.created', 'key.rotated', 'prompt.deleted', 'signals.erased', 'organisation.plan_changed']
 
 /** Each parameter is present half of the time. */
 function someQuery(run: Run, draw: Draw, parameters: Record<string, Values>): Query {
@@ -50,13 +47,6 @@ function readPrompt(part: string, parameters: Record<string, Values> = {}): Acti
   }
 }
 
-const readEntry: Action = async (run, draw) => {
-  const organisation = someOrganisation(run, draw)
-  const { id, entries } = draw.one(existingPrompts(organisation))
-  const path = `/prompts/${id}/history/${someId(draw, entries)}`
-  await run.send({ method: 'GET', path, key: someKey(run, draw, organisation, readers) })
-}
-
 export const reads: Record<string, [weight: number, Action]> = {
   'read history': [70, readPrompt('/history', pages)],
   'read signals': [80, readPrompt('/signals', { ...pages, ...range, value: values })],
@@ -66,13 +56,7 @@ export const reads: Record<string, [weight: number, Action]> = {
     readPrompt('/signals/summary', { from: someTime, to: someTime, interval: ['hour', 'day', 'week', 'year'] }),
   ],
   'read impact': [40, readPrompt('/impact', pages)],
-  'read timeline': [40, readPrompt('/timeline', { ...pages, ...range, action: actions })],
-  'read live': [20, readPrompt('/live', { at: someTime })],
-  'read entry': [20, readEntry],
-  'read prompt': [30, readPrompt('')],
-  'read prompts': [40, read('/prompts', pages)],
   'read usage': [40, read('/usage')],
-  'read audit': [40, read('/audit', { ...pages, ...range, action: audited })],
   'read keys': [30, read('/keys', pages)],
   'read nothing': [5, read('/prompts/x/y/z')],
 }
@@ -81,9 +65,9 @@ export const reads: Record<string, [weight: number, Action]> = {
 export async function readEverything(run: Run, since: number): Promise<void> {
   for (const organisation of run.model.organisations) {
     const get = (path: string, query: Query) => run.send({ method: 'GET', path, query, key: firstKey(organisation) })
-    for (const path of ['/usage', '/audit', '/keys', '/prompts']) await get(path, { limit: '100' })
+    for (const path of ['/usage', '/keys']) await get(path, { limit: '100' })
     for (const { id } of existingPrompts(organisation)) {
-      for (const part of ['signals', 'signals/export', 'history', 'timeline', 'impact']) {
+      for (const part of ['signals', 'signals/export', 'history', 'impact']) {
         await get(`/prompts/${id}/${part}`, {})
       }
       const to = iso(run.service.now + 1)
