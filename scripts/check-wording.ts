@@ -19,14 +19,13 @@ const constructions: [pattern: RegExp, instead: string][] = [
   [/\bper cent\b|\d % (?:of|more|less|in|at|for|within)\b|\d %[.,;:)]/i, 'write 87%'],
 ]
 
-/** Texts that are data: a licence, recorded payloads, made-up prompts and what a person might say. */
+/** Texts that are data: a licence, made-up prompts and what a person might say. */
 const allowed = [
   'LICENSE',
   'docs/openapi.json',
   'package-lock.json',
   'scripts/check-wording.ts',
   'server/src/demo/prompts/',
-  'testing/payloads/',
 ]
 
 const root = fileURLToPath(new URL('../', import.meta.url))

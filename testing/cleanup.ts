@@ -31,3 +31,14 @@ export function onTestEnd(cleanup: Cleanup): void {
     if (failures.length > 0) throw new AggregateError(failures, `cleanup failed: ${failures.join('; ')}`)
   })
 }
+
+/** Registers `close` for the end of the test, and returns a function that closes earlier. It runs at most once. */
+export function closeOnTestEnd(close: () => Promise<void>): () => Promise<void> {
+  let closed: Promise<void> | undefined
+  const closeOnce = () => {
+    closed ??= close()
+    return closed
+  }
+  onTestEnd(closeOnce)
+  return closeOnce
+}

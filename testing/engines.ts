@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestOptions } from 'node:test'
 import pg from 'pg'
-import { onTestEnd } from './cleanup.ts'
+import { closeOnTestEnd } from './cleanup.ts'
 
 /** A new, empty database. */
 export interface TestDatabase {
@@ -22,10 +22,8 @@ export const sqlite: Engine = {
   name: 'SQLite',
   async create() {
     const folder = await mkdtemp(join(tmpdir(), 'promptledger-test-'))
-    return untilTestEnd({
-      url: `sqlite:${join(folder, 'test.db')}`,
-      remove: () => rm(folder, { recursive: true, force: true, maxRetries: 3 }),
-    })
+    const remove = closeOnTestEnd(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }))
+    return { url: `sqlite:${join(folder, 'test.db')}`, remove }
   },
 }
 
@@ -36,21 +34,8 @@ export const postgres: Engine = {
     await administer(`create database ${name}`)
     const url = new URL(serverUrl())
     url.pathname = `/${name}`
-    return untilTestEnd({
-      url: url.href,
-      remove: () => administer(`drop database ${name} with (force)`),
-    })
+    return { url: url.href, remove: closeOnTestEnd(() => administer(`drop database ${name} with (force)`)) }
   },
-}
-
-function untilTestEnd({ url, remove }: TestDatabase): TestDatabase {
-  let removing: Promise<void> | undefined
-  const removeOnce = () => {
-    removing ??= remove()
-    return removing
-  }
-  onTestEnd(removeOnce)
-  return { url, remove: removeOnce }
 }
 
 /** `npm run test:fast` sets this to run without a PostgreSQL server. */

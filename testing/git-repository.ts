@@ -35,7 +35,7 @@ export class GitRepository {
     const init = ['init', '--quiet', `--object-format=${format}`, `--initial-branch=${branch}`]
     this.#run([...init, '--bare', this.remote], this.folder)
     this.#run([...init, this.checkout], this.folder)
-    // As at the forges: any commit that a ref leads to can be fetched, including those of pull requests.
+    // As on a forge, any commit that a ref leads to can be fetched, including those of pull requests.
     this.inRemote('config', 'uploadpack.allowAnySHA1InWant', 'true')
     this.git('remote', 'add', 'origin', this.remote)
     // Some commands require an identity although they commit nothing.

@@ -63,7 +63,7 @@ async function killProcess(child: ChildProcess): Promise<void> {
   await exited
 }
 
-/** Kills every process that is still running, after the code that started it failed. */
+/** Kills every process that is still running, for use after a failure. */
 export async function killAll(): Promise<void> {
   await Promise.all([...running].map(killProcess))
 }
@@ -75,7 +75,7 @@ export interface RunningProcess {
   /** From the start of the process until it printed its address. */
   startupMs: number
   output(): Output
-  /** Stops it in order, and resolves to the exit status. */
+  /** Sends SIGTERM, or this signal, and resolves to the exit status. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
   /** Ends it at once, as a crash does. */
   kill(): Promise<void>
@@ -149,7 +149,7 @@ export function sampleClient({ address, output }: RunningProcess) {
   }
 }
 
-/** Resident memory in megabytes: now, and at its highest. */
+/** Current and peak resident memory in megabytes. */
 export function memoryOf({ process: child }: RunningProcess): { resident: number; peak: number } {
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
   const megabytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1_024

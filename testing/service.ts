@@ -20,7 +20,7 @@ import { idleWorker } from '../server/src/follow/worker.ts'
 import { buildApp } from '../server/src/http/app.ts'
 import { createLastUsedTracker, type LastUsedTracker } from '../server/src/http/keys/last-used.ts'
 import { openStore } from '../server/src/store/open.ts'
-import { onTestEnd } from './cleanup.ts'
+import { closeOnTestEnd, onTestEnd } from './cleanup.ts'
 import type { Engine, TestDatabase } from './engines.ts'
 import { usageOf } from './rows.ts'
 
@@ -184,8 +184,10 @@ export function deployedEntry(createdAt: number): Omit<HistoryEntry, 'id'> {
   }
 }
 
-export function openTestStore(url: string, clock: () => number = Date.now): Promise<Store> {
-  return openStore({ url, poolSize: 10, clock, onLostConnection: () => {} })
+/** Opens the database a second time, as another process would. It is closed with the test or suite. */
+export async function openTestStore(url: string, clock: () => number = Date.now): Promise<Store> {
+  const store = await openStore({ url, poolSize: 10, clock, onLostConnection: () => {} })
+  return { ...store, close: closeOnTestEnd(() => store.close()) }
 }
 
 /** Opens a service for the tests of the surrounding suite, and closes it after the last one. */
