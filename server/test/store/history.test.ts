@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { onEachEngine } from '../../../testing/engines.ts'
-import { deployedEntry, useService } from '../../../testing/service.ts'
+import { deployedEntry, openTestStore, useService } from '../../../testing/service.ts'
 import { inBatches, signalFor } from '../../../testing/signals.ts'
 import { newHistoryEntry } from '../../src/domain/history/entry.ts'
 import type { NewSignal } from '../../src/domain/signals/signal.ts'
 import { day } from '../../src/domain/time.ts'
-import { openAnotherStore } from './another-store.ts'
 
 onEachEngine('The history of the store', (engine) => {
   const service = useService(engine)
@@ -33,7 +32,7 @@ onEachEngine('The history of the store', (engine) => {
 
   test('entries stay in order while several processes record for one prompt', async () => {
     const tenant = await service.tenant()
-    const other = await openAnotherStore(service.url)
+    const other = await openTestStore(service.url)
     await Promise.all(
       Array.from({ length: 40 }, (_, i) => {
         const store = i % 2 === 0 ? service.store : other

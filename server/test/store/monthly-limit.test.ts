@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { queryRows, usageOf } from '../../../testing/rows.ts'
-import { useService } from '../../../testing/service.ts'
+import { openTestStore, useService } from '../../../testing/service.ts'
 import { inBatches, signalFor } from '../../../testing/signals.ts'
-import { openAnotherStore } from './another-store.ts'
 
 onEachEngine('The monthly limit', (engine) => {
   const service = useService(engine)
@@ -25,7 +24,7 @@ onEachEngine('The monthly limit', (engine) => {
 
   test('exactly the limit is recorded when two processes record at once', async () => {
     const tenant = await service.tenant()
-    const other = await openAnotherStore(service.url)
+    const other = await openTestStore(service.url)
     const outcomes = await Promise.all(
       Array.from({ length: 100 }, (_, i) =>
         (i % 2 === 0 ? service.store : other).signals.record(signalFor(tenant, { limit: 30 })),

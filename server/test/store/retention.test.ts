@@ -7,14 +7,13 @@ import { type Engine, onEachEngine, onPostgres, postgres } from '../../../testin
 import { eventually } from '../../../testing/eventually.ts'
 import { startServe } from '../../../testing/processes.ts'
 import { queryRows } from '../../../testing/rows.ts'
-import { type Tenant, TestService, useService } from '../../../testing/service.ts'
+import { openTestStore, type Tenant, TestService, useService } from '../../../testing/service.ts'
 import { inBatches, signalFor } from '../../../testing/signals.ts'
 import { eraseSignals, metadataQuery } from '../../src/domain/signals/erasure.ts'
 import { removeOldSignals } from '../../src/domain/signals/retention.ts'
 import type { NewSignal, SignalFilter, SignalValue, StoredSignal } from '../../src/domain/signals/signal.ts'
 import { day, hour, hourStart, monthStart } from '../../src/domain/time.ts'
 import { partitionName } from '../../src/store/postgres/partitions.ts'
-import { openAnotherStore } from './another-store.ts'
 
 const retentionDays = 30
 const everything: SignalFilter = { value: null, since: null, until: null }
@@ -134,7 +133,7 @@ onEachEngine('Retention', (engine) => {
       Array.from({ length: 600 }, (_, i) => signalAt(tenant, cutoff - months * 31 * day - 1 - i)),
     )
     await service.store.signals.import(inBatches(old, [signalAt(tenant, cutoff), signalAt(tenant, now)]))
-    const other = await openAnotherStore(service.url, () => now)
+    const other = await openTestStore(service.url, () => now)
     assert.equal((await other.signals.page(tenant.prompt, everything, { page: '1', limit: 1 })).totalCount, 1_802)
     assert.equal(await service.store.signals.removeBatch(now - retentionDays * day), true)
     assert.ok((await rowCount(service.url, 'signals')) > 2, 'one batch removed everything')
@@ -164,7 +163,7 @@ onEachEngine('Retention', (engine) => {
     assert.equal(await tenant.used(), 2)
     assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 201)
     // An imported signal from before the cutoff is counted, but not shown, and the next run removes it.
-    const importer = await openAnotherStore(service.url, () => now)
+    const importer = await openTestStore(service.url, () => now)
     await importer.signals.import(inBatches([signalAt(tenant, cutoff - 2)]))
     assert.equal((await streamedSignals(tenant)).length, 2)
     await removeOldSignals(service.store.signals, retentionDays, now)
@@ -206,7 +205,7 @@ onEachEngine('Retention', (engine) => {
 
   test('the running service removes old signals if SIGNAL_RETENTION_DAYS is set', async () => {
     const database = await engine.create()
-    const store = await openAnotherStore(database.url)
+    const store = await openTestStore(database.url)
     const service = await startServe({ DATABASE_URL: database.url, SIGNAL_RETENTION_DAYS: '1' })
     const [publicId] = /pmt_\w+/.exec(service.output().stdout) as RegExpExecArray
     const prompt = await store.prompts.findInAnyOrganisation(publicId)

@@ -4,13 +4,12 @@ import pg from 'pg'
 import { onTestEnd } from '../../../testing/cleanup.ts'
 import { onEachEngine, onPostgres, postgres } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
-import { useService } from '../../../testing/service.ts'
+import { openTestStore, useService } from '../../../testing/service.ts'
 import { signalFor } from '../../../testing/signals.ts'
 import { postgresArchive } from '../../src/store/postgres/archive.ts'
 import { openPostgres } from '../../src/store/postgres/database.ts'
 import { partitionCreator } from '../../src/store/postgres/partitions.ts'
 import { signalIds } from '../../src/store/postgres/signal-ids.ts'
-import { openAnotherStore } from './another-store.ts'
 
 onEachEngine('Recording signals', (engine) => {
   const service = useService(engine)
@@ -54,7 +53,7 @@ onEachEngine('Recording signals', (engine) => {
 
   test('an idempotency key that two processes record at once is stored once', async () => {
     const tenant = await service.tenant()
-    const other = await openAnotherStore(service.url)
+    const other = await openTestStore(service.url)
     for (let round = 0; round < 20; round++) {
       const signal = signalFor(tenant, { idempotency: { key: `k${round}`, fingerprint: 'f' } })
       const outcomes = await Promise.all([service.store, other].map((store) => store.signals.record(signal)))

@@ -9,7 +9,6 @@ import { operator } from '../../src/domain/access/audit.ts'
 import { newOrganisation } from '../../src/domain/access/organisation.ts'
 import { newHistoryEntry } from '../../src/domain/history/entry.ts'
 import { day } from '../../src/domain/time.ts'
-import { openAnotherStore } from './another-store.ts'
 
 const refreshDeadline = { timeoutMs: 1_000, intervalMs: 5 }
 
@@ -57,7 +56,7 @@ onEachEngine('The store', (engine) => {
 
   test('of several processes that create the first organisation at once, exactly one succeeds', async () => {
     const database = await engine.create()
-    const stores = await Promise.all([1, 2, 3, 4].map(() => openAnotherStore(database.url)))
+    const stores = await Promise.all([1, 2, 3, 4].map(() => openTestStore(database.url)))
     const first = newOrganisation('First', 'free', 1)
     const created = await Promise.all(stores.map((store) => store.organisations.createFirst(first)))
     assert.equal(created.filter((organisation) => organisation !== null).length, 1)
@@ -127,7 +126,7 @@ onEachEngine('The store', (engine) => {
     const cached = await access()
     assert.ok(cached)
     await service.store.history.page(tenant.prompt, { page: '1', limit: 25 })
-    const other = await openAnotherStore(service.url)
+    const other = await openTestStore(service.url)
     await other.keys.revoke(cached.keyId, 7, operator)
     await other.history.record(tenant.prompt, newHistoryEntry(deployedEntry(day)))
     await other.prompts.delete(tenant.prompt, 8, operator)
@@ -154,7 +153,7 @@ onEachEngine('The store', (engine) => {
 
   test('several processes that open a new database at once migrate it only once', async () => {
     const database = await engine.create()
-    const stores = await Promise.all([1, 2, 3, 4].map(() => openAnotherStore(database.url)))
+    const stores = await Promise.all([1, 2, 3, 4].map(() => openTestStore(database.url)))
     const versions = await queryRows(database.url, 'select version from schema_migrations')
     assert.equal(versions.length, stores[0]?.schemaVersion)
   })
