@@ -162,6 +162,8 @@ export class Tenant {
     return this.service.store.history.record(
       this.prompt,
       newHistoryEntry({ ...deployedEntry(this.service.now), ...entry }),
+      this.service.now,
+      operator,
     )
   }
 
