@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
+import { readerRoles } from '../../domain/access/api-key.ts'
 import type { StoredSignal } from '../../domain/signals/signal.ts'
 import { isoTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
@@ -35,15 +36,25 @@ export function exportSignalsRoute({ store }: Context) {
   return async (app: FastifyInstance) => {
     app.get(
       '/prompts/:prompt_id/signals/export',
-      { schema, config: { roles: ['standard', 'admin'] } },
+      { schema, config: { roles: readerRoles } },
       async (request, reply) => {
         const query = request.query as Query
         const format = enumParameter(query, 'format', exportFormats) ?? 'ndjson'
-        const batches = store.signals.stream(request.prompt, parseSignalFilter(query))
+        const filter = parseSignalFilter(query)
+        const { access, prompt } = request
+        await app.auditThrottle.record({
+          organisationId: access.organisationId,
+          by: access,
+          action: 'signals.exported',
+          subject: { id: prompt.publicId, name: prompt.name },
+          details: { format },
+          about: `${prompt.publicId} ${format}`,
+        })
+        const batches = store.signals.stream(prompt, filter)
         const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson; charset=utf-8'
         return reply
           .type(type)
-          .header('Content-Disposition', `attachment; filename="${request.prompt.publicId}-signals.${format}"`)
+          .header('Content-Disposition', `attachment; filename="${prompt.publicId}-signals.${format}"`)
           .send(Readable.from(format === 'csv' ? toCsv(batches) : toNdjson(batches)))
       },
     )
