@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
+import { readConfig } from '../server/src/config.ts'
 import { issueKey } from '../server/src/domain/access/api-key.ts'
 import { operator } from '../server/src/domain/access/audit.ts'
 import { newOrganisation } from '../server/src/domain/access/organisation.ts'
@@ -54,6 +55,7 @@ export async function startService({ url, folder }: Pick<Trial, 'url' | 'folder'
     consoleFolder,
     clock,
     log,
+    limits: readConfig({}).requestLimits,
   })
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
 

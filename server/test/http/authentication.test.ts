@@ -216,6 +216,7 @@ onEachEngine('Authentication', (engine) => {
       consoleFolder: service.consoleFolder,
       clock: () => service.now,
       log: pino({ level: 'silent' }),
+      limits: service.limits,
     })
     t.after(() => app.close())
     const ids = ['malformed', 'pmt_000000000000000000000000', other.prompt.publicId]

@@ -32,7 +32,7 @@ export function listHistoryRoute({ store }: Context) {
   const rendered = new WeakMap<HistoryPage, Buffer>()
 
   return async (app: FastifyInstance) => {
-    app.get('/prompts/:prompt_id/history', { schema, config: { roles: readerRoles } }, async (request, reply) => {
+    app.get('/prompts/:prompt_id/history', { schema, config: { roles: readerRoles, light: true } }, async (request, reply) => {
       const pageRequest = requestedPage(request.query)
       const page = await store.history.page(request.prompt, pageRequest)
       let body = rendered.get(page)

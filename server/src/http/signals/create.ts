@@ -43,7 +43,7 @@ const schema = {
 }
 
 // Keys that were created not to record signals get 403, like an ingest key that asks for history.
-const config = { roles: ['ingest', 'standard', 'admin'] } as const
+const config = { roles: ['ingest', 'standard', 'admin'], light: true } as const
 
 export function createSignalRoute({ store, clock }: Context) {
   return async (app: FastifyInstance) => {
