@@ -70,7 +70,7 @@ export function auditCommands(program: Command): void {
     .action(({ org, head }: VerifyOptions, command: Command) =>
       withStore(async (store) => {
         if (head !== undefined && org === undefined)
-          throw new Error('--head needs --org: each organisation has its own head.')
+          throw new Error('--head needs --org, because each organisation has its own head.')
         const organisations =
           org === undefined ? await store.organisations.list() : [await organisationOrFail(store, org)]
         const results: ChainResult[] = []

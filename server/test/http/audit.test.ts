@@ -16,7 +16,7 @@ import { type AuditAction, auditActions, operator } from '../../src/domain/acces
 import { startSession } from '../../src/domain/access/session.ts'
 import type { AuditEntryBody } from '../../src/http/audit/schema.ts'
 import type { Document } from '../../src/http/docs/openapi-document.ts'
-import { cookieName } from '../../src/http/sessions/cookie.ts'
+import { cookieNameAt } from '../../src/http/sessions/cookie.ts'
 
 /** The audit action of each operation that changes something. */
 const actionOf: Record<string, AuditAction> = {
@@ -262,7 +262,7 @@ onEachEngine('The audit log', (engine) => {
     const created = await service.app.inject({
       method: 'POST',
       url: '/api/v1/prompts',
-      headers: { cookie: `${cookieName}=${token}`, 'sec-fetch-site': 'same-origin' },
+      headers: { cookie: `${cookieNameAt('https://ledger.example')}=${token}`, 'sec-fetch-site': 'same-origin' },
       payload: { name: 'By cookie' },
     })
     assert.equal(created.statusCode, 201)
@@ -294,11 +294,18 @@ onEachEngine('The audit log', (engine) => {
     assert.deepEqual([wrong.code, wrong.stderr.split(':')[0]], [1, 'promptledger'])
   })
 
-  // Runs last: the tests above have caused every action at least once.
+  // Runs last: the tests above have caused every action at least once, except those that have their own tests.
   test('every audited action is one of the documented actions', async () => {
     const rows = await queryRows(service.url, 'select distinct action from audit')
-    const unknown = rows.filter(({ action }) => !auditActions.includes(action as AuditAction))
-    assert.deepEqual(unknown, [])
-    assert.equal(rows.length, auditActions.length)
+    const elsewhere: AuditAction[] = [
+      'audit.chained',
+      'history.imported',
+      'key.rejected',
+      'organisation.exported',
+      'organisation.imported',
+      'signals.imported',
+    ]
+    const seen = [...rows.map(({ action }) => action), ...elsewhere]
+    assert.deepEqual(seen.sort(), auditActions.toSorted())
   })
 })

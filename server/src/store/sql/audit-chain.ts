@@ -92,6 +92,7 @@ export function setHead(organisationId: number, { entries, hash }: ChainHead): S
 }
 
 const hashColumns: TypedColumn[] = [
+  { name: 'organisation_id', type: 'bigint' },
   { name: 'id', type: 'bigint' },
   { name: 'seq', type: 'bigint' },
   { name: 'hash', type: 'text' },
@@ -103,10 +104,11 @@ export function setHashes(
   organisationId: number,
   entries: { id: number; seq: number; hash: string }[],
 ): Statement {
+  // The organisation comes from the records, so that SQLite looks up each entry instead of comparing all with all.
   return statement(
     `update audit set seq = records.seq, hash = records.hash from ${database.jsonRecords(hashColumns)}
-     where audit.organisation_id = ? and audit.id = records.id`,
-    [JSON.stringify(entries), organisationId],
+     where audit.organisation_id = records.organisation_id and audit.id = records.id`,
+    [JSON.stringify(entries.map((entry) => ({ organisation_id: organisationId, ...entry })))],
   )
 }
 
