@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import pino from 'pino'
+import { readConfig } from '../server/src/config.ts'
 import { createVault } from '../server/src/domain/repositories/vault.ts'
 import { createRepositoryService } from '../server/src/follow/repository-service.ts'
 import { idleWorker } from '../server/src/follow/worker.ts'
@@ -35,6 +36,7 @@ const app = buildApp({
   consoleFolder,
   clock,
   log,
+  limits: readConfig({}).requestLimits,
 })
 const { body } = await app.inject('/openapi.json')
 await app.close()

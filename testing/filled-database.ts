@@ -4,7 +4,7 @@ import { archiveTables } from '../server/src/store/sql/archive-tables.ts'
 import { bob } from './git-repository.ts'
 import { queryRows } from './rows.ts'
 import { connectedScenario, type Scenario } from './scenario.ts'
-import type { Tenant, TestService } from './service.ts'
+import { deployedEntry, type Tenant, type TestService } from './service.ts'
 import { inBatches } from './signals.ts'
 
 export interface FilledDatabase {
@@ -37,6 +37,7 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
     prNumber: 3,
     prUrl: 'https://example.com/3',
   })
+  await recordWithKey(other)
   const { store } = service
   await store.repositories.rotateSecret(
     scenario.repository,
@@ -80,10 +81,18 @@ async function useKeys(tenant: Tenant): Promise<void> {
   const { service } = tenant
   const send = (method: 'POST' | 'DELETE', path: string, payload?: object) =>
     service.app.inject({ method, url: `/api/v1${path}`, headers: tenant.headers, ...(payload && { payload }) })
-  const { id } = (await send('POST', '/keys', { name: 'Schlüssel', role: 'ingest', expires_in: 3_600 })).json().data
+  const { id } = (await send('POST', '/keys', { name: 'Schlüssel', role: 'ingest', prompts: 'prompts/**' })).json().data
   const rotated = (await send('POST', `/keys/${id}/rotate`, {})).json().data
   await send('DELETE', `/keys/${rotated.id}`)
   await service.lastUsed.flush()
+}
+
+async function recordWithKey({ service, path, headers }: Tenant): Promise<void> {
+  const { action, user, commitSha, branchName } = deployedEntry(service.now)
+  const entry = { action, user, commit_sha: commitSha, pr_number: null, pr_url: null, branch_name: branchName }
+  const payload = { ...entry, created_at: new Date(service.now).toISOString() }
+  const { statusCode } = await service.app.inject({ method: 'POST', url: `${path}/history`, headers, payload })
+  assert.equal(statusCode, 201)
 }
 
 /** Also deletes and erases signals, so that ids and hourly sums cover more than the rows left. */

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { before } from 'node:test'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import pino from 'pino'
+import { readConfig } from '../server/src/config.ts'
 import { generateSecret, newApiKey, type Role } from '../server/src/domain/access/api-key.ts'
 import { operator } from '../server/src/domain/access/audit.ts'
 import { newOrganisation, type Organisation } from '../server/src/domain/access/organisation.ts'
@@ -37,6 +38,8 @@ export class TestService {
   lastUsed!: LastUsedTracker
   syncContext!: SyncContext
   repositories!: RepositoryService
+  /** The defaults, unless a test sets others before it opens the service. */
+  limits = readConfig({}).requestLimits
   readonly log: string[] = []
   #database!: TestDatabase
   #dataDir = ''
@@ -69,6 +72,7 @@ export class TestService {
       consoleFolder: this.consoleFolder,
       clock: () => this.now,
       log,
+      limits: this.limits,
     })
     await this.app.ready()
     this.#isOpen = true
@@ -162,6 +166,8 @@ export class Tenant {
     return this.service.store.history.record(
       this.prompt,
       newHistoryEntry({ ...deployedEntry(this.service.now), ...entry }),
+      this.service.now,
+      operator,
     )
   }
 

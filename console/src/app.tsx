@@ -38,7 +38,9 @@ function SignedIn({ session }: { session: SessionInfo }) {
           <PromptsPage isAdmin={isAdmin} />
         </Route>
         <Route path="/prompts/:id">{({ id }) => <PromptPage key={id} id={id} />}</Route>
-        <Route path="/prompts/:id/signals">{({ id }) => <SignalsPage key={id} promptId={id} />}</Route>
+        <Route path="/prompts/:id/signals">
+          {({ id }) => <SignalsPage key={id} promptId={id} canDelete={session.key.role !== 'reader'} />}
+        </Route>
         <Route path="/usage">
           <UsagePage />
         </Route>

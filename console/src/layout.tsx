@@ -48,7 +48,7 @@ export function Layout({ session, children }: { session: SessionInfo; children: 
         <div className="top-bar-account">
           <span
             className="top-bar-organisation"
-            title={`Signed in with the ${key.role} key “${key.name}” (…${key.hint})`}
+            title={`Signed in with the ${key.role} key “${key.name}” (…${key.hint})${limitOf(key)}`}
           >
             {organisation.name}
           </span>
@@ -73,6 +73,10 @@ export function Layout({ session, children }: { session: SessionInfo; children: 
       </main>
     </>
   )
+}
+
+function limitOf({ prompts }: SessionInfo['key']): string {
+  return prompts === null ? '' : `, limited to ${prompts}`
 }
 
 /** Moves the focus to the new page, so that screen readers notice the navigation. */

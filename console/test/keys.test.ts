@@ -39,6 +39,25 @@ inBrowser('The keys page', (suite) => {
     assert.equal((await tenant.signal({ value: 'positive' }, { authorization: `Bearer ${secret}` })).statusCode, 201)
   })
 
+  test('a key can be limited to prompts, and the list shows the limit', async (t) => {
+    const tenant = await service.tenant('free', 'admin')
+    const { page } = await suite.visit(t, { at: '/keys', key: tenant.key })
+    await page.getByRole('button', { name: 'New key' }).click()
+    const form = page.getByRole('dialog', { name: 'New key' })
+    await form.getByLabel('Name').fill('For CI')
+    await form.getByRole('radio', { name: 'admin' }).check()
+    assert.equal(await form.getByLabel('Prompts', { exact: true }).count(), 0)
+    await form.getByRole('radio', { name: 'reader' }).check()
+    await form.getByLabel('Prompts', { exact: true }).fill('other/**')
+    await form.getByRole('button', { name: 'Create key' }).click()
+    const created = page.getByRole('dialog', { name: 'Key created' })
+    await created.getByText('Role reader, limited to other/**, never expires.').waitFor()
+    const secret = await created.getByLabel('Key “For CI”', { exact: true }).inputValue()
+    await created.getByRole('button', { name: 'Done' }).click()
+    await rowWith(page, 'For CI').getByText('only other/**').waitFor()
+    assert.equal((await suite.request(secret, `/prompts/${tenant.prompt.publicId}`)).status, 404)
+  })
+
   test('an invalid field is reported by its label in the form', async (t) => {
     const { key } = await service.tenant('free', 'admin')
     const visitor = await suite.visit(t, { at: '/keys', key })

@@ -56,7 +56,7 @@ inBrowser('Signing in', (suite) => {
     }
     await visitor.submitKey(await service.key(organisation, 'ingest'))
     await eventually(async () => {
-      const message = 'Ingest keys can only record signals. Sign in with a standard or admin key.'
+      const message = 'Ingest and recorder keys can only record. Sign in with a reader, standard or admin key.'
       assert.deepEqual(await alert.allTextContents(), [message])
     })
     await visitor.signIn(` ${key} `)

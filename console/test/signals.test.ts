@@ -81,6 +81,16 @@ inBrowser('The signals page', (suite) => {
     )
   })
 
+  test('a reader key sees the signals and no way to delete one', async (t) => {
+    const tenant = await service.tenant()
+    await importHourly(tenant, 3)
+    const key = await service.key(tenant.organisation, 'reader')
+    const { page } = await suite.visit(t, { at: `/prompts/${tenant.prompt.publicId}/signals`, key })
+    await eventually(async () => assert.equal(await page.locator('tbody tr').count(), 3))
+    assert.equal(await page.getByRole('button', { name: 'Delete signal' }).count(), 0)
+    assert.equal(await page.getByRole('columnheader', { name: 'Actions' }).count(), 0)
+  })
+
   test('a signal is deleted only after confirmation, and no longer counts in the results', async (t) => {
     const tenant = await service.tenant()
     await importHourly(tenant, 3)

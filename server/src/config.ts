@@ -23,6 +23,13 @@ export interface Config {
   repositorySizeLimitMb: number
   /** Null to keep signals forever. */
   signalRetentionDays: number | null
+  requestLimits: {
+    /** Percent of a process's capacity that one organisation, and one key, may use. */
+    organisationShare: number
+    keyShare: number
+    /** Requests of one organisation at work at the same time. */
+    organisationConcurrency: number
+  }
 }
 
 /** Reads the settings from environment variables. The error lists every invalid one. */
@@ -75,6 +82,16 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       optional(integer(1, 99_999)),
       'a number of days from 1 to 99999',
     ),
+    requestLimits: {
+      organisationShare: read('ORGANISATION_SHARE', '75', integer(1, 100), 'a percentage from 1 to 100'),
+      keyShare: read('KEY_SHARE', '50', integer(1, 100), 'a percentage from 1 to 100'),
+      organisationConcurrency: read(
+        'ORGANISATION_CONCURRENCY',
+        '32',
+        integer(1, 2_000),
+        'a number of requests from 1 to 2000',
+      ),
+    },
   }
   if (problems.length > 0) throw new Error(`Invalid settings: ${problems.join('; ')}`)
   return Object.freeze(config)

@@ -10,12 +10,13 @@ import { CreatedKey } from './created-key.tsx'
 import { endOfDay, today } from './expiry.ts'
 import { RoleField } from './role-field.tsx'
 
-const labels = { name: 'Name', role: 'Role', expires_at: 'Last day' }
+const labels = { name: 'Name', role: 'Role', prompts: 'Prompts', expires_at: 'Last day' }
 
 export function CreateKey({ onClose }: { onClose: () => void }) {
   const queryClient = useQueryClient()
   const [name, setName] = useState('')
   const [role, setRole] = useState<Role>('standard')
+  const [prompts, setPrompts] = useState('')
   const [lastDay, setLastDay] = useState('')
   const creation = useMutation({
     mutationFn: (body: NewKey) => ledger.keys.create(body),
@@ -23,9 +24,11 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
     // Drop the secret from the cache as soon as the dialog closes.
     gcTime: 0,
   })
+  const canBeLimited = role !== 'admin'
   function submit(event: FormEvent) {
     event.preventDefault()
-    creation.mutate({ name: name.trim(), role, expires_at: endOfDay(lastDay) })
+    const limit = canBeLimited && prompts.trim() !== '' ? prompts.trim() : null
+    creation.mutate({ name: name.trim(), role, prompts: limit, expires_at: endOfDay(lastDay) })
   }
   if (creation.data !== undefined) return <CreatedKey created={creation.data} onClose={onClose} />
   return (
@@ -45,6 +48,28 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
           )}
         </Field>
         <RoleField role={role} onChange={setRole} />
+        {canBeLimited && (
+          <Field
+            label={labels.prompts}
+            hint={
+              <>
+                Only prompts whose name or path matches, such as <code>prompts/support/**</code>. All others do not
+                exist for the key. Leave empty for every prompt.
+              </>
+            }
+          >
+            {(control) => (
+              <input
+                {...control}
+                maxLength={200}
+                autoComplete="off"
+                spellCheck={false}
+                value={prompts}
+                onChange={(event) => setPrompts(event.target.value)}
+              />
+            )}
+          </Field>
+        )}
         <Field label={labels.expires_at} hint="In your time zone. Leave empty for a key that never expires.">
           {(control) => (
             <input

@@ -18,7 +18,7 @@ export function CreatedKey({ created, onClose, children }: Props) {
     <ResultDialog title="Key created" lead={warning} onClose={onClose}>
       <CopyField label={`Key “${created.name}”`} value={created.key} />
       <p className="muted">
-        Role {created.role},{' '}
+        Role {created.role}, {created.prompts !== null && `limited to ${created.prompts}, `}
         {created.expires_at === null ? (
           'never expires'
         ) : (

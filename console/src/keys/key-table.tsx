@@ -22,7 +22,7 @@ interface Props {
 export function KeyTable({ keys, currentKeyId, onRotate, onRevoke }: Props) {
   const columns: Column<KeyRow>[] = [
     { header: 'Key', cell: ({ key }) => <KeyName apiKey={key} isCurrent={key.id === currentKeyId} /> },
-    { header: 'Role', cell: ({ key }) => key.role },
+    { header: 'Role', cell: ({ key }) => <KeyRole apiKey={key} /> },
     { header: 'Status', cell: ({ status }) => <KeyStatusBadge status={status} /> },
     { header: 'Created', className: 'nowrap', cell: ({ key }) => <Time at={key.created_at} as="date" /> },
     {
@@ -72,6 +72,19 @@ function KeyName({ apiKey, isCurrent }: { apiKey: Key; isCurrent: boolean }) {
         {isCurrent && <Badge>Current session</Badge>}
       </span>
       <code className="muted">plk_…{apiKey.hint}</code>
+    </>
+  )
+}
+
+function KeyRole({ apiKey: { role, prompts } }: { apiKey: Key }) {
+  return (
+    <>
+      {role}
+      {prompts !== null && (
+        <div className="key-prompts muted">
+          only <code>{prompts}</code>
+        </div>
+      )}
     </>
   )
 }

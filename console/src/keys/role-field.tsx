@@ -3,8 +3,10 @@ import { useId } from 'react'
 
 const roles: { role: Role; description: string }[] = [
   { role: 'ingest', description: 'Record signals, nothing else. For applications.' },
-  { role: 'standard', description: 'Also read prompts, history, signals and usage, and sign in to this console.' },
-  { role: 'admin', description: 'Also manage prompts, keys and repositories.' },
+  { role: 'recorder', description: 'Record history entries, nothing else. For CI.' },
+  { role: 'reader', description: 'Read prompts, history, signals and usage, and sign in to this console.' },
+  { role: 'standard', description: 'Record and delete signals, read the same, and sign in.' },
+  { role: 'admin', description: 'Everything, including prompts, keys and repositories.' },
 ]
 
 export function RoleField({ role: selected, onChange }: { role: Role; onChange: (role: Role) => void }) {

@@ -46,7 +46,7 @@ export function RotateKey({ apiKey, isCurrent, onClose }: Props) {
     <Dialog title={`Rotate “${apiKey.name}”`} onClose={onClose}>
       <form className="form" onSubmit={submit}>
         <p>
-          Creates a key with the same name, role ({apiKey.role}) and lifetime to replace the key ending in{' '}
+          Creates a key with the same name, role ({apiKey.role}), prompts and lifetime to replace the key ending in{' '}
           <code>{apiKey.hint}</code>.
         </p>
         <Field

@@ -21,6 +21,9 @@ export function EntryDetails({ promptId, item }: { promptId: string; item: Timel
     <div className="entry-details">
       {body !== '' && <p className="entry-message">{body}</p>}
       {impact !== null && <Impact impact={impact} />}
+      {details.data && details.data.key_id !== null && (
+        <p className="muted">Recorded through the API with key {details.data.key_id}.</p>
+      )}
       {details.isPending && <Loading what="the diff" />}
       {details.isError && <LoadError error={details.error} retry={details.refetch} />}
       {details.data &&

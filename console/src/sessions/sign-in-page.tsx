@@ -26,7 +26,7 @@ export function SignInPage() {
           label="API key"
           hint={
             <>
-              Use a standard or admin key. Ask your administrator, or run{' '}
+              Use a reader, standard or admin key. Ask your administrator, or run{' '}
               <code className="nowrap">promptledger key create --org 1</code> on the server.
             </>
           }
@@ -65,6 +65,6 @@ export function SignInPage() {
 function rejectionReason(error: unknown): string {
   if (error instanceof UnauthorizedError) return 'This key is unknown, revoked or expired.'
   if (error instanceof ForbiddenError)
-    return 'Ingest keys can only record signals. Sign in with a standard or admin key.'
+    return 'Ingest and recorder keys can only record. Sign in with a reader, standard or admin key.'
   return errorMessage(error)
 }

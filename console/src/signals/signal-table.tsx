@@ -12,7 +12,8 @@ import { SignalValue } from './signal-value.tsx'
 interface Props {
   query: UseQueryResult<Page<Signal>>
   empty: ReactNode
-  onDelete: (signal: Signal) => void
+  /** Null if the key may not delete signals. */
+  onDelete: ((signal: Signal) => void) | null
 }
 
 export function SignalTable({ query, empty, onDelete }: Props) {
@@ -20,7 +21,9 @@ export function SignalTable({ query, empty, onDelete }: Props) {
     { header: 'Value', cell: ({ value }) => <SignalValue value={value} /> },
     { header: 'Time', className: 'nowrap', cell: ({ created_at: createdAt }) => <Time at={createdAt} /> },
     { header: 'Metadata', className: 'metadata-cell', cell: ({ metadata }) => <Metadata metadata={metadata} /> },
-    {
+  ]
+  if (onDelete !== null) {
+    columns.push({
       header: 'Actions',
       isHeaderHidden: true,
       cell: (signal) => (
@@ -31,8 +34,8 @@ export function SignalTable({ query, empty, onDelete }: Props) {
           </Button>
         </div>
       ),
-    },
-  ]
+    })
+  }
   return (
     <PagedTable
       query={query}

@@ -13,7 +13,7 @@ import { FilterBar } from './filter-bar.tsx'
 import { exportUrl, filterFrom, isFiltered } from './signal-filter.ts'
 import { SignalTable } from './signal-table.tsx'
 
-export function SignalsPage({ promptId }: { promptId: string }) {
+export function SignalsPage({ promptId, canDelete }: { promptId: string; canDelete: boolean }) {
   const [params, setParams] = useUrlParams()
   const filter = filterFrom(params)
   const page = pageFrom(params)
@@ -58,7 +58,7 @@ export function SignalsPage({ promptId }: { promptId: string }) {
       <SignalTable
         query={signals}
         empty={isFiltered(filter) ? <NoMatches /> : <NoSignals promptId={promptId} />}
-        onDelete={setToDelete}
+        onDelete={canDelete ? setToDelete : null}
       />
       {toDelete !== null && (
         <DeleteSignal

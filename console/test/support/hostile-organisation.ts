@@ -65,17 +65,18 @@ export async function createHostileOrganisation(service: TestService): Promise<{
   const fromApi = await store.prompts.create(newPrompt(organisation.id, hostile, now), operator)
   await store.prompts.create(newPrompt(organisation.id, longWord(1_000), now), operator)
   const entry = { ...deployedEntry(now - dayMs), user: { name: hostile, email: hostile }, branchName: hostile }
-  const { id } = await store.history.record(fromApi, newHistoryEntry(entry))
+  const { id } = await store.history.record(fromApi, newHistoryEntry(entry), now, operator)
   const long = {
     ...deployedEntry(now - 2 * dayMs),
     user: { name: longWord(1_000), email: 'a' },
     branchName: longWord(1_000),
   }
-  await store.history.record(fromApi, newHistoryEntry(long))
+  await store.history.record(fromApi, newHistoryEntry(long), now, operator)
   const pull = { ...entry, action: 'pr_opened', prNumber: 7 } as const
-  await store.history.record(fromApi, newHistoryEntry({ ...pull, prUrl: `https://example.com/${hostile}` }))
+  const withHostileUrl = newHistoryEntry({ ...pull, prUrl: `https://example.com/${hostile}` })
+  await store.history.record(fromApi, withHostileUrl, now, operator)
   // Validation rejects a script URL. Store it directly, because the console must not depend on that check.
-  await store.history.record(fromApi, { ...pull, prUrl: scriptUrl, dedupeKey: 'hostile' })
+  await store.history.record(fromApi, { ...pull, prUrl: scriptUrl, dedupeKey: 'hostile' }, now, operator)
 
   const metadata = JSON.stringify({
     [hostile]: hostile,

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { operator } from '../domain/access/audit.ts'
+import type { Organisation } from '../domain/access/organisation.ts'
 import type { Store } from '../domain/store.ts'
 import { archiveTables } from '../store/sql/archive-tables.ts'
 import type { TableSummary } from './file-format.ts'
@@ -29,15 +31,24 @@ export function backUp(
   return writeArchive(store, null, file, options, startProgress)
 }
 
-/** Writes one organisation to a file that `importOrganisation` reads. */
-export function exportOrganisation(
+/** Writes one organisation to a file that `importOrganisation` reads. The file contains the audit entry of the export. */
+export async function exportOrganisation(
   store: Store,
-  organisationId: number,
+  organisation: Organisation,
   file: string,
   options: WriteOptions,
   startProgress: StartProgress,
 ): Promise<WrittenArchive> {
-  return writeArchive(store, organisationId, file, options, startProgress)
+  const { id, name } = organisation
+  if (!options.force) failIfExists(file)
+  await store.audit.record({
+    organisationId: id,
+    by: operator,
+    at: Date.now(),
+    action: 'organisation.exported',
+    subject: { id, name },
+  })
+  return writeArchive(store, id, file, options, startProgress)
 }
 
 /** Writes and verifies a temporary file and renames it last, so a file of the given name is always complete. */

@@ -85,6 +85,6 @@ async function readArchive(
     }
   }
   const onVerified = startProgress('Verifying', total, 'rows')
-  const offsets = await store.archive.write({ ...archive, batches: batches(), onVerified })
+  const offsets = await store.archive.write({ ...archive, at: Date.now(), batches: batches(), onVerified })
   return { archive, offsets, bytes }
 }

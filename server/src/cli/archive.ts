@@ -47,8 +47,8 @@ export function archiveCommands(program: Command): void {
     .action((file: string, { org, ...options }: WriteOptions & { org: number }, command: Command) =>
       withStore(async (store) => {
         const { exportOrganisation } = await import('../archive/backup.ts')
-        await organisationOrFail(store, org)
-        await printWritten(command, file, exportOrganisation(store, org, file, options, startProgress))
+        const organisation = await organisationOrFail(store, org)
+        await printWritten(command, file, exportOrganisation(store, organisation, file, options, startProgress))
       }),
     )
 }

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { operator } from '../domain/access/audit.ts'
 import { InvalidFieldError } from '../domain/errors.ts'
 import { type Action, actions, type NewHistoryEntry, newHistoryEntry } from '../domain/history/entry.ts'
 import { parseTime } from '../domain/time.ts'
@@ -37,7 +38,7 @@ export function historyCommands(program: Command): void {
     .action((publicId: string, options: RecordOptions, command: Command) =>
       withStore(async (store) => {
         const prompt = await promptOrFail(store, publicId)
-        const recorded = await store.history.record(prompt, entryFrom(options))
+        const recorded = await store.history.record(prompt, entryFrom(options), Date.now(), operator)
         const text = `Recorded entry ${recorded.id} for prompt ${prompt.publicId}, ${prompt.name}.`
         print(command, toHistoryEntryBody(recorded), text)
       }),

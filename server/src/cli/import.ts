@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { operator } from '../domain/access/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import { errorMessage } from '../http/errors.ts'
 import { importOrganisationCommand } from './archive.ts'
@@ -23,7 +24,12 @@ export function importCommands(program: Command): void {
       withStore(async (store) => {
         const prompt = await promptOrFail(store, publicId)
         const { parseEntryLine } = await import('./parse-line.ts')
-        const { imported, alreadyThere } = await store.history.import(prompt, readBatches(parseEntryLine))
+        const { imported, alreadyThere } = await store.history.import(
+          prompt,
+          readBatches(parseEntryLine),
+          Date.now(),
+          operator,
+        )
         const text = `Imported ${formatCount(imported, 'entry', 'entries')} into prompt ${publicId}; ${formatNumber(alreadyThere)} existed already.`
         print(command, { imported, already_there: alreadyThere }, text)
       }),
@@ -41,7 +47,10 @@ export function importCommands(program: Command): void {
       withStore(async (store) => {
         const prompt = await promptOrFail(store, publicId)
         const { parseSignalLine } = await import('./parse-line.ts')
-        const { imported } = await store.signals.import(readBatches((text) => parseSignalLine(text, prompt)))
+        const { imported } = await store.signals.import(
+          readBatches((text) => parseSignalLine(text, prompt)),
+          { prompt, at: Date.now(), by: operator },
+        )
         print(command, { imported }, `Imported ${formatCount(imported, 'signal')} into prompt ${publicId}.`)
       }),
     )

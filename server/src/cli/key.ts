@@ -12,6 +12,7 @@ interface CreateOptions {
   org: number
   name: string
   role: Role
+  prompts?: string
   expires?: number
 }
 
@@ -24,13 +25,14 @@ export function keyCommands(program: Command): void {
     .requiredOption('--org <id>', 'ID of the organisation the key gives access to', integerArgument)
     .option('--name <name>', 'label in lists and in the audit log', 'unnamed')
     .addOption(new Option('--role <role>', 'what the key may do').choices(roles).default('standard'))
+    .option('--prompts <glob>', "limit the key to prompts whose name or path matches, such as 'prompts/support/**'")
     .option('--expires <duration>', 'time until the key expires, such as 90d (default: never)', lifetimeArgument)
-    .action(({ org, name, role, expires }: CreateOptions, command: Command) =>
+    .action(({ org, name, role, prompts, expires }: CreateOptions, command: Command) =>
       withStore(async (store) => {
         await organisationOrFail(store, org)
         const now = Date.now()
         const expiresAt = expires === undefined ? null : now + expires
-        const details = { organisationId: org, name, role, createdAt: now, expiresAt }
+        const details = { organisationId: org, name, role, prompts: prompts ?? null, createdAt: now, expiresAt }
         const issued = await issueKey(store.keys, details, operator)
         print(command, toIssuedKeyBody(issued), describeIssued(issued))
       }),
@@ -77,6 +79,7 @@ export function keyCommands(program: Command): void {
     )
 }
 
-function describeIssued({ key: { id, role, organisationId }, secret }: IssuedKey): string {
-  return `${secret}\nCreated key ${id} (${role}) for organisation ${organisationId}. Save it now: it is not shown again.`
+function describeIssued({ key: { id, role, prompts, organisationId }, secret }: IssuedKey): string {
+  const limit = prompts === null ? '' : `, limited to ${prompts}`
+  return `${secret}\nCreated key ${id} (${role}${limit}) for organisation ${organisationId}. Save it now: it is not shown again.`
 }

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { version } from '../version.ts'
 import { archiveCommands } from './archive.ts'
-import { auditCommand } from './audit.ts'
+import { auditCommands } from './audit.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { historyCommands } from './history.ts'
@@ -45,7 +45,7 @@ function createProgram(): Command {
   historyCommands(program)
   repoCommands(program)
   importCommands(program)
-  auditCommand(program)
+  auditCommands(program)
   archiveCommands(program)
   return program
 }

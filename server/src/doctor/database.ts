@@ -1,11 +1,11 @@
 import type { Instant } from '../domain/time.ts'
-import type { Row } from '../store/sql/database.ts'
+import type { Row, Value } from '../store/sql/database.ts'
 import type { Finding } from './finding.ts'
 
 /** A read-only connection to the database. */
 export interface DatabaseReader {
   engine: 'sqlite' | 'postgres'
-  rows(sql: string): Promise<Row[]>
+  rows(sql: string, parameters?: Value[]): Promise<Row[]>
   /** Runs `work` on one snapshot of the database, unaffected by concurrent writes. */
   snapshot<T>(work: () => Promise<T>): Promise<T>
   /** An SQL expression for the first millisecond of the month of a timestamp column. */

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Clock } from '../domain/time.ts'
+import { checkAudit } from './audit.ts'
 import { checkClock } from './clock.ts'
 import type { DatabaseReader } from './database.ts'
 import { checkDataDirectory } from './disk.ts'
@@ -56,7 +57,13 @@ async function openDatabase({ databaseUrl, databasePoolSize }: Config, now: Cloc
   return openPostgres(databaseUrl, databasePoolSize, now)
 }
 
-const countChecks = { usage: checkUsage, hours: checkHours, history: checkHistory, ownership: checkOwnership }
+const countChecks = {
+  usage: checkUsage,
+  hours: checkHours,
+  history: checkHistory,
+  ownership: checkOwnership,
+  audit: checkAudit,
+}
 
 async function checkDatabase(
   database: DatabaseReader,

@@ -12,6 +12,7 @@ const references = [
   ['edits', 'repository_id', 'repositories'],
   ['pulls', 'repository_id', 'repositories'],
   ['deliveries', 'repository_id', 'repositories'],
+  ['history_entries', 'key_id', 'api_keys'],
   ['sessions', 'key_id', 'api_keys'],
 ] as const
 

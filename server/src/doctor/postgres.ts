@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { type Instant, monthStart, nextMonthStart } from '../domain/time.ts'
-import { getTypeParser, minServerVersion } from '../store/postgres/database.ts'
+import { getTypeParser, minServerVersion, numberPlaceholders } from '../store/postgres/database.ts'
 import { partitionName } from '../store/postgres/partitions.ts'
-import type { Row } from '../store/sql/database.ts'
+import type { Row, Value } from '../store/sql/database.ts'
 import type { DatabaseReader } from './database.ts'
 import { type Finding, fail, ok, reasonOf, runCheck, warn } from './finding.ts'
 
@@ -29,7 +29,8 @@ export async function openPostgres(url: string, poolSize: number, now: () => Ins
     await client.end().catch(() => {})
     throw new Error(`${address}: ${reasonOf(error)}`)
   }
-  const rows = async (sql: string): Promise<Row[]> => (await client.query(sql)).rows
+  const rows = async (sql: string, parameters: Value[] = []): Promise<Row[]> =>
+    (await client.query(numberPlaceholders(sql), parameters)).rows
 
   return {
     engine: 'postgres',

@@ -2,7 +2,7 @@ import { constants, existsSync, statSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { Row } from '../store/sql/database.ts'
+import type { Row, Value } from '../store/sql/database.ts'
 import type { DatabaseReader } from './database.ts'
 import { checkFreeSpace, formatSize } from './disk.ts'
 import { type Finding, fail, ok, oneLine, reasonOf, runCheck, warn } from './finding.ts'
@@ -14,7 +14,7 @@ export async function openSqlite(path: string): Promise<DatabaseReader> {
   const file = resolve(path)
   if (!existsSync(file)) throw new Error(`${file} does not exist. The service creates a missing file on start`)
   const connection = await connect(file)
-  const rows = async (sql: string) => connection.prepare(sql).all() as Row[]
+  const rows = async (sql: string, parameters: Value[] = []) => connection.prepare(sql).all(...parameters) as Row[]
 
   return {
     engine: 'sqlite',

@@ -1,4 +1,5 @@
 import type { Actor } from './access/audit.ts'
+import { matchesGlob } from './glob.ts'
 import type { PageRequest } from './page.ts'
 import { randomBase62 } from './random.ts'
 import { validLine } from './text.ts'
@@ -25,6 +26,12 @@ export interface PromptPage {
 
 export const promptSorts = ['name', 'last_change', 'signals', 'positive_share'] as const
 
+/** `search` is part of the name or path; `glob`, if not null, must match one of them. */
+export interface PromptFilter {
+  search: string
+  glob: string | null
+}
+
 /** `since` limits which signals count. Prompts without a value to sort by come last in both directions. */
 export interface PromptOrder {
   by: (typeof promptSorts)[number]
@@ -39,8 +46,8 @@ export interface PromptStore {
   /** For the CLI, which is not limited to one organisation. */
   findInAnyOrganisation(publicId: string): Promise<Prompt | null>
   list(organisationId: number): Promise<Prompt[]>
-  /** The prompts that match the search, in the given order, then by name and ID. */
-  page(organisationId: number, search: string, order: PromptOrder, request: PageRequest): Promise<PromptPage>
+  /** The prompts that match the filter, in the given order, then by name and ID. */
+  page(organisationId: number, filter: PromptFilter, order: PromptOrder, request: PageRequest): Promise<PromptPage>
   /** Null if the prompt has been deleted. */
   rename(prompt: Prompt, name: string, at: Instant, by: Actor): Promise<Prompt | null>
   /** Hides the prompt. Its history and signals stay stored. */
@@ -62,10 +69,20 @@ export function validPromptName(text: string): string {
   return validLine('name', text, 1_000)
 }
 
-/** Matches prompts by part of their name or path, ignoring case and Unicode normalisation. */
-export function promptSearch(text: string): (prompt: Prompt) => boolean {
-  const term = folded(text)
-  return ({ name, path }) => folded(name).includes(term) || (path !== null && folded(path).includes(term))
+/** The search ignores case and Unicode normalisation; the glob does not. */
+export function matchesFilter({ search, glob }: PromptFilter): (prompt: Prompt) => boolean {
+  const term = folded(search)
+  return (prompt) => {
+    const { name, path } = prompt
+    return (
+      matchesPromptGlob(glob, prompt) && (folded(name).includes(term) || (path !== null && folded(path).includes(term)))
+    )
+  }
+}
+
+/** Whether the glob matches the name or the path. Without a glob, every prompt matches. */
+export function matchesPromptGlob(glob: string | null, { name, path }: Pick<Prompt, 'name' | 'path'>): boolean {
+  return glob === null || matchesGlob(glob, name) || (path !== null && matchesGlob(glob, path))
 }
 
 function folded(text: string): string {

@@ -47,7 +47,8 @@ export function nextMonthStart(at: Instant): Instant {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)
 }
 
-export const hour = 3_600_000
+export const minute = 60_000
+export const hour = 60 * minute
 export const day = 24 * hour
 
 export function hourStart(at: Instant): Instant {

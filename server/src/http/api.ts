@@ -1,14 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Access, Role } from '../domain/access/api-key.ts'
-import { lookupId, type Prompt } from '../domain/prompt.ts'
+import { lookupId, matchesPromptGlob, type Prompt } from '../domain/prompt.ts'
 import type { Instant } from '../domain/time.ts'
 import { auditRoutes } from './audit/routes.ts'
-import { authenticate, authenticateSession, bearerToken } from './auth.ts'
+import { authenticate, authenticateSession } from './auth.ts'
 import type { Context } from './context.ts'
 import { forbidden, notFound, overloaded } from './errors.ts'
 import { historyRoutes } from './history/routes.ts'
 import { impactRoutes } from './impact/routes.ts'
 import { acceptJsonBodies } from './json-bodies.ts'
+import { createRejectedKeys } from './keys/rejected.ts'
 import { keyRoutes } from './keys/routes.ts'
 import { promptRoutes } from './prompts/routes.ts'
 import { repositoryRoutes } from './repositories/routes.ts'
@@ -33,16 +34,17 @@ export const slowBodyMs = 500
 
 /** Everything under /api/v1. Every route runs the same checks in the same order: key, role, path and prompt, body. */
 export function api(context: Context) {
-  const { store, lastUsed, publicUrl, clock } = context
+  const { store, lastUsed, publicUrl, clock, log } = context
 
   return async (app: FastifyInstance) => {
+    const rejectedKeys = createRejectedKeys(app.auditThrottle, log, clock)
+    const { loadShedder } = app
     app.decorateRequest('access')
     app.decorateRequest('prompt')
 
     function identify(request: FastifyRequest, reply: FastifyReply, now: Instant): Promise<Access> {
       const { authorization, cookie } = request.headers
-      if (authorization !== undefined || cookie === undefined)
-        return authenticate(store, bearerToken(authorization), now)
+      if (authorization !== undefined || cookie === undefined) return authenticate(store, rejectedKeys, request, now)
       // Keep session data out of the browser's cache, and stop the browser from guessing another content type.
       reply.header('Cache-Control', 'no-store').header('X-Content-Type-Options', 'nosniff')
       return authenticateSession(store, request, publicUrl(), now)
@@ -54,6 +56,8 @@ export function api(context: Context) {
       const access = await identify(request, reply, now)
       request.access = access
       if (request.adminsOnly && access.role !== 'admin') throw overloaded
+      const turn = loadShedder.admit(request, reply, access)
+      if (turn !== undefined) await turn
       lastUsed.record(access.keyId, now)
       if (request.is404) throw notFound()
       const { roles } = request.routeOptions.config
@@ -62,6 +66,11 @@ export function api(context: Context) {
       if (promptId !== undefined) {
         const prompt = await store.prompts.find(access.organisationId, lookupId(promptId))
         if (prompt === null) throw notFound()
+        if (!matchesPromptGlob(access.prompts, prompt)) {
+          // The cache knows a hidden prompt but not an unknown one: without this lookup, a response time would tell them apart.
+          await store.prompts.find(access.organisationId, lookupId(''))
+          throw notFound()
+        }
         request.prompt = prompt
       }
     }
@@ -70,8 +79,10 @@ export function api(context: Context) {
     app.addHook('onRequest', authorise)
     // Again if the body was slow to arrive: the key may have been revoked in the meantime.
     app.addHook('preHandler', (request, reply, done) => {
-      if (performance.now() - request.arrivedAt > slowBodyMs) authorise(request, reply).then(() => done(), done)
-      else done()
+      const isSlow = performance.now() - request.arrivedAt > slowBodyMs
+      const ready = isSlow ? authorise(request, reply) : loadShedder.resume(request)
+      if (ready === undefined) done()
+      else ready.then(() => done(), done)
     })
 
     acceptJsonBodies(app)

@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance, type onSendHookHandler, type RouteOptions } from 'fastify'
 import type { Logger } from 'pino'
 import { api } from './api.ts'
+import { type AuditThrottle, createAuditThrottle } from './audit/throttle.ts'
 import { consoleRoutes } from './console/routes.ts'
 import type { Context, RequestObserver } from './context.ts'
 import { docsRoutes } from './docs/routes.ts'
@@ -15,6 +16,7 @@ import { webhookRoutes } from './webhooks/routes.ts'
 declare module 'fastify' {
   interface FastifyInstance {
     loadShedder: LoadShedder
+    auditThrottle: AuditThrottle
   }
   interface FastifyRequest {
     /** When the headers arrived, on the monotonic clock. */
@@ -23,10 +25,11 @@ declare module 'fastify' {
 }
 
 const secondMs = 1_000
+const auditFlushIntervalMs = 10 * secondMs
 
 /** Builds the service. The caller decides where it listens. */
 export function buildApp(context: Context): FastifyInstance {
-  const { store, log, clock, observer } = context
+  const { store, log, clock, limits, observer } = context
   const requestId = createRequestIds()
   const app = Fastify({
     // Fastify's logger would create a child logger per request, even where nothing is logged.
@@ -72,8 +75,10 @@ export function buildApp(context: Context): FastifyInstance {
   })
 
   app.register(healthRoutes(context))
-  const loadShedder = createLoadShedder(store.queues, log)
+  const loadShedder = createLoadShedder(store.queues, limits, log)
   app.decorate('loadShedder', loadShedder)
+  app.decorate('auditThrottle', createAuditThrottle(store.audit, clock))
+  flushRegularly(app, log)
   // Health checks stay outside: they must respond under overload too.
   app.register(async (guarded) => {
     loadShedder.guard(guarded)
@@ -83,6 +88,17 @@ export function buildApp(context: Context): FastifyInstance {
     guarded.register(api(context), { prefix: '/api/v1' })
   })
   return app
+}
+
+/** Also after the last request: the database is still open then. */
+function flushRegularly(app: FastifyInstance, log: Logger): void {
+  const flush = (all = false) =>
+    app.auditThrottle.flush(all).catch((error) => log.warn({ err: error }, 'could not write to the audit log'))
+  const timer = setInterval(flush, auditFlushIntervalMs).unref()
+  app.addHook('onClose', async () => {
+    clearInterval(timer)
+    await flush(true)
+  })
 }
 
 function observeRequests(app: FastifyInstance, observer: RequestObserver): void {

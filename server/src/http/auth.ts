@@ -1,10 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { FastifyRequest } from 'fastify'
 import { type Access, hashSecret, isActive, isWellFormedSecret } from '../domain/access/api-key.ts'
 import { hashToken } from '../domain/access/session.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { Store } from '../domain/store.ts'
 import type { Instant } from '../domain/time.ts'
 import { unauthorized } from './errors.ts'
+import type { RejectedKeys } from './keys/rejected.ts'
 import { isSameOrigin } from './same-origin.ts'
 import { sessionTokenIn } from './sessions/cookie.ts'
 
@@ -14,15 +16,31 @@ export const crossOriginMessage =
 const bearer = /^bearer +(\S+)$/i
 
 /** The token of an Authorization header, or an empty string without a bearer token. */
-export function bearerToken(authorization = ''): string {
+function bearerToken(authorization = ''): string {
   return bearer.exec(authorization)?.[1] ?? ''
 }
 
 /** Resolves an API key. Missing, malformed, unknown, revoked and expired keys all give the same error. */
-export async function authenticate(store: Store, secret: string, now: Instant): Promise<Access> {
-  if (!isWellFormedSecret(secret)) throw unauthorized()
+export async function authenticate(
+  store: Store,
+  rejectedKeys: RejectedKeys,
+  request: FastifyRequest,
+  now: Instant,
+): Promise<Access> {
+  const secret = bearerToken(request.headers.authorization)
+  if (!isWellFormedSecret(secret)) {
+    if (secret !== '') rejectedKeys.unknown(request.ip)
+    throw unauthorized()
+  }
   const access = await store.keys.findAccess(hashSecret(secret))
-  if (access === null || !isActive(access, now)) throw unauthorized()
+  if (access === null) {
+    rejectedKeys.unknown(request.ip)
+    throw unauthorized()
+  }
+  if (!isActive(access, now)) {
+    rejectedKeys.inactive(access, request.ip)
+    throw unauthorized()
+  }
   return access
 }
 

@@ -15,7 +15,17 @@ export interface Context {
   consoleFolder: URL
   clock: Clock
   log: Logger
+  limits: RequestLimits
   observer?: RequestObserver
+}
+
+/** How much of a process one caller may use: see docs/operations/overload.md. */
+export interface RequestLimits {
+  /** Percent of the requests and body bytes that the process accepts. */
+  organisationShare: number
+  keyShare: number
+  /** Light requests of one organisation that are at work at the same time. A heavy one counts as several. */
+  organisationConcurrency: number
 }
 
 /** Receives the duration and status of every response. */

@@ -14,8 +14,18 @@ const statusOf: Record<ErrorCode, number> = {
   internal_error: 500,
 }
 
-/** A single instance, so that rejecting a request under overload does not even allocate an error. */
-export const overloaded = new DomainError('internal_error', 'The service is overloaded. Retry in a few seconds.')
+/** Too many requests, rather than a failure: not logged as one, and worth another attempt. */
+export class OverloadError extends DomainError {
+  constructor(message: string) {
+    super('internal_error', message)
+  }
+}
+
+// Single instances, so that rejecting a request under overload does not even allocate an error.
+export const overloaded = new OverloadError('The service is overloaded. Retry in a few seconds.')
+export const organisationOverloaded = new OverloadError(
+  'Too many requests of this key or organisation are in flight. Retry in a few seconds.',
+)
 
 export function unauthorized(): DomainError {
   return new DomainError(
@@ -61,7 +71,7 @@ function wireName(field: string): string {
 export function errorHandler(log: Logger, clock: Clock) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const error = asDomainError(thrown)
-    if (error === overloaded) reply.header('Retry-After', 2)
+    if (error instanceof OverloadError) reply.header('Retry-After', 2)
     else if (error.code === 'internal_error') log.error({ requestId: request.id, err: thrown }, 'request failed')
     if (error.code === 'unauthorized') reply.header('WWW-Authenticate', 'Bearer')
     if (error instanceof MonthlyLimitError) {

@@ -1,58 +1,100 @@
-import { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
+import type { Access } from '../domain/access/api-key.ts'
 import { invalid } from '../domain/errors.ts'
 import type { Queues } from '../domain/store.ts'
-import { overloaded } from './errors.ts'
+import { type Caller, createCallers } from './callers.ts'
+import type { RequestLimits } from './context.ts'
+import { type OverloadError, organisationOverloaded, overloaded } from './errors.ts'
+import { createFairQueue, heavyWeight, lightWeight } from './fair-queue.ts'
 import { bodyLimit } from './json-bodies.ts'
+import { emptyOccupancy, hasRoom, type Occupancy, occupy, type RequestKind, shareOf, vacate } from './occupancy.ts'
+import { pauseConnection } from './pause-connection.ts'
+import { drainBody } from './request-drain.ts'
+import { onResponseEnd } from './response-end.ts'
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Costs about as much as one row: many of them may be at work at once. */
+    light?: boolean
+  }
   interface FastifyRequest {
     /** Body bytes counted for this request while it is in flight, otherwise -1. */
     bodyBytesInFlight: number
     /** Admitted on a slot reserved for admins: to be rejected unless the key turns out to be one. */
     adminsOnly: boolean
+    /** Null until the key is known. */
+    caller: Caller | null
+    weight: number
+    isRunning: boolean
+    isResponding: boolean
   }
 }
 
-/** Rejects requests under overload before they cost anything: no body is read, no key is looked up. */
+/** Rejects requests under overload before they cost anything, and shares the service among its callers. */
 export interface LoadShedder {
   /** Applies the limits to the routes of `app`. */
   guard(app: FastifyInstance): void
-  inFlight(): { reads: number; writes: number; bodyBytes: number }
+  /** Applies the limits of the caller. Resolves when the request may start, or returns undefined if it may at once. */
+  admit(request: FastifyRequest, reply: FastifyReply, access: Access): Promise<void> | undefined
+  /** Lets a request go on that has waited for its body. */
+  resume(request: FastifyRequest): Promise<void> | undefined
+  countRejection(reason: Reason): void
+  /** Counts a rejection, slows its client down, and returns the error to throw. */
+  reject(reason: Reason, request: FastifyRequest, reply: FastifyReply, error?: OverloadError): OverloadError
+  inFlight(): Occupancy
   rejected(): Record<Reason, number>
 }
 
-type Reason = 'reads' | 'writes' | 'bodies' | 'stalled'
+const reasons = [
+  'reads',
+  'writes',
+  'webhooks',
+  'bodies',
+  'stalled',
+  'organisation',
+  'key',
+  'unread',
+  'exports',
+] as const
+
+type Reason = (typeof reasons)[number]
 
 // The service handles several thousand requests per second, so the last one in the queue waits a fraction of a second.
-const maxWrites = 2_000
-const maxReads = 2_000
+const capacity: Occupancy = { reads: 2_000, writes: 2_000, webhooks: 500, bodyBytes: 48 * 1024 * 1024 }
 const adminReads = 200
-const maxBodyBytes = 48 * 1024 * 1024
+// Responses of an organisation that its clients do not read. The largest single response has a few megabytes.
+const maxUnreadBytes = 16 * 1024 * 1024
 // If the database has not answered for this long, a new request would only time out in the queue.
 const stallTimeoutMs = 5_000
-const pauseAfterRejectionMs = 500
 const logEveryMs = 10_000
 
-export function createLoadShedder({ refresh, signals }: Queues, log: Logger): LoadShedder {
-  const rejected: Record<Reason, number> = { reads: 0, writes: 0, bodies: 0, stalled: 0 }
-  let reads = 0
-  let writes = 0
-  let bodyBytes = 0
+export function createLoadShedder({ refresh, signals }: Queues, limits: RequestLimits, log: Logger): LoadShedder {
+  const organisationLimit = shareOf(capacity, limits.organisationShare)
+  const keyLimit = shareOf(capacity, limits.keyShare)
+  const queue = createFairQueue(limits.organisationConcurrency)
+  const callerOf = createCallers()
+  const used = emptyOccupancy()
+  const rejected = Object.fromEntries(reasons.map((reason) => [reason, 0])) as Record<Reason, number>
   let suppressed = 0
   let lastLoggedAt = Number.NEGATIVE_INFINITY
 
-  function rejectionReason(request: FastifyRequest, isRead: boolean, length: number): Reason | null {
+  function rejectionReason(request: FastifyRequest, kind: RequestKind, length: number): Reason | null {
     if (refresh.stalledForMs() > stallTimeoutMs) return 'stalled'
-    if (isRead) {
-      if (reads < maxReads) return null
+    if (kind === 'reads') {
+      if (used.reads < capacity.reads) return null
       request.adminsOnly = true
-      return reads < maxReads + adminReads ? null : 'reads'
+      return used.reads < capacity.reads + adminReads ? null : 'reads'
     }
     if (signals.stalledForMs() > stallTimeoutMs) return 'stalled'
-    if (writes >= maxWrites) return 'writes'
-    return bodyBytes + length > maxBodyBytes ? 'bodies' : null
+    if (used[kind] >= capacity[kind]) return kind
+    return used.bodyBytes + length > capacity.bodyBytes ? 'bodies' : null
+  }
+
+  function callerRejectionReason({ organisation, used: ofKey }: Caller, kind: RequestKind, length: number) {
+    if (!hasRoom(organisation.used, organisationLimit, kind, length)) return 'organisation'
+    if (!hasRoom(ofKey, keyLimit, kind, length)) return 'key'
+    return organisation.unreadBytes > maxUnreadBytes ? 'unread' : null
   }
 
   /** Counts every rejection but logs at most one line per interval, so that an overload does not flood the log. */
@@ -61,76 +103,130 @@ export function createLoadShedder({ refresh, signals }: Queues, log: Logger): Lo
     suppressed++
     const now = performance.now()
     if (now - lastLoggedAt < logEveryMs) return
-    log.warn({ rejected: suppressed, reason, reads, writes, bodyBytes }, 'overloaded: rejecting requests')
+    log.warn({ rejected: suppressed, reason, ...used }, 'overloaded: rejecting requests')
     suppressed = 0
     lastLoggedAt = now
+  }
+
+  function reject(reason: Reason, request: FastifyRequest, reply: FastifyReply, error = overloaded): OverloadError {
+    countRejection(reason)
+    pauseConnection(request, reply)
+    return error
+  }
+
+  function enter(request: FastifyRequest): Promise<void> | undefined {
+    if (request.isRunning) return undefined
+    request.isRunning = true
+    const { keyId, organisation } = request.caller as Caller
+    return queue.enter(organisation[laneOf(request)], keyId, request.weight)
+  }
+
+  function leave(request: FastifyRequest): void {
+    if (!request.isRunning) return
+    request.isRunning = false
+    queue.leave((request.caller as Caller).organisation[laneOf(request)], request.weight)
+  }
+
+  function release(request: FastifyRequest): void {
+    const { caller, bodyBytesInFlight } = request
+    const kind = kindOf(request)
+    request.bodyBytesInFlight = -1
+    vacate(used, kind, bodyBytesInFlight)
+    if (caller === null) return
+    vacate(caller.used, kind, bodyBytesInFlight)
+    vacate(caller.organisation.used, kind, bodyBytesInFlight)
+  }
+
+  /** The request stays in flight until the client has read the response, unless the client is unknown. */
+  function respond(request: FastifyRequest, reply: FastifyReply, payload: unknown): void {
+    request.isResponding = true
+    leave(request)
+    const { caller } = request
+    if (caller === null) {
+      // Otherwise strangers who read nothing would occupy the service. They get nothing but small or shared responses.
+      release(request)
+      return
+    }
+    const { organisation } = caller
+    const size = typeof payload === 'string' ? payload.length : 0
+    organisation.unreadBytes += size
+    onResponseEnd(request.raw, reply.raw, () => {
+      organisation.unreadBytes -= size
+      release(request)
+    })
   }
 
   return {
     guard(app) {
       app.decorateRequest('bodyBytesInFlight', -1)
       app.decorateRequest('adminsOnly', false)
+      app.decorateRequest('caller', null)
+      app.decorateRequest('weight', heavyWeight)
+      app.decorateRequest('isRunning', false)
+      app.decorateRequest('isResponding', false)
 
       app.addHook('onRequest', (request, reply, done) => {
-        const isRead = isReadRequest(request)
-        const length = bodyLength(request)
-        const reason = rejectionReason(request, isRead, length)
+        const kind = kindOf(request)
+        const length = kind === 'webhooks' ? 0 : bodyLength(request)
+        const reason = rejectionReason(request, kind, length)
         if (reason !== null) {
-          countRejection(reason)
-          pauseConnection(request, reply)
-          done(overloaded)
+          done(reject(reason, request, reply))
           return
         }
-        if (isRead) reads++
-        else writes++
-        bodyBytes += length
+        occupy(used, kind, length)
         request.bodyBytesInFlight = length
         done()
       })
 
-      // If the client disconnected during the key lookup, the body stream never ends and the request would hang.
       app.addHook('preParsing', (request, _reply, body, done) => {
-        if (request.raw.destroyed) done(invalid('The connection closed before the body arrived'))
-        else done(null, body)
+        // If the client disconnected during the key lookup, the body stream never ends and the request would hang.
+        if (request.raw.destroyed) {
+          done(invalid('The connection closed before the body arrived'))
+          return
+        }
+        // A slow client must not keep other requests of its organisation waiting.
+        if (request.raw.complete === false) leave(request)
+        done(null, body)
       })
 
       // onSend runs for every request, also after a disconnect. Node's response events do not.
-      app.addHook('onSend', (request, _reply, payload, done) => {
-        if (request.bodyBytesInFlight >= 0) {
-          if (isReadRequest(request)) reads--
-          else writes--
-          bodyBytes -= request.bodyBytesInFlight
-          request.bodyBytesInFlight = -1
-        }
+      app.addHook('onSend', (request, reply, payload, done) => {
+        if (request.bodyBytesInFlight >= 0 && !request.isResponding) respond(request, reply, payload)
+        drainBody(request, reply)
         done(null, payload)
       })
     },
-    inFlight: () => ({ reads, writes, bodyBytes }),
+
+    admit(request, reply, access) {
+      if (request.caller === null) {
+        const caller = callerOf(access)
+        const kind = kindOf(request)
+        const reason = callerRejectionReason(caller, kind, request.bodyBytesInFlight)
+        if (reason !== null) throw reject(reason, request, reply, organisationOverloaded)
+        occupy(caller.used, kind, request.bodyBytesInFlight)
+        occupy(caller.organisation.used, kind, request.bodyBytesInFlight)
+        request.caller = caller
+        const { config } = request.routeOptions
+        request.weight = config.light || request.is404 ? lightWeight : heavyWeight
+      }
+      return enter(request)
+    },
+
+    resume: (request) => (request.caller === null ? undefined : enter(request)),
+    countRejection,
+    reject,
+    inFlight: () => used,
     rejected: () => rejected,
   }
 }
 
-/**
- * Stops reading from the connection for a while after a rejection. A rejection costs about as much as a response, nearly
- * all of it HTTP handling, so a client that retries at once would take that time from the requests in flight.
- */
-function pauseConnection({ raw: request }: FastifyRequest, { raw: response }: FastifyReply): void {
-  const { socket } = request
-  // Injected requests have no real socket.
-  if (!(socket instanceof Socket)) return
-  let unfinished = 2
-  const pause = () => {
-    if (--unfinished > 0) return
-    socket.pause()
-    setTimeout(() => socket.resume(), pauseAfterRejectionMs).unref()
-  }
-  // Until both have finished, Node itself keeps reading from the socket.
-  request.once('end', pause).resume()
-  response.once('finish', pause)
+function kindOf({ method, url }: FastifyRequest): RequestKind {
+  if (method === 'GET' || method === 'HEAD') return 'reads'
+  return url.startsWith('/webhooks/') ? 'webhooks' : 'writes'
 }
 
-function isReadRequest({ method }: FastifyRequest): boolean {
-  return method === 'GET' || method === 'HEAD'
+function laneOf({ method }: FastifyRequest): 'reads' | 'writes' {
+  return method === 'GET' || method === 'HEAD' ? 'reads' : 'writes'
 }
 
 function bodyLength(request: FastifyRequest): number {

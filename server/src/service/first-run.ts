@@ -26,7 +26,7 @@ export async function firstRun(store: Store, now: Instant): Promise<FirstRun | n
   } as const
   const { secret } = await issueKey(store.keys, owner, operator)
   const prompt = await store.prompts.create(newPrompt(organisation.id, 'prompts/welcome.md', now), operator)
-  for (const entry of sampleHistory(now)) await store.history.record(prompt, newHistoryEntry(entry))
+  for (const entry of sampleHistory(now)) await store.history.record(prompt, newHistoryEntry(entry), now, operator)
   return { secret, promptId: prompt.publicId }
 }
 

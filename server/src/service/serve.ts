@@ -58,6 +58,7 @@ export async function serve(config: Config): Promise<Served> {
     consoleFolder,
     clock: Date.now,
     log,
+    limits: config.requestLimits,
     ...(metrics && { observer: metrics.requests }),
   })
   const running: Running = {

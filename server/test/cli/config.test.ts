@@ -21,6 +21,7 @@ describe('Settings', () => {
       allowRepositoryRedirects: false,
       repositorySizeLimitMb: 2048,
       signalRetentionDays: null,
+      requestLimits: { organisationShare: 75, keyShare: 50, organisationConcurrency: 32 },
     })
   })
 

@@ -216,6 +216,7 @@ onEachEngine('Authentication', (engine) => {
       consoleFolder: service.consoleFolder,
       clock: () => service.now,
       log: pino({ level: 'silent' }),
+      limits: service.limits,
     })
     t.after(() => app.close())
     const ids = ['malformed', 'pmt_000000000000000000000000', other.prompt.publicId]
@@ -234,11 +235,18 @@ onEachEngine('Authentication', (engine) => {
     })
   })
 
-  test('every role can create signals; standard and admin keys can read history', async () => {
-    for (const role of ['ingest', 'standard', 'admin'] as const) {
+  test('standard and admin keys can create signals and read history, ingest keys only create, and reader keys only read', async () => {
+    const expected = [
+      ['ingest', 201, 403],
+      ['recorder', 403, 403],
+      ['reader', 403, 200],
+      ['standard', 201, 200],
+      ['admin', 201, 200],
+    ] as const
+    for (const [role, signal, history] of expected) {
       const tenant = await service.tenant('free', role)
-      assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 201, role)
-      if (role !== 'ingest') assert.equal((await tenant.history()).statusCode, 200, role)
+      const created = await tenant.signal({ value: 'positive' })
+      assert.deepEqual([created.statusCode, (await tenant.history()).statusCode], [signal, history], role)
     }
   })
 

@@ -130,9 +130,9 @@ onEachEngine('Recording history entries', (engine) => {
     assert.equal((await tenant.history()).json().pagination.total_count, 0)
   })
 
-  test('only an admin key of the organisation can record entries', async () => {
+  test('only an admin or recorder key of the organisation can record entries', async () => {
     const [tenant, other] = [await admin(), await admin()]
-    for (const role of ['standard', 'ingest'] as const) {
+    for (const role of ['standard', 'ingest', 'reader'] as const) {
       const key = await service.key(tenant.organisation, role)
       const response = await service.app.inject({
         method: 'POST',
@@ -180,6 +180,7 @@ onEachEngine('Reading a history entry', (engine) => {
       before: 'Be kind.\n',
       after: 'Be kind.\nAlways.\n',
       patch: '--- a/prompts/p.md\n+++ b/prompts/p.md\n@@ -1 +1,2 @@\n Be kind.\n+Always.\n',
+      key_id: null,
     })
     assert.deepEqual(contentsOf(added as Details), {
       path: 'prompts/p.md',
@@ -225,6 +226,7 @@ onEachEngine('Reading a history entry', (engine) => {
       before: 'Be kind.\n',
       after: 'Be brave.\n',
       patch: '--- a/prompts/p.md\n+++ b/prompts/p.md\n@@ -1 +1 @@\n-Be kind.\n+Be brave.\n',
+      key_id: null,
     })
   })
 
@@ -242,14 +244,31 @@ onEachEngine('Reading a history entry', (engine) => {
     )
   })
 
-  test('an entry that was recorded over the API has null details', async () => {
-    const tenant = await service.tenant()
-    const { id } = await tenant.recordEntry()
-    const response = await service.app.inject({ url: `${tenant.path}/history/${id}`, headers: tenant.headers })
-    assertMatchesSchema(entryDetailsSchema, response)
-    const [listed] = (await tenant.history()).json().data
+  test('an entry that was recorded over the API has null details and the ID of the key, which the list does not show', async () => {
+    const tenant = await service.tenant('free', 'admin')
+    const { headers } = tenant
+    const url = `${tenant.path}/history`
+    const recorder = { authorization: `Bearer ${await service.key(tenant.organisation, 'recorder')}` }
+    const keyIds = (await service.store.keys.list(tenant.organisation.id)).map(({ id }) => id)
+    await service.app.inject({ method: 'POST', url, headers: recorder, payload: deployed })
+    // Recording it again, with another key, changes nothing.
+    await service.app.inject({ method: 'POST', url, headers, payload: deployed })
+    await service.app.inject({ method: 'POST', url, headers, payload: merged })
+    await tenant.recordEntry({ createdAt: 1 })
     const unknown = { message: null, actor: null, path: null, before: null, after: null, patch: null }
-    assert.deepEqual(response.json().data, { ...listed, ...unknown })
+    const listed: Entry[] = (await tenant.history()).json().data
+    const entries = await Promise.all(
+      listed.map(async ({ id }) => {
+        const response = await service.app.inject({ url: `${url}/${id}`, headers })
+        assertMatchesSchema(entryDetailsSchema, response)
+        return response.json().data
+      }),
+    )
+    assert.deepEqual(
+      entries,
+      listed.map((entry, i) => ({ ...entry, ...unknown, key_id: [...keyIds, null][i] })),
+    )
+    assert.equal(Object.keys(listed[0] as Entry).length, 8)
   })
 
   test('a lost mirror is fetched again; contents are null if the remote is gone too', async () => {

@@ -7,7 +7,7 @@ import { type Tenant, useService } from '../../../testing/service.ts'
 import { inBatches, signalFor } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { newPrompt, type Prompt } from '../../src/domain/prompt.ts'
-import { metadataQuery } from '../../src/domain/signals/erasure.ts'
+import { metadataQuery, startErasure } from '../../src/domain/signals/erasure.ts'
 import { canonicalJson } from '../../src/domain/signals/json-text.ts'
 import type { NewSignal, SignalValue } from '../../src/domain/signals/signal.ts'
 
@@ -293,7 +293,7 @@ onEachEngine('Erasing signals', (engine) => {
     const signals = Array.from({ length: 2_500 }, () => newSignal(tenant.prompt, '{"user":"u-1"}'))
     await service.store.signals.import(inBatches(signals))
     const query = metadataQuery('{"user":"u-1"}')
-    let erasure = await service.store.signals.startErasure(tenant.organisation.id, operator, service.now)
+    let erasure = startErasure(tenant.organisation.id, operator, service.now)
     while (erasure.erased === 0) erasure = await service.store.signals.eraseNextBatch(erasure, query)
     const first = erasure.erased
     assert.ok(first < 2_500)
@@ -301,9 +301,9 @@ onEachEngine('Erasing signals', (engine) => {
     const details = async () => {
       const filter = { action: 'signals.erased', since: null, until: null } as const
       const { entries } = await service.store.audit.page(tenant.organisation.id, filter, { page: '1', limit: 25 })
-      return entries.map((entry) => entry.details)
+      return entries.map((entry) => entry.details?.erased)
     }
-    assert.deepEqual(await details(), [{ erased: first }])
+    assert.deepEqual(await details(), [first])
     // A batch is one transaction: if part of it fails, nothing is erased.
     for (const table of ['signal_hours', 'audit']) {
       await queryRows(service.url, `alter table ${table} rename to elsewhere`)
@@ -313,7 +313,12 @@ onEachEngine('Erasing signals', (engine) => {
     }
     assert.equal(await erased(tenant, '{"user":"u-1"}'), 2_500 - first)
     assert.deepEqual(await stored(tenant.prompt), [])
-    assert.deepEqual(await details(), [{ erased: 2_500 - first }, { erased: first }])
+    const [last, ...earlier] = (await details()) as number[]
+    assert.deepEqual([(last as number) <= 1_000, earlier.at(-1)], [true, first])
+    assert.equal(
+      [last as number, ...earlier].reduce((sum, erased) => sum + erased),
+      2_500,
+    )
   })
 
   test('repeating a request with its idempotency key does not bring back an erased signal', async () => {

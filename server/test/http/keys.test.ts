@@ -50,6 +50,7 @@ onEachEngine('API keys', (engine) => {
       organisation_id: tenant.organisation.id,
       name: 'ci',
       role: 'admin',
+      prompts: null,
       created_at: '2026-11-15T12:00:00.000Z',
       expires_at: '2026-12-15T12:00:00.000Z',
     })
@@ -100,6 +101,7 @@ onEachEngine('API keys', (engine) => {
       organisation_id: tenant.organisation.id,
       name: 'test',
       role: 'admin',
+      prompts: null,
       hint: tenant.key.slice(-4),
       created_at: now,
       expires_at: null,
@@ -140,7 +142,7 @@ onEachEngine('API keys', (engine) => {
   test('a rotated key gets an identical replacement and works until the overlap ends', async () => {
     const tenant = await admin()
     const now = service.now
-    const body = { name: 'app', role: 'standard', expires_at: new Date(now + 90 * day).toISOString() }
+    const body = { name: 'app', role: 'standard', prompts: 'prompts/**', expires_at: new Date(now + 90 * day).toISOString() }
     const old = await create(tenant, body)
     try {
       service.now = now + 10 * day
@@ -152,6 +154,7 @@ onEachEngine('API keys', (engine) => {
         organisation_id: tenant.organisation.id,
         name: 'app',
         role: 'standard',
+        prompts: 'prompts/**',
         created_at: new Date(now + 10 * day).toISOString(),
         expires_at: new Date(now + 100 * day).toISOString(),
       })
@@ -226,8 +229,13 @@ onEachEngine('API keys', (engine) => {
       ['', '{"name":"\\ud800"}', /^name must be valid Unicode/],
       ['', { name: 'x'.repeat(201) }, /^name must be at most 200 characters/],
       ['', { name: null }, /^name must be a string/],
-      ['', { role: 'owner' }, /^role must be "ingest", "standard" or "admin"/],
+      ['', { role: 'owner' }, /^role must be "ingest", "recorder", "reader", "standard" or "admin"/],
       ['', { role: ['admin'] }, /^role must be /],
+      ['', { prompts: '' }, /^prompts must not be empty/],
+      ['', { prompts: 7 }, /^prompts must be a string or null/],
+      ['', { prompts: 'x'.repeat(201) }, /^prompts must be at most 200 characters/],
+      ['', { prompts: '*/'.repeat(11) }, /^prompts must have at most 10 wildcards/],
+      ['', { prompts: 'a/**', role: 'admin' }, /^prompts cannot limit the role admin/],
       ['', { expires_at: '2026-11-15T12:00:00.000Z' }, /^expires_at must be in the future/],
       ['', { expires_at: '1999-01-01T00:00:00Z' }, /^expires_at must be in the future/],
       ['', { expires_at: '2027-02-30T00:00:00Z' }, /^expires_at must be an ISO 8601 time/],

@@ -121,7 +121,7 @@ onEachEngine('The list of prompts', (engine) => {
       ['d', now - day],
     ] as const) {
       const prompt = prompts.find((prompt) => prompt.name === name) as Prompt
-      await service.store.history.record(prompt, newHistoryEntry(deployedEntry(at)))
+      await service.store.history.record(prompt, newHistoryEntry(deployedEntry(at)), at, operator)
     }
     const sorted = async (sort: string) => namesOf(await list(tenant, `?sort=${sort}`)).join('')
     assert.equal(await sorted('name'), 'abcd')

@@ -49,6 +49,7 @@ onEachEngine('Sessions', (engine) => {
           id: await keyIdOf(tenant.key),
           name: 'test',
           role: 'admin',
+          prompts: null,
           hint: tenant.key.slice(-4),
           expires_at: null,
         },

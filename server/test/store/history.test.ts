@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { deployedEntry, openTestStore, useService } from '../../../testing/service.ts'
 import { inBatches, signalFor } from '../../../testing/signals.ts'
+import { operator } from '../../src/domain/access/audit.ts'
 import { newHistoryEntry } from '../../src/domain/history/entry.ts'
 import type { NewSignal } from '../../src/domain/signals/signal.ts'
 import { day } from '../../src/domain/time.ts'
@@ -37,7 +38,7 @@ onEachEngine('The history of the store', (engine) => {
       Array.from({ length: 40 }, (_, i) => {
         const store = i % 2 === 0 ? service.store : other
         const entry = newHistoryEntry({ ...deployedEntry(((i * 7) % 40) * day), branchName: `b${i}` })
-        return store.history.record(tenant.prompt, entry)
+        return store.history.record(tenant.prompt, entry, service.now, operator)
       }),
     )
     const { entries, totalCount } = await other.history.page(tenant.prompt, { page: '1', limit: 100 })
@@ -54,7 +55,12 @@ onEachEngine('The history of the store', (engine) => {
     const tenant = await service.tenant()
     for (const at of [1, 3, 5]) await tenant.recordEntry({ createdAt: at * day })
     const entries = [6, 2, 4, 3, 2].map((at) => newHistoryEntry(deployedEntry(at * day)))
-    const result = await service.store.history.import(tenant.prompt, inBatches(entries.slice(0, 2), entries.slice(2)))
+    const result = await service.store.history.import(
+      tenant.prompt,
+      inBatches(entries.slice(0, 2), entries.slice(2)),
+      service.now,
+      operator,
+    )
     assert.deepEqual(result, { imported: 3, alreadyThere: 2 })
     const page = await service.store.history.page(tenant.prompt, { page: '1', limit: 4 })
     assert.deepEqual(
@@ -70,7 +76,7 @@ onEachEngine('The history of the store', (engine) => {
       yield [newHistoryEntry(deployedEntry(day))]
       throw new Error('broken source')
     }
-    await assert.rejects(service.store.history.import(tenant.prompt, failing()), /broken source/)
+    await assert.rejects(service.store.history.import(tenant.prompt, failing(), service.now, operator), /broken source/)
     async function* failingSignals(): AsyncGenerator<NewSignal[]> {
       yield [signalFor(tenant)]
       throw new Error('broken source')
@@ -91,15 +97,16 @@ onEachEngine('The history of the store', (engine) => {
       }
     }
     const results = await Promise.all([
-      service.store.history.import(a.prompt, interruptedBatches(1)),
-      service.store.history.import(b.prompt, interruptedBatches(10)),
+      service.store.history.import(a.prompt, interruptedBatches(1), service.now, operator),
+      service.store.history.import(b.prompt, interruptedBatches(10), service.now, operator),
     ])
     assert.deepEqual(results, Array(2).fill({ imported: 3, alreadyThere: 0 }))
   })
 
   test('importing an empty source stores nothing', async () => {
     const tenant = await service.tenant()
-    assert.deepEqual(await service.store.history.import(tenant.prompt, inBatches()), { imported: 0, alreadyThere: 0 })
+    const none = await service.store.history.import(tenant.prompt, inBatches(), service.now, operator)
+    assert.deepEqual(none, { imported: 0, alreadyThere: 0 })
     assert.deepEqual(await service.store.signals.import(inBatches()), { imported: 0 })
   })
 })

@@ -30,6 +30,7 @@ onEachEngine('The store', (engine) => {
       organisationId: organisation.id,
       name: 'ci',
       role: 'ingest',
+      prompts: null,
       hint: secret.slice(-4),
       createdAt: 5,
       expiresAt: 9,
@@ -128,7 +129,7 @@ onEachEngine('The store', (engine) => {
     await service.store.history.page(tenant.prompt, { page: '1', limit: 25 })
     const other = await openTestStore(service.url)
     await other.keys.revoke(cached.keyId, 7, operator)
-    await other.history.record(tenant.prompt, newHistoryEntry(deployedEntry(day)))
+    await other.history.record(tenant.prompt, newHistoryEntry(deployedEntry(day)), day, operator)
     await other.prompts.delete(tenant.prompt, 8, operator)
     // On PostgreSQL, changes by other processes may take 5 ms longer to show.
     await eventually(async () => {

@@ -1,21 +1,27 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { DomainError } from '../errors.ts'
+import { DomainError, invalidField } from '../errors.ts'
+import { validGlob } from '../glob.ts'
 import { base62, randomBase62 } from '../random.ts'
 import { validLine } from '../text.ts'
 import { type Instant, yearTenThousand } from '../time.ts'
 import type { Actor } from './audit.ts'
 import type { Plan } from './plan.ts'
 
-export const roles = ['ingest', 'standard', 'admin'] as const
+export const roles = ['ingest', 'recorder', 'reader', 'standard', 'admin'] as const
 
 export type Role = (typeof roles)[number]
+
+/** The roles that may read everything of the organisation, except what only admins see. */
+export const readerRoles = ['reader', 'standard', 'admin'] as const satisfies Role[]
 
 export interface ApiKey {
   id: number
   organisationId: number
   name: string
   role: Role
+  /** A glob: the key is limited to prompts whose name or path matches. Null for every prompt. */
+  prompts: string | null
   /** The last four characters of the secret, so users can tell their keys apart. */
   hint: string
   createdAt: Instant
@@ -28,16 +34,18 @@ export interface NewApiKey {
   organisationId: number
   name: string
   role: Role
+  prompts: string | null
   hash: string
   hint: string
   createdAt: Instant
   expiresAt: Instant | null
 }
 
-/** What a key grants: access to its organisation, on that organisation's plan, with the key's role. */
+/** What a key grants: access to its organisation, or to some of its prompts, on that organisation's plan, with the key's role. */
 export interface Access {
   keyId: number
   role: Role
+  prompts: string | null
   expiresAt: Instant | null
   revokedAt: Instant | null
   organisationId: number
@@ -66,7 +74,7 @@ export interface KeyStore {
 }
 
 /** What the caller chooses about a new key. */
-export type KeyDetails = Omit<NewApiKey, 'hash' | 'hint'>
+export type KeyDetails = Omit<NewApiKey, 'hash' | 'hint' | 'prompts'> & { prompts?: string | null }
 
 /** A key that was just created. The secret is available only now: the store keeps just its hash. */
 export interface IssuedKey {
@@ -94,7 +102,21 @@ export function hashSecret(secret: string): string {
 }
 
 export function newApiKey(secret: string, key: KeyDetails): NewApiKey {
-  return { ...key, name: validLine('name', key.name, 200), hash: hashSecret(secret), hint: secret.slice(-4) }
+  return {
+    ...key,
+    name: validLine('name', key.name, 200),
+    prompts: validPrompts(key),
+    hash: hashSecret(secret),
+    hint: secret.slice(-4),
+  }
+}
+
+function validPrompts({ role, prompts = null }: KeyDetails): string | null {
+  if (prompts === null) return null
+  // An admin could create another key without the limit.
+  if (role === 'admin')
+    throw invalidField('prompts', 'cannot limit the role admin, which manages the whole organisation')
+  return validGlob('prompts', prompts)
 }
 
 export async function issueKey(keys: KeyStore, details: KeyDetails, by: Actor): Promise<IssuedKey> {
@@ -119,12 +141,16 @@ export function inactiveKey(keyId: number): DomainError {
 }
 
 /** The replacement gets the same lifetime that the old key started with. */
-function replacementFor({ organisationId, name, role, createdAt, expiresAt }: ApiKey, now: Instant): KeyDetails {
+function replacementFor(
+  { organisationId, name, role, prompts, createdAt, expiresAt }: ApiKey,
+  now: Instant,
+): KeyDetails {
   const lifetimeMs = expiresAt === null ? null : expiresAt - createdAt
   return {
     organisationId,
     name,
     role,
+    prompts,
     createdAt: now,
     expiresAt: lifetimeMs === null ? null : Math.min(now + lifetimeMs, yearTenThousand - 1),
   }

@@ -1,19 +1,29 @@
 import type { PageRequest } from '../page.ts'
 import type { Instant } from '../time.ts'
+import type { ChainHead, ChainState } from './audit-chain.ts'
 
 export const auditActions = [
   'key.created',
   'key.rotated',
   'key.revoked',
+  'key.rejected',
+  'session.started',
   'prompt.created',
   'prompt.renamed',
   'prompt.deleted',
   'repository.connected',
   'repository.disconnected',
   'repository.secret_rotated',
+  'history.recorded',
+  'history.imported',
   'signal.retracted',
   'signals.erased',
+  'signals.exported',
+  'signals.imported',
   'organisation.plan_changed',
+  'organisation.exported',
+  'organisation.imported',
+  'audit.chained',
 ] as const
 
 export type AuditAction = (typeof auditActions)[number]
@@ -25,8 +35,22 @@ export const operator: Actor = null
 
 export type AuditDetails = Record<string, string | number>
 
+/** Something that happened, to be added to the audit log. */
+export interface NewAuditEntry {
+  organisationId: number
+  by: Actor
+  at: Instant
+  action: AuditAction
+  /** Defaults to the key that acts. */
+  subject?: { id: string | number; name: string }
+  details?: AuditDetails
+}
+
 export interface AuditEntry {
   id: number
+  /** The place in the organisation's chain, and the hash of the entry and everything before it. Null until it is chained. */
+  seq: number | null
+  hash: string | null
   at: Instant
   /** Null for the operator. `name` is the key's name at the time. */
   actor: { keyId: number; name: string } | null
@@ -44,14 +68,21 @@ export interface AuditFilter {
 }
 
 /**
- * Read-only: the store writes each entry in the same transaction as the change that it records, so neither can exist
- * without the other.
+ * The store writes the entry of a change in the same transaction as the change, so neither can exist without the other. No
+ * method changes or removes an entry: each contains the hash of the one before it (see audit-chain.ts).
  */
 export interface AuditStore {
+  /** For what leaves no other trace in the database, such as an export. */
+  record(entry: NewAuditEntry): Promise<void>
   /** Newest first. */
   page(
     organisationId: number,
     filter: AuditFilter,
     request: PageRequest,
   ): Promise<{ entries: AuditEntry[]; totalCount: number }>
+  /**
+   * Reads the whole chain of an organisation and compares every hash. `known` is a head from an earlier time: a chain that
+   * was cut off or rewritten does not contain it.
+   */
+  verify(organisationId: number, known?: ChainHead): Promise<ChainState>
 }

@@ -49,6 +49,8 @@ export interface Snapshot extends ArchiveMetadata {
 }
 
 export interface ArchiveContents extends ArchiveMetadata {
+  /** When the contents are stored, for the audit log. */
+  at: Instant
   /** Ordered by table. */
   batches: AsyncIterable<{ table: ArchiveTable; rows: ArchiveRow[] }>
   /** Called after a batch of stored rows was read back for comparison. */

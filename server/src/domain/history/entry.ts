@@ -32,6 +32,8 @@ export interface EntryDetails extends HistoryEntry {
   beforeBlob: string | null
   afterBlob: string | null
   repositoryId: number | null
+  /** The key that recorded the entry over the API. */
+  keyId: number | null
 }
 
 const noPullRequest = 'must be null for deployed, which involves no pull request'

@@ -1,3 +1,4 @@
+import type { Actor } from '../access/audit.ts'
 import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
 import type { Span } from '../signals/interval.ts'
@@ -43,9 +44,9 @@ export interface HistoryImport {
 
 export interface HistoryStore {
   /** Returns the stored entry, or the existing one if the same entry was recorded before. */
-  record(prompt: Prompt, entry: NewHistoryEntry): Promise<HistoryEntry>
+  record(prompt: Prompt, entry: NewHistoryEntry, at: Instant, by: Actor): Promise<HistoryEntry>
   /** Stores all entries, or none if the source fails. Reads in batches so memory use stays constant. */
-  import(prompt: Prompt, batches: AsyncIterable<NewHistoryEntry[]>): Promise<HistoryImport>
+  import(prompt: Prompt, batches: AsyncIterable<NewHistoryEntry[]>, at: Instant, by: Actor): Promise<HistoryImport>
   /** Newest first. Every page costs the same, however long the history is. */
   page(prompt: Prompt, request: PageRequest): Promise<HistoryPage>
   find(prompt: Prompt, id: number): Promise<EntryDetails | null>

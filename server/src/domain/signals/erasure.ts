@@ -11,22 +11,30 @@ export interface MetadataQuery {
   matches(metadata: string): boolean
 }
 
+export interface SignalPosition {
+  promptId: number
+  createdAt: Instant
+  id: number
+}
+
 /** An erasure in progress. It scans all signals of an organisation in key order. */
 export interface Erasure {
   organisationId: number
-  /** The audit entry that records how many signals were erased. */
-  auditId: number
+  by: Actor
+  at: Instant
   /** The last signal that was checked. */
-  last: { promptId: number; createdAt: Instant; id: number }
+  last: SignalPosition
+  /** Matching signals that are still stored, in the order of the scan. They are erased together, with one audit entry. */
+  found: SignalPosition[]
   erased: number
   done: boolean
 }
 
 export interface ErasureStore {
-  startErasure(organisationId: number, by: Actor, at: Instant): Promise<Erasure>
   /**
-   * Checks the next batch and erases matching signals from all stats except the month's usage. Their idempotency keys stay, so
-   * a repeated request does not record the signal again.
+   * Checks the next batch. Once there are 1,000 matching signals, or at the end, erases them from all stats except the month's
+   * usage, and records in the audit log how many there were. Their idempotency keys stay, so a repeated request does not record
+   * the signal again.
    */
   eraseNextBatch(erasure: Erasure, query: MetadataQuery): Promise<Erasure>
 }
@@ -65,6 +73,11 @@ function prefilterOf(members: { name: string; value: unknown }[]): string {
   return longest
 }
 
+export function startErasure(organisationId: number, by: Actor, at: Instant): Erasure {
+  const last = { promptId: 0, createdAt: 0, id: 0 }
+  return { organisationId, by, at, last, found: [], erased: 0, done: false }
+}
+
 // SQLite runs each batch synchronously. Pausing in between lets signal writes through.
 const pauseMs = 2
 
@@ -77,7 +90,7 @@ export async function eraseSignals(
   query: MetadataQuery,
   now: Instant,
 ): Promise<number> {
-  let erasure = await signals.startErasure(access.organisationId, access, now)
+  let erasure = startErasure(access.organisationId, access, now)
   while (!erasure.done) {
     erasure = await signals.eraseNextBatch(erasure, query)
     await delay(pauseMs)

@@ -74,8 +74,11 @@ export interface IntervalTally extends Tally {
 export interface SignalStore extends ErasureStore, RetentionStore {
   /** Durable and counted once it resolves. The monthly limit is exact, however many processes record at once. */
   record(signal: SignalToRecord): Promise<RecordOutcome>
-  /** Stores all signals, or none if the source fails. Each counts in its own month, without a limit. */
-  import(batches: AsyncIterable<NewSignal[]>): Promise<SignalImport>
+  /**
+   * Stores all signals, or none if the source fails. Each counts in its own month, without a limit. With `audit`, the audit log
+   * says who imported signals of that prompt.
+   */
+  import(batches: AsyncIterable<NewSignal[]>, audit?: SignalImportAudit): Promise<SignalImport>
   /** Newest first, back to the start of retention. */
   page(prompt: Prompt, filter: SignalFilter, request: PageRequest): Promise<SignalPage>
   /** Oldest first. Reads in batches so memory use stays constant. */
@@ -93,6 +96,12 @@ export interface SignalStore extends ErasureStore, RetentionStore {
   tallyByDay(prompts: Prompt[], since: Instant): Promise<IntervalTally[][]>
   /** How many signals the organisation recorded in the month of `at`. */
   usedInMonth(organisationId: number, at: Instant): Promise<number>
+}
+
+export interface SignalImportAudit {
+  prompt: Prompt
+  at: Instant
+  by: Actor
 }
 
 export interface SignalPage {

@@ -2,7 +2,7 @@ import type { AuditEntry } from '../../domain/access/audit.ts'
 import { isoTime } from '../../domain/time.ts'
 import type { AuditEntryBody } from './schema.ts'
 
-export function toAuditEntryBody({ id, at, actor, action, subject, details }: AuditEntry): AuditEntryBody {
+export function toAuditEntryBody({ id, seq, hash, at, actor, action, subject, details }: AuditEntry): AuditEntryBody {
   return {
     id,
     at: isoTime(at),
@@ -10,5 +10,7 @@ export function toAuditEntryBody({ id, at, actor, action, subject, details }: Au
     action,
     subject,
     details,
+    seq,
+    hash,
   }
 }

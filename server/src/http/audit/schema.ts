@@ -6,7 +6,7 @@ const auditEntrySchema = {
   title: 'AuditEntry',
   description: 'One action in the audit log',
   type: 'object',
-  required: ['id', 'at', 'actor', 'action', 'subject', 'details'],
+  required: ['id', 'at', 'actor', 'action', 'subject', 'details', 'seq', 'hash'],
   properties: {
     id: { type: 'integer' },
     at: { type: 'string', format: 'date-time' },
@@ -31,6 +31,11 @@ const auditEntrySchema = {
       additionalProperties: false,
     },
     details: { type: ['object', 'null'], description: 'More information, depending on the action' },
+    seq: { type: ['integer', 'null'], description: "The entry's place in the chain of the organisation, from 1 on" },
+    hash: {
+      type: ['string', 'null'],
+      description: 'SHA-256 of this entry and the hash of the one before it, so that a changed or missing entry is noticed',
+    },
   },
   additionalProperties: false,
 } as const
@@ -51,6 +56,8 @@ export const auditPageSchema = {
           action: 'key.rotated',
           subject: { id: '12', name: 'support bot' },
           details: { new_key_id: 13 },
+          seq: 5,
+          hash: '0c1f7e4a5d2b8c3e6f9a0b1d4c7e2f5a8b3d6c9e0f1a4b7c2d5e8f3a6b9c0d1e',
         },
       ],
       pagination: paginationExample(1),

@@ -11,8 +11,10 @@ that fails a check changes nothing. Every error has the same body: \`error.code\
 
 Lists are paginated. \`page\` starts at 1, \`limit\` defaults to 25 and is at most 100, and \`pagination\` has the totals.
 
-Every key has a role. \`ingest\` can only create signals: use it in applications. \`standard\` can also read. \`admin\` can also manage
-prompts, keys and repositories, erase signals, and read the audit log.
+Every key has a role. \`ingest\` can only create signals: use it in applications. \`recorder\` can only record history entries: use it
+in CI. \`reader\` can only read. \`standard\` can create signals, read, and delete signals. \`admin\` can also record history, manage
+prompts, keys and repositories, erase signals, and read the audit log. A key can be limited to the prompts that match a glob; all other
+prompts are not found.
 
 Every response has the header \`X-Request-Id\`. If you send one (letters, digits, \`.\`, \`_\`, \`-\`, up to 128 characters), it is reused.
 `.trim()

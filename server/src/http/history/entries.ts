@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { readerRoles } from '../../domain/access/api-key.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema } from '../error-schema.ts'
 import { notFound } from '../errors.ts'
@@ -17,7 +18,7 @@ const errors = { 401: errorBodySchema, 403: errorBodySchema, 404: errorBodySchem
 const tags = ['History']
 
 /** Record one history entry, or get one with its texts. */
-export function historyEntryRoutes({ store, repositories }: Context) {
+export function historyEntryRoutes({ store, repositories, clock }: Context) {
   return async (app: FastifyInstance) => {
     app.post(
       '/prompts/:prompt_id/history',
@@ -37,11 +38,11 @@ export function historyEntryRoutes({ store, repositories }: Context) {
             422: errorSchema('validation_error', 'action is required'),
           },
         },
-        config: { roles: ['admin'] },
+        config: { roles: ['recorder', 'admin'] },
       },
       async (request, reply) => {
         const entry = parseHistoryEntry(request.body as NewHistoryEntryBody)
-        const recorded = await store.history.record(request.prompt, entry)
+        const recorded = await store.history.record(request.prompt, entry, clock(), request.access)
         return reply.status(201).send({ data: toHistoryEntryBody(recorded) })
       },
     )
@@ -59,15 +60,15 @@ export function historyEntryRoutes({ store, repositories }: Context) {
           params: entryParamsSchema,
           response: { 200: entryDetailsSchema, ...errors },
         },
-        config: { roles: ['standard', 'admin'] },
+        config: { roles: readerRoles },
       },
       async (request) => {
         const { entry_id: entryId } = request.params as { entry_id: string }
         const entry = await store.history.find(request.prompt, idParameter(entryId))
         if (entry === null) throw notFound()
-        const { message, actor, path } = entry
+        const { message, actor, path, keyId } = entry
         const contents = await repositories.contents(entry)
-        return { data: { ...toHistoryEntryBody(entry), message, actor, path, ...contents } }
+        return { data: { ...toHistoryEntryBody(entry), message, actor, path, ...contents, key_id: keyId } }
       },
     )
   }

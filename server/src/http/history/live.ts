@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { readerRoles } from '../../domain/access/api-key.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, invalidTimeSchema } from '../error-schema.ts'
 import { notFound } from '../errors.ts'
@@ -29,7 +30,7 @@ const schema = {
 /** Which version of a prompt was live at a given time. */
 export function livePromptRoute({ store, clock, repositories }: Context) {
   return async (app: FastifyInstance) => {
-    app.get('/prompts/:prompt_id/live', { schema, config: { roles: ['standard', 'admin'] } }, async (request) => {
+    app.get('/prompts/:prompt_id/live', { schema, config: { roles: readerRoles } }, async (request) => {
       const at = timeParameter(request.query as Query, 'at') ?? clock()
       const entry = await store.history.live(request.prompt, at)
       if (entry === null) throw notFound()

@@ -102,6 +102,10 @@ const details = {
     description: "The prompt's text after the change; null if it was deleted or git no longer has it",
   },
   patch: { ...textOrNull, description: 'Unified diff between the two' },
+  key_id: {
+    type: ['integer', 'null'],
+    description: 'The key that recorded the entry through the API; null for entries from git, the CLI or an import',
+  },
 } as const
 
 export const entryDetailsSchema = {
@@ -112,7 +116,7 @@ export const entryDetailsSchema = {
       ...historyEntrySchema,
       title: 'HistoryEntryDetails',
       description: 'A recorded change of a prompt, with its details and texts. Details are null if they are not known',
-      required: [...historyEntrySchema.required, 'message', 'actor', 'path', 'before', 'after', 'patch'],
+      required: [...historyEntrySchema.required, 'message', 'actor', 'path', 'before', 'after', 'patch', 'key_id'],
       properties: { ...historyEntrySchema.properties, ...details },
     },
   },
@@ -128,6 +132,7 @@ export const entryDetailsSchema = {
         before: 'You answer customers.\n',
         after: 'You answer customers in their language.\n',
         patch: '@@ -1 +1 @@\n-You answer customers.\n+You answer customers in their language.\n',
+        key_id: null,
       },
     },
   ],

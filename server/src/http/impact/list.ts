@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { readerRoles } from '../../domain/access/api-key.ts'
 import { impactOf } from '../../domain/impact/impact.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema } from '../error-schema.ts'
@@ -29,15 +30,11 @@ const schema = {
 
 export function listImpactRoute({ store, clock }: Context) {
   return async (app: FastifyInstance) => {
-    app.get(
-      '/prompts/:prompt_id/impact',
-      { schema, config: { roles: ['standard', 'admin'] } },
-      async (request, reply) => {
-        const pageRequest = requestedPage(request.query)
-        const { impacts, totalCount } = await impactOf(store, request.prompt, pageRequest, clock())
-        const data = impacts.map((impact) => ({ entry: toHistoryEntryBody(impact.entry), ...toEffectBody(impact) }))
-        return reply.type('application/json; charset=utf-8').send(renderPage(data, pageRequest, totalCount))
-      },
-    )
+    app.get('/prompts/:prompt_id/impact', { schema, config: { roles: readerRoles } }, async (request, reply) => {
+      const pageRequest = requestedPage(request.query)
+      const { impacts, totalCount } = await impactOf(store, request.prompt, pageRequest, clock())
+      const data = impacts.map((impact) => ({ entry: toHistoryEntryBody(impact.entry), ...toEffectBody(impact) }))
+      return reply.type('application/json; charset=utf-8').send(renderPage(data, pageRequest, totalCount))
+    })
   }
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { readerRoles } from '../../domain/access/api-key.ts'
 import { invalid } from '../../domain/errors.ts'
 import { type Action, actions } from '../../domain/history/entry.ts'
 import type { TimelineFilter } from '../../domain/history/history.ts'
@@ -34,18 +35,14 @@ const schema = {
 
 export function timelineRoute({ store, clock }: Context) {
   return async (app: FastifyInstance) => {
-    app.get(
-      '/prompts/:prompt_id/timeline',
-      { schema, config: { roles: ['standard', 'admin'] } },
-      async (request, reply) => {
-        const pageRequest = requestedPage(request.query)
-        const filter = parseFilter(request.query as Query)
-        const { entries, totalCount } = await timelineOf(store, request.prompt, filter, pageRequest, clock())
-        const repositories = await repositoriesOf(entries)
-        const data = entries.map((item) => toTimelineEntryBody(item, repositories.get(item.entry.repositoryId) ?? null))
-        return reply.type('application/json; charset=utf-8').send(renderPage(data, pageRequest, totalCount))
-      },
-    )
+    app.get('/prompts/:prompt_id/timeline', { schema, config: { roles: readerRoles } }, async (request, reply) => {
+      const pageRequest = requestedPage(request.query)
+      const filter = parseFilter(request.query as Query)
+      const { entries, totalCount } = await timelineOf(store, request.prompt, filter, pageRequest, clock())
+      const repositories = await repositoriesOf(entries)
+      const data = entries.map((item) => toTimelineEntryBody(item, repositories.get(item.entry.repositoryId) ?? null))
+      return reply.type('application/json; charset=utf-8').send(renderPage(data, pageRequest, totalCount))
+    })
   }
 
   async function repositoriesOf(entries: TimelineEntry[]): Promise<Map<number | null, Repository | null>> {

@@ -3,12 +3,13 @@ import { type Instant, isoTime } from '../../domain/time.ts'
 import type { IssuedKeyBody, KeyBody } from './schema.ts'
 
 export function toKeyBody(key: ApiKey): KeyBody {
-  const { id, organisationId, name, role, hint, createdAt, expiresAt, revokedAt, lastUsedAt } = key
+  const { id, organisationId, name, role, prompts, hint, createdAt, expiresAt, revokedAt, lastUsedAt } = key
   return {
     id,
     organisation_id: organisationId,
     name,
     role,
+    prompts,
     hint,
     created_at: isoTime(createdAt),
     expires_at: timeOrNull(expiresAt),
@@ -18,8 +19,8 @@ export function toKeyBody(key: ApiKey): KeyBody {
 }
 
 export function toIssuedKeyBody({ key, secret }: IssuedKey): IssuedKeyBody {
-  const { id, organisation_id, name, role, created_at, expires_at } = toKeyBody(key)
-  return { id, key: secret, organisation_id, name, role, created_at, expires_at }
+  const { id, organisation_id, name, role, prompts, created_at, expires_at } = toKeyBody(key)
+  return { id, key: secret, organisation_id, name, role, prompts, created_at, expires_at }
 }
 
 function timeOrNull(at: Instant | null): string | null {

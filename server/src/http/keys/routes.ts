@@ -72,18 +72,19 @@ export function keyRoutes({ store, clock }: Context) {
           response: {
             201: issuedKeySchema,
             ...errors,
-            422: errorSchema('validation_error', 'role must be "ingest", "standard" or "admin"'),
+            422: errorSchema('validation_error', 'role must be "ingest", "recorder", "reader", "standard" or "admin"'),
           },
         },
         config,
       },
       async (request, reply) => {
-        const { name = 'unnamed', role = 'standard', expires_at: expires } = request.body as NewKeyBody
+        const { name = 'unnamed', role = 'standard', prompts = null, expires_at: expires } = request.body as NewKeyBody
         const { access } = request
         const { organisationId } = access
         const now = clock()
         const expiresAt = expires == null ? null : futureTime('expires_at', expires, now)
-        const issued = await issueKey(store.keys, { organisationId, name, role, createdAt: now, expiresAt }, access)
+        const details = { organisationId, name, role, prompts, createdAt: now, expiresAt }
+        const issued = await issueKey(store.keys, details, access)
         return reply.status(201).send({ data: toIssuedKeyBody(issued) })
       },
     )
@@ -120,7 +121,7 @@ export function keyRoutes({ store, clock }: Context) {
           operationId: 'rotateKey',
           summary: 'Rotate a key',
           description:
-            'Creates a replacement with the same name, role and lifetime. The old key stays valid during the overlap, 24 hours by ' +
+            'Creates a replacement with the same name, role, prompts and lifetime. The old key stays valid during the overlap, 24 hours by ' +
             'default.',
           tags,
           params,

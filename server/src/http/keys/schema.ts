@@ -6,7 +6,18 @@ const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const
 
 const terms = {
   name: { type: 'string', description: 'A label that identifies the key' },
-  role: { enum: roles, description: '`ingest` records signals, `standard` also reads, `admin` also manages' },
+  role: {
+    enum: roles,
+    description:
+      '`ingest` records signals, `recorder` records history entries, `reader` reads, `standard` records signals, reads and ' +
+      'deletes signals, `admin` does everything',
+  },
+  prompts: {
+    type: ['string', 'null'],
+    description:
+      'A glob: the key is limited to prompts whose name or path matches, and all others do not exist for it; null for every ' +
+      'prompt. `*` stands for anything within a folder, `**` for any number of folders',
+  },
   expires_at: { ...timeOrNull, description: 'When the key expires; null for never' },
 } as const
 
@@ -17,9 +28,10 @@ export const newKeySchema = {
   properties: {
     name: { ...terms.name, default: 'unnamed' },
     role: { ...terms.role, default: 'standard' },
+    prompts: { ...terms.prompts, default: null },
     expires_at: { ...terms.expires_at, default: null },
   },
-  examples: [{ name: 'support bot', role: 'ingest' }],
+  examples: [{ name: 'support bot', role: 'ingest', prompts: 'prompts/support/**' }],
 } as const
 
 const issuedExample = {
@@ -27,6 +39,7 @@ const issuedExample = {
   organisation_id: 1,
   name: 'support bot',
   role: 'ingest',
+  prompts: 'prompts/support/**',
   created_at: '2026-11-15T12:00:00.000Z',
   expires_at: null,
 } as const
@@ -42,7 +55,18 @@ const keySchema = {
   title: 'Key',
   description: 'An API key, without its secret',
   type: 'object',
-  required: ['id', 'organisation_id', 'name', 'role', 'hint', 'created_at', 'expires_at', 'revoked_at', 'last_used_at'],
+  required: [
+    'id',
+    'organisation_id',
+    'name',
+    'role',
+    'prompts',
+    'hint',
+    'created_at',
+    'expires_at',
+    'revoked_at',
+    'last_used_at',
+  ],
   properties: {
     ...key,
     hint: { type: 'string', description: 'The last four characters of the key' },
@@ -56,7 +80,7 @@ const issuedKey = {
   title: 'IssuedKey',
   description: 'A new API key, with its secret',
   type: 'object',
-  required: ['id', 'key', 'organisation_id', 'name', 'role', 'created_at', 'expires_at'],
+  required: ['id', 'key', 'organisation_id', 'name', 'role', 'prompts', 'created_at', 'expires_at'],
   properties: { ...key, key: { type: 'string', description: 'The key itself, shown only once' } },
   additionalProperties: false,
 } as const

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { readerRoles } from '../../domain/access/api-key.ts'
 import { overviewStart, overviewsOf } from '../../domain/impact/overview.ts'
 import { newPrompt, type Prompt, type PromptOrder, validPromptName } from '../../domain/prompt.ts'
 import type { Instant } from '../../domain/time.ts'
@@ -19,7 +20,7 @@ import {
   promptSortValues,
 } from './schema.ts'
 
-const readers = { roles: ['standard', 'admin'] } as const
+const readers = { roles: readerRoles }
 const admins = { roles: ['admin'] } as const
 const errors = { 401: errorBodySchema, 403: errorBodySchema, 500: errorBodySchema }
 const errorsWithNotFound = { ...errors, 404: errorBodySchema }
@@ -56,14 +57,10 @@ export function promptRoutes({ store, clock }: Context) {
       },
       async (request, reply) => {
         const pageRequest = requestedPage(request.query)
-        const search = lastValue((request.query as Query).q) ?? ''
+        const { organisationId, prompts: glob } = request.access
+        const filter = { search: lastValue((request.query as Query).q) ?? '', glob }
         const order = parseOrder(request.query as Query, clock())
-        const { prompts, totalCount } = await store.prompts.page(
-          request.access.organisationId,
-          search,
-          order,
-          pageRequest,
-        )
+        const { prompts, totalCount } = await store.prompts.page(organisationId, filter, order, pageRequest)
         const page = renderPage(await bodiesOf(prompts), pageRequest, totalCount)
         return reply.type('application/json; charset=utf-8').send(page)
       },

@@ -7,10 +7,10 @@ import type { SessionBody } from './schema.ts'
 
 export async function sessionBody(store: Store, { organisationId, keyId, expiresAt }: Access): Promise<SessionBody> {
   const organisation = (await store.organisations.find(organisationId)) as Organisation
-  const { id, name, role, hint, expires_at } = toKeyBody((await store.keys.find(keyId)) as ApiKey)
+  const { id, name, role, prompts, hint, expires_at } = toKeyBody((await store.keys.find(keyId)) as ApiKey)
   return {
     organisation: { id: organisation.id, name: organisation.name, plan: organisation.plan },
-    key: { id, name, role, hint, expires_at },
+    key: { id, name, role, prompts, hint, expires_at },
     expires_at: expiresAt === null ? null : isoTime(expiresAt),
   }
 }

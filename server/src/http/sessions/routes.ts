@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { readerRoles } from '../../domain/access/api-key.ts'
 import { hashToken, startSession } from '../../domain/access/session.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, unexpectedBodySchema } from '../error-schema.ts'
@@ -8,7 +9,7 @@ import { clearedSessionCookie, sessionCookie, sessionTokenIn } from './cookie.ts
 import { sessionSchema } from './schema.ts'
 
 const tags = ['Sessions']
-const config = { roles: ['standard', 'admin'] } as const
+const config = { roles: readerRoles }
 const errors = { 401: errorBodySchema, 403: errorBodySchema, 500: errorBodySchema }
 
 function setCookieHeader(description: string) {
@@ -45,6 +46,8 @@ export function sessionRoutes({ store, publicUrl, clock }: Context) {
         // Only a key can start a session; otherwise a session could extend itself forever.
         if (headers.authorization === undefined) throw unauthorized()
         const now = clock()
+        const { organisationId } = access
+        await app.auditThrottle.record({ organisationId, by: access, action: 'session.started', about: '' })
         const { token, expiresAt } = await startSession(store.sessions, access, now)
         return reply
           .status(201)

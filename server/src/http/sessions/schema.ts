@@ -18,11 +18,15 @@ const session = {
     },
     key: {
       type: 'object',
-      required: ['id', 'name', 'role', 'hint', 'expires_at'],
+      required: ['id', 'name', 'role', 'prompts', 'hint', 'expires_at'],
       properties: {
         id: { type: 'integer' },
         name: { type: 'string' },
         role: { enum: roles },
+        prompts: {
+          type: ['string', 'null'],
+          description: 'A glob of the prompts that the key is limited to; null for every prompt',
+        },
         hint: { type: 'string', description: 'The last four characters of the key' },
         expires_at: { ...timeOrNull, description: 'When the key expires; null for never' },
       },
@@ -47,7 +51,7 @@ export const sessionSchema = {
     {
       data: {
         organisation: { id: 1, name: 'Acme', plan: 'team' },
-        key: { id: 12, name: 'Ada', role: 'admin', hint: 'x7Qa', expires_at: null },
+        key: { id: 12, name: 'Ada', role: 'admin', prompts: null, hint: 'x7Qa', expires_at: null },
         expires_at: '2026-12-15T12:00:00.000Z',
       },
     },

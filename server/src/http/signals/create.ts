@@ -42,6 +42,9 @@ const schema = {
   },
 }
 
+// Keys that were created not to record signals get 403, like an ingest key that asks for history.
+const config = { roles: ['ingest', 'standard', 'admin'], light: true } as const
+
 export function createSignalRoute({ store, clock }: Context) {
   return async (app: FastifyInstance) => {
     /** Adds the rate limit headers to responses that recorded nothing, errors included, once the caller is known. */
@@ -62,7 +65,7 @@ export function createSignalRoute({ store, clock }: Context) {
       )
     }
 
-    app.post('/prompts/:prompt_id/signals', { schema, onSend }, async (request, reply) => {
+    app.post('/prompts/:prompt_id/signals', { schema, onSend, config }, async (request, reply) => {
       const now = clock()
       const { signal, allowance } = await recordSignal(store.signals, request.access, parseSignal(request), now)
       if (allowance !== null) setRateLimitHeaders(reply, allowance, now)

@@ -1,13 +1,16 @@
 import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { readerRoles } from '../../domain/access/api-key.ts'
 import type { StoredSignal } from '../../domain/signals/signal.ts'
 import { isoTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, invalidTimeSchema } from '../error-schema.ts'
 import { enumParameter, type Query } from '../parameters.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
-import { renderStoredSignal } from './body.ts'
+import { renderSignalLine } from './body.ts'
 import { csvLine } from './csv.ts'
+import { createExportSlots } from './export-slots.ts'
 import { parseSignalFilter } from './filter.ts'
 import { exportFormats, exportQuerySchema, exportSchemas } from './schema.ts'
 
@@ -31,34 +34,72 @@ const schema = {
   },
 }
 
+const chunkLength = 64 * 1024
+
 export function exportSignalsRoute({ store }: Context) {
+  const inTurns = createTurns()
+
   return async (app: FastifyInstance) => {
+    const takeSlot = createExportSlots(app.loadShedder)
     app.get(
       '/prompts/:prompt_id/signals/export',
-      { schema, config: { roles: ['standard', 'admin'] } },
+      { schema, config: { roles: readerRoles } },
       async (request, reply) => {
         const query = request.query as Query
         const format = enumParameter(query, 'format', exportFormats) ?? 'ndjson'
-        const batches = store.signals.stream(request.prompt, parseSignalFilter(query))
+        const filter = parseSignalFilter(query)
+        const { access, prompt } = request
+        takeSlot(request, reply)
+        await app.auditThrottle.record({
+          organisationId: access.organisationId,
+          by: access,
+          action: 'signals.exported',
+          subject: { id: prompt.publicId, name: prompt.name },
+          details: { format },
+          about: `${prompt.publicId} ${format}`,
+        })
+        const batches = inTurns(store.signals.stream(prompt, filter))
         const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson; charset=utf-8'
         return reply
           .type(type)
-          .header('Content-Disposition', `attachment; filename="${request.prompt.publicId}-signals.${format}"`)
-          .send(Readable.from(format === 'csv' ? toCsv(batches) : toNdjson(batches)))
+          .header('Content-Disposition', `attachment; filename="${prompt.publicId}-signals.${format}"`)
+          .send(Readable.from(inChunks(format === 'csv' ? toCsv(batches) : toNdjson(batches)), { objectMode: false }))
       },
     )
   }
 }
 
 async function* toNdjson(batches: AsyncIterable<StoredSignal[]>): AsyncGenerator<string> {
-  for await (const signals of batches) yield signals.map((signal) => `${renderStoredSignal(signal)}\n`).join('')
+  for await (const signals of batches) yield* signals.map((signal) => `${renderSignalLine(signal)}\n`)
 }
 
 async function* toCsv(batches: AsyncIterable<StoredSignal[]>): AsyncGenerator<string> {
   yield csvLine(['id', 'value', 'created_at', 'metadata'])
   for await (const signals of batches) {
-    yield signals
-      .map(({ id, value, createdAt, metadata }) => csvLine([id, value, isoTime(createdAt), metadata]))
-      .join('')
+    yield* signals.map(({ id, value, createdAt, metadata }) => csvLine([id, value, isoTime(createdAt), metadata]))
+  }
+}
+
+/** Joins lines to chunks of one size, so that the memory of an export does not depend on the size of its metadata. */
+async function* inChunks(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  let chunk = ''
+  for await (const line of lines) {
+    chunk += line
+    if (chunk.length < chunkLength) continue
+    yield chunk
+    chunk = ''
+  }
+  if (chunk !== '') yield chunk
+}
+
+/** Reads one batch per turn of the event loop, of all exports together. Otherwise large exports would slow down everyone. */
+function createTurns(): <T>(batches: AsyncIterable<T>) => AsyncGenerator<T> {
+  let lastTurn: Promise<void> = Promise.resolve()
+  return async function* (batches) {
+    for await (const batch of batches) {
+      yield batch
+      lastTurn = lastTurn.then(() => nextTurn())
+      await lastTurn
+    }
   }
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { readerRoles } from '../../domain/access/api-key.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, invalidTimeSchema } from '../error-schema.ts'
 import { renderPageJson, requestedPage } from '../page-body.ts'
@@ -27,16 +28,12 @@ const schema = {
 
 export function listSignalsRoute({ store }: Context) {
   return async (app: FastifyInstance) => {
-    app.get(
-      '/prompts/:prompt_id/signals',
-      { schema, config: { roles: ['standard', 'admin'] } },
-      async (request, reply) => {
-        const pageRequest = requestedPage(request.query)
-        const filter = parseSignalFilter(request.query as Query)
-        const { signals, totalCount } = await store.signals.page(request.prompt, filter, pageRequest)
-        const data = `[${signals.map(renderStoredSignal).join(',')}]`
-        return reply.type('application/json; charset=utf-8').send(renderPageJson(data, pageRequest, totalCount))
-      },
-    )
+    app.get('/prompts/:prompt_id/signals', { schema, config: { roles: readerRoles } }, async (request, reply) => {
+      const pageRequest = requestedPage(request.query)
+      const filter = parseSignalFilter(request.query as Query)
+      const { signals, totalCount } = await store.signals.page(request.prompt, filter, pageRequest)
+      const data = `[${signals.map(renderStoredSignal).join(',')}]`
+      return reply.type('application/json; charset=utf-8').send(renderPageJson(data, pageRequest, totalCount))
+    })
   }
 }

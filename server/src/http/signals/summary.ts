@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { readerRoles } from '../../domain/access/api-key.ts'
 import { type Interval, intervalLength, intervalStarts, intervals } from '../../domain/signals/interval.ts'
 import type { IntervalTally } from '../../domain/signals/signal.ts'
 import type { Tally } from '../../domain/signals/tally.ts'
@@ -30,26 +31,18 @@ const schema = {
 
 export function signalSummaryRoute({ store, clock }: Context) {
   return async (app: FastifyInstance) => {
-    app.get(
-      '/prompts/:prompt_id/signals/summary',
-      { schema, config: { roles: ['standard', 'admin'] } },
-      async (request) => {
-        const query = request.query as Query
-        const interval = enumParameter(query, 'interval', intervals) ?? 'day'
-        const [from, to] = [timeParameter(query, 'from'), timeParameter(query, 'to')]
-        const until = to ?? clock()
-        const span = { from: from ?? Math.max(0, until - defaultRangeMs), until }
-        checkTimeRange(['from', span.from], ['to', span.until])
-        const starts = intervalStarts(interval, span)
-        const end = (starts.at(-1) as Instant) + intervalLength(interval)
-        const wholeIntervals = { from: starts[0] as Instant, until: end }
-        return summarise(
-          interval,
-          starts,
-          await store.signals.tallyByInterval(request.prompt, wholeIntervals, interval),
-        )
-      },
-    )
+    app.get('/prompts/:prompt_id/signals/summary', { schema, config: { roles: readerRoles } }, async (request) => {
+      const query = request.query as Query
+      const interval = enumParameter(query, 'interval', intervals) ?? 'day'
+      const [from, to] = [timeParameter(query, 'from'), timeParameter(query, 'to')]
+      const until = to ?? clock()
+      const span = { from: from ?? Math.max(0, until - defaultRangeMs), until }
+      checkTimeRange(['from', span.from], ['to', span.until])
+      const starts = intervalStarts(interval, span)
+      const end = (starts.at(-1) as Instant) + intervalLength(interval)
+      const wholeIntervals = { from: starts[0] as Instant, until: end }
+      return summarise(interval, starts, await store.signals.tallyByInterval(request.prompt, wholeIntervals, interval))
+    })
   }
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { readerRoles } from '../../domain/access/api-key.ts'
 import { usageOf } from '../../domain/signals/usage.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema } from '../error-schema.ts'
@@ -15,7 +16,7 @@ const schema = {
 
 export function usageRoutes({ store, clock }: Context) {
   return async (app: FastifyInstance) => {
-    app.get('/usage', { schema, config: { roles: ['standard', 'admin'] } }, async (request) =>
+    app.get('/usage', { schema, config: { roles: readerRoles } }, async (request) =>
       toUsageBody(await usageOf(store.organisations, request.access, clock())),
     )
   }

@@ -1,28 +1,39 @@
+import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isHookId, type Repository } from '../../domain/repositories/repository.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
+import { bodyLimit, readBody, tooLarge } from './body.ts'
 import { receiveDeliverySchema } from './schema.ts'
+import { createUploads, type Upload, uploadLimits } from './uploads.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The repository that the webhook belongs to. */
     repository: Repository
+    /** Null until the body arrives. */
+    upload: Upload | null
   }
 }
-
-// GitHub, which sends the largest deliveries, stops at 25 MB.
-const bodyLimit = 25 * 1024 * 1024
 
 /** Receives webhook deliveries: verifies and stores each one, then responds. The worker processes it later. */
 export function webhookRoutes({ store, repositories }: Context) {
   return async (app: FastifyInstance) => {
+    const uploads = createUploads(uploadLimits, () => app.loadShedder.countRejection('webhooks'))
     app.decorateRequest('repository')
+    app.decorateRequest('upload', null)
     app.removeAllContentTypeParsers()
     // Keep the raw bytes, whatever the content type: the signature covers them.
-    app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer', bodyLimit }, (_request, bytes, done) =>
-      done(null, bytes),
-    )
+    app.addContentTypeParser('*', async (request: FastifyRequest, body: Readable) => {
+      if (Number(request.headers['content-length']) > bodyLimit) throw tooLarge()
+      request.upload = { hookId: request.repository.hookId, bytes: 0, abort: null }
+      return readBody(body, request.upload, uploads)
+    })
+    // The memory of a body is in use until the delivery is stored.
+    app.addHook('onSend', (request, _reply, payload, done) => {
+      if (request.upload !== null) uploads.remove(request.upload)
+      done(null, payload)
+    })
 
     /** Runs before the body is read, so that only a known webhook URL can make us receive 25 MB. */
     async function onRequest(request: FastifyRequest): Promise<void> {

@@ -1,5 +1,5 @@
-import { type Row, statement } from '../sql/database.ts'
-import { mayMatch, type SignalScan } from '../sql/erasure.ts'
+import { statement } from '../sql/database.ts'
+import { mayMatch, type SignalScan, toPosition } from '../sql/erasure.ts'
 import type { PostgresDatabase } from './database.ts'
 
 const batchSize = 1_000
@@ -17,14 +17,14 @@ export function postgresSignalScan(database: PostgresDatabase): SignalScan {
       const end = rows.length < batchSize ? undefined : rows.at(-1)
       return {
         candidates: rows.filter(({ metadata }) => metadata !== null),
-        last: end === undefined ? null : positionOf(end),
+        last: end === undefined ? null : toPosition(end),
       }
     },
 
     // Includes the time, so PostgreSQL touches only the partitions concerned. The signals are in time order.
     remove: (organisationId, signals) =>
-      [...Map.groupBy(signals, ({ prompt_id }) => prompt_id as number)].map(([promptId, ofPrompt]) => {
-        const [first, last] = [ofPrompt[0], ofPrompt.at(-1)].map((row) => row?.created_at as number)
+      [...Map.groupBy(signals, ({ promptId }) => promptId)].map(([promptId, ofPrompt]) => {
+        const [first, last] = [ofPrompt[0], ofPrompt.at(-1)].map((signal) => signal?.createdAt as number)
         const ids = JSON.stringify(ofPrompt.map(({ id }) => id))
         return statement(
           `delete from signals where organisation_id = ? and prompt_id = ? and created_at >= ? and created_at <= ?
@@ -33,8 +33,4 @@ export function postgresSignalScan(database: PostgresDatabase): SignalScan {
         )
       }),
   }
-}
-
-function positionOf({ prompt_id, created_at, id }: Row) {
-  return { promptId: prompt_id as number, createdAt: created_at as number, id: id as number }
 }

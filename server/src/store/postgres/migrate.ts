@@ -1,5 +1,6 @@
 import type { Clock } from '../../domain/time.ts'
 import { createMigrationTable, currentVersion, pendingMigrations, readMigrations } from '../migrations.ts'
+import { chainEarlierEntries } from '../sql/unchained-audit.ts'
 import type { PostgresDatabase } from './database.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
@@ -20,5 +21,6 @@ export async function migrate(database: PostgresDatabase, clock: Clock): Promise
       await client.query('commit')
     }
   })
+  await chainEarlierEntries(database, clock())
   return migrations.at(-1)?.version ?? 0
 }

@@ -1,3 +1,4 @@
+import type { AuditAction, AuditDetails } from '../../domain/access/audit.ts'
 import type { ArchiveRow, ArchiveTable, NumberedTable, Offsets } from '../../domain/archive/archive.ts'
 import type { Pull } from '../../domain/history/pull.ts'
 
@@ -12,14 +13,33 @@ export function renumberedRow({ name, columns }: ArchiveTable, row: ArchiveRow, 
   return renumbered
 }
 
-/** The table of an audit action's subject, by the first part of the action. Prompts use their public ID, which never changes. */
-const subjects: Record<string, NumberedTable> = {
-  key: 'api_keys',
-  repository: 'repositories',
-  signal: 'signals',
-  signals: 'organisations',
-  organisation: 'organisations',
+/** The table that the subject of an audit entry is in. Prompts use their public ID, which never changes. */
+const subjects: Record<AuditAction, NumberedTable | null> = {
+  'key.created': 'api_keys',
+  'key.rotated': 'api_keys',
+  'key.revoked': 'api_keys',
+  'key.rejected': 'api_keys',
+  'session.started': 'api_keys',
+  'prompt.created': null,
+  'prompt.renamed': null,
+  'prompt.deleted': null,
+  'repository.connected': 'repositories',
+  'repository.disconnected': 'repositories',
+  'repository.secret_rotated': 'repositories',
+  'history.recorded': null,
+  'history.imported': null,
+  'signal.retracted': 'signals',
+  'signals.erased': 'organisations',
+  'signals.exported': null,
+  'signals.imported': null,
+  'organisation.plan_changed': 'organisations',
+  'organisation.exported': 'organisations',
+  'organisation.imported': 'organisations',
+  'audit.chained': 'organisations',
 }
+
+/** Members of the details of an audit entry that are IDs. */
+const detailIds: Record<string, NumberedTable> = { new_key_id: 'api_keys', entry_id: 'history_entries' }
 
 function renumberSubject(columns: string[], row: ArchiveRow, offsets: Offsets): void {
   const [action, subject, details] = ['action', 'subject_id', 'details'].map((name) => columns.indexOf(name)) as [
@@ -27,12 +47,19 @@ function renumberSubject(columns: string[], row: ArchiveRow, offsets: Offsets): 
     number,
     number,
   ]
-  const table = subjects[String(row[action]).split('.')[0] as string]
-  if (table !== undefined) row[subject] = String(Number(row[subject]) + offsets[table])
-  if (row[action] === 'key.rotated') {
-    const { new_key_id: id, ...rest } = JSON.parse(row[details] as string)
-    row[details] = JSON.stringify({ new_key_id: id + offsets.api_keys, ...rest })
-  }
+  const table = subjects[row[action] as AuditAction] ?? null
+  if (table !== null) row[subject] = String(Number(row[subject]) + offsets[table])
+  if (row[details] !== null) row[details] = renumberedDetails(row[details] as string, offsets)
+}
+
+function renumberedDetails(text: string, offsets: Offsets): string {
+  const members = Object.entries(JSON.parse(text) as AuditDetails)
+  if (!members.some(([name]) => Object.hasOwn(detailIds, name))) return text
+  const renumbered = members.map(([name, value]) => {
+    const table = Object.hasOwn(detailIds, name) ? detailIds[name] : undefined
+    return [name, table === undefined ? value : (value as number) + offsets[table]]
+  })
+  return JSON.stringify(Object.fromEntries(renumbered))
 }
 
 /** A pull request's document contains prompt IDs. */

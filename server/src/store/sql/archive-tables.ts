@@ -22,6 +22,7 @@ export const archiveTables: ArchiveTable[] = [
       expires_at: 'integer',
       revoked_at: 'integer',
       last_used_at: 'integer',
+      prompts: 'text',
     },
   },
   {
@@ -91,6 +92,7 @@ export const archiveTables: ArchiveTable[] = [
       after_blob: 'text',
       seq: 'integer',
       orphaned_at: 'integer',
+      key_id: 'api_keys',
     },
   },
   {
@@ -158,7 +160,13 @@ export const archiveTables: ArchiveTable[] = [
       subject_id: 'text',
       subject_name: 'text',
       details: 'text',
+      seq: 'integer',
+      hash: 'text',
     },
+  },
+  {
+    name: 'audit_heads',
+    columns: { organisation_id: 'organisations', entries: 'integer', hash: 'text' },
   },
   {
     name: 'signal_usage',

@@ -10,6 +10,7 @@ import {
   RowChecksum,
 } from '../../domain/archive/archive.ts'
 import { isoTime } from '../../domain/time.ts'
+import { continueChain } from './archive-audit.ts'
 import { renumberedRow } from './archive-renumbering.ts'
 import { archiveTables } from './archive-tables.ts'
 import type { Database, Value } from './database.ts'
@@ -68,6 +69,7 @@ export function sqlArchive(database: Database, engine: ArchiveEngine): ArchiveSt
     await storeRows(connection, contents, offsets)
     if (isFirst) await connection.rows('update signal_retention set kept_since = ?', [contents.retainedSince])
     else await checkRetention(connection, contents, organisationId + offsets.organisations)
+    await continueChain(database, connection.rows, organisationId + offsets.organisations, offsets, contents.at)
     return offsets
   }
 

@@ -1,6 +1,6 @@
-import type { Erasure, ErasureStore } from '../../domain/signals/erasure.ts'
-import { auditEntry, updateAuditDetails } from './audit.ts'
-import { type Database, type Row, requireRow, type Statement } from './database.ts'
+import type { Erasure, ErasureStore, SignalPosition } from '../../domain/signals/erasure.ts'
+import { auditEntry } from './audit-chain.ts'
+import { type Database, type Row, requireRow, type Statement, statement } from './database.ts'
 import { subtractFromHours } from './signal-hours.ts'
 
 /** How an engine scans the signals of an organisation. */
@@ -11,43 +11,53 @@ export interface SignalScan {
    */
   next(erasure: Erasure, pattern: string): Promise<{ candidates: Row[]; last: Erasure['last'] | null }>
   /** Statements that delete the signals. Each returns `prompt_id`, `value` and `created_at` of the rows that still existed. */
-  remove(organisationId: number, signals: Row[]): Statement[]
+  remove(organisationId: number, signals: SignalPosition[]): Statement[]
 }
+
+// A batch finds at most as many again, and each transaction is short enough not to hold up signal writes.
+const maxRemoved = 1_000
 
 /** Whether the metadata contains the pattern, or a backslash, which could encode the same text differently. */
 export const mayMatch = `(metadata like '%\\%' escape '!' or metadata like ? escape '!')`
 
 export function sqlErasure(database: Database, scan: SignalScan): ErasureStore {
-  /** Deletes rows and updates sums and audit in one transaction. Returns how many rows still existed. */
-  async function remove({ organisationId, auditId, erased }: Erasure, signals: Row[]): Promise<number> {
+  /** Deletes signals and updates sums and audit in one transaction. Returns how many still existed. */
+  async function remove(erasure: Erasure, signals: SignalPosition[]): Promise<number> {
+    const { organisationId } = erasure
+    const { name } = requireRow(await database.rows('select name from organisations where id = ?', [organisationId]))
     let removed = 0
-    const andThen = (rows: Row[]) => {
-      removed += rows.length
-      return [
-        ...subtractFromHours(database, organisationId, rows),
-        updateAuditDetails(organisationId, auditId, { erased: erased + removed }),
-      ]
+    const deletions = scan.remove(organisationId, signals).map((deletion) => ({
+      ...deletion,
+      andThen: (rows: Row[]) => {
+        removed += rows.length
+        return subtractFromHours(database, organisationId, rows)
+      },
+    }))
+    const audit = (): Statement => {
+      const { by, at } = erasure
+      const subject = { id: organisationId, name: name as string }
+      return auditEntry({ organisationId, by, at, action: 'signals.erased', subject, details: { erased: removed } })
     }
-    await database.write(scan.remove(organisationId, signals).map((statement) => ({ ...statement, andThen })))
+    // The number is known only after the deletions.
+    await database.write([...deletions, { ...statement('select 1'), andThen: () => [audit()] }])
     return removed
   }
 
   return {
-    async startErasure(organisationId, by, at) {
-      const { name } = requireRow(await database.rows('select name from organisations where id = ?', [organisationId]))
-      const subject = { id: organisationId, name: name as string }
-      const [rows] = await database.write([
-        auditEntry({ organisationId, by, at, action: 'signals.erased', subject, details: { erased: 0 } }),
-      ])
-      const auditId = requireRow(rows).id as number
-      return { organisationId, auditId, last: { promptId: 0, createdAt: 0, id: 0 }, erased: 0, done: false }
-    },
-
     async eraseNextBatch(erasure, { prefilter, matches }) {
       const { candidates, last } = await scan.next(erasure, `%${prefilter.replaceAll(/[!%_]/g, '!$&')}%`)
-      const matching = candidates.filter(({ metadata }) => matches(metadata as string))
-      const removed = matching.length === 0 ? 0 : await remove(erasure, matching)
-      return { ...erasure, last: last ?? erasure.last, erased: erasure.erased + removed, done: last === null }
+      const matching = candidates.filter(({ metadata }) => matches(metadata as string)).map(toPosition)
+      const found = [...erasure.found, ...matching]
+      const done = last === null
+      const next = { ...erasure, last: last ?? erasure.last, done }
+      if (found.length < maxRemoved && !done) return { ...next, found }
+      // Without a match, the entry says 0.
+      if (found.length === 0 && erasure.erased > 0) return next
+      return { ...next, found: [], erased: erasure.erased + (await remove(erasure, found)) }
     },
   }
+}
+
+export function toPosition({ prompt_id, created_at, id }: Row): SignalPosition {
+  return { promptId: prompt_id as number, createdAt: created_at as number, id: id as number }
 }

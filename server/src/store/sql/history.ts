@@ -1,7 +1,9 @@
+import type { Actor } from '../../domain/access/audit.ts'
 import type { NewHistoryEntry } from '../../domain/history/entry.ts'
 import type { HistoryStore, LiveChange } from '../../domain/history/history.ts'
 import { pageOffset } from '../../domain/page.ts'
 import type { Prompt } from '../../domain/prompt.ts'
+import { auditEntry } from './audit-chain.ts'
 import {
   columnNames,
   type Database,
@@ -20,21 +22,38 @@ const factNames = columnNames(factColumns)
 
 export function sqlHistory(database: Database): HistoryStore {
   return {
-    async record(prompt, entry) {
+    async record(prompt, entry, at, by) {
+      const { organisationId, publicId, name } = prompt
+      let isNew = false
+      const insert: Statement = {
+        ...insertEntry(prompt, entry, by),
+        andThen: (rows) => {
+          isNew = rows.length > 0
+          return []
+        },
+      }
+      const audit = ({ id, action, commit_sha }: Row): Statement => {
+        const subject = { id: publicId, name }
+        const details = { entry_id: id as number, action: action as string, commit_sha: commit_sha as string }
+        return auditEntry({ organisationId, by, at, action: 'history.recorded', subject, details })
+      }
       const [, , , , rows] = await database.writeAndInvalidate([
         lockHistory(prompt),
-        insertEntry(prompt, entry),
+        insert,
         renumberSince(database, prompt, entry.createdAt),
         updateCount(prompt),
-        statement(
-          `select ${columns} from history_entries where organisation_id = ? and prompt_id = ? and dedupe_key = ?`,
-          [prompt.organisationId, prompt.id, entry.dedupeKey],
-        ),
+        {
+          ...statement(
+            `select ${columns} from history_entries where organisation_id = ? and prompt_id = ? and dedupe_key = ?`,
+            [organisationId, prompt.id, entry.dedupeKey],
+          ),
+          andThen: (rows) => (isNew ? rows.map(audit) : []),
+        },
       ])
       return toEntry(requireRow(rows))
     },
 
-    async import(prompt, batches) {
+    async import(prompt, batches, at, by) {
       let read = 0
       let earliest = Number.MAX_SAFE_INTEGER
       async function* rows() {
@@ -43,18 +62,31 @@ export function sqlHistory(database: Database): HistoryStore {
           yield entries.map((entry) => [read++, ...factsOf(entry)])
         }
       }
-      const [before, , , after] = await database.stage({
+      let before = 0
+      let imported = 0
+      const countBefore = (rows: Row[]): Statement[] => {
+        before = requireRow(rows).history_count as number
+        return []
+      }
+      const audit = (rows: Row[]): Statement[] => {
+        imported = (requireRow(rows).history_count as number) - before
+        if (imported === 0) return []
+        const { organisationId, publicId, name } = prompt
+        const subject = { id: publicId, name }
+        const details = { entries: imported }
+        return [auditEntry({ organisationId, by, at, action: 'history.imported', subject, details })]
+      }
+      await database.stage({
         columns: [{ name: 'line', type: 'bigint' }, ...factColumns],
         batches: rows(),
         targets: ['history_entries'],
         statements: async () => [
-          lockHistory(prompt),
+          { ...lockHistory(prompt), andThen: countBefore },
           insertStaged(prompt),
           renumberSince(database, prompt, earliest),
-          updateCount(prompt),
+          { ...updateCount(prompt), andThen: audit },
         ],
       })
-      const imported = (requireRow(after).history_count as number) - (requireRow(before).history_count as number)
       return { imported, alreadyThere: read - imported }
     },
 
@@ -139,11 +171,12 @@ export function sqlHistory(database: Database): HistoryStore {
   }
 }
 
-function insertEntry({ organisationId, id }: Prompt, entry: NewHistoryEntry): Statement {
+function insertEntry({ organisationId, id }: Prompt, entry: NewHistoryEntry, by: Actor): Statement {
   return statement(
-    `insert into history_entries (organisation_id, prompt_id, position, ${factNames})
-     values (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (organisation_id, prompt_id, dedupe_key) do nothing`,
-    [organisationId, id, ...factsOf(entry)],
+    `insert into history_entries (organisation_id, prompt_id, position, key_id, ${factNames})
+     values (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (organisation_id, prompt_id, dedupe_key) do nothing
+     returning id`,
+    [organisationId, id, by?.keyId ?? null, ...factsOf(entry)],
   )
 }
 

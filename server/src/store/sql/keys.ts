@@ -7,17 +7,18 @@ import {
   type Role,
 } from '../../domain/access/api-key.ts'
 import type { Plan } from '../../domain/access/plan.ts'
-import { auditEntry } from './audit.ts'
+import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, type Statement, statement } from './database.ts'
 
-const columns = 'id, organisation_id, name, role, hint, created_at, expires_at, revoked_at, last_used_at'
+const columns = 'id, organisation_id, name, role, prompts, hint, created_at, expires_at, revoked_at, last_used_at'
 
 export function sqlKeys(database: Database): KeyStore {
   return {
     async create(key, by) {
       const created = (row: Row) => {
-        const { organisationId, role, createdAt: at, ...subject } = toApiKey(row)
-        return auditEntry({ organisationId, by, at, action: 'key.created', subject, details: { role } })
+        const { organisationId, role, prompts, createdAt: at, ...subject } = toApiKey(row)
+        const details = { role, ...(prompts !== null && { prompts }) }
+        return auditEntry({ organisationId, by, at, action: 'key.created', subject, details })
       }
       const [rows] = await database.writeAndInvalidate([{ ...insertKey(key), andThen: (rows) => rows.map(created) }])
       return toApiKey(requireRow(rows))
@@ -72,7 +73,7 @@ export function sqlKeys(database: Database): KeyStore {
     },
 
     async findAccess(keyHash) {
-      const sql = `select k.id as key_id, k.role, k.expires_at, k.revoked_at, o.id as organisation_id, o.plan
+      const sql = `select k.id as key_id, k.role, k.prompts, k.expires_at, k.revoked_at, o.id as organisation_id, o.plan
         from api_keys k join organisations o on o.id = k.organisation_id where k.hash = ?`
       return firstOrNull(await database.rows(sql, [keyHash]), toAccess)
     },
@@ -88,9 +89,9 @@ export function sqlKeys(database: Database): KeyStore {
 
 function insertKey(key: NewApiKey) {
   return statement(
-    `insert into api_keys (organisation_id, name, role, hash, hint, created_at, expires_at)
-     values (?, ?, ?, ?, ?, ?, ?) returning ${columns}`,
-    [key.organisationId, key.name, key.role, key.hash, key.hint, key.createdAt, key.expiresAt],
+    `insert into api_keys (organisation_id, name, role, prompts, hash, hint, created_at, expires_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?) returning ${columns}`,
+    [key.organisationId, key.name, key.role, key.prompts, key.hash, key.hint, key.createdAt, key.expiresAt],
   )
 }
 
@@ -100,6 +101,7 @@ function toApiKey(row: Row): ApiKey {
     organisationId: row.organisation_id as number,
     name: row.name as string,
     role: row.role as Role,
+    prompts: row.prompts as string | null,
     hint: row.hint as string,
     createdAt: row.created_at as number,
     expiresAt: row.expires_at as number | null,
@@ -112,6 +114,7 @@ export function toAccess(row: Row): Access {
   return {
     keyId: row.key_id as number,
     role: row.role as Role,
+    prompts: row.prompts as string | null,
     expiresAt: row.expires_at as number | null,
     revokedAt: row.revoked_at as number | null,
     organisationId: row.organisation_id as number,

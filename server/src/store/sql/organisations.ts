@@ -1,6 +1,6 @@
 import type { NewOrganisation, Organisation, OrganisationStore } from '../../domain/access/organisation.ts'
 import type { Plan } from '../../domain/access/plan.ts'
-import { auditEntry } from './audit.ts'
+import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, statement } from './database.ts'
 
 const columns = 'id, name, plan, created_at'

@@ -1,7 +1,7 @@
 import { pageOffset } from '../../domain/page.ts'
-import { type Prompt, type PromptOrder, type PromptStore, promptSearch } from '../../domain/prompt.ts'
+import { matchesFilter, type Prompt, type PromptOrder, type PromptStore } from '../../domain/prompt.ts'
 import type { Instant } from '../../domain/time.ts'
-import { auditEntry } from './audit.ts'
+import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, statement } from './database.ts'
 import { wentLive } from './history-rows.ts'
 
@@ -45,10 +45,10 @@ export function sqlPrompts(database: Database): PromptStore {
       return (await database.rows(sql, [organisationId])).map(toPrompt)
     },
 
-    async page(organisationId, search, order, request) {
+    async page(organisationId, filter, order, request) {
       const offset = pageOffset(request)
       const select = `select ${promptColumns} from ${existing} order by ${orderBy(order)}`
-      if (search === '') {
+      if (filter.search === '' && filter.glob === null) {
         const [counts, rows] = await Promise.all([
           database.rows(`select count(*) as count from ${existing}`, [organisationId]),
           database.rows(`${select} limit ? offset ?`, [organisationId, request.limit, offset]),
@@ -56,7 +56,7 @@ export function sqlPrompts(database: Database): PromptStore {
         return { prompts: rows.map(toPrompt), totalCount: requireRow(counts).count as number }
       }
       // Filtered here rather than in SQL, because engines and locales disagree on case-insensitive matching.
-      const matching = (await database.rows(select, [organisationId])).map(toPrompt).filter(promptSearch(search))
+      const matching = (await database.rows(select, [organisationId])).map(toPrompt).filter(matchesFilter(filter))
       return { prompts: matching.slice(offset, offset + request.limit), totalCount: matching.length }
     },
 

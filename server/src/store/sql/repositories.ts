@@ -2,7 +2,7 @@ import { maxFuture } from '../../domain/repositories/due-time.ts'
 import type { Lease, LeaseStore } from '../../domain/repositories/lease.ts'
 import type { ForgeName, Repository, RepositoryStore } from '../../domain/repositories/repository.ts'
 import { isoTime } from '../../domain/time.ts'
-import { auditEntry } from './audit.ts'
+import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, isDueSql, type Row, requireRow, type Statement, statement } from './database.ts'
 
 const columns = `id, organisation_id, forge, url, path, similarity, hook_id, sealed_token, sealed_secret, sealed_old_secret,

@@ -16,7 +16,7 @@ export function sqlSessions(database: Database): SessionStore {
     },
 
     async findAccess(tokenHash) {
-      const sql = `select k.id as key_id, k.role, k.revoked_at, o.id as organisation_id, o.plan,
+      const sql = `select k.id as key_id, k.role, k.prompts, k.revoked_at, o.id as organisation_id, o.plan,
           case when k.expires_at < s.expires_at then k.expires_at else s.expires_at end as expires_at
         from sessions s join api_keys k on k.id = s.key_id join organisations o on o.id = k.organisation_id
         where s.token_hash = ?`

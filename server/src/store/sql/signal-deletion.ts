@@ -1,5 +1,5 @@
 import type { SignalStore } from '../../domain/signals/signal.ts'
-import { auditEntry } from './audit.ts'
+import { auditEntry } from './audit-chain.ts'
 import { type Database, statement } from './database.ts'
 import { subtractFromHours } from './signal-hours.ts'
 

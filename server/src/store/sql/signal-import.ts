@@ -1,5 +1,6 @@
-import type { SignalStore } from '../../domain/signals/signal.ts'
+import type { SignalImportAudit, SignalStore } from '../../domain/signals/signal.ts'
 import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
+import { auditEntry } from './audit-chain.ts'
 import { type Database, type Statement, statement, type TypedColumn } from './database.ts'
 
 const columns: TypedColumn[] = [
@@ -18,7 +19,7 @@ export function sqlSignalImport(
   database: Database,
   preparePartitions: (months: Iterable<Instant>) => Promise<void>,
 ): SignalStore['import'] {
-  return async (batches) => {
+  return async (batches, audit) => {
     let imported = 0
     const months = new Set<Instant>()
     async function* rows() {
@@ -36,11 +37,18 @@ export function sqlSignalImport(
       targets: ['signals', 'signal_hours'],
       statements: async () => {
         await preparePartitions(months)
-        return [insertStaged, countStaged, addStagedToHours]
+        const noted = audit === undefined || imported === 0 ? [] : [importEntry(audit, imported)]
+        return [insertStaged, countStaged, addStagedToHours, ...noted]
       },
     })
     return { imported }
   }
+}
+
+function importEntry({ prompt, at, by }: SignalImportAudit, signals: number): Statement {
+  const { organisationId, publicId, name } = prompt
+  const subject = { id: publicId, name }
+  return auditEntry({ organisationId, by, at, action: 'signals.imported', subject, details: { signals } })
 }
 
 // Runs after the signals, to keep the lock on signal_usage short, and before the hours, in the same lock order as the signal batch.

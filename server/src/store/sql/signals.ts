@@ -15,7 +15,8 @@ interface RetainedFilter extends SignalFilter {
 }
 
 const columns = 'id, value, metadata, created_at'
-const batchSize = 1_000
+// A batch is in memory as a whole: at most 1.6 MB with the largest metadata.
+const batchSize = 100
 const beginning = 0
 const end = Number.MAX_SAFE_INTEGER
 // Later than any signal, and the start of an hour.

@@ -1,5 +1,6 @@
 import type { Clock } from '../../domain/time.ts'
 import { createMigrationTable, currentVersion, pendingMigrations, readMigrations } from '../migrations.ts'
+import { chainEarlierEntries } from '../sql/unchained-audit.ts'
 import type { SqliteDatabase } from './database.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
@@ -16,5 +17,6 @@ export async function migrate(database: SqliteDatabase, clock: Clock): Promise<n
         .run(version, name, clock())
     }
   })
+  await chainEarlierEntries(database, clock())
   return migrations.at(-1)?.version ?? 0
 }

@@ -1,0 +1,129 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+/** The requests of one organisation, of one kind: those at work and those that wait. */
+export interface Lane {
+  /** The weights of the requests at work. */
+  running: number
+  /** By key, in the order in which the keys get their turns. */
+  waiting: Map<number, Waiting[]>
+  /** After a request that blocked the event loop for long, so that the others catch up. */
+  isResting: boolean
+}
+
+interface Waiting {
+  lane: Lane
+  weight: number
+  start: () => void
+}
+
+/**
+ * Shares the event loop and the database among organisations. Each organisation has a limited number of requests at work;
+ * the rest wait, and organisations and their keys take turns. So a client waits behind the requests of its own key and not
+ * behind everyone's.
+ */
+export interface FairQueue {
+  /** Starts a request now, which returns undefined, or resolves when its turn has come. */
+  enter(lane: Lane, keyId: number, weight: number): Promise<void> | undefined
+  leave(lane: Lane, weight: number): void
+}
+
+export const lightWeight = 1
+/** Requests that query more than one row, or do more than add one. */
+export const heavyWeight = 8
+
+// After this time, connections are read and other work gets its turn before more requests start.
+const sliceMs = 2
+// An organisation whose request blocked the event loop for longer than this rests for the same time.
+const maxBlockingMs = 10
+
+export function createLane(): Lane {
+  return { running: 0, waiting: new Map(), isResting: false }
+}
+
+/** `maxRunning` is the weight that one organisation may have at work, for each kind of request. */
+export function createFairQueue(maxRunning: number): FairQueue {
+  // The lanes with waiting requests, in the order of their turns.
+  const contended = new Set<Lane>()
+  let isDispatching = false
+
+  function canStart({ running }: Lane, weight: number): boolean {
+    return running === 0 || running + weight <= maxRunning
+  }
+
+  /** Starts the waiting requests as far as the limits allow. */
+  async function dispatch(): Promise<void> {
+    isDispatching = true
+    await nextTurn()
+    let sliceStart = performance.now()
+    for (let next = takeNext(); next !== null; next = takeNext()) {
+      const start = performance.now()
+      next.start()
+      await synchronousPart()
+      const end = performance.now()
+      if (end - start > maxBlockingMs) rest(next.lane, end - start)
+      if (end - sliceStart < sliceMs) continue
+      await nextTurn()
+      sliceStart = performance.now()
+    }
+    isDispatching = false
+  }
+
+  function wake(): void {
+    if (!isDispatching) void dispatch()
+  }
+
+  function rest(lane: Lane, ms: number): void {
+    lane.isResting = true
+    contended.delete(lane)
+    setTimeout(() => {
+      lane.isResting = false
+      if (lane.waiting.size > 0) contended.add(lane)
+      wake()
+    }, ms)
+  }
+
+  function takeNext(): Waiting | null {
+    for (const lane of contended) {
+      const [keyId, queue] = lane.waiting.entries().next().value as [number, Waiting[]]
+      const [next] = queue as [Waiting]
+      if (!canStart(lane, next.weight)) continue
+      queue.shift()
+      // Key and lane move to the end of their lines.
+      lane.waiting.delete(keyId)
+      if (queue.length > 0) lane.waiting.set(keyId, queue)
+      contended.delete(lane)
+      if (lane.waiting.size > 0) contended.add(lane)
+      lane.running += next.weight
+      return next
+    }
+    return null
+  }
+
+  return {
+    enter(lane, keyId, weight) {
+      // Heavy requests start one by one, so that the time of each is known before the next one starts.
+      const isFree = weight === lightWeight ? canStart(lane, weight) : lane.running === 0
+      if (isFree && lane.waiting.size === 0) {
+        lane.running += weight
+        return undefined
+      }
+      return new Promise((start) => {
+        const queue = lane.waiting.get(keyId)
+        if (queue === undefined) lane.waiting.set(keyId, [{ lane, weight, start }])
+        else queue.push({ lane, weight, start })
+        if (!lane.isResting) contended.add(lane)
+        wake()
+      })
+    },
+    leave(lane, weight) {
+      lane.running -= weight
+      if (lane.waiting.size > 0) wake()
+    },
+  }
+}
+
+/** Resolves when a request that has just started waits for something outside this process, or is done. */
+function synchronousPart(): Promise<void> {
+  // Node runs `nextTick` callbacks after all pending promise callbacks.
+  return new Promise((resolve) => process.nextTick(resolve))
+}
