@@ -3,7 +3,8 @@ import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { eventually } from '../testing/eventually.ts'
-import { type Delivery, deliveries } from '../testing/payloads.ts'
+import { deliveriesFrom } from '../testing/payloads/deliveries.ts'
+import type { Delivery } from '../testing/payloads/facts.ts'
 import { type RunningProcess, serve } from '../testing/processes.ts'
 import { queryRows } from '../testing/rows.ts'
 import { generateRepository } from '../testing/sample-repository.ts'
@@ -60,7 +61,7 @@ async function preparePushes(installation: Installation, folder: string, { port 
     const commits = await generateRepository(remote, pushesPerRepository + 1, 10)
     setBranch(remote, commits[0] as string)
     const { value: connected } = await connectRepository(installation, owner, remote)
-    const forge = deliveries('github', connected.webhook_secret)
+    const forge = deliveriesFrom('github', connected.webhook_secret)
     const url = webhookAt(port, connected)
     byRepository.push(
       commits.slice(1).map((commit, j) => {

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { eventually } from '../testing/eventually.ts'
-import { deliveries } from '../testing/payloads.ts'
+import { deliveriesFrom } from '../testing/payloads/deliveries.ts'
 import { serve } from '../testing/processes.ts'
 import { generateRepository } from '../testing/sample-repository.ts'
 import {
@@ -28,7 +28,7 @@ export async function measurePush(installation: Installation, folder: string): P
   const owner = await createOwner(installation)
   const { value: connected } = await connectRepository(installation, owner, remote)
   const service = await serve(installation.url, installation.env)
-  const forge = deliveries('github', connected.webhook_secret)
+  const forge = deliveriesFrom('github', connected.webhook_secret)
   const headers = { authorization: `Bearer ${owner.key}` }
   const latencies: number[] = []
   for (let i = 0; i < pushes; i++) {

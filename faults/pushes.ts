@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { measureCli } from '../testing/cli.ts'
 import { GitRepository } from '../testing/git-repository.ts'
-import { type Delivery, deliveries } from '../testing/payloads.ts'
+import { deliveriesFrom } from '../testing/payloads/deliveries.ts'
+import type { Delivery } from '../testing/payloads/facts.ts'
 import { queryRows } from '../testing/rows.ts'
 import { pause } from './voters.ts'
 
@@ -34,7 +35,7 @@ export async function newPushes(url: string, organisationId: number, folder: str
     { ...env, ALLOW_LOCAL_REPOSITORIES: '1' },
     ['repo', 'connect', ...org, '--forge', 'github', '--url', git.remote, '--path', 'prompts/**'],
   )
-  const forge = deliveries('github', value.webhook_secret)
+  const forge = deliveriesFrom('github', value.webhook_secret)
   const hook = new URL(value.webhook_url).pathname
   let told = 0
   let stopped = false
