@@ -1,4 +1,5 @@
 import type { Erasure, ErasureStore } from '../../domain/signals/erasure.ts'
+import { nextTurn } from '../../domain/time.ts'
 import { auditEntry, updateAuditDetails } from './audit.ts'
 import { type Database, type Row, requireRow, type Statement } from './database.ts'
 import { subtractFromHours } from './signal-hours.ts'
@@ -45,9 +46,24 @@ export function sqlErasure(database: Database, scan: SignalScan): ErasureStore {
 
     async eraseNextBatch(erasure, { prefilter, matches }) {
       const { candidates, last } = await scan.next(erasure, `%${prefilter.replaceAll(/[!%_]/g, '!$&')}%`)
-      const matching = candidates.filter(({ metadata }) => matches(metadata as string))
+      const matching = await filterInSlices(candidates, ({ metadata }) => matches(metadata as string))
       const removed = matching.length === 0 ? 0 : await remove(erasure, matching)
       return { ...erasure, last: last ?? erasure.last, erased: erasure.erased + removed, done: last === null }
     },
   }
+}
+
+const sliceMs = 5
+
+/** Lets requests run every few milliseconds: comparing one batch of large metadata takes hundreds. */
+async function filterInSlices(rows: Row[], isMatch: (row: Row) => boolean): Promise<Row[]> {
+  const matching: Row[] = []
+  let sliceEnd = performance.now() + sliceMs
+  for (const row of rows) {
+    if (isMatch(row)) matching.push(row)
+    if (performance.now() < sliceEnd) continue
+    await nextTurn()
+    sliceEnd = performance.now() + sliceMs
+  }
+  return matching
 }
