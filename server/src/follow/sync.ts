@@ -4,6 +4,7 @@ import type { Instant } from '../domain/time.ts'
 import { cleanUpMirror, removeMirror } from '../git/mirror.ts'
 import { GitError } from '../git/run.ts'
 import { fetchDefaultBranch } from './fetch.ts'
+import { checkHiddenCharacters } from './hidden-characters.ts'
 import { affectsHistory, type IncomingDelivery, outcomeOf, parseDeliveries, type Retry } from './incoming-deliveries.ts'
 import { readPulls } from './pulls.ts'
 import { type OnCommits, recordCommits } from './record-commits.ts'
@@ -20,6 +21,8 @@ export interface Synced {
   dueAt: Instant
   /** More deliveries are ready to be processed. */
   more: boolean
+  /** Whether the sync fetched from the server. Deliveries that do not affect history need no fetch. */
+  fetched: boolean
 }
 
 /**
@@ -32,8 +35,9 @@ export async function sync(context: SyncContext, lease: Lease, onCommits: OnComm
   const isPoll = isDue(repository, clock())
   const pending = await store.deliveries.pending(repository, clock(), maxDeliveriesPerSync)
   const deliveries = parseDeliveries(repository, pending)
+  const fetched = isPoll || deliveries.some((delivery) => affectsHistory(delivery, repository))
   try {
-    if (isPoll || deliveries.some((delivery) => affectsHistory(delivery, repository))) {
+    if (fetched) {
       await syncWithGit(context, lease, deliveries, isPoll, onCommits)
     } else {
       await store.facts.apply(lease, { deliveries: deliveries.map((delivery) => outcomeOf(delivery, null, clock())) })
@@ -42,10 +46,12 @@ export async function sync(context: SyncContext, lease: Lease, onCommits: OnComm
     await recordFailure(context, lease, deliveries, error as Error)
     throw error
   }
+  const checkedAll = await checkHiddenCharacters(context, repository)
   const nextHeld = await store.facts.nextHeld(repository)
   const nextPoll = isPoll ? clock() + repositoryPollIntervalMs : repository.dueAt
   const nextAttempt = await store.deliveries.nextAttempt(repository)
-  return { dueAt: Math.min(nextPoll, nextHeld ?? nextPoll), more: nextAttempt !== null && nextAttempt <= clock() }
+  const dueAt = checkedAll ? Math.min(nextPoll, nextHeld ?? nextPoll) : clock()
+  return { dueAt, more: nextAttempt !== null && nextAttempt <= clock(), fetched }
 }
 
 async function syncWithGit(
@@ -95,10 +101,5 @@ async function recordFailure(
 
 /** Whether git cannot read the mirror. It is only a copy, so the next sync creates it again. */
 function isDamagedMirror(error: Error): boolean {
-  return (
-    error instanceof GitError &&
-    /corrupt|bad object|not a git repository|missing (blob|tree|commit)|unable to read|is empty|invalid object/i.test(
-      error.stderr,
-    )
-  )
+  return error instanceof GitError && error.failure === 'damagedMirror'
 }

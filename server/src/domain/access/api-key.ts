@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { DomainError } from '../errors.ts'
 import { base62, randomBase62 } from '../random.ts'
-import { validLine } from '../text.ts'
+import { validLine, validName } from '../text.ts'
 import { type Instant, yearTenThousand } from '../time.ts'
 import type { Actor } from './audit.ts'
 import type { Plan } from './plan.ts'
@@ -74,6 +74,7 @@ export interface IssuedKey {
   secret: string
 }
 
+const maxNameLength = 200
 const prefix = 'plk_'
 const randomLength = 43
 const checksumLength = 6
@@ -94,10 +95,12 @@ export function hashSecret(secret: string): string {
 }
 
 export function newApiKey(secret: string, key: KeyDetails): NewApiKey {
-  return { ...key, name: validLine('name', key.name, 200), hash: hashSecret(secret), hint: secret.slice(-4) }
+  return { ...key, name: validLine('name', key.name, maxNameLength), hash: hashSecret(secret), hint: secret.slice(-4) }
 }
 
 export async function issueKey(keys: KeyStore, details: KeyDetails, by: Actor): Promise<IssuedKey> {
+  // Not checked when a key is rotated, because its name may be older than this rule.
+  validName('name', details.name, maxNameLength)
   const secret = generateSecret()
   return { key: await keys.create(newApiKey(secret, details), by), secret }
 }

@@ -5,6 +5,7 @@ import { notFound } from '../errors.ts'
 import { idParameter } from '../parameters.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { parseHistoryEntry, toHistoryEntryBody } from './body.ts'
+import { toHiddenCharactersBody } from './hidden-characters.ts'
 import {
   entryDetailsSchema,
   entryParamsSchema,
@@ -67,7 +68,8 @@ export function historyEntryRoutes({ store, repositories }: Context) {
         if (entry === null) throw notFound()
         const { message, actor, path } = entry
         const contents = await repositories.contents(entry)
-        return { data: { ...toHistoryEntryBody(entry), message, actor, path, ...contents } }
+        const hidden = toHiddenCharactersBody(entry, contents)
+        return { data: { ...toHistoryEntryBody(entry), message, actor, path, ...contents, hidden_characters: hidden } }
       },
     )
   }

@@ -2,6 +2,7 @@ import type { FromSchema } from 'json-schema-to-ts'
 import { actions } from '../../domain/history/entry.ts'
 import { paginationExample, paginationSchema } from '../page-schema.ts'
 import { promptId } from '../prompts/id-schema.ts'
+import { hiddenCharactersSchema } from './hidden-characters.ts'
 
 const fields = {
   action: {
@@ -102,6 +103,7 @@ const details = {
     description: "The prompt's text after the change; null if it was deleted or git no longer has it",
   },
   patch: { ...textOrNull, description: 'Unified diff between the two' },
+  hidden_characters: hiddenCharactersSchema,
 } as const
 
 export const entryDetailsSchema = {
@@ -112,7 +114,16 @@ export const entryDetailsSchema = {
       ...historyEntrySchema,
       title: 'HistoryEntryDetails',
       description: 'A recorded change of a prompt, with its details and texts. Details are null if they are not known',
-      required: [...historyEntrySchema.required, 'message', 'actor', 'path', 'before', 'after', 'patch'],
+      required: [
+        ...historyEntrySchema.required,
+        'message',
+        'actor',
+        'path',
+        'before',
+        'after',
+        'patch',
+        'hidden_characters',
+      ],
       properties: { ...historyEntrySchema.properties, ...details },
     },
   },
@@ -128,6 +139,7 @@ export const entryDetailsSchema = {
         before: 'You answer customers.\n',
         after: 'You answer customers in their language.\n',
         patch: '@@ -1 +1 @@\n-You answer customers.\n+You answer customers in their language.\n',
+        hidden_characters: { present: false, added: false, count: 0, added_count: 0, kinds: [], positions: [] },
       },
     },
   ],
