@@ -341,7 +341,7 @@ async function leaseOfTheDead({ store }: Service, { organisationId }: Account, n
 async function checkLease({ store }: Service, id: number, now: number): Promise<void> {
   const soon = now + 70_000
   const due = await Promise.all([now, soon, soon + 2 * hour].map((at) => store.repositories.due(at)))
-  if (!due.flat().includes(id)) fail(`a repository is stuck at ${isoTime(now)}`)
+  if (!due.flat().some((repository) => repository.id === id)) fail(`a repository is stuck at ${isoTime(now)}`)
   const take = (owner: string, at: number) => store.repositories.lease(id, owner, at, at + 10_000)
   const atOnce = await take('another', now)
   const lease = atOnce ?? (await take('another', soon)) ?? fail(`a lease is stuck at ${isoTime(now)}`)

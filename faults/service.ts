@@ -42,6 +42,7 @@ export async function startService({ url, folder }: Pick<Trial, 'url' | 'folder'
     allowLocal: false,
     allowRedirects: false,
     sizeLimit: 0,
+    limits: { concurrentSyncs: 4, repositories: 100, inboxBytes: 100_000_000 },
   }
   // No repository is connected.
   const repositories = createRepositoryService(syncContext, idleWorker)

@@ -5,8 +5,15 @@ import { cleanUpMirror, removeMirror } from '../git/mirror.ts'
 import { GitError } from '../git/run.ts'
 import { fetchDefaultBranch } from './fetch.ts'
 import { checkHiddenCharacters } from './hidden-characters.ts'
-import { affectsHistory, type IncomingDelivery, outcomeOf, parseDeliveries, type Retry } from './incoming-deliveries.ts'
-import { readPulls } from './pulls.ts'
+import {
+  affectsHistory,
+  type IncomingDelivery,
+  outcomeOf,
+  parseDeliveries,
+  type Retry,
+  takeDeliveries,
+} from './incoming-deliveries.ts'
+import { maxPullsPerSync, readPulls } from './pulls.ts'
 import { type OnCommits, recordCommits } from './record-commits.ts'
 import { recordFindings } from './record-findings.ts'
 import { findResumePoint } from './resume-point.ts'
@@ -34,11 +41,12 @@ export async function sync(context: SyncContext, lease: Lease, onCommits: OnComm
   const { repository } = lease
   const isPoll = isDue(repository, clock())
   const pending = await store.deliveries.pending(repository, clock(), maxDeliveriesPerSync)
-  const deliveries = parseDeliveries(repository, pending)
+  const deliveries = takeDeliveries(parseDeliveries(repository, pending), maxPullsPerSync)
   const fetched = isPoll || deliveries.some((delivery) => affectsHistory(delivery, repository))
+  let morePulls = false
   try {
     if (fetched) {
-      await syncWithGit(context, lease, deliveries, isPoll, onCommits)
+      morePulls = await syncWithGit(context, lease, deliveries, isPoll, onCommits)
     } else {
       await store.facts.apply(lease, { deliveries: deliveries.map((delivery) => outcomeOf(delivery, null, clock())) })
     }
@@ -50,17 +58,18 @@ export async function sync(context: SyncContext, lease: Lease, onCommits: OnComm
   const nextHeld = await store.facts.nextHeld(repository)
   const nextPoll = isPoll ? clock() + repositoryPollIntervalMs : repository.dueAt
   const nextAttempt = await store.deliveries.nextAttempt(repository)
-  const dueAt = checkedAll ? Math.min(nextPoll, nextHeld ?? nextPoll) : clock()
+  const dueAt = checkedAll && !morePulls ? Math.min(nextPoll, nextHeld ?? nextPoll) : clock()
   return { dueAt, more: nextAttempt !== null && nextAttempt <= clock(), fetched }
 }
 
+/** Returns true if more pull requests have to be read than one sync does. */
 async function syncWithGit(
   context: SyncContext,
   lease: Lease,
   deliveries: IncomingDelivery[],
   isPoll: boolean,
   onCommits: OnCommits,
-): Promise<void> {
+): Promise<boolean> {
   const { store, clock, log } = context
   const { repository } = lease
   const mirror = mirrorOf(context, repository)
@@ -70,18 +79,19 @@ async function syncWithGit(
     if (repository.tip !== null) throw new Error('the default branch of the repository no longer exists')
     const outcomes = deliveries.map((delivery) => outcomeOf(delivery, null, now))
     await store.facts.apply(lease, { defaultBranch: branch, deliveries: outcomes })
-    return
+    return false
   }
   const run: SyncRun = { context, lease, mirror, branch, tip, deliveries, options: logOptions(repository), now }
   const start = await findResumePoint(run)
-  const found = await readPulls(run)
-  const commits = await recordCommits(run, start, found.pulls, onCommits)
+  const found = await readPulls(run, start.paths)
+  const commits = await recordCommits(run, start, found, onCommits)
   await recordFindings(run, found, commits)
-  if (!isPoll) return
+  if (!isPoll) return found.more
   // A failed cleanup can wait for the next poll.
   await cleanUpMirror(mirror).catch((error) =>
     log.warn({ err: error, repository: repository.id }, 'could not clean up the mirror'),
   )
+  return found.more
 }
 
 async function recordFailure(
