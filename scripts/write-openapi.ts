@@ -24,6 +24,7 @@ const repositories = createRepositoryService(
     allowLocal: false,
     allowRedirects: false,
     sizeLimit: 0,
+    limits: { concurrentSyncs: 4, repositories: 100, inboxBytes: 100_000_000 },
   },
   idleWorker,
 )

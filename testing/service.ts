@@ -61,6 +61,7 @@ export class TestService {
       allowLocal: true,
       allowRedirects: false,
       sizeLimit: 100_000_000,
+      limits: { concurrentSyncs: 4, repositories: 100, inboxBytes: 100_000_000 },
     }
     // Tests decide themselves when to sync.
     this.repositories = createRepositoryService(this.syncContext, idleWorker)

@@ -18,9 +18,18 @@ export interface Config {
   publicUrl: string | null
   /** 32 bytes that encrypt stored secrets. Null if not set. */
   secretKey: Buffer | null
+  /** Keys that only decrypt, until `secret-key rotate` has replaced them. */
+  oldSecretKeys: Buffer[]
   allowLocalRepositories: boolean
   allowRepositoryRedirects: boolean
+  allowPrivateRepositoryAddresses: boolean
+  allowMachineSshKeys: boolean
   repositorySizeLimitMb: number
+  /** Syncs that run at the same time. One organisation gets at most half of them. */
+  syncConcurrency: number
+  repositoriesPerOrganisation: number
+  /** Deliveries per organisation that wait to be processed. */
+  inboxLimitMb: number
   /** Null to keep signals forever. */
   signalRetentionDays: number | null
   requestLimits: {
@@ -68,14 +77,31 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       optional(parseSecretKey),
       '32 bytes as 64 hexadecimal digits or base64',
     ),
+    oldSecretKeys: read(
+      'PROMPTLEDGER_OLD_SECRET_KEYS',
+      '',
+      parseSecretKeys,
+      'keys of 32 bytes as 64 hexadecimal digits or base64, separated by commas',
+    ),
     allowLocalRepositories: read('ALLOW_LOCAL_REPOSITORIES', '0', oneOf(['0', '1']), '0 or 1') === '1',
     allowRepositoryRedirects: read('ALLOW_REPOSITORY_REDIRECTS', '0', oneOf(['0', '1']), '0 or 1') === '1',
+    allowPrivateRepositoryAddresses:
+      read('ALLOW_PRIVATE_REPOSITORY_ADDRESSES', '0', oneOf(['0', '1']), '0 or 1') === '1',
+    allowMachineSshKeys: read('ALLOW_MACHINE_SSH_KEYS', '0', oneOf(['0', '1']), '0 or 1') === '1',
     repositorySizeLimitMb: read(
       'REPOSITORY_SIZE_LIMIT',
       '2048',
       integer(1, 999_999_999),
       'a number of megabytes, at least 1',
     ),
+    syncConcurrency: read('SYNC_CONCURRENCY', '4', integer(1, 100), 'a number from 1 to 100'),
+    repositoriesPerOrganisation: read(
+      'REPOSITORIES_PER_ORGANISATION',
+      '100',
+      integer(1, 1_000_000),
+      'a number from 1 to 1000000',
+    ),
+    inboxLimitMb: read('INBOX_LIMIT', '100', integer(32, 100_000), 'a number of megabytes from 32 to 100000'),
     signalRetentionDays: read(
       'SIGNAL_RETENTION_DAYS',
       '',
@@ -118,6 +144,15 @@ function parsePublicUrl(text: string): string | undefined {
 export function parseSecretKey(text: string): Buffer | undefined {
   const key = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64')
   return key.length === 32 ? key : undefined
+}
+
+/** Parses keys separated by commas or line breaks. */
+export function parseSecretKeys(text: string): Buffer[] | undefined {
+  const keys = text
+    .split(/[\s,]+/)
+    .filter(Boolean)
+    .map(parseSecretKey)
+  return keys.every((key) => key !== undefined) ? keys : undefined
 }
 
 /** Null for an unset variable. */

@@ -1,16 +1,39 @@
 import type { Command } from 'commander'
+import { replaceHidden } from '../domain/hidden-text.ts'
 
 /** Prints `value` as JSON if --json was given, else `text`. */
 export function print(command: Command, value: unknown, text: string): void {
   const json = command.optsWithGlobals().json === true
-  process.stdout.write(`${json ? JSON.stringify(value) : text}\n`)
+  process.stdout.write(`${json ? visibleJson(value) : visible(text)}\n`)
+}
+
+/**
+ * Escapes control characters, which could drive the terminal, and hidden ones, which could disguise text. Keeps line breaks
+ * and tabs.
+ */
+export function visible(text: string): string {
+  return replaceHidden(text, escapeCharacters).replaceAll(/[\r\f\u2028\u2029]/g, escapeCharacters)
+}
+
+/** Escapes the same characters in JSON, whose value stays the same. */
+function visibleJson(value: unknown): string {
+  return replaceHidden(JSON.stringify(value), (characters) =>
+    characters
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  )
+}
+
+function escapeCharacters(characters: string): string {
+  return [...characters].map((character) => `\\u{${character.codePointAt(0)?.toString(16)}}`).join('')
 }
 
 /** Aligns rows in columns, under the keys of the first row. Without rows, returns `emptyText`. */
 export function table(rows: Record<string, string | number | null>[], emptyText: string): string {
   const [first] = rows
   if (first === undefined) return emptyText
-  const lines = [Object.keys(first), ...rows.map((row) => Object.values(row).map((cell) => String(cell ?? '-')))]
+  const lines = [Object.keys(first), ...rows.map((row) => Object.values(row).map(cellText))]
   const widths = Object.keys(first).map((_, i) => Math.max(...lines.map((cells) => cells[i]?.length ?? 0)))
   return lines
     .map((cells) =>
@@ -20,6 +43,11 @@ export function table(rows: Record<string, string | number | null>[], emptyText:
         .trimEnd(),
     )
     .join('\n')
+}
+
+/** A cell takes one line. A line break in it could otherwise fake another row. */
+function cellText(cell: string | number | null): string {
+  return visible(String(cell ?? '-')).replaceAll(/[\n\t]/g, escapeCharacters)
 }
 
 export function formatNumber(number: number): string {

@@ -9,8 +9,10 @@ import { importCommands } from './import.ts'
 import { keyCommands } from './key.ts'
 import { migrateCommand } from './migrate.ts'
 import { orgCommands } from './org.ts'
+import { visible } from './output.ts'
 import { promptCommands } from './prompt.ts'
 import { repoCommands } from './repo.ts'
+import { secretKeyCommands } from './secret-key.ts'
 import { serveCommand } from './serve.ts'
 
 /** Runs a command and returns its exit status: 0 on success, 1 on failure, 2 on wrong usage. */
@@ -21,7 +23,7 @@ export async function run(argv: string[]): Promise<number> {
   } catch (error) {
     // Commander has already printed the error or the requested help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    process.stderr.write(`promptledger: ${(error as Error).message}\n`)
+    process.stderr.write(`promptledger: ${visible((error as Error).message)}\n`)
     return 1
   }
 }
@@ -35,6 +37,7 @@ function createProgram(): Command {
     .configureHelp({ showGlobalOptions: true })
     .showSuggestionAfterError()
     .exitOverride()
+    .configureOutput({ writeErr: (text) => process.stderr.write(visible(text)) })
   serveCommand(program)
   demoCommand(program)
   migrateCommand(program)
@@ -47,5 +50,6 @@ function createProgram(): Command {
   importCommands(program)
   auditCommands(program)
   archiveCommands(program)
+  secretKeyCommands(program)
   return program
 }

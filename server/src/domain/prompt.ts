@@ -2,7 +2,7 @@ import type { Actor } from './access/audit.ts'
 import { matchesGlob } from './glob.ts'
 import type { PageRequest } from './page.ts'
 import { randomBase62 } from './random.ts'
-import { validLine } from './text.ts'
+import { sanitisedLine, validName } from './text.ts'
 import type { Instant } from './time.ts'
 
 export interface Prompt {
@@ -54,19 +54,35 @@ export interface PromptStore {
   delete(prompt: Prompt, at: Instant, by: Actor): Promise<void>
 }
 
+const maxNameLength = 1_000
 const shape = /^pmt_[0-9A-Za-z]{24}$/
 
 export function newPrompt(organisationId: number, name: string, now: Instant): NewPrompt {
   return {
-    publicId: `pmt_${randomBase62(24)}`,
+    publicId: generatePublicId(),
     organisationId,
     name: validPromptName(name),
     createdAt: now,
   }
 }
 
+/** A prompt found in git. Its path is untrusted: it is kept, hidden characters included, which are shown as marks. */
+export function promptFromPath(organisationId: number, path: string, now: Instant): NewPrompt & { path: string } {
+  return {
+    publicId: generatePublicId(),
+    organisationId,
+    name: sanitisedLine(path, maxNameLength, 'unnamed'),
+    createdAt: now,
+    path,
+  }
+}
+
+function generatePublicId(): string {
+  return `pmt_${randomBase62(24)}`
+}
+
 export function validPromptName(text: string): string {
-  return validLine('name', text, 1_000)
+  return validName('name', text, maxNameLength)
 }
 
 /** The search ignores case and Unicode normalisation; the glob does not. */

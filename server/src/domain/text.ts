@@ -1,4 +1,5 @@
 import { invalidField } from './errors.ts'
+import { describeHidden, findHidden } from './hidden-text.ts'
 
 const control = /\p{Cc}/u
 
@@ -8,6 +9,20 @@ export function validLine(field: string, text: string, maxLength: number): strin
   if (text.length > maxLength) throw invalidField(field, `must be at most ${maxLength} characters long`)
   if (control.test(text)) throw invalidField(field, 'must not contain control characters')
   if (!text.isWellFormed()) throw invalidField(field, 'must be valid Unicode')
+  return text
+}
+
+/** Like `validLine`, for a name that people choose. Hidden characters could make it look like another name. */
+export function validName(field: string, text: string, maxLength: number): string {
+  validLine(field, text, maxLength)
+  const [first] = findHidden(text, 1)
+  if (first !== undefined) {
+    const { description } = describeHidden(text.slice(first.start, first.end), first.kind)
+    throw invalidField(
+      field,
+      `must not contain hidden characters, but has ${description} at character ${first.start + 1}`,
+    )
+  }
   return text
 }
 

@@ -62,3 +62,8 @@ export function dayStart(at: Instant): Instant {
 export function delay(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }
+
+/** Resolves after the events that are waiting now, so that long work does not hold up requests. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,5 +1,4 @@
 import type { Actor } from '../domain/access/audit.ts'
-import { invalidField } from '../domain/errors.ts'
 import { generateLeaseOwner, type Lease } from '../domain/repositories/lease.ts'
 import {
   generateHookId,
@@ -7,12 +6,17 @@ import {
   validPathPattern,
   validSimilarity,
 } from '../domain/repositories/repository.ts'
-import { alreadyConnected, type Connection, type RotatedSecret } from '../domain/repositories/repository-service.ts'
+import {
+  alreadyConnected,
+  type Connection,
+  type RotatedSecret,
+  tooManyConnects,
+  tooManyRepositories,
+} from '../domain/repositories/repository-service.ts'
 import { validRepositoryUrl } from '../domain/repositories/repository-url.ts'
 import { forgeOf } from '../forges/index.ts'
-import { readRemoteHead } from '../git/remote.ts'
-import { GitError } from '../git/run.ts'
-import { remoteOf, type SyncContext } from './sync-context.ts'
+import { checkAccess } from './check-access.ts'
+import type { SyncContext } from './sync-context.ts'
 import { leaseUntil } from './worker.ts'
 
 export interface Connected {
@@ -27,9 +31,15 @@ export async function connectRepository(context: SyncContext, connection: Connec
   const url = validRepositoryUrl(connection.url, context.allowLocal)
   const path = validPathPattern(connection.path)
   const similarity = validSimilarity(connection.similarity)
-  const sealedToken = connection.token === null ? null : vault.encrypt(connection.token)
+  const maxRepositories = context.limits.repositories
+  const connected = (await store.repositories.list(connection.organisationId)).filter(
+    (each) => each.disconnectedAt === null,
+  )
+  // Checked again when it is stored; checked here first, so that no git process is started in vain.
+  if (connected.length >= maxRepositories) throw tooManyRepositories(maxRepositories)
   const secret = connection.secret ?? forgeOf(connection.forge).generateSecret()
-  await checkReadable(context, { url, forge: connection.forge, sealedToken })
+  const hookId = generateHookId()
+  const credentials = await checkAccess(context, { ...connection, hookId, url }, by)
   const now = clock()
   const owner = generateLeaseOwner()
   const repository = await store.repositories.connect(
@@ -39,38 +49,38 @@ export async function connectRepository(context: SyncContext, connection: Connec
       url,
       path,
       similarity,
-      hookId: generateHookId(),
-      sealedToken,
-      sealedSecret: vault.encrypt(secret),
+      hookId,
+      ...credentials,
+      sealedSecret: vault.encrypt(secret, { hookId, kind: 'webhook_secret' }),
       createdAt: now,
     },
     by,
     { owner, until: leaseUntil(now) },
+    maxRepositories,
   )
   if (repository === null) throw alreadyConnected()
   return { lease: { repository, owner }, secret }
 }
 
-async function checkReadable(
-  context: SyncContext,
-  repository: Pick<Repository, 'url' | 'forge' | 'sealedToken'>,
-): Promise<void> {
-  try {
-    await readRemoteHead(remoteOf(context, repository))
-  } catch (error) {
-    if (error instanceof GitError) throw invalidField('url', `cannot be read: ${reasonOf(error)}`)
-    throw error
-  }
-}
+const maxConnectsAtOnce = 2
 
-function reasonOf({ message, stderr }: GitError): string {
-  if (/could not read Username|Authentication failed|terminal prompts disabled|403/i.test(stderr)) {
-    return 'the repository does not exist, or the server requires a token with read access'
+/** Limits the repositories that one organisation connects at the same time: each runs git, possibly against a slow server. */
+export function createConnectLimit() {
+  const running = new Map<number, number>()
+  return {
+    async run<T>(organisationId: number, connect: () => Promise<T>): Promise<T> {
+      const count = running.get(organisationId) ?? 0
+      if (count >= maxConnectsAtOnce) throw tooManyConnects(maxConnectsAtOnce)
+      running.set(organisationId, count + 1)
+      try {
+        return await connect()
+      } finally {
+        const left = (running.get(organisationId) ?? 1) - 1
+        if (left === 0) running.delete(organisationId)
+        else running.set(organisationId, left)
+      }
+    },
   }
-  if (/redirect|returned error: 30\d/i.test(stderr)) {
-    return 'the repository has moved. Use its new URL (redirects are only followed with ALLOW_REPOSITORY_REDIRECTS=1)'
-  }
-  return message
 }
 
 export async function rotateSecret(
@@ -82,11 +92,7 @@ export async function rotateSecret(
   const secret = forgeOf(repository.forge).generateSecret()
   const now = clock()
   const oldSecretUntil = now + overlapMs
-  await store.repositories.rotateSecret(
-    repository,
-    { sealed: vault.encrypt(secret), oldUntil: oldSecretUntil },
-    now,
-    by,
-  )
+  const sealed = vault.encrypt(secret, { hookId: repository.hookId, kind: 'webhook_secret' })
+  await store.repositories.rotateSecret(repository, { sealed, oldUntil: oldSecretUntil }, now, by)
   return { secret, oldSecretUntil }
 }

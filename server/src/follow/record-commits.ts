@@ -1,7 +1,6 @@
 import type { Edit } from '../domain/history/edit.ts'
 import { type Pull, stateOf } from '../domain/history/pull.ts'
-import { newPrompt } from '../domain/prompt.ts'
-import { sanitisedLine } from '../domain/text.ts'
+import { promptFromPath } from '../domain/prompt.ts'
 import { forgeOf } from '../forges/index.ts'
 import type { Commit } from '../git/log.ts'
 import { readMainline } from '../git/mainline.ts'
@@ -158,11 +157,7 @@ function touches({ heads }: Pull, promptId: number): boolean {
 }
 
 async function addPrompts({ context, lease, now }: SyncRun, paths: string[]): Promise<Map<string, number>> {
-  const prompts = paths.map((path) => {
-    const promptName = sanitisedLine(path, 1_000, 'unnamed')
-    const { publicId, name, createdAt } = newPrompt(lease.repository.organisationId, promptName, now)
-    return { publicId, name, createdAt, path }
-  })
+  const prompts = paths.map((path) => promptFromPath(lease.repository.organisationId, path, now))
   return context.store.facts.addPrompts(lease, prompts)
 }
 

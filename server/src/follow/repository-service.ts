@@ -1,35 +1,33 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { checkConnected, type Repository } from '../domain/repositories/repository.ts'
-import type {
-  BackfillOptions,
-  ConnectedRepository,
-  RepositoryService,
-} from '../domain/repositories/repository-service.ts'
-import { countCommitsTouching } from '../git/mirror.ts'
-import { type Connected, connectRepository, rotateSecret } from './connect.ts'
+import type { RepositoryService } from '../domain/repositories/repository-service.ts'
+import { backfill } from './backfill.ts'
+import { connectRepository, createConnectLimit, rotateSecret } from './connect.ts'
 import { readContents } from './contents.ts'
+import { createInbox } from './inbox.ts'
 import { receiveDelivery } from './receive-delivery.ts'
-import type { OnCommits } from './record-commits.ts'
-import { mirrorOf, type SyncContext } from './sync-context.ts'
-import { syncUntilDone, syncWithLease, type Worker } from './worker.ts'
+import type { SyncContext } from './sync-context.ts'
+import { syncUntilDone, type Worker } from './worker.ts'
 
 export function createRepositoryService(context: SyncContext, worker: Worker): RepositoryService {
   const { store, clock } = context
+  const inbox = createInbox(context)
+  const connects = createConnectLimit()
   const find = async (id: number) => (await store.repositories.find(id)) as Repository
 
   return {
     async connect(connection, by, options) {
-      return backfill(context, await connectRepository(context, connection, by), options)
+      const connected = await connects.run(connection.organisationId, () => connectRepository(context, connection, by))
+      return backfill(context, worker, connected, options)
     },
     async receive(repository, request) {
-      await receiveDelivery(context, repository, request)
-      worker.wake(repository.id)
+      await receiveDelivery(context, inbox, repository, request)
+      worker.wake(repository)
     },
     async sync(repository, { wait = false } = {}) {
       checkConnected(repository)
       await store.repositories.wake(repository, clock())
       if (wait) await syncUntilDone(context, repository.id)
-      else worker.wake(repository.id)
+      else worker.wake(repository)
       return find(repository.id)
     },
     async redeliver(delivery, { wait = false } = {}) {
@@ -37,7 +35,7 @@ export function createRepositoryService(context: SyncContext, worker: Worker): R
       checkConnected(await find(repositoryId))
       const pending = await store.deliveries.redeliver(delivery, clock())
       if (!wait) {
-        worker.wake(repositoryId)
+        worker.wake({ id: repositoryId, organisationId: delivery.organisationId })
         return pending
       }
       await syncUntilDone(context, repositoryId)
@@ -45,45 +43,5 @@ export function createRepositoryService(context: SyncContext, worker: Worker): R
     },
     rotateSecret: (repository, overlapMs, by) => rotateSecret(context, repository, overlapMs, by),
     contents: (entry) => readContents(context, entry),
-  }
-}
-
-async function backfill(
-  context: SyncContext,
-  { lease, secret }: Connected,
-  { waitMs, onProgress }: BackfillOptions,
-): Promise<ConnectedRepository> {
-  const { store, log } = context
-  const { id } = lease.repository
-  const onCommits = onProgress && reportProgress(context, lease.repository, onProgress)
-  const finished = syncWithLease(context, lease, onCommits).then(
-    () => null,
-    (error: Error) => {
-      // Without a time limit, the caller sees the error in the result.
-      if (waitMs !== undefined) log.warn({ err: error, repository: id }, 'could not sync a repository')
-      return error
-    },
-  )
-  const backfillError =
-    waitMs === undefined ? await finished : await Promise.race([finished, pause(waitMs, null, { ref: false })])
-  const repository = (await store.repositories.find(id)) as Repository
-  return {
-    repository,
-    secret,
-    prompts: await store.facts.prompts(repository),
-    entryCount: await store.facts.countEntries(repository),
-    backfillError,
-  }
-}
-
-function reportProgress(
-  context: SyncContext,
-  repository: Repository,
-  onProgress: NonNullable<BackfillOptions['onProgress']>,
-): OnCommits {
-  let total: number | null = null
-  return async (recorded) => {
-    total ??= await countCommitsTouching(mirrorOf(context, repository).path, repository.path)
-    onProgress(recorded, total)
   }
 }

@@ -7,8 +7,9 @@ import type { Vault } from '../domain/repositories/vault.ts'
 import type { Store } from '../domain/store.ts'
 import type { Clock } from '../domain/time.ts'
 import { forgeOf } from '../forges/index.ts'
+import type { Lookup } from '../git/address.ts'
 import type { Mirror } from '../git/mirror.ts'
-import type { Remote } from '../git/remote.ts'
+import type { Remote } from '../git/remote-access.ts'
 
 /** The dependencies and settings of syncing. */
 export interface SyncContext {
@@ -21,17 +22,46 @@ export interface SyncContext {
   /** Whether folders on this machine can be connected. */
   allowLocal: boolean
   allowRedirects: boolean
+  /** Whether repositories that admins connect may be at private addresses. Off by default. */
+  allowPrivateAddresses?: boolean
+  /** Whether repositories that admins connect are fetched with the machine's ssh keys. Off by default. */
+  allowMachineSshKeys?: boolean
+  /** How to resolve host names; the system's resolver by default. */
+  lookUp?: Lookup
   /** The maximum size of one mirror, in bytes. */
   sizeLimit: number
+  limits: SyncLimits
 }
 
-export function remoteOf(
-  { vault, allowRedirects }: SyncContext,
-  { url, forge, sealedToken }: Pick<Repository, 'url' | 'forge' | 'sealedToken'>,
-): Remote {
-  const credentials =
-    sealedToken === null ? null : { user: forgeOf(forge).tokenUser, token: vault.decrypt(sealedToken) }
-  return { url, credentials, allowLocal: isLocalUrl(url), allowRedirects }
+export interface SyncLimits {
+  /** Syncs that run at the same time. One organisation gets at most half of them. */
+  concurrentSyncs: number
+  /** Connected repositories per organisation. */
+  repositories: number
+  /** Bytes of deliveries per organisation that wait to be processed. */
+  inboxBytes: number
+}
+
+type RemoteFacts = Pick<
+  Repository,
+  'hookId' | 'url' | 'forge' | 'sealedToken' | 'sealedSshKey' | 'sshHostKey' | 'connectedByOperator'
+>
+
+export function remoteOf(context: SyncContext, repository: RemoteFacts): Remote {
+  const { vault, allowRedirects, allowPrivateAddresses = false, allowMachineSshKeys = false, lookUp } = context
+  const { hookId, url, forge, sealedToken, sealedSshKey, sshHostKey, connectedByOperator } = repository
+  const token = sealedToken === null ? null : vault.decrypt(sealedToken, { hookId, kind: 'token' })
+  const privateKey = sealedSshKey === null ? null : vault.decrypt(sealedSshKey, { hookId, kind: 'ssh_key' })
+  return {
+    url,
+    credentials: token === null ? null : { user: forgeOf(forge).tokenUser, token },
+    deployKey: privateKey === null ? null : { privateKey, hostKey: sshHostKey },
+    allowMachineKeys: allowMachineSshKeys || connectedByOperator,
+    allowLocal: isLocalUrl(url),
+    allowRedirects,
+    allowPrivate: allowPrivateAddresses || connectedByOperator,
+    lookUp,
+  }
 }
 
 export function mirrorOf(context: SyncContext, repository: Repository): Mirror {

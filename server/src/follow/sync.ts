@@ -4,8 +4,16 @@ import type { Instant } from '../domain/time.ts'
 import { cleanUpMirror, removeMirror } from '../git/mirror.ts'
 import { GitError } from '../git/run.ts'
 import { fetchDefaultBranch } from './fetch.ts'
-import { affectsHistory, type IncomingDelivery, outcomeOf, parseDeliveries, type Retry } from './incoming-deliveries.ts'
-import { readPulls } from './pulls.ts'
+import { checkHiddenCharacters } from './hidden-characters.ts'
+import {
+  affectsHistory,
+  type IncomingDelivery,
+  outcomeOf,
+  parseDeliveries,
+  type Retry,
+  takeDeliveries,
+} from './incoming-deliveries.ts'
+import { maxPullsPerSync, readPulls } from './pulls.ts'
 import { type OnCommits, recordCommits } from './record-commits.ts'
 import { recordFindings } from './record-findings.ts'
 import { findResumePoint } from './resume-point.ts'
@@ -20,6 +28,8 @@ export interface Synced {
   dueAt: Instant
   /** More deliveries are ready to be processed. */
   more: boolean
+  /** Whether the sync fetched from the server. Deliveries that do not affect history need no fetch. */
+  fetched: boolean
 }
 
 /**
@@ -31,10 +41,12 @@ export async function sync(context: SyncContext, lease: Lease, onCommits: OnComm
   const { repository } = lease
   const isPoll = isDue(repository, clock())
   const pending = await store.deliveries.pending(repository, clock(), maxDeliveriesPerSync)
-  const deliveries = parseDeliveries(repository, pending)
+  const deliveries = takeDeliveries(parseDeliveries(repository, pending), maxPullsPerSync)
+  const fetched = isPoll || deliveries.some((delivery) => affectsHistory(delivery, repository))
+  let morePulls = false
   try {
-    if (isPoll || deliveries.some((delivery) => affectsHistory(delivery, repository))) {
-      await syncWithGit(context, lease, deliveries, isPoll, onCommits)
+    if (fetched) {
+      morePulls = await syncWithGit(context, lease, deliveries, isPoll, onCommits)
     } else {
       await store.facts.apply(lease, { deliveries: deliveries.map((delivery) => outcomeOf(delivery, null, clock())) })
     }
@@ -42,19 +54,22 @@ export async function sync(context: SyncContext, lease: Lease, onCommits: OnComm
     await recordFailure(context, lease, deliveries, error as Error)
     throw error
   }
+  const checkedAll = await checkHiddenCharacters(context, repository)
   const nextHeld = await store.facts.nextHeld(repository)
   const nextPoll = isPoll ? clock() + repositoryPollIntervalMs : repository.dueAt
   const nextAttempt = await store.deliveries.nextAttempt(repository)
-  return { dueAt: Math.min(nextPoll, nextHeld ?? nextPoll), more: nextAttempt !== null && nextAttempt <= clock() }
+  const dueAt = checkedAll && !morePulls ? Math.min(nextPoll, nextHeld ?? nextPoll) : clock()
+  return { dueAt, more: nextAttempt !== null && nextAttempt <= clock(), fetched }
 }
 
+/** Returns true if more pull requests have to be read than one sync does. */
 async function syncWithGit(
   context: SyncContext,
   lease: Lease,
   deliveries: IncomingDelivery[],
   isPoll: boolean,
   onCommits: OnCommits,
-): Promise<void> {
+): Promise<boolean> {
   const { store, clock, log } = context
   const { repository } = lease
   const mirror = mirrorOf(context, repository)
@@ -64,18 +79,19 @@ async function syncWithGit(
     if (repository.tip !== null) throw new Error('the default branch of the repository no longer exists')
     const outcomes = deliveries.map((delivery) => outcomeOf(delivery, null, now))
     await store.facts.apply(lease, { defaultBranch: branch, deliveries: outcomes })
-    return
+    return false
   }
   const run: SyncRun = { context, lease, mirror, branch, tip, deliveries, options: logOptions(repository), now }
   const start = await findResumePoint(run)
-  const found = await readPulls(run)
-  const commits = await recordCommits(run, start, found.pulls, onCommits)
+  const found = await readPulls(run, start.paths)
+  const commits = await recordCommits(run, start, found, onCommits)
   await recordFindings(run, found, commits)
-  if (!isPoll) return
+  if (!isPoll) return found.more
   // A failed cleanup can wait for the next poll.
   await cleanUpMirror(mirror).catch((error) =>
     log.warn({ err: error, repository: repository.id }, 'could not clean up the mirror'),
   )
+  return found.more
 }
 
 async function recordFailure(
@@ -95,10 +111,5 @@ async function recordFailure(
 
 /** Whether git cannot read the mirror. It is only a copy, so the next sync creates it again. */
 function isDamagedMirror(error: Error): boolean {
-  return (
-    error instanceof GitError &&
-    /corrupt|bad object|not a git repository|missing (blob|tree|commit)|unable to read|is empty|invalid object/i.test(
-      error.stderr,
-    )
-  )
+  return error instanceof GitError && error.failure === 'damagedMirror'
 }

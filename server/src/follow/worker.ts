@@ -1,22 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { generateLeaseOwner, type Lease } from '../domain/repositories/lease.ts'
+import { type DueRepository, generateLeaseOwner, type Lease } from '../domain/repositories/lease.ts'
 import type { OnCommits } from './record-commits.ts'
 import { type Synced, sync } from './sync.ts'
 import type { SyncContext } from './sync-context.ts'
+import { createSyncQueue } from './sync-queue.ts'
 
 export interface Worker {
+  /** False in a process that syncs only on request. */
+  readonly isActive: boolean
   /** Syncs the repository now instead of at the next poll. */
-  wake(id: number): void
+  wake(repository: DueRepository): void
   /** Resolves when no sync is in progress, or after 5 s. An interrupted sync resumes from what is stored. */
   stop(): Promise<void>
 }
 
 /** For a process that syncs only on request. */
-export const idleWorker: Worker = { wake() {}, async stop() {} }
+export const idleWorker: Worker = { isActive: false, wake() {}, async stop() {} }
 
 const hourMs = 3_600_000
 const queuePollIntervalMs = 1_000
-const maxConcurrentSyncs = 2
 const leaseMs = 10_000
 const leaseRenewalIntervalMs = 3_000
 const deliveryRetentionMs = 30 * 24 * hourMs
@@ -27,42 +29,41 @@ const stopTimeoutMs = 5_000
 /** Syncs repositories that are due. A lease ensures that only one process syncs a repository at a time. */
 export function startWorker(context: SyncContext): Worker {
   const { store, clock, log } = context
-  const running = new Map<number, Promise<void>>()
-  const waiting = new Set<number>()
+  const queue = createSyncQueue(context.limits.concurrentSyncs)
+  const running = new Set<Promise<void>>()
   let isStopped = false
   let polling: Promise<void> | null = null
   let cleanedUpAt = 0
 
-  function start(id: number): void {
+  function wake(repository: DueRepository): void {
     if (isStopped) return
-    if (running.has(id) || running.size >= maxConcurrentSyncs) {
-      waiting.add(id)
-      return
-    }
-    const run = syncOnce(context, id)
-      .then(
-        (synced) => {
-          if (synced !== null && (synced.more || synced.dueAt <= clock())) waiting.add(id)
-        },
-        (error) => log.warn({ err: error, repository: id }, 'could not sync a repository'),
-      )
-      .finally(() => {
-        running.delete(id)
-        startNext()
-      })
-    running.set(id, run)
+    queue.add(repository)
+    startNext()
   }
 
   function startNext(): void {
-    const next = [...waiting].find((id) => !running.has(id))
-    if (next === undefined || running.size >= maxConcurrentSyncs) return
-    waiting.delete(next)
-    start(next)
+    for (let next = queue.take(); next !== null; next = queue.take()) start(next)
+  }
+
+  function start(repository: DueRepository): void {
+    const run = syncOnce(context, repository.id)
+      .then(
+        (synced) => {
+          if (!isStopped && synced !== null && (synced.more || synced.dueAt <= clock())) queue.add(repository)
+        },
+        (error) => log.warn({ err: error, repository: repository.id }, 'could not sync a repository'),
+      )
+      .finally(() => {
+        running.delete(run)
+        queue.finish(repository)
+        startNext()
+      })
+    running.add(run)
   }
 
   async function poll(): Promise<void> {
     try {
-      for (const id of await store.repositories.due(clock())) if (!running.has(id)) start(id)
+      for (const due of await store.repositories.due(clock())) if (!queue.isRunning(due.id)) wake(due)
       if (clock() - cleanedUpAt > hourMs) {
         cleanedUpAt = clock()
         await store.deliveries.deleteBefore(clock() - deliveryRetentionMs)
@@ -79,13 +80,14 @@ export function startWorker(context: SyncContext): Worker {
   }, queuePollIntervalMs)
 
   return {
-    wake: start,
+    isActive: true,
+    wake,
     async stop() {
       isStopped = true
       clearInterval(timer)
-      waiting.clear()
+      queue.clear()
       await polling
-      await Promise.race([Promise.all(running.values()), pause(stopTimeoutMs, undefined, { ref: false })])
+      await Promise.race([Promise.all(running), pause(stopTimeoutMs, undefined, { ref: false })])
     },
   }
 }
@@ -107,7 +109,11 @@ export async function syncWithLease(context: SyncContext, lease: Lease, onCommit
   }, leaseRenewalIntervalMs)
   try {
     const synced = await sync(context, lease, onCommits)
-    await store.repositories.release(lease, { dueAt: synced.dueAt, error: null, syncedAt: clock() })
+    // Without a fetch, the server may still be failing.
+    const outcome = synced.fetched
+      ? { error: null, syncedAt: clock() }
+      : { error: lease.repository.lastError, syncedAt: null }
+    await store.repositories.release(lease, { dueAt: synced.dueAt, ...outcome })
     return synced
   } catch (error) {
     const delay = lease.repository.lastSyncAt === null ? backfillRetryDelayMs : retryDelayMs

@@ -1,12 +1,12 @@
 import { decode } from './bytes.ts'
 import { GitError, git } from './run.ts'
 
-const maxBytes = 2 * 1024 * 1024
+export const maxTextBytes = 2 * 1024 * 1024
 
 /** The text of a blob; null if the mirror lacks it or it exceeds 2 MiB. */
 export async function readText(mirror: string, blob: string): Promise<string | null> {
   try {
-    return decode(await git(['cat-file', 'blob', blob], { mirror, maxBytes }))
+    return decode(await git(['cat-file', 'blob', blob], { mirror, maxBytes: maxTextBytes }))
   } catch (error) {
     if (error instanceof GitError) return null
     throw error
@@ -26,7 +26,7 @@ export async function readPatch(
     const diff = decode(
       await git(['diff', '--no-color', '--no-ext-diff', '--no-textconv', '--text', before ?? empty, after ?? empty], {
         mirror,
-        maxBytes: 2 * maxBytes,
+        maxBytes: 2 * maxTextBytes,
       }),
     )
     // Replace git's header, which names blob hashes, with one that names paths.

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { DomainError, type ErrorCode, InvalidFieldError, invalid } from '../domain/errors.ts'
+import { InboxFullError } from '../domain/repositories/delivery.ts'
 import { MonthlyLimitError } from '../domain/signals/monthly-limit.ts'
 import { type Clock, isoTime } from '../domain/time.ts'
 
@@ -67,11 +68,14 @@ function wireName(field: string): string {
   return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
+const inboxRetryAfterSeconds = 60
+
 /** Turns anything thrown into an error response. Internal causes are logged and never sent to the client. */
 export function errorHandler(log: Logger, clock: Clock) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const error = asDomainError(thrown)
     if (error instanceof OverloadError) reply.header('Retry-After', 2)
+    else if (error instanceof InboxFullError) reply.header('Retry-After', inboxRetryAfterSeconds)
     else if (error.code === 'internal_error') log.error({ requestId: request.id, err: thrown }, 'request failed')
     if (error.code === 'unauthorized') reply.header('WWW-Authenticate', 'Bearer')
     if (error instanceof MonthlyLimitError) {

@@ -11,16 +11,28 @@ export interface Sources {
     rejected(): Record<string, number>
   }
   connections(): number
-  gitRuns: { started: number; failed: number }
+  /** The worker process, which counts syncs and git runs. */
+  worker: { families(): Promise<Family[]> }
 }
 
 const databaseTimeoutMs = 1_000
 
 export async function readSources(sources: Sources): Promise<Family[]> {
-  const { store, version, engine, loadShedder, connections, gitRuns } = sources
+  const { store, version, engine, loadShedder, connections, worker } = sources
   const { reads, writes, bodyBytes } = loadShedder.inFlight()
   const { caches, connections: pool } = store.stats()
   const queues = Object.entries(store.queues)
+  const now = Date.now()
+  const [deliveries, [stale, age]] = await Promise.all([
+    fromDatabase(
+      store.deliveries.countPending().then((value) => [{ value }]),
+      [],
+    ),
+    fromDatabase(
+      store.repositories.staleness(now).then((found) => stalenessSamples(found, now)),
+      [[], []],
+    ),
+  ])
   return [
     gauge('promptledger_build_info', 'Version of the service, of Node and of the database engine. Always 1.', [
       { labels: { version, node: process.versions.node, engine }, value: 1 },
@@ -63,17 +75,22 @@ export async function readSources(sources: Sources): Promise<Family[]> {
       'Statements waiting for a connection to PostgreSQL.',
       pool === null ? [] : [{ value: pool.waiting }],
     ),
-    gauge('promptledger_deliveries_pending', 'Deliveries waiting to be processed.', await countPending(store)),
-    counter('promptledger_git_runs_total', 'Git processes started.', [{ value: gitRuns.started }]),
-    counter('promptledger_git_failures_total', 'Git processes that failed.', [{ value: gitRuns.failed }]),
+    gauge('promptledger_deliveries_pending', 'Deliveries waiting to be processed.', deliveries),
+    gauge('promptledger_repositories_stale', 'Repositories without a successful sync for more than two hours.', stale),
+    gauge('promptledger_repository_sync_age_seconds', 'Age of the oldest last successful sync of a repository.', age),
+    ...(await worker.families()),
   ]
 }
 
-/** Returns no sample if the database does not respond: that is when the other metrics matter most, so they must not wait. */
-async function countPending(store: Store): Promise<Sample[]> {
-  const counted = store.deliveries.countPending().then((value) => [{ value }])
-  const timedOut = new Promise<Sample[]>((resolve) => setTimeout(resolve, databaseTimeoutMs, []).unref())
-  return Promise.race([counted, timedOut]).catch(() => [])
+/** No sample if the database does not respond: that is when the other metrics matter most, so they must not wait. */
+async function fromDatabase<T>(counted: Promise<T>, otherwise: T): Promise<T> {
+  const timedOut = new Promise<T>((resolve) => setTimeout(resolve, databaseTimeoutMs, otherwise).unref())
+  return Promise.race([counted, timedOut]).catch(() => otherwise)
+}
+
+function stalenessSamples(found: { stale: number; oldestSyncAt: number | null }, now: number): [Sample[], Sample[]] {
+  const { stale, oldestSyncAt } = found
+  return [[{ value: stale }], [{ value: oldestSyncAt === null ? 0 : Math.max(0, (now - oldestSyncAt) / 1_000) }]]
 }
 
 function by(label: string, values: Record<string, number>): Sample[] {

@@ -2,7 +2,6 @@ import { createServer } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config.ts'
 import type { Store } from '../domain/store.ts'
-import { gitRuns } from '../git/run.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Sources } from '../metrics/sources.ts'
 import { contentType } from '../metrics/text-format.ts'
@@ -20,6 +19,7 @@ export async function startMetricsServer(
   metrics: Metrics,
   store: Store,
   app: FastifyInstance,
+  worker: Sources['worker'],
 ): Promise<MetricsServer> {
   const sources: Sources = {
     store,
@@ -27,7 +27,7 @@ export async function startMetricsServer(
     engine: databaseUrl.startsWith('sqlite:') ? 'sqlite' : 'postgres',
     loadShedder: app.loadShedder,
     connections: countConnections(app),
-    gitRuns,
+    worker,
   }
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') {

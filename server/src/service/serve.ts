@@ -2,8 +2,8 @@ import { setFlagsFromString } from 'node:v8'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
+import type { RepositoryService } from '../domain/repositories/repository-service.ts'
 import { createRepositoryService } from '../follow/repository-service.ts'
-import { startWorker } from '../follow/worker.ts'
 import { buildApp } from '../http/app.ts'
 import { createLastUsedTracker, type LastUsedTracker } from '../http/keys/last-used.ts'
 import { openStore } from '../store/open.ts'
@@ -14,6 +14,7 @@ import { type MetricsServer, startMetricsServer } from './metrics.ts'
 import { startRetention } from './retention.ts'
 import { type Running, stopOnSignal, stopService } from './shutdown.ts'
 import { openSyncContext } from './sync-context.ts'
+import { createWorkerProcess, type WorkerProcess } from './worker/process.ts'
 
 const consoleFolder = new URL('../../../console/dist/', import.meta.url)
 const flushIntervalMs = 10_000
@@ -38,8 +39,7 @@ export async function serve(config: Config): Promise<Served> {
     ...(metrics && { onBatch: metrics.signals.batch }),
   })
   const lastUsed = createLastUsedTracker(store.keys)
-  const syncStore = metrics?.repositories.instrument(store) ?? store
-  const syncContext = await openSyncContext(config, syncStore, log).catch(async (error) => {
+  const syncContext = await openSyncContext(config, store, log).catch(async (error) => {
     await store.close()
     throw error
   })
@@ -49,11 +49,11 @@ export async function serve(config: Config): Promise<Served> {
     address ??= addressOf(app.server)
     return address
   }
-  const syncWorker = startWorker(syncContext)
+  const syncWorker = createWorkerProcess(config, store.repositories, log)
   const app: FastifyInstance = buildApp({
     store,
     lastUsed,
-    repositories: createRepositoryService(syncContext, syncWorker),
+    repositories: withWorkerProcess(createRepositoryService(syncContext, syncWorker), syncWorker),
     publicUrl: () => config.publicUrl ?? ownAddress(),
     consoleFolder,
     clock: Date.now,
@@ -75,7 +75,7 @@ export async function serve(config: Config): Promise<Served> {
     // Listen before the first run: if the port is in use, no key must be created that is never shown.
     await listen(app, config.host, config.port)
     ownAddress()
-    metricsServer = metrics && (await startMetricsServer(config, metrics, store, app))
+    metricsServer = metrics && (await startMetricsServer(config, metrics, store, app, syncWorker))
     running.metricsServer = metricsServer
     first = config.firstRun ? await firstRun(store, Date.now()) : null
   } catch (error) {
@@ -86,6 +86,16 @@ export async function serve(config: Config): Promise<Served> {
   if (days !== null) running.retention = startRetention(store.signals, days, Date.now, log)
   stopOnSignal(running, log)
   return { address: ownAddress(), metricsAddress: metricsServer?.address ?? null, firstRun: first }
+}
+
+/** Everything that runs git happens in the worker process. */
+function withWorkerProcess(repositories: RepositoryService, worker: WorkerProcess): RepositoryService {
+  return {
+    ...repositories,
+    connect: (connection, by, options) => worker.call('connect', connection, by, options),
+    // An entry without a repository has no texts in git, so it must not start the process.
+    contents: (entry) => (entry.repositoryId === null ? repositories.contents(entry) : worker.call('contents', entry)),
+  }
 }
 
 function startFlushing(lastUsed: LastUsedTracker, log: Logger): Running['lastUsedFlusher'] {

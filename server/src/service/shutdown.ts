@@ -14,7 +14,7 @@ interface Stoppable {
 /** The parts of a running service. A part that is null is switched off or has not started yet. */
 export interface Running {
   app: FastifyInstance
-  syncWorker: Stoppable
+  syncWorker: Stoppable & { end(): Promise<void> }
   retention: Stoppable | null
   metricsServer: Stoppable | null
   lastUsedFlusher: Stoppable
@@ -47,7 +47,8 @@ export function stopOnSignal(running: Running, log: Logger): void {
 
 /**
  * Background work stops while requests in flight finish (`closeGracefully` in listen.ts). Metrics are served until the last
- * response is sent. Then the last-used times of keys are flushed, and the database, which all of these use, closes last.
+ * response is sent, and the worker process reads from git for requests until then. Then the last-used times of keys are
+ * flushed, and the database, which all of these use, closes last.
  */
 export async function stopService(running: Running): Promise<void> {
   const { app, syncWorker, retention, metricsServer, lastUsedFlusher, store } = running
@@ -55,6 +56,7 @@ export async function stopService(running: Running): Promise<void> {
   setTimeout(() => app.server.closeAllConnections(), cutConnectionsAfterMs).unref()
   await app.close()
   await Promise.all([backgroundStopped, metricsServer?.stop()])
+  await syncWorker.end()
   await lastUsedFlusher.stop()
   await store.close()
 }

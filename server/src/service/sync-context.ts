@@ -16,6 +16,13 @@ export async function openSyncContext(config: Config, store: Store, log: Logger)
     dataDir: config.dataDir,
     allowLocal: config.allowLocalRepositories,
     allowRedirects: config.allowRepositoryRedirects,
+    allowPrivateAddresses: config.allowPrivateRepositoryAddresses,
+    allowMachineSshKeys: config.allowMachineSshKeys,
     sizeLimit: config.repositorySizeLimitMb * megabyte,
+    limits: {
+      concurrentSyncs: config.syncConcurrency,
+      repositories: config.repositoriesPerOrganisation,
+      inboxBytes: config.inboxLimitMb * megabyte,
+    },
   }
 }

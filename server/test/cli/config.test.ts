@@ -20,6 +20,9 @@ describe('Settings', () => {
       allowLocalRepositories: false,
       allowRepositoryRedirects: false,
       repositorySizeLimitMb: 2048,
+      syncConcurrency: 4,
+      repositoriesPerOrganisation: 100,
+      inboxLimitMb: 100,
       signalRetentionDays: null,
       requestLimits: { organisationShare: 75, keyShare: 50, organisationConcurrency: 32 },
     })

@@ -163,7 +163,7 @@ onEachEngine('Processing deliveries', (engine) => {
     const worker = startTestWorker(own)
     assert.equal(await broken.send(brokenPush), 202)
     assert.equal(await healthy.send(healthyPush), 202)
-    for (const { repository } of [broken, healthy]) worker.wake(repository.id)
+    for (const { repository } of [broken, healthy]) worker.wake(repository)
     await eventually(async () => (await healthy.history()).length === 2)
     await eventually(async () => (await deliveriesOf(broken))[0]?.error !== null)
     await worker.stop()

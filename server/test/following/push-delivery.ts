@@ -17,7 +17,7 @@ export async function deliveriesOf(scenario: Scenario): Promise<DeliveryBody[]> 
 }
 
 export async function isDue({ service, repository }: Scenario): Promise<boolean> {
-  return (await service.store.repositories.due(service.now)).includes(repository.id)
+  return (await service.store.repositories.due(service.now)).some(({ id }) => id === repository.id)
 }
 
 /** Pushes a new commit to the remote and returns its delivery, which has not been sent yet. */

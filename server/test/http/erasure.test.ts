@@ -71,6 +71,8 @@ const matches = (members: Member[] | null, query: Member[]) =>
     members.some((member) => member.name === name && member.value === value),
   )
 
+const objectOf = (count: number) => `{${Array.from({ length: count }, (_, i) => `"${i}":"x"`).join(',')}}`
+
 describe('Metadata queries', () => {
   test('JSON values match regardless of spelling, and different values never match', () => {
     const texts = values.flatMap((row, i) => row.map((text) => ({ i, text })))
@@ -97,6 +99,22 @@ describe('Metadata queries', () => {
     for (const text of ['{"user":"u-2"}', '{"id":"u-2"}', '{"n":1,"user":"u-4"}']) {
       assert.ok(!metadataQuery(text).matches(metadata), text)
     }
+  })
+
+  test('comparing metadata takes one pass over it, however many members the query has', () => {
+    const metadata = objectOf(1_500)
+    const timeOf = (count: number) => {
+      const query = metadataQuery(objectOf(count).replaceAll('"x"', '"y"'))
+      const times = Array.from({ length: 9 }, () => {
+        const startedAt = performance.now()
+        for (let i = 0; i < 20; i++) assert.ok(!query.matches(metadata))
+        return performance.now() - startedAt
+      })
+      return Math.min(...times)
+    }
+    timeOf(1)
+    const ratio = timeOf(16) / timeOf(1)
+    assert.ok(ratio < 6, `16 members took ${ratio.toFixed(1)} times as long as one`)
   })
 
   test('the database prefilter finds every match whose text has no backslash', () => {
@@ -321,6 +339,40 @@ onEachEngine('Erasing signals', (engine) => {
     )
   })
 
+  test('other requests run while an erasure compares large metadata', async () => {
+    const tenant = await service.tenant('free', 'admin')
+    const metadata = objectOf(1_500)
+    const signals = Array.from({ length: 400 }, () => newSignal(tenant.prompt, metadata))
+    await service.store.signals.import(inBatches(signals))
+    const query = metadataQuery(objectOf(16))
+    let erasure = await service.store.signals.startErasure(tenant.organisation.id, operator, service.now)
+    let [comparing, turn, lastTurn] = [true, 0, 0]
+    const countTurns = () => {
+      turn++
+      if (comparing) setImmediate(countTurns)
+    }
+    setImmediate(countTurns)
+    let [totalMs, blockedMs, longestMs] = [0, 0, 0]
+    const timed = {
+      ...query,
+      matches: (text: string) => {
+        const startedAt = performance.now()
+        const isMatch = query.matches(text)
+        const tookMs = performance.now() - startedAt
+        totalMs += tookMs
+        blockedMs = turn === lastTurn ? blockedMs + tookMs : tookMs
+        lastTurn = turn
+        longestMs = Math.max(longestMs, blockedMs)
+        return isMatch
+      },
+    }
+    while (!erasure.done) erasure = await service.store.signals.eraseNextBatch(erasure, timed)
+    comparing = false
+    assert.equal(erasure.erased, 400)
+    const blocked = `compared for ${longestMs.toFixed(0)} of ${totalMs.toFixed(0)} ms without a turn of the event loop`
+    assert.ok(longestMs < totalMs / 2, blocked)
+  })
+
   test('repeating a request with its idempotency key does not bring back an erased signal', async () => {
     const tenant = await service.tenant('free', 'admin')
     const send = () => tenant.signal({ value: 'positive', metadata: { user: 'u-1' } }, { 'idempotency-key': 'vote-1' })
@@ -355,6 +407,8 @@ onEachEngine('Erasing signals', (engine) => {
       ['{"metadata":"u-1"}', /^metadata must be an object/],
       ['{"metadata":[]}', /^metadata must be an object/],
       ['{"metadata":{}}', /^metadata must have at least one member/],
+      [`{"metadata":${objectOf(17)}}`, /^metadata must have at most 16 members in an erasure/],
+      [`{"metadata":${objectOf(1_500)}}`, /^metadata must have at most 16 members in an erasure/],
       [`{"metadata":${deep}}`, /^metadata must be nested at most 64 levels deep/],
       [`{"metadata":{"a":"${'x'.repeat(17_000)}"}}`, /^metadata must be at most 16384 bytes/],
     ]

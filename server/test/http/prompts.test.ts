@@ -54,7 +54,7 @@ onEachEngine('Prompts', (engine) => {
       ' spaces around ',
       '../../etc/passwd',
       '__proto__',
-      '👩‍👩‍👧 Grüße עברית \u202e\u2028',
+      '👩‍👩‍👧 Grüße עברית \u2028',
       '😀'.repeat(500),
     ]
     const tenant = await tenantWith(...names, '__proto__')

@@ -105,6 +105,7 @@ async function connectAll(url: string, folder: string, key: Buffer): Promise<Sen
     allowLocal: true,
     allowRedirects: false,
     sizeLimit: 100_000_000,
+    limits: { concurrentSyncs: 4, repositories: 100, inboxBytes: 100_000_000 },
   }
   const { id: organisationId } = await store.organisations.create(newOrganisation('Acme', 'free', Date.now()))
   const sendings = await Promise.all(

@@ -20,7 +20,7 @@ onEachEngine('When the clock goes back', (engine) => {
     const { now } = service
     await repositories.lease(id, 'crashed', now, now + 10 * second)
     const earlier = now - 3 * hour
-    assert.ok((await repositories.due(earlier)).includes(id))
+    assert.ok((await repositories.due(earlier)).some((due) => due.id === id))
     assert.ok(await repositories.lease(id, 'next', earlier, earlier + 10 * second))
   })
 
@@ -29,7 +29,7 @@ onEachEngine('When the clock goes back', (engine) => {
     const { repositories } = service.store
     const { now } = service
     await repositories.lease(id, 'ahead', now + 5 * second, now + 15 * second)
-    assert.ok(!(await repositories.due(now)).includes(id))
+    assert.ok(!(await repositories.due(now)).some((due) => due.id === id))
     assert.equal(await repositories.lease(id, 'behind', now, now + 10 * second), null)
   })
 
@@ -40,11 +40,11 @@ onEachEngine('When the clock goes back', (engine) => {
     const lease = await repositories.lease(repository.id, 'owner', now, now + 10 * second)
     assert.ok(lease)
     await repositories.release(lease, { dueAt: now + hour, error: null, syncedAt: now })
-    assert.ok(!(await repositories.due(now)).includes(repository.id))
-    assert.ok((await repositories.due(now - 2 * hour)).includes(repository.id))
+    assert.ok(!(await repositories.due(now)).some(({ id }) => id === repository.id))
+    assert.ok((await repositories.due(now - 2 * hour)).some(({ id }) => id === repository.id))
 
     await deliveries.receive(repository, { deliveryId: 'a', event: 'push', body: '{}', receivedAt: now })
-    assert.ok((await repositories.due(now - minute)).includes(repository.id))
+    assert.ok((await repositories.due(now - minute)).some(({ id }) => id === repository.id))
     const [received] = await deliveries.pending(repository, now - minute, 10)
     assert.ok(received)
 

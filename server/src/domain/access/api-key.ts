@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import { DomainError, invalidField } from '../errors.ts'
 import { validGlob } from '../glob.ts'
 import { base62, randomBase62 } from '../random.ts'
-import { validLine } from '../text.ts'
+import { validLine, validName } from '../text.ts'
 import { type Instant, yearTenThousand } from '../time.ts'
 import type { Actor } from './audit.ts'
 import type { Plan } from './plan.ts'
@@ -82,6 +82,7 @@ export interface IssuedKey {
   secret: string
 }
 
+const maxNameLength = 200
 const prefix = 'plk_'
 const randomLength = 43
 const checksumLength = 6
@@ -104,7 +105,7 @@ export function hashSecret(secret: string): string {
 export function newApiKey(secret: string, key: KeyDetails): NewApiKey {
   return {
     ...key,
-    name: validLine('name', key.name, 200),
+    name: validLine('name', key.name, maxNameLength),
     prompts: validPrompts(key),
     hash: hashSecret(secret),
     hint: secret.slice(-4),
@@ -120,6 +121,8 @@ function validPrompts({ role, prompts = null }: KeyDetails): string | null {
 }
 
 export async function issueKey(keys: KeyStore, details: KeyDetails, by: Actor): Promise<IssuedKey> {
+  // Not checked when a key is rotated, because its name may be older than this rule.
+  validName('name', details.name, maxNameLength)
   const secret = generateSecret()
   return { key: await keys.create(newApiKey(secret, details), by), secret }
 }

@@ -1,4 +1,4 @@
-import { validLine } from '../text.ts'
+import { validName } from '../text.ts'
 import type { Instant } from '../time.ts'
 import type { Actor } from './audit.ts'
 import type { Plan } from './plan.ts'
@@ -13,7 +13,7 @@ export interface Organisation {
 export type NewOrganisation = Omit<Organisation, 'id'>
 
 export function newOrganisation(name: string, plan: Plan, now: Instant): NewOrganisation {
-  return { name: validLine('name', name, 200), plan, createdAt: now }
+  return { name: validName('name', name, 200), plan, createdAt: now }
 }
 
 export interface OrganisationStore {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { invalidField } from '../errors.ts'
 import { validLine } from '../text.ts'
 import type { Instant } from '../time.ts'
+import type { HiddenStatus } from './hidden-characters.ts'
 
 export const actions = ['deployed', 'pr_opened', 'pr_merged', 'pr_closed'] as const
 
@@ -34,6 +35,8 @@ export interface EntryDetails extends HistoryEntry {
   repositoryId: number | null
   /** The key that recorded the entry over the API. */
   keyId: number | null
+  /** What the last check of the prompt's text found. */
+  hiddenCharacters: HiddenStatus | null
 }
 
 const noPullRequest = 'must be null for deployed, which involves no pull request'

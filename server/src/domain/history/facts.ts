@@ -5,6 +5,7 @@ import type { Repository } from '../repositories/repository.ts'
 import type { Instant } from '../time.ts'
 import type { DerivedEntry } from './derivation.ts'
 import type { Edit } from './edit.ts'
+import type { HiddenStatus } from './hidden-characters.ts'
 import type { Pull } from './pull.ts'
 
 /** A derived entry as it is stored. */
@@ -30,6 +31,11 @@ export interface EntryChanges {
   changed: { before: StoredEntry; after: DerivedEntry }[]
   removed: StoredEntry[]
 }
+
+export type UncheckedEntry = Pick<StoredEntry, 'id' | 'promptId' | 'beforeBlob' | 'afterBlob'>
+
+/** `status` is null if git cannot provide the text. */
+export type CheckedEntry = UncheckedEntry & { status: HiddenStatus | null }
 
 export interface RepositorySize {
   prompts: number
@@ -72,6 +78,10 @@ export interface FactStore {
   /** The derived entries of these commits and of these pull requests. */
   entries(repository: Repository, query: { commits: string[]; pulls: number[] }): Promise<StoredEntry[]>
   countEntries(repository: Repository): Promise<number>
+  /** The newest derived entries whose texts have not been checked for hidden characters. */
+  uncheckedEntries(repository: Repository, limit: number): Promise<UncheckedEntry[]>
+  /** Stores what the checks found. Skips entries that changed in the meantime. */
+  recordHiddenStatus(repository: Repository, checked: CheckedEntry[]): Promise<void>
   /** For each of these repositories of one organisation, the number of prompts and their entries. */
   sizes(organisationId: number, repositoryIds: number[]): Promise<Map<number, RepositorySize>>
   /** Rejects, changing nothing, if the lease was lost. */

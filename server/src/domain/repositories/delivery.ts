@@ -1,3 +1,4 @@
+import { DomainError } from '../errors.ts'
 import type { Instant } from '../time.ts'
 import type { Repository } from './repository.ts'
 
@@ -38,6 +39,8 @@ export interface DeliveryStore {
   nextAttempt(repository: Repository): Promise<Instant | null>
   /** Across all organisations. */
   countPending(): Promise<number>
+  /** The pending deliveries of the organisation, and the bytes of their bodies. */
+  pendingSize(organisationId: number): Promise<{ count: number; bytes: number }>
   /** Newest first. */
   list(repository: Repository, limit: number): Promise<Delivery[]>
   find(id: number): Promise<Delivery | null>
@@ -45,6 +48,22 @@ export interface DeliveryStore {
   redeliver(delivery: Delivery, now: Instant): Promise<Delivery>
   /** Deletes finished deliveries, except the newest of each repository. Returns how many. */
   deleteBefore(receivedAt: Instant): Promise<number>
+}
+
+const megabyte = 1024 * 1024
+
+/**
+ * A delivery is rejected because too many are waiting. An internal error, because only a response of 500 or above makes a forge
+ * send the delivery again, where it does at all.
+ */
+export class InboxFullError extends DomainError {
+  constructor(limitBytes: number) {
+    const limit = `${Math.floor(limitBytes / megabyte)} MB`
+    super(
+      'internal_error',
+      `The inbox of this organisation is full: ${limit} of deliveries wait to be processed. Retry later.`,
+    )
+  }
 }
 
 /** The result of processing a delivery. */

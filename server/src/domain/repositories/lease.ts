@@ -8,9 +8,15 @@ export interface Lease {
   owner: string
 }
 
+/** A repository to sync, with its owner, so that organisations can take turns. */
+export type DueRepository = Pick<Repository, 'id' | 'organisationId'>
+
 export interface LeaseStore {
-  /** IDs of connected repositories that are due for a sync and not leased, longest overdue first. */
-  due(now: Instant): Promise<number[]>
+  /**
+   * Connected repositories that are due for a sync and not leased: the longest overdue of each organisation, then the second
+   * of each, and so on.
+   */
+  due(now: Instant): Promise<DueRepository[]>
   /** Null if another worker holds the lease. */
   lease(id: number, owner: string, now: Instant, until: Instant): Promise<Lease | null>
   /** False if the lease was lost. */

@@ -30,8 +30,17 @@ export interface Connection {
   path: string
   similarity: number
   token: string | null
+  /** The ssh key of this repository. */
+  deployKey?: NewDeployKey | null
   /** The webhook secret; null to generate one. */
   secret: string | null
+}
+
+export interface NewDeployKey {
+  /** Null to generate a key pair. */
+  privateKey: string | null
+  /** The key of the ssh server; null to record the one that it has now. */
+  hostKey: string | null
 }
 
 export interface BackfillOptions {
@@ -63,6 +72,18 @@ export interface RotatedSecret {
 
 export function alreadyConnected(): DomainError {
   const message = 'This repository is already connected with the same path. If its secret is lost, rotate it.'
+  return new DomainError('conflict', message)
+}
+
+export function tooManyRepositories(limit: number): DomainError {
+  const message =
+    `This organisation already has ${limit} connected repositories, the most it may have. Disconnect one, or ask the ` +
+    'operator to raise REPOSITORIES_PER_ORGANISATION.'
+  return new DomainError('conflict', message)
+}
+
+export function tooManyConnects(limit: number): DomainError {
+  const message = `This organisation is already connecting ${limit} repositories. Retry when one of them has responded.`
   return new DomainError('conflict', message)
 }
 

@@ -2,7 +2,8 @@ import type { Actor } from '../access/audit.ts'
 import { DomainError, invalidField } from '../errors.ts'
 import { randomBase62 } from '../random.ts'
 import { validLine } from '../text.ts'
-import type { Instant } from '../time.ts'
+import { hour, type Instant } from '../time.ts'
+import { checkPattern } from './path-pattern.ts'
 
 export const forgeNames = ['github', 'gitlab', 'gitea', 'forgejo', 'bitbucket'] as const
 
@@ -21,6 +22,13 @@ export interface Repository {
   /** The last segment of the webhook URL. */
   hookId: string
   sealedToken: string | null
+  /** The private half of the deploy key; null without one. */
+  sealedSshKey: string | null
+  sshPublicKey: string | null
+  /** The only key of the ssh server that is accepted, as `type base64`. */
+  sshHostKey: string | null
+  /** Connected with the CLI: may be at a private address and be fetched with the machine's ssh keys. */
+  connectedByOperator: boolean
   sealedSecret: string
   /** The previous webhook secret, valid until `oldSecretUntil`. */
   sealedOldSecret: string | null
@@ -47,7 +55,11 @@ export interface Repository {
 export type NewRepository = Pick<
   Repository,
   'organisationId' | 'forge' | 'url' | 'path' | 'similarity' | 'hookId' | 'sealedToken' | 'sealedSecret' | 'createdAt'
->
+> &
+  Partial<DeployKeyFields>
+
+/** All null without a deploy key. */
+export type DeployKeyFields = Pick<Repository, 'sealedSshKey' | 'sshPublicKey' | 'sshHostKey'>
 
 export const repositoryStates = ['connecting', 'following', 'failing', 'disconnected'] as const
 
@@ -59,6 +71,14 @@ export function repositoryState({ disconnectedAt, lastError, lastSyncAt }: Repos
   return lastSyncAt === null ? 'connecting' : 'following'
 }
 
+// A working repository is synced every hour, and a failed sync is retried every ten minutes.
+export const staleAfterMs = 2 * hour
+
+/** Whether the history is out of date: no sync of a connected repository has succeeded for more than two hours. */
+export function isStale({ disconnectedAt, lastSyncAt, createdAt }: Repository, now: Instant): boolean {
+  return disconnectedAt === null && now - (lastSyncAt ?? createdAt) > staleAfterMs
+}
+
 export function checkConnected({ disconnectedAt }: Repository): void {
   if (disconnectedAt !== null)
     throw new DomainError('conflict', 'This repository is disconnected. Connect it again first.')
@@ -67,9 +87,17 @@ export function checkConnected({ disconnectedAt }: Repository): void {
 export interface RepositoryStore {
   /**
    * Reconnecting a disconnected repository with the same URL and path restores its prompts and history. Returns null if it is
-   * connected already. With `lease`, the caller holds the lease from the start.
+   * connected already. With `lease`, the caller holds the lease from the start. Rejects if the organisation already has
+   * `maxRepositories` connected ones.
    */
-  connect(repository: NewRepository, by: Actor, lease?: { owner: string; until: Instant }): Promise<Repository | null>
+  connect(
+    repository: NewRepository,
+    by: Actor,
+    lease?: { owner: string; until: Instant },
+    maxRepositories?: number,
+  ): Promise<Repository | null>
+  /** Whether any organisation ever connected a repository. */
+  hasAny(): Promise<boolean>
   find(id: number): Promise<Repository | null>
   findByHook(hookId: string): Promise<Repository | null>
   list(organisationId: number): Promise<Repository[]>
@@ -80,16 +108,21 @@ export interface RepositoryStore {
     at: Instant,
     by: Actor,
   ): Promise<Repository>
+  /** Across all organisations: how many repositories are stale, and the oldest last successful sync (or connection). */
+  staleness(now: Instant): Promise<{ stale: number; oldestSyncAt: Instant | null }>
   /** Requests a sync as soon as possible. */
   wake(repository: Repository, at: Instant): Promise<void>
 }
 
+const maxPatternLength = 500
+
 /** A glob for prompt files, relative to the root of the repository. */
 export function validPathPattern(text: string): string {
-  validLine('path', text, 1_000)
+  validLine('path', text, maxPatternLength)
   if (text.startsWith('/') || text.split('/').includes('..')) {
     throw invalidField('path', 'must be relative to the root of the repository, such as prompts/**/*.md')
   }
+  checkPattern(text)
   return text
 }
 

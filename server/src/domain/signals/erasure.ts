@@ -2,7 +2,7 @@ import type { Access } from '../access/api-key.ts'
 import type { Actor } from '../access/audit.ts'
 import { invalidField } from '../errors.ts'
 import { delay, type Instant } from '../time.ts'
-import { canonicalJson, memberText, memberTexts } from './json-text.ts'
+import { canonicalJson, forEachMember } from './json-text.ts'
 
 /** Selects the signals to erase by their metadata. */
 export interface MetadataQuery {
@@ -39,25 +39,28 @@ export interface ErasureStore {
   eraseNextBatch(erasure: Erasure, query: MetadataQuery): Promise<Erasure>
 }
 
+// Bounds the cost of one comparison. A person is identified by one or two members.
+const maxQueryMembers = 16
+
 /** Matches metadata that contains every member of the given JSON object with an equal value. */
 export function metadataQuery(text: string): MetadataQuery {
-  const object: object = JSON.parse(text)
-  const members = Object.entries(object).map(([name, value]: [string, unknown]) => ({
-    name,
-    value,
-    canonical: canonicalJson(memberText(text, name) as string),
-  }))
-  if (members.length === 0) throw invalidField('metadata', 'must have at least one member')
+  const wanted = new Map<string, string>()
+  forEachMember(text, (name, value) => wanted.set(name, value))
+  if (wanted.size === 0) throw invalidField('metadata', 'must have at least one member')
+  if (wanted.size > maxQueryMembers) {
+    throw invalidField('metadata', `must have at most ${maxQueryMembers} members in an erasure`)
+  }
+  for (const [name, value] of wanted) wanted.set(name, canonicalJson(value))
   return {
-    prefilter: prefilterOf(members),
+    prefilter: prefilterOf(wanted),
+    // One pass over the text, however many members both sides have. JSON.parse would keep only the last of repeated members,
+    // but all of them are stored and exported.
     matches(metadata) {
-      const parsed: Record<string, unknown> = JSON.parse(metadata)
-      return members.every(({ name, value, canonical }) => {
-        if (!Object.hasOwn(parsed, name)) return false
-        if (typeof value === 'string' && parsed[name] === value) return true
-        // JSON.parse keeps only the last of repeated members, but all of them are stored and exported.
-        return memberTexts(metadata, name).some((text) => canonicalJson(text) === canonical)
+      const missing = new Set(wanted.keys())
+      forEachMember(metadata, (name, value) => {
+        if (missing.has(name) && canonicalJson(value) === wanted.get(name)) missing.delete(name)
       })
+      return missing.size === 0
     },
   }
 }
@@ -66,10 +69,10 @@ export function metadataQuery(text: string): MetadataQuery {
  * The longest string value in quotes, or the longest member name if no value is a string. Names are less selective. Metadata
  * without a backslash contains this text literally.
  */
-function prefilterOf(members: { name: string; value: unknown }[]): string {
-  const texts = members.map(({ value }) => value).filter((value) => typeof value === 'string')
-  const strings = texts.length > 0 ? texts : members.map(({ name }) => name)
-  const [longest = ''] = strings.map((text) => JSON.stringify(text)).sort((a, b) => b.length - a.length)
+function prefilterOf(wanted: Map<string, string>): string {
+  const texts = [...wanted.values()].filter((value) => value.startsWith('"'))
+  const strings = texts.length > 0 ? texts : [...wanted.keys()].map((name) => JSON.stringify(name))
+  const [longest = ''] = strings.sort((a, b) => b.length - a.length)
   return longest
 }
 

@@ -4,23 +4,25 @@
  * of several members with the same name wins.
  */
 export function memberText(json: string, name: string): string | undefined {
-  return memberTexts(json, name).at(-1)
+  let found: string | undefined
+  forEachMember(json, (member, text) => {
+    if (member === name) found = text
+  })
+  return found
 }
 
-/** The source text of every member called `name`, including repeated ones. */
-export function memberTexts(json: string, name: string): string[] {
-  const texts: string[] = []
+/** Visits the name and source text of every member of a JSON object, including repeated ones, in one pass. */
+export function forEachMember(json: string, visit: (name: string, text: string) => void): void {
   let at = skipSpace(json, json.indexOf('{') + 1)
   while (json[at] === '"') {
     const keyEnd = stringEnd(json, at)
-    const key = json.slice(at, keyEnd)
     const start = skipSpace(json, skipSpace(json, keyEnd) + 1)
     const end = valueEnd(json, start)
-    if (JSON.parse(key) === name) texts.push(json.slice(start, end))
+    const key = json.slice(at + 1, keyEnd - 1)
+    visit(key.includes('\\') ? JSON.parse(`"${key}"`) : key, json.slice(start, end))
     at = skipSpace(json, end)
     if (json[at] === ',') at = skipSpace(json, at + 1)
   }
-  return texts
 }
 
 /** The nesting depth of objects and arrays: 1 for an object with only scalar members. */

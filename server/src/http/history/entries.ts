@@ -6,6 +6,7 @@ import { notFound } from '../errors.ts'
 import { idParameter } from '../parameters.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { parseHistoryEntry, toHistoryEntryBody } from './body.ts'
+import { toHiddenCharactersBody } from './hidden-characters.ts'
 import {
   entryDetailsSchema,
   entryParamsSchema,
@@ -68,7 +69,18 @@ export function historyEntryRoutes({ store, repositories, clock }: Context) {
         if (entry === null) throw notFound()
         const { message, actor, path, keyId } = entry
         const contents = await repositories.contents(entry)
-        return { data: { ...toHistoryEntryBody(entry), message, actor, path, ...contents, key_id: keyId } }
+        const hidden = toHiddenCharactersBody(entry, contents)
+        return {
+          data: {
+            ...toHistoryEntryBody(entry),
+            message,
+            actor,
+            path,
+            ...contents,
+            hidden_characters: hidden,
+            key_id: keyId,
+          },
+        }
       },
     )
   }

@@ -2,6 +2,7 @@ import type { FromSchema } from 'json-schema-to-ts'
 import { actions } from '../../domain/history/entry.ts'
 import { paginationExample, paginationSchema } from '../page-schema.ts'
 import { promptId } from '../prompts/id-schema.ts'
+import { hiddenCharactersSchema } from './hidden-characters.ts'
 
 const fields = {
   action: {
@@ -106,6 +107,7 @@ const details = {
     type: ['integer', 'null'],
     description: 'The key that recorded the entry through the API; null for entries from git, the CLI or an import',
   },
+  hidden_characters: hiddenCharactersSchema,
 } as const
 
 export const entryDetailsSchema = {
@@ -116,7 +118,17 @@ export const entryDetailsSchema = {
       ...historyEntrySchema,
       title: 'HistoryEntryDetails',
       description: 'A recorded change of a prompt, with its details and texts. Details are null if they are not known',
-      required: [...historyEntrySchema.required, 'message', 'actor', 'path', 'before', 'after', 'patch', 'key_id'],
+      required: [
+        ...historyEntrySchema.required,
+        'message',
+        'actor',
+        'path',
+        'before',
+        'after',
+        'patch',
+        'hidden_characters',
+        'key_id',
+      ],
       properties: { ...historyEntrySchema.properties, ...details },
     },
   },
@@ -133,6 +145,7 @@ export const entryDetailsSchema = {
         after: 'You answer customers in their language.\n',
         patch: '@@ -1 +1 @@\n-You answer customers.\n+You answer customers in their language.\n',
         key_id: null,
+        hidden_characters: { present: false, added: false, count: 0, added_count: 0, kinds: [], positions: [] },
       },
     },
   ],

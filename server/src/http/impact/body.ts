@@ -5,6 +5,7 @@ import { webUrlOf } from '../../domain/repositories/repository-url.ts'
 import { isoTime } from '../../domain/time.ts'
 import { forgeOf } from '../../forges/index.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
+import { toHiddenStatusBody } from '../history/hidden-characters.ts'
 import type { EffectBody, TimelineEntryBody } from './schema.ts'
 
 /** The impact of a change, without the change itself. */
@@ -25,13 +26,14 @@ export function toTimelineEntryBody(
   { entry, impact }: TimelineEntry,
   repository: Repository | null,
 ): TimelineEntryBody {
-  const { message, actor, path, commitSha } = entry
+  const { message, actor, path, commitSha, hiddenCharacters } = entry
   return {
     entry: toHistoryEntryBody(entry),
     message,
     actor,
     path,
     commit_url: repository && webUrlOf(repository) + forgeOf(repository.forge).commitPath(commitSha),
+    hidden_characters: hiddenCharacters && toHiddenStatusBody(hiddenCharacters),
     impact: impact && toEffectBody(impact),
   }
 }

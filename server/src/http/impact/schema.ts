@@ -1,6 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { actions } from '../../domain/history/entry.ts'
 import { verdicts } from '../../domain/impact/verdict.ts'
+import { hiddenStatusSchema } from '../history/hidden-characters.ts'
 import { historyEntryExample, historyEntrySchema } from '../history/schema.ts'
 import { pageQuerySchema, paginationExample, paginationSchema } from '../page-schema.ts'
 import { tally } from '../signals/tally-schema.ts'
@@ -78,13 +79,14 @@ const timelineEntrySchema = {
   title: 'TimelineEntry',
   description: 'A recorded change of a prompt, with its details and its effect on user feedback',
   type: 'object',
-  required: ['entry', 'message', 'actor', 'path', 'commit_url', 'impact'],
+  required: ['entry', 'message', 'actor', 'path', 'commit_url', 'hidden_characters', 'impact'],
   properties: {
     entry: historyEntrySchema,
     message: { ...textOrNull, description: 'The commit message, or the title of the pull request' },
     actor: { ...textOrNull, description: 'The forge user who pushed, opened, merged or closed it' },
     path: { ...textOrNull, description: "Path of the prompt's file at that time" },
     commit_url: { ...textOrNull, description: "The commit's page on the forge; null if the repository is unknown" },
+    hidden_characters: hiddenStatusSchema,
     impact: {
       anyOf: [
         { type: 'object', required: effectFields, properties: effect, additionalProperties: false },
@@ -111,6 +113,7 @@ export const timelineSchema = {
           actor: 'ada',
           path: 'prompts/support.md',
           commit_url: `https://github.com/acme/prompts/commit/${historyEntryExample.commit_sha}`,
+          hidden_characters: { present: false, added: false },
           impact: effectExample,
         },
       ],

@@ -187,7 +187,7 @@ export const erasureSchema = {
   type: 'object',
   required: ['metadata'],
   properties: {
-    metadata: { type: 'object', description: 'Members that the metadata of a signal must have: one or more' },
+    metadata: { type: 'object', description: 'Members that the metadata of a signal must have: 1 to 16' },
   },
   examples: [{ metadata: { user: 'u-123' } }],
 } as const

@@ -36,6 +36,10 @@ export const archiveTables: ArchiveTable[] = [
       similarity: 'integer',
       hook_id: 'text',
       sealed_token: 'text',
+      sealed_ssh_key: 'text',
+      ssh_public_key: 'text',
+      ssh_host_key: 'text',
+      connected_by_operator: 'integer',
       sealed_secret: 'text',
       sealed_old_secret: 'text',
       old_secret_until: 'integer',
@@ -93,6 +97,7 @@ export const archiveTables: ArchiveTable[] = [
       seq: 'integer',
       orphaned_at: 'integer',
       key_id: 'api_keys',
+      hidden_characters: 'integer',
     },
   },
   {

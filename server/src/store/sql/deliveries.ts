@@ -51,6 +51,14 @@ export function sqlDeliveries(database: Database): DeliveryStore {
       return requireRow(await database.rows(sql)).count as number
     },
 
+    async pendingSize(organisationId) {
+      // octet_length, unlike length, does not read the bodies.
+      const sql = `select count(*) as count, coalesce(sum(octet_length(body)), 0) as bytes from deliveries
+        where organisation_id = ? and state = 'pending'`
+      const { count, bytes } = requireRow(await database.rows(sql, [organisationId]))
+      return { count: count as number, bytes: bytes as number }
+    },
+
     async list({ organisationId, id }, limit) {
       const sql = `select ${columns} from deliveries where organisation_id = ? and repository_id = ? order by id desc limit ?`
       return (await database.rows(sql, [organisationId, id, limit])).map(toDelivery)

@@ -3,6 +3,7 @@ import type { Repository } from '../../domain/repositories/repository.ts'
 import { inChunks } from './chunks.ts'
 import { columnNames, type Database, requireRow, type Statement, statement } from './database.ts'
 import { entryColumns, fromEntry, toStoredEntry } from './entry-rows.ts'
+import { keepHiddenStatus } from './hidden-characters.ts'
 import { lockHistory, renumberSince, updateCount } from './history-positions.ts'
 
 export function sqlDerivedEntries(database: Database): Pick<FactStore, 'entries' | 'countEntries'> {
@@ -36,7 +37,7 @@ export function applyEntryChanges(database: Database, repository: Repository, ch
   // In order of their IDs, so two processes cannot each wait for a prompt that the other has locked.
   const prompts = [...earliest.keys()].sort((a, b) => a - b).map((promptId) => ({ organisationId, id: promptId }))
   const names = columnNames(entryColumns)
-  const updates = entryColumns.map(({ name }) => `${name} = excluded.${name}`).join(', ')
+  const updates = [...entryColumns.map(({ name }) => `${name} = excluded.${name}`), keepHiddenStatus].join(', ')
   const statements = prompts.map(lockHistory)
   for (const chunk of inChunks(removed)) {
     statements.push(

@@ -1,4 +1,5 @@
 import type { Erasure, ErasureStore, SignalPosition } from '../../domain/signals/erasure.ts'
+import { nextTurn } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, type Row, requireRow, type Statement, statement } from './database.ts'
 import { subtractFromHours } from './signal-hours.ts'
@@ -46,7 +47,7 @@ export function sqlErasure(database: Database, scan: SignalScan): ErasureStore {
   return {
     async eraseNextBatch(erasure, { prefilter, matches }) {
       const { candidates, last } = await scan.next(erasure, `%${prefilter.replaceAll(/[!%_]/g, '!$&')}%`)
-      const matching = candidates.filter(({ metadata }) => matches(metadata as string)).map(toPosition)
+      const matching = (await filterInSlices(candidates, ({ metadata }) => matches(metadata as string))).map(toPosition)
       const found = [...erasure.found, ...matching]
       const done = last === null
       const next = { ...erasure, last: last ?? erasure.last, done }
@@ -60,4 +61,19 @@ export function sqlErasure(database: Database, scan: SignalScan): ErasureStore {
 
 export function toPosition({ prompt_id, created_at, id }: Row): SignalPosition {
   return { promptId: prompt_id as number, createdAt: created_at as number, id: id as number }
+}
+
+const sliceMs = 5
+
+/** Lets requests run every few milliseconds: comparing one batch of large metadata takes hundreds. */
+async function filterInSlices(rows: Row[], isMatch: (row: Row) => boolean): Promise<Row[]> {
+  const matching: Row[] = []
+  let sliceEnd = performance.now() + sliceMs
+  for (const row of rows) {
+    if (isMatch(row)) matching.push(row)
+    if (performance.now() < sliceEnd) continue
+    await nextTurn()
+    sliceEnd = performance.now() + sliceMs
+  }
+  return matching
 }

@@ -4,6 +4,7 @@ import { type Database, type Statement, statement, type Value } from './database
 import { finishDelivery } from './deliveries.ts'
 import { applyEntryChanges, sqlDerivedEntries } from './derived-entries.ts'
 import { sqlEdits, upsertEdits } from './edits.ts'
+import { sqlHiddenCharacters } from './hidden-characters.ts'
 import { sqlPulls, upsertPull } from './pulls.ts'
 import { requireLease } from './repositories.ts'
 import { movePrompts, sqlRepositoryPrompts } from './repository-prompts.ts'
@@ -16,6 +17,7 @@ export function sqlFacts(database: Database): FactStore {
     ...sqlEdits(database),
     ...sqlPulls(database),
     ...sqlDerivedEntries(database),
+    ...sqlHiddenCharacters(database),
 
     async apply(lease, findings) {
       const { repository } = lease

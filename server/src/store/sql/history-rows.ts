@@ -1,9 +1,11 @@
 import type { Action, EntryDetails, HistoryEntry } from '../../domain/history/entry.ts'
 import type { Row, TypedColumn, Value } from './database.ts'
+import { toHiddenStatus } from './hidden-characters.ts'
 
 export const columns = 'id, action, user_name, user_email, commit_sha, pr_number, pr_url, branch_name, created_at'
 
-export const detailColumns = `${columns}, message, actor, path, old_path, before_blob, after_blob, repository_id, key_id`
+export const detailColumns = `${columns}, message, actor, path, old_path, before_blob, after_blob, repository_id, key_id,
+  hidden_characters`
 
 export const factColumns: TypedColumn[] = [
   { name: 'dedupe_key', type: 'text' },
@@ -49,5 +51,6 @@ export function toDetails(row: Row): EntryDetails {
     afterBlob: row.after_blob as string | null,
     repositoryId: row.repository_id as number | null,
     keyId: row.key_id as number | null,
+    hiddenCharacters: toHiddenStatus(row.hidden_characters),
   }
 }

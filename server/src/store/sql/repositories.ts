@@ -1,11 +1,19 @@
+import { operator } from '../../domain/access/audit.ts'
 import { maxFuture } from '../../domain/repositories/due-time.ts'
 import type { Lease, LeaseStore } from '../../domain/repositories/lease.ts'
-import type { ForgeName, Repository, RepositoryStore } from '../../domain/repositories/repository.ts'
+import {
+  type ForgeName,
+  type Repository,
+  type RepositoryStore,
+  staleAfterMs,
+} from '../../domain/repositories/repository.ts'
+import { tooManyRepositories } from '../../domain/repositories/repository-service.ts'
 import { isoTime } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, isDueSql, type Row, requireRow, type Statement, statement } from './database.ts'
 
-const columns = `id, organisation_id, forge, url, path, similarity, hook_id, sealed_token, sealed_secret, sealed_old_secret,
+const columns = `id, organisation_id, forge, url, path, similarity, hook_id, sealed_token, sealed_ssh_key, ssh_public_key,
+  ssh_host_key, connected_by_operator, sealed_secret, sealed_old_secret,
   old_secret_until, default_branch, tip, web_url, incomplete, last_sync_at, last_error, due_at, wakes,
   created_at, disconnected_at, (
     select d.received_at from deliveries d where d.organisation_id = repositories.organisation_id
@@ -16,8 +24,9 @@ export function sqlRepositories(database: Database): RepositoryStore & LeaseStor
     firstOrNull(await database.rows(`select ${columns} from repositories where ${where} = ?`, [value]), toRepository)
 
   return {
-    async connect(repository, by, lease) {
+    async connect(repository, by, lease, maxRepositories = Number.MAX_SAFE_INTEGER) {
       const { organisationId, forge, url, path, similarity, hookId, sealedToken, sealedSecret, createdAt } = repository
+      const { sealedSshKey = null, sshPublicKey = null, sshHostKey = null } = repository
       const connected = (row: Row) => {
         const subject = { id: row.id as number, name: url }
         const details = { forge, path }
@@ -25,12 +34,14 @@ export function sqlRepositories(database: Database): RepositoryStore & LeaseStor
       }
       const insert = statement(
         `insert into repositories
-             (organisation_id, forge, url, path, similarity, hook_id, sealed_token, sealed_secret, due_at, created_at,
-              lease_owner, lease_until)
-           values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+             (organisation_id, forge, url, path, similarity, hook_id, sealed_token, sealed_ssh_key, ssh_public_key,
+              ssh_host_key, connected_by_operator, sealed_secret, due_at, created_at, lease_owner, lease_until)
+           values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
            on conflict (organisation_id, url, path) do update set
              forge = excluded.forge, similarity = excluded.similarity, hook_id = excluded.hook_id,
-             sealed_token = excluded.sealed_token, sealed_secret = excluded.sealed_secret, sealed_old_secret = null,
+             sealed_token = excluded.sealed_token, sealed_ssh_key = excluded.sealed_ssh_key,
+             ssh_public_key = excluded.ssh_public_key, ssh_host_key = excluded.ssh_host_key,
+             connected_by_operator = excluded.connected_by_operator, sealed_secret = excluded.sealed_secret, sealed_old_secret = null,
              old_secret_until = null, last_error = null, last_sync_at = null, due_at = excluded.due_at,
              lease_owner = excluded.lease_owner, lease_until = excluded.lease_until, disconnected_at = null
            where repositories.disconnected_at is not null
@@ -43,6 +54,10 @@ export function sqlRepositories(database: Database): RepositoryStore & LeaseStor
           similarity,
           hookId,
           sealedToken,
+          sealedSshKey,
+          sshPublicKey,
+          sshHostKey,
+          by === operator ? 1 : 0,
           sealedSecret,
           createdAt,
           createdAt,
@@ -50,8 +65,15 @@ export function sqlRepositories(database: Database): RepositoryStore & LeaseStor
           lease?.until ?? 0,
         ],
       )
-      const [rows = []] = await database.writeAndInvalidate([{ ...insert, andThen: (rows) => rows.map(connected) }])
+      const [, , rows = []] = await database.writeAndInvalidate([
+        ...requireRoom(organisationId, maxRepositories),
+        { ...insert, andThen: (rows) => rows.map(connected) },
+      ])
       return firstOrNull(rows, toRepository)
+    },
+
+    async hasAny() {
+      return (await database.rows('select 1 from repositories limit 1')).length > 0
     },
 
     find: (id) => find('id', id),
@@ -68,7 +90,7 @@ export function sqlRepositories(database: Database): RepositoryStore & LeaseStor
       await database.writeAndInvalidate([
         {
           ...statement(
-            `update repositories set disconnected_at = ?, sealed_token = null
+            `update repositories set disconnected_at = ?, sealed_token = null, sealed_ssh_key = null
              where organisation_id = ? and id = ? and disconnected_at is null returning id`,
             [at, organisationId, id],
           ),
@@ -91,20 +113,32 @@ export function sqlRepositories(database: Database): RepositoryStore & LeaseStor
       return toRepository(requireRow(rows))
     },
 
+    async staleness(now) {
+      const sql = `select min(coalesce(last_sync_at, created_at)) as oldest,
+          count(case when coalesce(last_sync_at, created_at) < ? then 1 end) as stale
+        from repositories where disconnected_at is null`
+      const { stale, oldest } = requireRow(await database.rows(sql, [now - staleAfterMs]))
+      return { stale: stale as number, oldestSyncAt: oldest as number | null }
+    },
+
     async wake({ id, organisationId }, at) {
       await database.write([wakeRepository(organisationId, id, at)])
     },
 
     async due(now) {
+      // Ordered by turn: sorted by age alone, the backlog of one organisation would fill the result and hide all others.
       const rows = await database.rows(
-        `select r.id from repositories r
-         where ${isDueSql('r.lease_until')} and r.disconnected_at is null and (${isDueSql('r.due_at')} or exists (
-           select 1 from deliveries d where d.organisation_id = r.organisation_id and d.repository_id = r.id
-             and d.state = 'pending' and (d.attempts = 0 or ${isDueSql('d.next_attempt_at')})))
-         order by r.due_at limit 100`,
+        `select id, organisation_id from (
+           select r.id, r.organisation_id, r.due_at,
+             row_number() over (partition by r.organisation_id order by r.due_at, r.id) as turn
+           from repositories r
+           where ${isDueSql('r.lease_until')} and r.disconnected_at is null and (${isDueSql('r.due_at')} or exists (
+             select 1 from deliveries d where d.organisation_id = r.organisation_id and d.repository_id = r.id
+               and d.state = 'pending' and (d.attempts = 0 or ${isDueSql('d.next_attempt_at')})))) as due
+         order by turn, due_at limit 100`,
         [now, now + maxFuture.lease, now, now + maxFuture.sync, now, now + maxFuture.attempt],
       )
-      return rows.map(({ id }) => id as number)
+      return rows.map((row) => ({ id: row.id as number, organisationId: row.organisation_id as number }))
     },
 
     async lease(id, owner, now, until) {
@@ -142,6 +176,21 @@ export function sqlRepositories(database: Database): RepositoryStore & LeaseStor
   }
 }
 
+function requireRoom(organisationId: number, maxRepositories: number): Statement[] {
+  return [
+    // Locks the organisation, so that concurrent connects cannot exceed the limit together.
+    statement('update organisations set name = name where id = ?', [organisationId]),
+    {
+      ...statement(
+        `select 1 as room where ? > (
+           select count(*) from repositories where organisation_id = ? and disconnected_at is null)`,
+        [maxRepositories, organisationId],
+      ),
+      orThrow: () => tooManyRepositories(maxRepositories),
+    },
+  ]
+}
+
 function wakeRepository(organisationId: number, id: number, at: number): Statement {
   return statement('update repositories set due_at = ?, wakes = wakes + 1 where organisation_id = ? and id = ?', [
     at,
@@ -172,6 +221,10 @@ function toRepository(row: Row): Repository {
     similarity: row.similarity as number,
     hookId: row.hook_id as string,
     sealedToken: row.sealed_token as string | null,
+    sealedSshKey: row.sealed_ssh_key as string | null,
+    sshPublicKey: row.ssh_public_key as string | null,
+    sshHostKey: row.ssh_host_key as string | null,
+    connectedByOperator: row.connected_by_operator === 1,
     sealedSecret: row.sealed_secret as string,
     sealedOldSecret: row.sealed_old_secret as string | null,
     oldSecretUntil: row.old_secret_until as number | null,

@@ -2,11 +2,15 @@ import { requireRow, statement } from '../sql/database.ts'
 import { mayMatch, type SignalScan } from '../sql/erasure.ts'
 import type { SqliteDatabase } from './database.ts'
 
-// Small enough that signal writes wait no longer than for another batch of signals.
-const batchSize = 1_000
+// SQLite blocks the process during a scan, and rows differ in size by a factor of 1,000, so the batch size follows the time
+// that the last batch took.
+const scanMs = 10
+const minBatchSize = 10
+const maxBatchSize = 1_000
 
 /** Scans by ID, which is the order of rows on disk. Scanning by the index takes ten times as long. */
 export function sqliteSignalScan(database: SqliteDatabase): SignalScan {
+  let batchSize = maxBatchSize
   return {
     async next({ organisationId, last }, pattern) {
       // Skips the gaps that deleted signals leave.
@@ -14,12 +18,15 @@ export function sqliteSignalScan(database: SqliteDatabase): SignalScan {
       const first = requireRow(await database.rows(sql, [last.id])).id as number | null
       if (first === null) return { candidates: [], last: null }
       const end = first + batchSize - 1
+      const startedAt = performance.now()
       // The unary plus keeps SQLite from using the index.
       const candidates = await database.rows(
         `select prompt_id, created_at, id, metadata from signals
          where id >= ? and id <= ? and +organisation_id = ? and ${mayMatch}`,
         [first, end, organisationId, pattern],
       )
+      const fitting = (batchSize * scanMs) / (performance.now() - startedAt)
+      batchSize = Math.round(Math.min(maxBatchSize, Math.max(minBatchSize, fitting)))
       return { candidates, last: { ...last, id: end } }
     },
 

@@ -1,0 +1,85 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Lease } from '../domain/repositories/lease.ts'
+import { pathPattern } from '../domain/repositories/path-pattern.ts'
+import type { Repository } from '../domain/repositories/repository.ts'
+import type { BackfillOptions, ConnectedRepository } from '../domain/repositories/repository-service.ts'
+import { countCommitsTouching } from '../git/mirror.ts'
+import type { Connected } from './connect.ts'
+import type { OnCommits } from './record-commits.ts'
+import { mirrorOf, type SyncContext } from './sync-context.ts'
+import { syncWithLease, type Worker } from './worker.ts'
+
+/** Runs the first sync of a connected repository, and returns what it found by the end of `waitMs`. */
+export async function backfill(
+  context: SyncContext,
+  worker: Worker,
+  { lease, secret }: Connected,
+  options: BackfillOptions,
+): Promise<ConnectedRepository> {
+  const { store } = context
+  const backfillError = worker.isActive
+    ? await backfillInWorker(context, worker, lease, options)
+    : await backfillHere(context, lease, options)
+  const repository = (await store.repositories.find(lease.repository.id)) as Repository
+  return {
+    repository,
+    secret,
+    prompts: await store.facts.prompts(repository),
+    entryCount: await store.facts.countEntries(repository),
+    backfillError,
+  }
+}
+
+const firstSyncPollIntervalMs = 50
+
+/** Leaves the sync to the worker, where it takes a slot of its organisation, and waits for the outcome. */
+async function backfillInWorker(
+  { store, clock }: SyncContext,
+  worker: Worker,
+  lease: Lease,
+  { waitMs = Number.POSITIVE_INFINITY }: BackfillOptions,
+): Promise<Error | null> {
+  const { repository } = lease
+  const deadline = performance.now() + waitMs
+  await store.repositories.release(lease, { dueAt: clock(), error: null, syncedAt: null })
+  worker.wake(repository)
+  while (performance.now() < deadline) {
+    const { lastSyncAt, lastError } = (await store.repositories.find(repository.id)) as Repository
+    if (lastError !== null) return new Error(lastError)
+    if (lastSyncAt !== null) return null
+    await pause(firstSyncPollIntervalMs)
+  }
+  return null
+}
+
+async function backfillHere(
+  context: SyncContext,
+  lease: Lease,
+  { waitMs, onProgress }: BackfillOptions,
+): Promise<Error | null> {
+  const { repository } = lease
+  const onCommits = onProgress && reportProgress(context, repository, onProgress)
+  const finished = syncWithLease(context, lease, onCommits).then(
+    () => null,
+    (error: Error) => {
+      // Without a time limit, the caller sees the error in the result.
+      if (waitMs !== undefined) {
+        context.log.warn({ err: error, repository: repository.id }, 'could not sync a repository')
+      }
+      return error
+    },
+  )
+  return waitMs === undefined ? finished : Promise.race([finished, pause(waitMs, null, { ref: false })])
+}
+
+function reportProgress(
+  context: SyncContext,
+  repository: Repository,
+  onProgress: NonNullable<BackfillOptions['onProgress']>,
+): OnCommits {
+  let total: number | null = null
+  return async (recorded) => {
+    total ??= await countCommitsTouching(mirrorOf(context, repository).path, pathPattern(repository.path).pathspec)
+    onProgress(recorded, total)
+  }
+}

@@ -1,0 +1,57 @@
+import { setImmediate as yieldToRequests } from 'node:timers/promises'
+import type { CheckedEntry, UncheckedEntry } from '../domain/history/facts.ts'
+import { compareHidden, hiddenStatus } from '../domain/history/hidden-characters.ts'
+import type { Repository } from '../domain/repositories/repository.ts'
+import { readTexts } from '../git/blobs.ts'
+import { maxTextBytes } from '../git/contents.ts'
+import { mirrorExists } from '../git/mirror.ts'
+import { mirrorOf, type SyncContext } from './sync-context.ts'
+
+const entriesPerCheck = 100
+// A long history is checked over several syncs, so that no repository occupies the worker.
+const maxCheckMs = 5_000
+
+/**
+ * Checks the texts of new entries for hidden characters, newest first, so that lists can show the result without reading git.
+ * Returns false if time ran out. Never rejects, because the results of the sync are already stored.
+ */
+export async function checkHiddenCharacters(context: SyncContext, repository: Repository): Promise<boolean> {
+  const { store, log } = context
+  const { path } = mirrorOf(context, repository)
+  const deadline = performance.now() + maxCheckMs
+  try {
+    while (mirrorExists(path)) {
+      const entries = await store.facts.uncheckedEntries(repository, entriesPerCheck)
+      if (entries.length === 0) return true
+      await store.facts.recordHiddenStatus(repository, await checkEntries(path, entries, deadline))
+      if (performance.now() > deadline) return false
+    }
+  } catch (error) {
+    log.warn({ err: error, repository: repository.id }, 'could not check prompts for hidden characters')
+  }
+  return true
+}
+
+/** Checks at least one entry, and no more after the deadline. */
+async function checkEntries(mirror: string, entries: UncheckedEntry[], deadline: number): Promise<CheckedEntry[]> {
+  const checked: CheckedEntry[] = []
+  const texts = readTexts(mirror, entries.flatMap(blobsOf), maxTextBytes)
+  const next = async (blob: string | null) => (blob === null ? '' : ((await texts.next()).value?.text ?? null))
+  try {
+    for (const entry of entries) {
+      const [before, after] = [await next(entry.beforeBlob), await next(entry.afterBlob)]
+      // Without the text before the change, everything hidden counts as added.
+      const status = after === null ? null : hiddenStatus(compareHidden(before ?? '', after))
+      checked.push({ ...entry, status })
+      if (performance.now() > deadline) break
+      await yieldToRequests()
+    }
+  } finally {
+    await texts.return(undefined)
+  }
+  return checked
+}
+
+function blobsOf({ beforeBlob, afterBlob }: UncheckedEntry): string[] {
+  return [beforeBlob, afterBlob].filter((blob) => blob !== null)
+}

@@ -1,0 +1,62 @@
+import type { Store } from '../domain/store.ts'
+import { createRepositoryMetrics } from './repositories.ts'
+import { counter, type Family, gauge, type Sample } from './text-format.ts'
+
+/** What the worker process counts. The service adds it to its own metrics on every scrape. */
+export interface WorkerMetrics {
+  /** Returns a store that counts what happens to repositories through it. */
+  instrument(store: Store): Store
+  families(): Family[]
+}
+
+export function createWorkerMetrics(gitRuns: { started: number; failed: number }): WorkerMetrics {
+  const repositories = createRepositoryMetrics()
+  return {
+    instrument: repositories.instrument,
+    families() {
+      const { user, system } = process.cpuUsage()
+      return [
+        ...repositories.families(),
+        counter('promptledger_git_runs_total', 'Git processes started.', [{ value: gitRuns.started }]),
+        counter('promptledger_git_failures_total', 'Git processes that failed.', [{ value: gitRuns.failed }]),
+        gauge('promptledger_worker_resident_memory_bytes', 'Resident memory of the worker process. 0: not started.', [
+          { value: process.memoryUsage.rss() },
+        ]),
+        counter('promptledger_worker_cpu_seconds_total', 'CPU time of the worker process, without git.', [
+          { value: (user + system) / 1_000_000 },
+        ]),
+      ]
+    },
+  }
+}
+
+/** The same families before any worker process has started: everything is 0. */
+export function emptyWorkerFamilies(): Family[] {
+  return createWorkerMetrics({ started: 0, failed: 0 }).families().map(zeroed)
+}
+
+/** What an ended worker process has counted: its memory is gone, its counts stay, so that no counter ever goes down. */
+export function endedWorkerFamilies(families: Family[]): Family[] {
+  return families.map((family) => (family.type === 'gauge' ? zeroed(family) : family))
+}
+
+function zeroed(family: Family): Family {
+  return { ...family, samples: family.samples.map((sample) => ({ ...sample, value: 0 })) }
+}
+
+/** Adds the samples of equal name and labels. Both sides have the same families. */
+export function addFamilies(some: Family[], others: Family[]): Family[] {
+  const values = new Map<string, number>()
+  for (const { name, samples } of others) for (const sample of samples) values.set(keyOf(name, sample), sample.value)
+  return some.map((family) => ({
+    ...family,
+    samples: family.samples.map((sample) => ({
+      ...sample,
+      value: sample.value + (values.get(keyOf(family.name, sample)) ?? 0),
+    })),
+  }))
+}
+
+function keyOf(name: string, { suffix, labels }: Sample): string {
+  return JSON.stringify([name, suffix, labels])
+}

@@ -1,0 +1,93 @@
+import { fork } from 'node:child_process'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Config } from '../../config.ts'
+import type { DueRepository } from '../../domain/repositories/lease.ts'
+import { type CallName, fromPlainError, type Request, type Response, type WorkerCalls } from './messages.ts'
+
+/** A running worker process, and the messages to it. */
+export interface Channel {
+  wake(repository: DueRepository): void
+  /** Rejects if the process ends before it responds. */
+  call<Name extends CallName>(name: Name, ...parameters: Parameters<WorkerCalls[Name]>): ReturnType<WorkerCalls[Name]>
+  /** Ends the process: it exits as soon as its channel closes. */
+  close(): Promise<void>
+}
+
+const entry = fileURLToPath(new URL('../../worker.ts', import.meta.url))
+// The young generation of a process that is idle most of the time.
+const nodeFlags = ['--max-semi-space-size=4']
+const exitTimeoutMs = 1_000
+
+interface Call {
+  resolve: (value: unknown) => void
+  reject: (error: Error) => void
+}
+
+/** Starts a worker process. `onEnd` receives the reason when it has ended, however it ends. */
+export function openChannel(config: Config, onEnd: (reason: string) => void): Channel {
+  const child = fork(entry, {
+    execArgv: nodeFlags,
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const calls = new Map<number, Call>()
+  let lastId = 0
+  // Sent together once the previous message is written: a process that is busy for long must not make ours queue messages.
+  let woken = new Map<number, DueRepository>()
+  let isWaking = false
+
+  const ended = new Promise<void>((resolve) => {
+    const end = (reason: string) => {
+      for (const { reject } of calls.values()) reject(new Error('The worker process ended before it responded'))
+      calls.clear()
+      resolve()
+      onEnd(reason)
+    }
+    child.once('exit', (code, signal) => end(signal ?? `exit code ${code}`))
+    // Without a pid, it could not even be started, and there is no exit.
+    child.once('error', (error) => child.pid === undefined && end(error.message))
+  })
+
+  child.on('message', (response: Response) => {
+    const call = calls.get(response.id)
+    calls.delete(response.id)
+    if ('error' in response) call?.reject(fromPlainError(response.error))
+    else call?.resolve(response.value)
+  })
+
+  function send(request: Request, onSent: () => void = () => {}): void {
+    // If the process has ended, the callback receives the error, and `ended` takes care of the rest.
+    child.send(request, onSent)
+  }
+
+  function sendWoken(): void {
+    if (isWaking || woken.size === 0) return
+    isWaking = true
+    send({ type: 'wake', repositories: [...woken.values()] }, () => {
+      isWaking = false
+      sendWoken()
+    })
+    woken = new Map()
+  }
+
+  send({ type: 'start', config: { ...config } })
+  return {
+    wake({ id, organisationId }) {
+      woken.set(id, { id, organisationId })
+      sendWoken()
+    },
+    call: ((name, ...parameters) =>
+      new Promise((resolve, reject) => {
+        const id = ++lastId
+        calls.set(id, { resolve: resolve as Call['resolve'], reject })
+        send({ type: 'call', id, name, parameters })
+      })) as Channel['call'],
+    async close() {
+      if (child.connected) child.disconnect()
+      await Promise.race([ended, pause(exitTimeoutMs)])
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
