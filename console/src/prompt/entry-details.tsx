@@ -3,8 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { ledger } from '../ledger.ts'
 import { LoadError } from '../ui/load-error.tsx'
 import { Loading } from '../ui/loading.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { parseMessage } from './commit-message.ts'
 import { Diff } from './diff.tsx'
+import { HiddenCharacters } from './hidden-characters.tsx'
 import { Impact } from './impact.tsx'
 
 /** An open timeline entry: its message, its impact and its diff. */
@@ -19,8 +21,13 @@ export function EntryDetails({ promptId, item }: { promptId: string; item: Timel
   const { body } = parseMessage(item.message)
   return (
     <div className="entry-details">
-      {body !== '' && <p className="entry-message">{body}</p>}
+      {body !== '' && (
+        <p className="entry-message">
+          <UntrustedText text={body} />
+        </p>
+      )}
       {impact !== null && <Impact impact={impact} />}
+      {details.data && <HiddenCharacters found={details.data.hidden_characters} />}
       {details.isPending && <Loading what="the diff" />}
       {details.isError && <LoadError error={details.error} retry={details.refetch} />}
       {details.data &&
