@@ -38,9 +38,11 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
     prUrl: 'https://example.com/3',
   })
   const { store } = service
+  const { hookId } = scenario.repository
+  const { vault } = service.syncContext
   await store.repositories.rotateSecret(
     scenario.repository,
-    { sealed: service.syncContext.vault.encrypt(scenario.secret), oldUntil: service.now + 1_000 },
+    { sealed: vault.encrypt(scenario.secret, { hookId, kind: 'webhook_secret' }), oldUntil: service.now + 1_000 },
     service.now,
     operator,
   )
@@ -49,7 +51,7 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
   await store.prompts.delete(gone.tenant.prompt, service.now, operator)
   // States that the service reaches only after a long time or a failure.
   const { url } = service
-  const token = service.syncContext.vault.encrypt('token')
+  const token = vault.encrypt('token', { hookId, kind: 'token' })
   const { id } = scenario.repository
   const updates = [
     `repositories set sealed_token = '${token}', last_error = 'odd', web_url = 'x', incomplete = 1 where id = ${id}`,
