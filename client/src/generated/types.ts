@@ -212,6 +212,8 @@ export interface HistoryEntryDetails {
   actor: string | null
   /** Path of the prompt's file at that time. */
   path: string | null
+  /** Whether the commit or pull request exceeds the limits of a sync: some of its files are not recorded, or its message is cut. */
+  too_large: boolean
   /** The prompt's text before the change; null if there was none or git no longer has it. */
   before: string | null
   /** The prompt's text after the change; null if it was deleted or git no longer has it. */

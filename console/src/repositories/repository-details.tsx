@@ -68,6 +68,9 @@ export function RepositoryDetails({ repository }: { repository: Repository }) {
           <TimeOrNone at={repository.created_at} />
         </Detail>
       </dl>
+      {state !== 'disconnected' && repository.ssh_public_key !== null && (
+        <CopyField label="Deploy key" value={repository.ssh_public_key} />
+      )}
       {state !== 'disconnected' && <CopyField label="Webhook URL" value={repository.webhook_url} />}
     </section>
   )
