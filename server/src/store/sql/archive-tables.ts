@@ -95,6 +95,7 @@ export const archiveTables: ArchiveTable[] = [
       after_blob: 'text',
       seq: 'integer',
       orphaned_at: 'integer',
+      too_large: 'integer',
       hidden_characters: 'integer',
     },
   },
@@ -132,6 +133,7 @@ export const archiveTables: ArchiveTable[] = [
       pull: 'integer',
       held_until: 'integer',
       orphaned_at: 'integer',
+      too_large: 'integer',
     },
   },
   {
