@@ -27,6 +27,12 @@ export function EntryDetails({ promptId, item }: { promptId: string; item: Timel
         </p>
       )}
       {impact !== null && <Impact impact={impact} />}
+      {details.data?.too_large && (
+        <p className="muted">
+          This commit or pull request is too large to record in full. Some of its files may be missing from the history,
+          and its message may be cut.
+        </p>
+      )}
       {details.data && <HiddenCharacters found={details.data.hidden_characters} />}
       {details.isPending && <Loading what="the diff" />}
       {details.isError && <LoadError error={details.error} retry={details.refetch} />}
