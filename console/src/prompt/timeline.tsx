@@ -76,12 +76,14 @@ function TimelineItem({ promptId, item, open, onOpen, highlighted, onHighlight }
             </span>
             <ChevronDown aria-hidden="true" />
           </button>
-          {impact !== null && <Verdict verdict={impact.verdict} />}
-          {item.hidden_characters?.added && (
-            <Badge tone="bad" icon={EyeOff}>
-              Adds hidden characters
-            </Badge>
-          )}
+          <span className="timeline-badges">
+            {item.hidden_characters?.added && (
+              <Badge tone="bad" icon={EyeOff}>
+                Adds hidden characters
+              </Badge>
+            )}
+            {impact !== null && <Verdict verdict={impact.verdict} />}
+          </span>
         </div>
         <p className="timeline-meta">
           <span title={visibleText(entry.user.email)}>
