@@ -37,8 +37,12 @@ export async function checkAccess(
     // The forge accepts a generated key only after the public half has been added there. Syncs are retried until then.
     const isGenerated = deployKey?.privateKey === null
     if (isGenerated && error.failure === 'access' && credentials.sshHostKey !== null) return credentials
-    context.log.warn({ err: error, organisation: connection.organisationId, url }, 'could not connect a repository')
-    throw invalidField('url', `cannot be read: ${error.reason}`)
+    const isOperator = by === operator
+    if (!isOperator) {
+      context.log.warn({ err: error, organisation: connection.organisationId, url }, 'could not connect a repository')
+    }
+    const details = isOperator && error.gitOutput !== '' ? ` (git: ${error.gitOutput})` : ''
+    throw invalidField('url', `cannot be read: ${error.reason}${details}`)
   }
   return credentials
 }

@@ -93,11 +93,6 @@ export async function rotateSecret(
   const now = clock()
   const oldSecretUntil = now + overlapMs
   const sealed = vault.encrypt(secret, { hookId: repository.hookId, kind: 'webhook_secret' })
-  await store.repositories.rotateSecret(
-    repository,
-    { sealed, oldUntil: oldSecretUntil },
-    now,
-    by,
-  )
+  await store.repositories.rotateSecret(repository, { sealed, oldUntil: oldSecretUntil }, now, by)
   return { secret, oldSecretUntil }
 }
