@@ -217,7 +217,7 @@ onEachEngine('The repo commands', (engine) => {
     const generated = await run([...args, 'prompts/q.md', '--generate-ssh-key'])
     assert.equal(generated.code, 0, generated.stderr)
     const [, id, publicKey] =
-      /^Connected repository (\d+),[^]*Deploy key +(ssh-ed25519 \S+)\n/.exec(generated.stdout) ?? []
+      /^Connected repository (\d+),.*Deploy key +(ssh-ed25519 \S+)\n/s.exec(generated.stdout) ?? []
     assert.ok(generated.stdout.includes(`Host key        ssh-ed25519 ${sshFingerprint(sshd.hostKey.publicKey)}`))
     assert.match(generated.stdout, /Add it to the repository on the forge, with read access only\./)
     sshd.authorise(publicKey as string)

@@ -1,7 +1,12 @@
 import { operator } from '../../domain/access/audit.ts'
 import { maxFuture } from '../../domain/repositories/due-time.ts'
 import type { Lease, LeaseStore } from '../../domain/repositories/lease.ts'
-import { type ForgeName, type Repository, type RepositoryStore, staleAfterMs } from '../../domain/repositories/repository.ts'
+import {
+  type ForgeName,
+  type Repository,
+  type RepositoryStore,
+  staleAfterMs,
+} from '../../domain/repositories/repository.ts'
 import { tooManyRepositories } from '../../domain/repositories/repository-service.ts'
 import { isoTime } from '../../domain/time.ts'
 import { auditEntry } from './audit.ts'
