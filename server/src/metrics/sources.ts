@@ -24,8 +24,14 @@ export async function readSources(sources: Sources): Promise<Family[]> {
   const queues = Object.entries(store.queues)
   const now = Date.now()
   const [deliveries, [stale, age]] = await Promise.all([
-    fromDatabase(store.deliveries.countPending().then((value) => [{ value }]), []),
-    fromDatabase(store.repositories.staleness(now).then((found) => stalenessSamples(found, now)), [[], []]),
+    fromDatabase(
+      store.deliveries.countPending().then((value) => [{ value }]),
+      [],
+    ),
+    fromDatabase(
+      store.repositories.staleness(now).then((found) => stalenessSamples(found, now)),
+      [[], []],
+    ),
   ])
   return [
     gauge('promptledger_build_info', 'Version of the service, of Node and of the database engine. Always 1.', [
