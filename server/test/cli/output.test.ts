@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
 import { before, describe, test } from 'node:test'
 import { runCli, runCliJson } from '../../../testing/cli.ts'
 import { sqlite } from '../../../testing/engines.ts'
@@ -81,6 +82,24 @@ describe('The output of the CLI', () => {
     assert.ok(JSON.parse(json.stdout).some((row: { name: string }) => row.name === name))
     const printed = listed.stdout + changed.stdout + json.stdout
     for (const raw of ['\u202e', '\u{e0041}', '\u001b', '\r']) assert.ok(!printed.includes(raw), JSON.stringify(raw))
+  })
+
+  test('every write of the CLI to the terminal escapes its text', () => {
+    const folder = new URL('../../src/cli/', import.meta.url)
+    const lines = readdirSync(folder).flatMap((file) => readFileSync(new URL(file, folder), 'utf8').split('\n'))
+    const writes = lines.filter((line) => /process\.std(out|err)\.write|console\./.test(line))
+    assert.ok(writes.length >= 4)
+    assert.deepEqual(
+      writes.filter((line) => !/visible(Line|Json)?\(/.test(line)),
+      [],
+    )
+  })
+
+  test('an error with line breaks is printed on one line', async () => {
+    const file = 'missing\n\u001b[2Jpromptledger: done'
+    const { code, stderr } = await runCli({ DATABASE_URL: 'sqlite::memory:' }, ['restore', file])
+    assert.equal(code, 1)
+    assert.match(stderr, /^promptledger: Cannot read missing\\u\{a\}\\u\{1b\}\[2Jpromptledger: done: [^\n]+\n$/)
   })
 
   test('hidden characters of an argument are escaped in error messages', async () => {
