@@ -2,7 +2,7 @@ import { commitTrace, type Pull, type PullEvent, type PullFile, type PullHead } 
 import { forgeOf } from '../forges/index.ts'
 import { fetchCommit } from '../git/mirror.ts'
 import { type PullHeadChanges, readPullHead } from '../git/pull-head.ts'
-import { GitLimitError } from '../git/run.ts'
+import { withinLimit } from '../git/run.ts'
 import { sanitisedPerson } from './edits.ts'
 import { pullReportsOf, pushesTo } from './incoming-deliveries.ts'
 import type { SyncRun } from './sync-run.ts'
@@ -15,8 +15,6 @@ export interface PullWithHeads {
 
 // Further files of a pull request are recorded only if they are prompts already.
 const maxFilesPerHead = 1_000
-// Of up to 2,000 bytes each, which Linux still accepts as arguments of one command.
-const maxPathArguments = 500
 // The size of all heads in the pull request's document, roughly. It is loaded by every sync while the pull request is open.
 const maxPullBytes = 1_000_000
 
@@ -82,18 +80,12 @@ async function readChanges(
   const push = pushesTo(run.branch, run.deliveries).find(({ after }) => after === sha)
   const query = { head: sha, tip: run.tip, commitCount, pushedFrom: push?.before ?? null }
   const options = { ...run.options, maxFiles: maxFilesPerHead, isKnown: (path: string) => paths.has(path) }
-  const read = (onlyPaths?: string[]) => readPullHead(run.mirror.path, query, { ...options, onlyPaths })
-  const ifTooLarge = <T>(otherwise: () => T) => {
-    return (error: unknown) => {
-      if (error instanceof GitLimitError) return otherwise()
-      throw error
-    }
-  }
-  // With the paths of some prompts, git reads no other folders. Another full attempt would only fail again.
-  const known = [...paths.keys()].slice(0, maxPathArguments)
-  return read()
-    .catch(ifTooLarge(async () => ({ ...(await read(known)), tooLarge: true })))
-    .catch(ifTooLarge(() => ({ files: [], commits: [], tooLarge: true })))
+  // A retry would cost as much again, and fail again.
+  return withinLimit(readPullHead(run.mirror.path, query, options, [...paths.keys()]), () => ({
+    files: [],
+    commits: [],
+    tooLarge: true,
+  }))
 }
 
 /** As many files as fit. Those that are prompts already come first. */

@@ -1,7 +1,7 @@
 import { decode } from './bytes.ts'
 import type { Commit, LogOptions } from './commit.ts'
 import { readDiff, readHeader, readLog } from './log.ts'
-import { GitLimitError, git } from './run.ts'
+import { GitLimitError, git, withinLimit } from './run.ts'
 
 /**
  * The first parents from `from` (exclusive; null for the root) to `to`, oldest first. `git log` holds all their messages
@@ -63,27 +63,18 @@ const emptyTrees = new Map([
 async function readOversized(mirror: string, sha: string, options: LogOptions): Promise<Commit> {
   const commit = await withinLimit(readHeader(mirror, sha), () => readDates(mirror, sha))
   const parent = commit.parents[0] ?? (emptyTrees.get(sha.length) as string)
-  const changes = await withinLimit(readDiff(mirror, parent, sha, options), async () => ({ files: [] }))
+  const changes = await withinLimit(readDiff(mirror, parent, sha, options), () => ({ files: [], tooLarge: true }))
   return { ...commit, ...changes, tooLarge: true }
 }
 
-async function withinLimit<T>(read: Promise<T>, otherwise: () => Promise<Omit<T, 'tooLarge'>>) {
-  try {
-    return await read
-  } catch (error) {
-    if (error instanceof GitLimitError) return otherwise()
-    throw error
-  }
-}
-
 /** What `rev-list` knows of a commit whose people git cannot read within its limits. */
-async function readDates(mirror: string, sha: string): Promise<Omit<Commit, 'tooLarge'>> {
+async function readDates(mirror: string, sha: string): Promise<Commit> {
   const listed = await git(['rev-list', '--no-walk', '--timestamp', '--parents', sha, '--'], { mirror })
   const [seconds, , ...parents] = decode(listed).trim().split(' ')
   const at = Number(seconds) * 1_000
   const unknown = { name: '', email: '' }
   const people = { author: unknown, committer: unknown, committedAt: at, authoredAt: at }
-  return { sha, parents, ...people, message: '', files: [] }
+  return { sha, parents, ...people, message: '', files: [], tooLarge: true }
 }
 
 export function revisions(from: string | null, to: string): string[] {

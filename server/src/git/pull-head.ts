@@ -1,7 +1,7 @@
 import { decode } from './bytes.ts'
-import type { Commit, FileChange, LogOptions, Person } from './commit.ts'
+import type { Changes, Commit, FileChange, LogOptions, Person } from './commit.ts'
 import { mergeBase, readAuthors, readCommits, readDiff } from './log.ts'
-import { git } from './run.ts'
+import { git, withinLimit } from './run.ts'
 
 export interface PullHeadQuery {
   head: string
@@ -22,22 +22,47 @@ const maxCommits = 1_000
 /**
  * What a pull request changes compared with its base. `tip` is the newest commit of the default branch. If the pull
  * request's own commits are on the default branch, the base can only be found through `commitCount` or `pushedFrom`, the
- * commit before the push.
+ * commit before the push. `knownPaths` are those of prompts.
  */
-export async function readPullHead(mirror: string, pull: PullHeadQuery, options: LogOptions): Promise<PullHeadChanges> {
+export async function readPullHead(
+  mirror: string,
+  pull: PullHeadQuery,
+  options: LogOptions,
+  knownPaths: string[],
+): Promise<PullHeadChanges> {
   const { head } = pull
   const base = await baseOf(mirror, pull)
   const revisions = base === null ? [head] : [head, `^${base}`]
-  const commits = await readCommits(mirror, ['-n', String(maxCommits), ...revisions])
-  if (base === null) return { files: [], commits, tooLarge: false }
-  const { files, tooLarge } = await readDiff(mirror, base, head, options)
-  const authors = await newestAuthors(mirror, revisions, files, options)
-  const [newest] = commits
+  const commits = await withinLimit(readCommits(mirror, ['-n', String(maxCommits), ...revisions]), () => null)
+  if (base === null) return { files: [], commits: commits ?? [], tooLarge: commits === null }
+  const { files, tooLarge } = await readFiles(mirror, base, head, options, knownPaths)
+  const onlyPaths = tooLarge ? files.map(({ path }) => path).slice(0, maxPathArguments) : undefined
+  const authors =
+    commits === null
+      ? new Map<string, Person>()
+      : await withinLimit(newestAuthors(mirror, revisions, files, { ...options, onlyPaths }), () => new Map())
+  const newest = commits?.[0]?.author ?? { name: '', email: '' }
   return {
-    files: files.map((file) => ({ ...file, author: authors.get(file.path) ?? (newest as Commit).author })),
-    commits,
-    tooLarge,
+    files: files.map((file) => ({ ...file, author: authors.get(file.path) ?? newest })),
+    commits: commits ?? [],
+    tooLarge: tooLarge || commits === null,
   }
+}
+
+// Of up to 2,000 bytes each, which Linux still accepts as arguments of one command.
+const maxPathArguments = 500
+
+/** The files that differ. If there are too many for git, only some of the known ones: git then reads no other folders. */
+function readFiles(mirror: string, from: string, to: string, options: LogOptions, known: string[]): Promise<Changes> {
+  const tooLarge: Changes = { files: [], tooLarge: true }
+  return withinLimit(readDiff(mirror, from, to, options), () => {
+    if (known.length === 0) return tooLarge
+    const onlyKnown = readDiff(mirror, from, to, { ...options, onlyPaths: known.slice(0, maxPathArguments) })
+    return withinLimit(
+      onlyKnown.then(({ files }) => ({ files, tooLarge: true })),
+      () => tooLarge,
+    )
+  })
 }
 
 /** The commit that brought `commit` to the default branch: itself or a merge. Null if it is not on the default branch. */

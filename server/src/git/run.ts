@@ -48,6 +48,16 @@ export class GitError extends Error {
 /** Git exceeded a limit of ours. A retry would exceed it again, so callers record the fact as too large. */
 export class GitLimitError extends GitError {}
 
+/** The result, or that of `otherwise` if git exceeds a limit. */
+export async function withinLimit<T>(result: Promise<T>, otherwise: () => T | Promise<T>): Promise<T> {
+  try {
+    return await result
+  } catch (error) {
+    if (error instanceof GitLimitError) return otherwise()
+    throw error
+  }
+}
+
 // The machine's and the user's configuration must not change results, prompt for input or run programs.
 const settings = [
   'core.hooksPath=/dev/null',

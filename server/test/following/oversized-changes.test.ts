@@ -63,9 +63,9 @@ onEachEngine('Changes that exceed the limits', (engine) => {
     }
     let parent = s.git.head('main')
     const huge: string[] = []
-    limitGitMemory(64 * megabyte)
+    limitGitMemory(96 * megabyte)
     try {
-      for (let i = 0; i < 4; i++) {
+      for (let i = 0; i < 8; i++) {
         s.git.git(
           'push',
           '--quiet',
@@ -73,7 +73,7 @@ onEachEngine('Changes that exceed the limits', (engine) => {
           `${s.git.git('commit-tree', '-m', 'tree', tree(`${i}\n`))}:refs/trees/${i}`,
         )
         const root = s.git.inRemote('rev-parse', `refs/trees/${i}^{tree}`)
-        parent = commitRaw(s.git.remote, root, parent, `Huge ${i}\n\n${'x'.repeat(40 * megabyte)}`)
+        parent = commitRaw(s.git.remote, root, parent, `Huge ${i}\n\n${'x'.repeat(20 * megabyte)}`)
         huge.push(parent)
       }
       s.git.inRemote('update-ref', 'refs/heads/main', parent)
@@ -131,7 +131,7 @@ test('a long message is cut while it is read', async () => {
   const repository = new GitRepository()
   repository.commit('First', { 'a.md': 'a\n' })
   repository.push()
-  const tree = repository.inRemote('rev-parse', 'main^{tree}')
+  const tree = repository.inRemote('hash-object', '-t', 'tree', '-w', '/dev/null')
   const sha = commitRaw(repository.remote, tree, repository.head(), `Long\n\n${'é'.repeat(megabyte)}`)
   const [commit] = await Array.fromAsync(readLog(repository.remote, ['--no-walk', sha], everything))
   assert.equal(commit?.tooLarge, true)

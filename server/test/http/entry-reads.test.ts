@@ -34,20 +34,22 @@ onEachEngine('Reading the texts of entries', (engine) => {
   test('beyond two reads and 50 waiting ones, an organisation gets the overload response, and others still get texts', async () => {
     const s = await connectedScenario(service, {
       prepare: (git) => {
-        for (let i = 0; i < 60; i++) git.commit(`Change ${i}`, { [p]: `${i}\n` })
+        for (let i = 0; i < 90; i++) git.commit(`Change ${i}`, { [p]: `${i}\n` })
         git.push()
       },
     })
     const other = await connectedScenario(service)
     const [otherUrl = ''] = await entryUrls(other)
     const urls = await entryUrls(s)
-    assert.equal(urls.length, 60)
+    assert.equal(urls.length, 90)
     const requests = urls.map((url) => service.app.inject({ url, headers: s.tenant.headers }))
     const theirs = await service.app.inject({ url: otherUrl, headers: other.tenant.headers })
     assert.equal(theirs.json().data.after, 'Be kind.\n')
     const responses = await Promise.all(requests)
     const rejected = responses.filter(({ statusCode }) => statusCode === 500)
-    assert.equal(rejected.length, 8)
+    // A read that ends while requests still arrive makes room for another one.
+    assert.ok(rejected.length > 0 && rejected.length <= 38, `${rejected.length} requests were rejected`)
+    assert.equal(responses.filter(({ statusCode }) => statusCode === 200).length, 90 - rejected.length)
     for (const response of rejected) {
       assert.equal(response.headers['retry-after'], '2')
       assert.match(response.json().error.message, /overloaded/)
