@@ -8,6 +8,7 @@ COPY console/package.json console/
 RUN npm ci --ignore-scripts
 COPY client client
 COPY console console
+COPY server/src/domain/hidden-text.ts server/src/domain/
 COPY tsconfig.json ./
 RUN npm run build
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { operator } from '../server/src/domain/access/audit.ts'
+import { generateSshKey } from '../server/src/domain/repositories/ssh-key.ts'
 import { archiveTables } from '../server/src/store/sql/archive-tables.ts'
 import { bob } from './git-repository.ts'
 import { queryRows } from './rows.ts'
@@ -39,9 +40,11 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
   })
   await recordWithKey(other)
   const { store } = service
+  const { hookId } = scenario.repository
+  const { vault } = service.syncContext
   await store.repositories.rotateSecret(
     scenario.repository,
-    { sealed: service.syncContext.vault.encrypt(scenario.secret), oldUntil: service.now + 1_000 },
+    { sealed: vault.encrypt(scenario.secret, { hookId, kind: 'webhook_secret' }), oldUntil: service.now + 1_000 },
     service.now,
     operator,
   )
@@ -50,10 +53,15 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
   await store.prompts.delete(gone.tenant.prompt, service.now, operator)
   // States that the service reaches only after a long time or a failure.
   const { url } = service
-  const token = service.syncContext.vault.encrypt('token')
+  const token = vault.encrypt('token', { hookId, kind: 'token' })
+  const sshKey = vault.encrypt('ssh', { hookId, kind: 'ssh_key' })
+  const { publicKey } = generateSshKey()
   const { id } = scenario.repository
   const updates = [
-    `repositories set sealed_token = '${token}', last_error = 'odd', web_url = 'x', incomplete = 1 where id = ${id}`,
+    `repositories set sealed_token = '${token}', last_error = 'odd', web_url = 'https://forge.example/x', incomplete = 1 where id = ${id}`,
+    `repositories set sealed_ssh_key = '${sshKey}', ssh_public_key = '${publicKey}', ssh_host_key = '${publicKey}' where id = ${id}`,
+    `history_entries set hidden_characters = 1, too_large = 1 where repository_id = ${id}`,
+    `edits set too_large = 1 where repository_id = ${id}`,
     `repositories set lease_owner = 'a', lease_until = 5 where id = ${gone.repository.id}`,
     `deliveries set error = 'timed out', attempts = 3 where repository_id = ${id}`,
     `edits set old_path = 'o', side_author_name = 's', side_author_email = 'e', held_until = 7, orphaned_at = 8, mark = 9,

@@ -6,6 +6,7 @@ import { Link, useLocation } from 'wouter'
 import logo from './logo.svg'
 import { signOut } from './sessions/session.ts'
 import { type Theme, useTheme } from './theme.ts'
+import { UntrustedText, visibleText } from './ui/untrusted-text.tsx'
 
 interface NavLink {
   label: string
@@ -48,9 +49,9 @@ export function Layout({ session, children }: { session: SessionInfo; children: 
         <div className="top-bar-account">
           <span
             className="top-bar-organisation"
-            title={`Signed in with the ${key.role} key “${key.name}” (…${key.hint})${limitOf(key)}`}
+            title={`Signed in with the ${key.role} key “${visibleText(key.name)}” (…${key.hint})${limitOf(key)}`}
           >
-            {organisation.name}
+            <UntrustedText text={organisation.name} />
           </span>
           <ThemeButton />
           <a className="icon-button" href="/docs" aria-label="API reference" title="API reference">

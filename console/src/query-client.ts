@@ -1,5 +1,6 @@
 import { UnauthorizedError } from '@promptledger/client'
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
+import { visibleText } from './ui/untrusted-text.tsx'
 
 export const queryClient: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: endSessionIfUnauthorized }),
@@ -19,5 +20,5 @@ function endSessionIfUnauthorized(error: unknown): void {
 }
 
 export function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  return visibleText(error instanceof Error ? error.message : String(error))
 }

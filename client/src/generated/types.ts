@@ -80,9 +80,18 @@ export interface ConnectedRepository {
   /** The URL for the webhook of the forge. */
   webhook_url: string
   last_delivery_at: string | null
+  /** The last successful sync. */
   last_sync_at: string | null
+  /** The age of the last successful sync; null before the first. */
+  sync_age_seconds: number | null
+  /** Whether no sync has succeeded for more than two hours, so that the history may be out of date. */
+  stale: boolean
   /** Why the last sync failed. */
   last_error: string | null
+  /** The public half of the deploy key; null without one. */
+  ssh_public_key: string | null
+  /** The only key of the ssh server that is accepted; null without a deploy key. */
+  ssh_host_key: string | null
   created_at: string
   /** Shown only once. */
   webhook_secret: string
@@ -134,7 +143,7 @@ export interface Erased {
 
 /** Which signals to erase. */
 export interface Erasure {
-  /** Members that the metadata of a signal must have: one or more. */
+  /** Members that the metadata of a signal must have: 1 to 16. */
   metadata: Record<string, unknown>
 }
 
@@ -203,12 +212,45 @@ export interface HistoryEntryDetails {
   actor: string | null
   /** Path of the prompt's file at that time. */
   path: string | null
+  /** Whether the commit or pull request exceeds the limits of a sync: some of its files are not recorded, or its message is cut. */
+  too_large: boolean
   /** The prompt's text before the change; null if there was none or git no longer has it. */
   before: string | null
   /** The prompt's text after the change; null if it was deleted or git no longer has it. */
   after: string | null
   /** Unified diff between the two. */
   patch: string | null
+  /** Hidden characters in the prompt's text; null if the text is unavailable. */
+  hidden_characters: {
+    /** Whether the prompt's text contains hidden characters after the change. */
+    present: boolean
+    /** Whether this change added some of them. */
+    added: boolean
+    /** Hidden characters in the text after the change. */
+    count: number
+    /** How many of them this change added. */
+    added_count: number
+    /** The same by kind. */
+    kinds: {
+      kind: 'bidi' | 'tag' | 'zero_width' | 'variation_selector' | 'control' | 'other'
+      count: number
+      added_count: number
+    }[]
+    /** Up to 100 runs of hidden characters in the text after the change. */
+    positions: {
+      /** From 1. */
+      line: number
+      /** From 1, in characters. */
+      column: number
+      kind: 'bidi' | 'tag' | 'zero_width' | 'variation_selector' | 'control' | 'other'
+      /** Number of adjacent hidden characters. */
+      length: number
+      /** Such as `U+202E RLO`, or the text that Unicode tags spell. */
+      label: string
+      /** Whether this change added them. */
+      added: boolean
+    }[]
+  } | null
 }
 
 export type Interval = 'hour' | 'day' | 'week'
@@ -306,6 +348,12 @@ export interface NewRepository {
   path: string
   /** An access token, if the repository is not public. */
   token?: string | null
+  /** A private key in OpenSSH's format without a passphrase, for a repository that is fetched over ssh. Never returned. */
+  ssh_key?: string | null
+  /** Generate a key pair for ssh. Add `ssh_public_key` to the repository on the forge. Defaults to `false`. */
+  generate_ssh_key?: boolean
+  /** The key of the ssh server, such as `ssh-ed25519 AAAAC3…`. By default, the one that it has when you connect. Needs `ssh_key` or `generate_ssh_key`. */
+  ssh_host_key?: string | null
   /** The minimum similarity, in percent, for a file that was moved and edited to keep its prompt. Defaults to `100`. */
   similarity?: number
 }
@@ -414,9 +462,18 @@ export interface Repository {
   /** The URL for the webhook of the forge. */
   webhook_url: string
   last_delivery_at: string | null
+  /** The last successful sync. */
   last_sync_at: string | null
+  /** The age of the last successful sync; null before the first. */
+  sync_age_seconds: number | null
+  /** Whether no sync has succeeded for more than two hours, so that the history may be out of date. */
+  stale: boolean
   /** Why the last sync failed. */
   last_error: string | null
+  /** The public half of the deploy key; null without one. */
+  ssh_public_key: string | null
+  /** The only key of the ssh server that is accepted; null without a deploy key. */
+  ssh_host_key: string | null
   created_at: string
   /** The number of prompts in the repository. */
   prompt_count: number
@@ -518,6 +575,13 @@ export interface TimelineEntry {
   path: string | null
   /** The commit's page on the forge; null if the repository is unknown. */
   commit_url: string | null
+  /** Hidden characters, such as bidirectional controls and Unicode tags; null if the text has not been checked or is unavailable. */
+  hidden_characters: {
+    /** Whether the prompt's text contains hidden characters after the change. */
+    present: boolean
+    /** Whether this change added some of them. */
+    added: boolean
+  } | null
   /** Effect on user feedback; null if the change did not go live. */
   impact: Effect | null
 }

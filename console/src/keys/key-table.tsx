@@ -4,6 +4,7 @@ import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
+import { UntrustedText, visibleText } from '../ui/untrusted-text.tsx'
 import { isActive, type KeyStatus, KeyStatusBadge } from './key-status.tsx'
 
 export interface KeyRow {
@@ -41,11 +42,11 @@ export function KeyTable({ keys, currentKeyId, onRotate, onRevoke }: Props) {
       cell: ({ key, status }) =>
         isActive(status) && (
           <div className="row-actions">
-            <Button onClick={() => onRotate(key)} aria-label={`Rotate ${key.name}`}>
+            <Button onClick={() => onRotate(key)} aria-label={`Rotate ${visibleText(key.name)}`}>
               <RotateCw aria-hidden="true" />
               Rotate
             </Button>
-            <Button onClick={() => onRevoke(key)} aria-label={`Revoke ${key.name}`}>
+            <Button onClick={() => onRevoke(key)} aria-label={`Revoke ${visibleText(key.name)}`}>
               <Ban aria-hidden="true" />
               Revoke
             </Button>
@@ -68,7 +69,9 @@ function KeyName({ apiKey, isCurrent }: { apiKey: Key; isCurrent: boolean }) {
   return (
     <>
       <span className="key-name">
-        <strong>{apiKey.name}</strong>
+        <strong>
+          <UntrustedText text={apiKey.name} />
+        </strong>
         {isCurrent && <Badge>Current session</Badge>}
       </span>
       <code className="muted">plk_…{apiKey.hint}</code>

@@ -4,6 +4,7 @@ import { ledger } from '../ledger.ts'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Time } from '../ui/time.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 
 interface Props {
   apiKey: Key
@@ -28,8 +29,12 @@ export function RevokeKey({ apiKey, isCurrent, onClose }: Props) {
       onClose={onClose}
     >
       <p>
-        Requests with the {apiKey.role} key <strong>{apiKey.name}</strong> ending in <code>{apiKey.hint}</code> will be
-        rejected immediately, and everyone signed in with it will be signed out. This cannot be undone.
+        Requests with the {apiKey.role} key{' '}
+        <strong>
+          <UntrustedText text={apiKey.name} />
+        </strong>{' '}
+        ending in <code>{apiKey.hint}</code> will be rejected immediately, and everyone signed in with it will be signed
+        out. This cannot be undone.
       </p>
       {!isCurrent && (
         <p className="muted">

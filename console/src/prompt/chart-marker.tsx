@@ -1,6 +1,7 @@
 import type { TimelineEntry } from '@promptledger/client'
 import { actionLabels } from '../ui/action-icon.tsx'
 import { formatTime } from '../ui/time.tsx'
+import { visibleText } from '../ui/untrusted-text.tsx'
 import { parseMessage } from './commit-message.ts'
 
 interface Props {
@@ -31,7 +32,7 @@ export function ChartMarker({ item, x, bottom, isHighlighted, onHighlight, onOpe
       onPointerLeave={() => onHighlight(null)}
       onClick={() => onOpen(entry.id)}
     >
-      <title>{`${title}\n${entry.user.name}, ${formatTime(new Date(entry.created_at))}`}</title>
+      <title>{visibleText(`${title}\n${entry.user.name}, ${formatTime(new Date(entry.created_at))}`)}</title>
       <line x1={x} x2={x} y1={dotY + 7} y2={bottom} />
       <rect x={x - 9} y={0} width={18} height={markerStripHeight} />
       <circle cx={x} cy={dotY} r={isHighlighted ? 7 : 5} />

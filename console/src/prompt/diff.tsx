@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'react'
+import { splitUntrusted, UntrustedText } from '../ui/untrusted-text.tsx'
 import { diffTexts, type Line, type Row } from './text-diff.ts'
 
 interface Props {
@@ -11,7 +12,12 @@ interface Props {
 export function Diff({ before, after, patch }: Props) {
   const rows = useMemo(() => diffTexts(before ?? '', after ?? ''), [before, after])
   if (before === after) return <p className="muted">The text did not change.</p>
-  if (rows === null) return <pre className="diff-plain">{patch}</pre>
+  if (rows === null)
+    return (
+      <pre className="diff-plain">
+        <UntrustedText text={patch ?? ''} />
+      </pre>
+    )
   return (
     <div className="diff">
       {rows.map((row, i) => (
@@ -46,10 +52,15 @@ function DiffLine({ line: { kind, pieces } }: { line: Line }) {
       </span>
       <span className="diff-text">
         {kind !== 'same' && <span className="visually-hidden">{spokenSigns[kind]}</span>}
-        {pieces.map(({ text, changed }, i) =>
-          // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a line are never reordered.
-          changed ? <Changed key={i}>{text}</Changed> : <span key={i}>{text}</span>,
-        )}
+        {splitUntrusted(pieces).map(({ text, runs, changed }, i) => {
+          const Piece = changed ? Changed : 'span'
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a line are never reordered.
+            <Piece key={i}>
+              <UntrustedText text={text} runs={runs} />
+            </Piece>
+          )
+        })}
       </span>
     </div>
   )

@@ -3,8 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { ledger } from '../ledger.ts'
 import { LoadError } from '../ui/load-error.tsx'
 import { Loading } from '../ui/loading.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { parseMessage } from './commit-message.ts'
 import { Diff } from './diff.tsx'
+import { HiddenCharacters } from './hidden-characters.tsx'
 import { Impact } from './impact.tsx'
 
 /** An open timeline entry: its message, its impact and its diff. */
@@ -19,11 +21,22 @@ export function EntryDetails({ promptId, item }: { promptId: string; item: Timel
   const { body } = parseMessage(item.message)
   return (
     <div className="entry-details">
-      {body !== '' && <p className="entry-message">{body}</p>}
+      {body !== '' && (
+        <p className="entry-message">
+          <UntrustedText text={body} />
+        </p>
+      )}
       {impact !== null && <Impact impact={impact} />}
       {details.data && details.data.key_id !== null && (
         <p className="muted">Recorded through the API with key {details.data.key_id}.</p>
       )}
+      {details.data?.too_large && (
+        <p className="muted">
+          This commit or pull request is too large to record in full. Some of its files may be missing from the history,
+          and its message may be cut.
+        </p>
+      )}
+      {details.data && <HiddenCharacters found={details.data.hidden_characters} />}
       {details.isPending && <Loading what="the diff" />}
       {details.isError && <LoadError error={details.error} retry={details.refetch} />}
       {details.data &&

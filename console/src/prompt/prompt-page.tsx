@@ -10,6 +10,7 @@ import { Button } from '../ui/button.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { LoadError } from '../ui/load-error.tsx'
 import { Loading } from '../ui/loading.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { useUrlParams } from '../url-params.ts'
 import { Chart } from './chart.tsx'
 import { ChartLegend } from './chart-legend.tsx'
@@ -35,8 +36,14 @@ export function PromptPage({ id }: { id: string }) {
           <nav className="breadcrumbs" aria-label="Breadcrumbs">
             <Link href="/prompts">Prompts</Link>
           </nav>
-          <h1>{name}</h1>
-          {path !== null && path !== name && <span className="path muted">{path}</span>}
+          <h1>
+            <UntrustedText text={name} />
+          </h1>
+          {path !== null && path !== name && (
+            <span className="path muted">
+              <UntrustedText text={path} />
+            </span>
+          )}
         </div>
         <Link className="button plain" href={`/prompts/${id}/signals`}>
           <MessagesSquare aria-hidden="true" />

@@ -1,9 +1,11 @@
 import type { HistoryEntry, TimelineEntry } from '@promptledger/client'
-import { ChevronDown } from 'lucide-react'
+import { ChevronDown, EyeOff } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import { ActionIcon, actionLabels } from '../ui/action-icon.tsx'
+import { Badge } from '../ui/badge.tsx'
 import { ExternalLink } from '../ui/external-link.tsx'
 import { Time } from '../ui/time.tsx'
+import { UntrustedText, visibleText } from '../ui/untrusted-text.tsx'
 import { Verdict } from '../ui/verdict.tsx'
 import { parseMessage } from './commit-message.ts'
 import { EntryDetails } from './entry-details.tsx'
@@ -69,13 +71,24 @@ function TimelineItem({ promptId, item, open, onOpen, highlighted, onHighlight }
             aria-controls={detailsId}
             onClick={() => onOpen(isOpen ? null : entry.id)}
           >
-            <span>{title ?? fallbackTitle(entry)}</span>
+            <span>
+              <UntrustedText text={title ?? fallbackTitle(entry)} />
+            </span>
             <ChevronDown aria-hidden="true" />
           </button>
-          {impact !== null && <Verdict verdict={impact.verdict} />}
+          <span className="timeline-badges">
+            {item.hidden_characters?.added && (
+              <Badge tone="bad" icon={EyeOff}>
+                Adds hidden characters
+              </Badge>
+            )}
+            {impact !== null && <Verdict verdict={impact.verdict} />}
+          </span>
         </div>
         <p className="timeline-meta">
-          <span title={entry.user.email}>{entry.user.name}</span>
+          <span title={visibleText(entry.user.email)}>
+            <UntrustedText text={entry.user.name} />
+          </span>
           <Time at={entry.created_at} />
           {entry.pr_url !== null && <ExternalLink to={entry.pr_url}>#{entry.pr_number}</ExternalLink>}
           {commitUrl === null ? (
@@ -85,7 +98,9 @@ function TimelineItem({ promptId, item, open, onOpen, highlighted, onHighlight }
               <code>{entry.commit_sha.slice(0, 7)}</code>
             </ExternalLink>
           )}
-          <code>{entry.branch_name}</code>
+          <code>
+            <UntrustedText text={entry.branch_name} />
+          </code>
           {title !== null && <span>{actionLabels[entry.action]}</span>}
         </p>
         <div id={detailsId}>{isOpen && <EntryDetails promptId={promptId} item={item} />}</div>

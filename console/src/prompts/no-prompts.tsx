@@ -1,5 +1,6 @@
 import { Link } from 'wouter'
 import { EmptyState } from '../ui/empty-state.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 
 const connectCommand =
   'promptledger repo connect --org 1 --forge github --url https://github.com/acme/prompts.git --path "prompts/**/*.md"'
@@ -26,7 +27,9 @@ export function NoPrompts({ isAdmin }: { isAdmin: boolean }) {
 export function NoMatchingPrompts({ query }: { query: string }) {
   return (
     <EmptyState title="No matching prompts">
-      <p>No prompt has “{query}” in its name or path.</p>
+      <p>
+        No prompt has “<UntrustedText text={query} />” in its name or path.
+      </p>
     </EmptyState>
   )
 }

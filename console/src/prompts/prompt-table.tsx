@@ -7,6 +7,7 @@ import { PagedTable } from '../ui/paged-table.tsx'
 import { formatPercent } from '../ui/percent.ts'
 import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { Verdict } from '../ui/verdict.tsx'
 import { Sparkline } from './sparkline.tsx'
 
@@ -75,9 +76,13 @@ function Name({ id, name, path }: Prompt) {
   return (
     <>
       <Link className="row-link" href={`/prompts/${id}`}>
-        {name}
+        <UntrustedText text={name} />
       </Link>
-      {path !== null && path !== name && <span className="path muted">{path}</span>}
+      {path !== null && path !== name && (
+        <span className="path muted">
+          <UntrustedText text={path} />
+        </span>
+      )}
     </>
   )
 }
@@ -88,7 +93,7 @@ function LastChange({ last_change: change }: Prompt) {
     <span className="last-change">
       <ActionIcon action={change.action} />
       <span>
-        {change.user.name}
+        <UntrustedText text={change.user.name} />
         <span className="cell-note muted">
           <Time at={change.created_at} as="relative" />
         </span>

@@ -1,5 +1,6 @@
 import type { ConnectedRepository } from '@promptledger/client'
 import { CircleAlert, CircleCheck } from 'lucide-react'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { RepositoryContents } from './repository-contents.tsx'
 import { useRepository } from './repository-query.ts'
 
@@ -14,7 +15,9 @@ export function BackfillProgress({ connected }: { connected: ConnectedRepository
         <CircleAlert aria-hidden="true" />
         <div>
           <strong>The history could not be read. The service retries automatically.</strong>
-          <span>{error}</span>
+          <span>
+            <UntrustedText text={error ?? ''} />
+          </span>
         </div>
       </div>
     )

@@ -10,14 +10,31 @@ import { ConnectedRepositoryDialog } from './connected-repository.tsx'
 import { forgeLabels, forges } from './forges.ts'
 import { refreshRepositories } from './repository-query.ts'
 
-const emptyForm = { forge: 'github' as Forge, url: '', path: 'prompts/**/*.md', token: '', similarity: '100' }
+const emptyForm = {
+  forge: 'github' as Forge,
+  url: '',
+  path: 'prompts/**/*.md',
+  token: '',
+  ssh_key: '',
+  similarity: '100',
+}
 
 const labels = {
   forge: 'Forge',
   url: 'Repository URL',
   path: 'Prompt files',
   token: 'Token (optional)',
+  ssh_key: 'SSH key (optional)',
   similarity: 'Similarity (%)',
+}
+
+/** Whether git fetches the URL over ssh, with a key instead of a token. */
+function isSsh(url: string): boolean {
+  return /^(ssh:\/\/|[^/:]+@[^/:]+:)/.test(url.trim())
+}
+
+function sshAccess(key: string): Pick<NewRepository, 'ssh_key' | 'generate_ssh_key'> {
+  return key.trim() === '' ? { generate_ssh_key: true } : { ssh_key: key }
 }
 
 export function ConnectRepository({ onClose }: { onClose: () => void }) {
@@ -32,12 +49,12 @@ export function ConnectRepository({ onClose }: { onClose: () => void }) {
   const update = (changes: Partial<typeof emptyForm>) => setForm((current) => ({ ...current, ...changes }))
   function submit(event: FormEvent) {
     event.preventDefault()
-    const { forge, url, path, token, similarity } = form
+    const { forge, url, path, token, ssh_key: sshKey, similarity } = form
     connection.mutate({
       forge,
       url: url.trim(),
       path: path.trim(),
-      token: token.trim() || null,
+      ...(isSsh(url) ? sshAccess(sshKey) : { token: token.trim() || null }),
       similarity: Number(similarity),
     })
   }
@@ -58,7 +75,7 @@ export function ConnectRepository({ onClose }: { onClose: () => void }) {
             </select>
           )}
         </Field>
-        <Field label={labels.url} hint="https://…, ssh://… or git@host:path. SSH uses the SSH keys on the server.">
+        <Field label={labels.url} hint="https://…, ssh://… or git@host:path. SSH uses a deploy key.">
           {(control) => (
             <input
               {...control}
@@ -92,17 +109,38 @@ export function ConnectRepository({ onClose }: { onClose: () => void }) {
             />
           )}
         </Field>
-        <Field label={labels.token} hint="Only for private repositories. It needs read access and is stored encrypted.">
-          {(control) => (
-            <input
-              {...control}
-              type="password"
-              autoComplete="off"
-              value={form.token}
-              onChange={({ target }) => update({ token: target.value })}
-            />
-          )}
-        </Field>
+        {isSsh(form.url) ? (
+          <Field
+            label={labels.ssh_key}
+            hint="A private key in OpenSSH's format without a passphrase. Leave it empty to generate one. It is stored encrypted."
+          >
+            {(control) => (
+              <textarea
+                {...control}
+                rows={3}
+                autoComplete="off"
+                spellCheck={false}
+                value={form.ssh_key}
+                onChange={({ target }) => update({ ssh_key: target.value })}
+              />
+            )}
+          </Field>
+        ) : (
+          <Field
+            label={labels.token}
+            hint="Only for private repositories. It needs read access and is stored encrypted."
+          >
+            {(control) => (
+              <input
+                {...control}
+                type="password"
+                autoComplete="off"
+                value={form.token}
+                onChange={({ target }) => update({ token: target.value })}
+              />
+            )}
+          </Field>
+        )}
         <details className="form-advanced">
           <summary>Advanced</summary>
           <Field

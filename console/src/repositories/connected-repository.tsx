@@ -14,6 +14,12 @@ interface Props {
 export function ConnectedRepositoryDialog({ connected, onClose }: Props) {
   return (
     <ResultDialog title="Repository connected" lead={<BackfillProgress connected={connected} />} onClose={onClose}>
+      {connected.ssh_public_key !== null && (
+        <>
+          <p>Add this deploy key to the repository on the forge, with read access only.</p>
+          <CopyField label="Deploy key" value={connected.ssh_public_key} />
+        </>
+      )}
       <p>Add a webhook for instant updates. Until then we check hourly.</p>
       <CopyField label="Webhook URL" value={connected.webhook_url} />
       <CopyField label="Webhook secret" value={connected.webhook_secret} />

@@ -5,6 +5,7 @@ import { Button } from '../ui/button.tsx'
 import { PagedTable } from '../ui/paged-table.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { DeliveryStatusBadge } from './delivery-status.tsx'
 
 interface Props {
@@ -61,7 +62,9 @@ function isRedeliverable({ state, error }: Delivery): boolean {
 function Event({ event, id }: Delivery) {
   return (
     <>
-      <strong className="delivery-event">{event || 'unnamed'}</strong>
+      <strong className="delivery-event">
+        <UntrustedText text={event || 'unnamed'} />
+      </strong>
       <span className="cell-note muted">Delivery {id}</span>
     </>
   )
@@ -71,7 +74,11 @@ function Status({ state, error }: Delivery) {
   return (
     <>
       <DeliveryStatusBadge state={state} />
-      {error !== null && <span className="cell-error">{error}</span>}
+      {error !== null && (
+        <span className="cell-error">
+          <UntrustedText text={error} />
+        </span>
+      )}
     </>
   )
 }

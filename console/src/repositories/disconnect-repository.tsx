@@ -2,6 +2,7 @@ import type { Repository } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ledger } from '../ledger.ts'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { refreshRepositories } from './repository-query.ts'
 
 interface Props {
@@ -24,7 +25,9 @@ export function DisconnectRepository({ repository, onClose }: Props) {
       onClose={onClose}
     >
       <p className="confirm-subject">
-        <code>{repository.url}</code>
+        <code>
+          <UntrustedText text={repository.url} />
+        </code>
       </p>
       <p>
         Its changes will no longer be recorded, its webhook will be rejected, and its token will be deleted. Its prompts

@@ -4,18 +4,24 @@ import { CopyField } from '../ui/copy-field.tsx'
 import { ExternalLink } from '../ui/external-link.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Time } from '../ui/time.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { forgeLabels } from './forges.ts'
 import { RepositoryContents } from './repository-contents.tsx'
 
 export function RepositoryDetails({ repository }: { repository: Repository }) {
-  const { forge, url, path, state, default_branch: branch, incomplete, last_error: error } = repository
+  const { forge, url, path, state, stale, default_branch: branch, incomplete, last_error: error } = repository
   return (
     <section className="card repository-details" aria-label="Details">
       {state === 'failing' && (
         <Notice tone="bad">
           <strong>The last sync failed. The service retries automatically.</strong>
-          <pre>{error}</pre>
+          <pre>
+            <UntrustedText text={error ?? ''} />
+          </pre>
         </Notice>
+      )}
+      {stale && (
+        <Notice tone="caution">The history is out of date: no sync has succeeded for more than two hours.</Notice>
       )}
       {state === 'disconnected' && (
         <Notice>
@@ -30,14 +36,24 @@ export function RepositoryDetails({ repository }: { repository: Repository }) {
       )}
       <dl className="details-list">
         <Detail name="Repository URL">
-          <ExternalLink to={url}>{url}</ExternalLink>
+          <ExternalLink to={url}>
+            <UntrustedText text={url} />
+          </ExternalLink>
         </Detail>
         <Detail name="Forge">{forgeLabels[forge]}</Detail>
         <Detail name="Prompt files">
-          <code>{path}</code>
+          <code>
+            <UntrustedText text={path} />
+          </code>
         </Detail>
         <Detail name="Default branch">
-          {branch === null ? <span className="muted">No commits yet</span> : <code>{branch}</code>}
+          {branch === null ? (
+            <span className="muted">No commits yet</span>
+          ) : (
+            <code>
+              <UntrustedText text={branch} />
+            </code>
+          )}
         </Detail>
         <Detail name="Contents">
           <RepositoryContents {...repository} />
@@ -52,6 +68,9 @@ export function RepositoryDetails({ repository }: { repository: Repository }) {
           <TimeOrNone at={repository.created_at} />
         </Detail>
       </dl>
+      {state !== 'disconnected' && repository.ssh_public_key !== null && (
+        <CopyField label="Deploy key" value={repository.ssh_public_key} />
+      )}
       {state !== 'disconnected' && <CopyField label="Webhook URL" value={repository.webhook_url} />}
     </section>
   )

@@ -8,6 +8,7 @@ import { Button } from '../ui/button.tsx'
 import { FormError } from '../ui/form-error.tsx'
 import { LoadError } from '../ui/load-error.tsx'
 import { Loading } from '../ui/loading.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { DisconnectRepository } from './disconnect-repository.tsx'
 import { RepositoryDetails } from './repository-details.tsx'
@@ -32,7 +33,9 @@ export function RepositoryPage({ id }: { id: number }) {
             <Link href="/repositories">Repositories</Link>
           </nav>
           <div className="title-with-badge">
-            <h1>{shortName(data.url)}</h1>
+            <h1>
+              <UntrustedText text={shortName(data.url)} />
+            </h1>
             <RepositoryStatusBadge state={data.state} />
           </div>
         </div>

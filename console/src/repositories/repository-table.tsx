@@ -5,6 +5,7 @@ import { EmptyState } from '../ui/empty-state.tsx'
 import { PagedTable } from '../ui/paged-table.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { forgeLabels } from './forges.ts'
 import { RepositoryContents } from './repository-contents.tsx'
 import { RepositoryStatusBadge } from './repository-status.tsx'
@@ -12,7 +13,15 @@ import { RepositoryUrl } from './repository-url.tsx'
 
 const columns: Column<Repository>[] = [
   { header: 'Repository', className: 'repository-name', cell: (repository) => <Name {...repository} /> },
-  { header: 'Prompt files', className: 'repository-path', cell: ({ path }) => <code>{path}</code> },
+  {
+    header: 'Prompt files',
+    className: 'repository-path',
+    cell: ({ path }) => (
+      <code>
+        <UntrustedText text={path} />
+      </code>
+    ),
+  },
   { header: 'Status', className: 'status-cell', cell: (repository) => <Status {...repository} /> },
   { header: 'Contents', className: 'nowrap', cell: (repository) => <RepositoryContents {...repository} /> },
   {
@@ -48,11 +57,16 @@ function Name({ id, url, forge }: Repository) {
   )
 }
 
-function Status({ state, last_error: error }: Repository) {
+function Status({ state, stale, last_error: error }: Repository) {
   return (
     <>
       <RepositoryStatusBadge state={state} />
-      {state === 'failing' && error !== null && <span className="cell-error">{error}</span>}
+      {stale && <span className="cell-note muted">Out of date: no successful sync for 2 hours</span>}
+      {state === 'failing' && error !== null && (
+        <span className="cell-error">
+          <UntrustedText text={error} />
+        </span>
+      )}
     </>
   )
 }

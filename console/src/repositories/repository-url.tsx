@@ -1,4 +1,5 @@
 import { Fragment } from 'react'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 
 /** Lets a long URL wrap after its slashes. */
 export function RepositoryUrl({ url }: { url: string }) {
@@ -10,7 +11,7 @@ export function RepositoryUrl({ url }: { url: string }) {
           /<wbr />
         </>
       )}
-      {part}
+      <UntrustedText text={part} />
     </Fragment>
   ))
 }

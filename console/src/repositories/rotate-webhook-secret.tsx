@@ -6,6 +6,7 @@ import { CopyField } from '../ui/copy-field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ResultDialog } from '../ui/result-dialog.tsx'
 import { Time } from '../ui/time.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 
 interface Props {
   repository: Repository
@@ -27,7 +28,9 @@ export function RotateWebhookSecret({ repository, onClose }: Props) {
         onClose={onClose}
       >
         <p className="confirm-subject">
-          <code>{repository.url}</code>
+          <code>
+            <UntrustedText text={repository.url} />
+          </code>
         </p>
         <p>
           Creates a new secret and shows it once. The old one stays valid for 24 hours, so that you have time to update

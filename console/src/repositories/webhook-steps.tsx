@@ -1,4 +1,5 @@
 import { ExternalLink } from '../ui/external-link.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 
 const openStep = /^Open (https?:\/\/\S+)(.*)$/s
 
@@ -18,10 +19,13 @@ export function WebhookSteps({ steps }: { steps: string[] }) {
 /** Only the page to open becomes a link. Other URLs in a step are values to copy. */
 function Step({ text }: { text: string }) {
   const [, page, rest] = openStep.exec(text) ?? []
-  if (page === undefined) return text
+  if (page === undefined) return <UntrustedText text={text} />
   return (
     <>
-      Open <ExternalLink to={page}>{page}</ExternalLink>
+      Open{' '}
+      <ExternalLink to={page}>
+        <UntrustedText text={page} />
+      </ExternalLink>
       {rest}
     </>
   )

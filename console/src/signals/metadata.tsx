@@ -1,4 +1,5 @@
 import type { Signal } from '@promptledger/client'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 
 const maxChips = 4
 const maxChipLength = 80
@@ -14,13 +15,20 @@ export function Metadata({ metadata }: { metadata: Signal['metadata'] }) {
         <span className="chips">
           {members.slice(0, maxChips).map(([name, value]) => (
             <span className="chip" key={name}>
-              <bdi className="chip-name">{truncate(name)}</bdi> <bdi>{truncate(textOf(value))}</bdi>
+              <bdi className="chip-name">
+                <UntrustedText text={truncate(name)} />
+              </bdi>{' '}
+              <bdi>
+                <UntrustedText text={truncate(textOf(value))} />
+              </bdi>
             </span>
           ))}
           {hiddenCount > 0 && <span className="muted small">and {hiddenCount} more</span>}
         </span>
       </summary>
-      <pre>{JSON.stringify(metadata, null, 2)}</pre>
+      <pre>
+        <UntrustedText text={JSON.stringify(metadata, null, 2)} />
+      </pre>
     </details>
   )
 }

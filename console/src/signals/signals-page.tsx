@@ -7,6 +7,7 @@ import { ledger } from '../ledger.ts'
 import { NotFoundPage } from '../not-found-page.tsx'
 import { usePageTitle } from '../page-title.ts'
 import { EmptyState } from '../ui/empty-state.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { pageFrom, useUrlParams } from '../url-params.ts'
 import { DeleteSignal } from './delete-signal.tsx'
 import { FilterBar } from './filter-bar.tsx'
@@ -37,7 +38,9 @@ export function SignalsPage({ promptId, canDelete }: { promptId: string; canDele
         <div>
           <nav className="breadcrumbs" aria-label="Breadcrumbs">
             <Link href="/prompts">Prompts</Link>
-            <Link href={`/prompts/${encodeURIComponent(promptId)}`}>{prompt.data?.name ?? '…'}</Link>
+            <Link href={`/prompts/${encodeURIComponent(promptId)}`}>
+              <UntrustedText text={prompt.data?.name ?? '…'} />
+            </Link>
           </nav>
           <h1>Signals</h1>
         </div>

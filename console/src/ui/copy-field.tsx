@@ -1,6 +1,7 @@
 import { Check, Copy } from 'lucide-react'
 import { useId, useRef, useState } from 'react'
 import { Button } from './button.tsx'
+import { UntrustedText, visibleText } from './untrusted-text.tsx'
 
 const copiedNoticeMs = 2_000
 
@@ -19,10 +20,12 @@ export function CopyField({ label, value }: { label: string; value: string }) {
   }
   return (
     <div className="copy-field">
-      <label htmlFor={id}>{label}</label>
+      <label htmlFor={id}>
+        <UntrustedText text={label} />
+      </label>
       <div>
         <input id={id} ref={input} readOnly value={value} onFocus={(event) => event.currentTarget.select()} />
-        <Button onClick={copy} aria-label={`Copy ${label}`}>
+        <Button onClick={copy} aria-label={`Copy ${visibleText(label)}`}>
           {isCopied ? <Check aria-hidden="true" /> : <Copy aria-hidden="true" />}
           <span aria-live="polite">{isCopied ? 'Copied' : 'Copy'}</span>
         </Button>

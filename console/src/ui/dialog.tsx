@@ -1,5 +1,6 @@
 import { X } from 'lucide-react'
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
+import { UntrustedText } from './untrusted-text.tsx'
 
 interface Props {
   title: string
@@ -28,7 +29,9 @@ export function Dialog({ title, onClose, children }: Props) {
       }}
     >
       <header>
-        <h2 id={titleId}>{title}</h2>
+        <h2 id={titleId}>
+          <UntrustedText text={title} />
+        </h2>
         <button type="button" className="icon-button" aria-label="Close" onClick={onClose}>
           <X aria-hidden="true" />
         </button>

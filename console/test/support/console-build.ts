@@ -5,7 +5,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const dist = join(root, 'dist')
-const sources = ['src', 'public', 'index.html', 'vite.config.ts', '../client/src']
+const sources = [
+  'src',
+  'public',
+  'index.html',
+  'vite.config.ts',
+  '../client/src',
+  '../server/src/domain/hidden-text.ts',
+]
 
 /**
  * The folder of a console built from the current sources: `dist` if it is up to date, otherwise a new build in a temporary

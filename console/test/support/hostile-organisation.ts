@@ -3,7 +3,7 @@ import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { generateSecret, newApiKey } from '../../../server/src/domain/access/api-key.ts'
 import { operator } from '../../../server/src/domain/access/audit.ts'
-import { newOrganisation } from '../../../server/src/domain/access/organisation.ts'
+import { markHidden } from '../../../server/src/domain/hidden-text.ts'
 import { newHistoryEntry } from '../../../server/src/domain/history/entry.ts'
 import { newPrompt, type Prompt } from '../../../server/src/domain/prompt.ts'
 import { connectRepository } from '../../../server/src/follow/connect.ts'
@@ -28,7 +28,7 @@ function longWord(length: number): string {
   return 'w'.repeat(length)
 }
 
-/** A page, and the hostile text that it must show character by character. */
+/** A page, and the hostile text that it must show character by character, with hidden characters as marks. */
 export interface HostilePage {
   at: string
   shows: string[]
@@ -41,7 +41,8 @@ export interface HostilePage {
 /** An organisation where every name, message and URL is hostile. */
 export async function createHostileOrganisation(service: TestService): Promise<{ key: string; pages: HostilePage[] }> {
   const { store, now } = service
-  const organisation = await store.organisations.create(newOrganisation(hostile, 'free', now))
+  // Names with hidden characters are rejected today, but older databases can contain them.
+  const organisation = await store.organisations.create({ name: hostile, plan: 'free', createdAt: now })
   const adminKey = (name: string, secret: string) =>
     newApiKey(secret, { organisationId: organisation.id, name, role: 'admin', createdAt: now, expiresAt: null })
   const key = generateSecret()
@@ -62,7 +63,7 @@ export async function createHostileOrganisation(service: TestService): Promise<{
   await syncWithLease(service.syncContext, lease)
   const [fromGit] = (await store.facts.prompts(lease.repository)) as [Prompt]
 
-  const fromApi = await store.prompts.create(newPrompt(organisation.id, hostile, now), operator)
+  const fromApi = await store.prompts.create({ ...newPrompt(organisation.id, 'p', now), name: hostile }, operator)
   await store.prompts.create(newPrompt(organisation.id, longWord(1_000), now), operator)
   const entry = { ...deployedEntry(now - dayMs), user: { name: hostile, email: hostile }, branchName: hostile }
   const { id } = await store.history.record(fromApi, newHistoryEntry(entry), now, operator)
@@ -98,42 +99,40 @@ export async function createHostileOrganisation(service: TestService): Promise<{
   await assert.rejects(syncOnce(service.syncContext, lease.repository.id))
 
   const [invalidValue, unknownId] = [image, '"><b>'].map(encodeURIComponent)
-  return {
-    key,
-    pages: [
-      { at: '/prompts', shows: [hostile, path, longWord(1_000)] },
-      { at: `/prompts?q=${encodeURIComponent(`${hostile}!`)}`, shows: [`No prompt has “${hostile}!” in its name`] },
-      { at: `/prompts?sort=${invalidValue}&page=${invalidValue}`, shows: [hostile] },
-      {
-        at: `/prompts/${fromGit.publicId}?range=${invalidValue}&action=${invalidValue}&from=${invalidValue}`,
-        shows: [hostile, path],
-      },
-      {
-        at: `/prompts/${fromGit.publicId}`,
-        clicks: ['.timeline-title'],
-        shows: [path, hostile, `${hostile} more`, longWord(1_000)],
-      },
-      {
-        at: `/prompts/${fromApi.publicId}?entry=${id}`,
-        shows: [hostile, longWord(1_000), '#7', 'The text is unavailable'],
-      },
-      {
-        at: `/prompts/${fromApi.publicId}/signals`,
-        clicks: ['summary'],
-        shows: [hostile.slice(0, 80), JSON.stringify(hostile)],
-      },
-      { at: `/prompts/${unknownId}`, shows: ['Page not found'], errors: [`404 GET /api/v1/prompts/${unknownId}`] },
-      { at: '/usage', shows: [hostile] },
-      { at: '/keys', shows: [hostile, longWord(200)] },
-      { at: '/keys', clicks: ['[aria-label^="Rotate "]'], shows: [`Rotate “${hostile}”`] },
-      { at: '/keys', clicks: ['[aria-label^="Revoke "]'], shows: [`Revoke “${hostile}”?`] },
-      { at: '/repositories', shows: [url, 'Failing'] },
-      { at: `/repositories/${lease.repository.id}`, shows: [url, image, 'The last sync failed'] },
-      {
-        at: `/repositories/${lease.repository.id}`,
-        clicks: ['.button.danger'],
-        shows: ['Disconnect this repository?', url],
-      },
-    ],
-  }
+  const pages: HostilePage[] = [
+    { at: '/prompts', shows: [hostile, path, longWord(1_000)] },
+    { at: `/prompts?q=${encodeURIComponent(`${hostile}!`)}`, shows: [`No prompt has “${hostile}!” in its name`] },
+    { at: `/prompts?sort=${invalidValue}&page=${invalidValue}`, shows: [hostile] },
+    {
+      at: `/prompts/${fromGit.publicId}?range=${invalidValue}&action=${invalidValue}&from=${invalidValue}`,
+      shows: [hostile, path],
+    },
+    {
+      at: `/prompts/${fromGit.publicId}`,
+      clicks: ['.timeline-title'],
+      shows: [path, hostile, `${hostile} more`, longWord(1_000)],
+    },
+    {
+      at: `/prompts/${fromApi.publicId}?entry=${id}`,
+      shows: [hostile, longWord(1_000), '#7', 'The text is unavailable'],
+    },
+    {
+      at: `/prompts/${fromApi.publicId}/signals`,
+      clicks: ['summary'],
+      shows: [hostile.slice(0, 80), JSON.stringify(hostile)],
+    },
+    { at: `/prompts/${unknownId}`, shows: ['Page not found'], errors: [`404 GET /api/v1/prompts/${unknownId}`] },
+    { at: '/usage', shows: [hostile] },
+    { at: '/keys', shows: [hostile, longWord(200)] },
+    { at: '/keys', clicks: ['[aria-label^="Rotate "]'], shows: [`Rotate “${hostile}”`] },
+    { at: '/keys', clicks: ['[aria-label^="Revoke "]'], shows: [`Revoke “${hostile}”?`] },
+    { at: '/repositories', shows: [url, 'Failing'] },
+    { at: `/repositories/${lease.repository.id}`, shows: [url, image, 'The last sync failed'] },
+    {
+      at: `/repositories/${lease.repository.id}`,
+      clicks: ['.button.danger'],
+      shows: ['Disconnect this repository?', url],
+    },
+  ]
+  return { key, pages: pages.map((page) => ({ ...page, shows: page.shows.map(markHidden) })) }
 }

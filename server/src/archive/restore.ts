@@ -1,7 +1,9 @@
 import { stat } from 'node:fs/promises'
 import type { Config } from '../config.ts'
+import type { Plan } from '../domain/access/plan.ts'
 import type { ArchiveRow, ArchiveTable, Offsets } from '../domain/archive/archive.ts'
 import type { Store } from '../domain/store.ts'
+import { createRowImport } from './imported-rows.ts'
 import type { StartProgress } from './progress.ts'
 import { type Archive, checkArchiveFile, readArchiveRows } from './read-file.ts'
 import { openArchiveSecrets, type SecretOptions } from './secrets.ts'
@@ -23,6 +25,8 @@ export async function restore(
     if (organisationId !== null) {
       throw new Error(`${file} contains one organisation. Use 'promptledger import organisation ${file}'.`)
     }
+    // A backup is as trusted as the database that it replaces.
+    return (_table, rows) => rows
   })
 }
 
@@ -32,12 +36,17 @@ export interface ImportedOrganisation extends RestoredArchive {
   shifted: Record<string, number>
 }
 
+export interface ImportOptions extends SecretOptions {
+  /** Null for the plan in the file. */
+  plan: Plan | null
+}
+
 /** Adds an exported organisation to a database, empty or not. */
 export async function importOrganisation(
   store: Store,
   config: Config,
   file: string,
-  secretOptions: SecretOptions,
+  { plan, ...secretOptions }: ImportOptions,
   startProgress: StartProgress,
 ): Promise<ImportedOrganisation> {
   const { offsets, ...restored } = await readArchive(
@@ -46,10 +55,11 @@ export async function importOrganisation(
     file,
     secretOptions,
     startProgress,
-    ({ organisationId }) => {
+    ({ organisationId, lastIds }) => {
       if (organisationId === null) {
         throw new Error(`${file} contains a whole database. Use 'promptledger restore ${file}'.`)
       }
+      return createRowImport(file, { plan, lastIds, allowLocal: config.allowLocalRepositories })
     },
   )
   return {
@@ -59,14 +69,14 @@ export async function importOrganisation(
   }
 }
 
-/** Checks the file to its end before the database is changed. */
+/** Checks the file to its end before the database is changed. `prepareFor` rejects archives of the wrong kind. */
 async function readArchive(
   store: Store,
   config: Config,
   file: string,
   secretOptions: SecretOptions,
   startProgress: StartProgress,
-  checkKind: (archive: Archive) => void,
+  prepareFor: (archive: Archive) => (table: ArchiveTable, rows: ArchiveRow[]) => ArchiveRow[],
 ): Promise<RestoredArchive & { offsets: Offsets }> {
   const { size: bytes } = await stat(file).catch((error: Error) => {
     throw new Error(`Cannot read ${file}: ${error.message}`)
@@ -74,13 +84,13 @@ async function readArchive(
   const secrets = await openArchiveSecrets(config, secretOptions)
   const onBytes = startProgress('Checking', bytes, 'bytes')
   const archive = await checkArchiveFile(file, store.schemaVersion, onBytes, secrets.check)
-  checkKind(archive)
+  const prepare = prepareFor(archive)
   secrets.failIfUnreadable()
   const total = archive.tables.reduce((sum, { rows }) => sum + rows, 0)
   const onStored = startProgress('Storing', total, 'rows')
   async function* batches(): AsyncGenerator<{ table: ArchiveTable; rows: ArchiveRow[] }> {
     for await (const { table, rows } of readArchiveRows(file, archive)) {
-      yield { table, rows: secrets.reencrypt(table, rows) }
+      yield { table, rows: secrets.reencrypt(table, prepare(table, rows)) }
       onStored(rows.length)
     }
   }

@@ -1,6 +1,7 @@
-import { type Config, parseSecretKey } from '../config.ts'
+import { type Config, parseSecretKeys } from '../config.ts'
 import type { ArchiveRow, ArchiveTable } from '../domain/archive/archive.ts'
-import { createVault, type Vault } from '../domain/repositories/vault.ts'
+import { placeOf, type SealedSecret, tryDecrypt } from '../domain/repositories/secret-rotation.ts'
+import { createVault, type SealedColumn, sealedColumns, type Vault } from '../domain/repositories/vault.ts'
 import { findVault } from '../service/secret-key.ts'
 
 export interface SecretOptions {
@@ -23,21 +24,21 @@ export async function openArchiveSecrets(
   config: Config,
   { oldKey, leaveUnreadable }: SecretOptions,
 ): Promise<ArchiveSecrets> {
-  const current = await findVault(config)
-  const old = oldKey === null ? null : createVault(parseOldKey(oldKey))
+  const current = findVault(config)
+  const old = oldKey === null ? null : openOldVault(oldKey)
   let unreadable = 0
 
   /** Returns the secret encrypted with the current key, or null if neither key decrypts it. */
-  function withCurrentKey(secret: string): string | null {
+  function withCurrentKey(secret: RowSecret): string | null {
     if (current === null) return null
-    if (canDecrypt(current, secret)) return secret
-    return old !== null && canDecrypt(old, secret) ? current.encrypt(old.decrypt(secret)) : null
+    if (tryDecrypt(current, secret) !== null) return secret.sealed
+    const text = old === null ? null : tryDecrypt(old, secret)
+    return text === null ? null : current.encrypt(text, placeOf(secret))
   }
 
   return {
     check(table, rows) {
-      const isUnreadable = (row: ArchiveRow) =>
-        secretsIn(table, row).some(([, secret]) => withCurrentKey(secret) === null)
+      const isUnreadable = (row: ArchiveRow) => secretsIn(table, row).some((secret) => withCurrentKey(secret) === null)
       unreadable += rows.filter(isUnreadable).length
     },
     failIfUnreadable() {
@@ -57,32 +58,31 @@ export async function openArchiveSecrets(
       if (table.name !== 'repositories') return rows
       return rows.map((row) => {
         const copy = row.slice()
-        for (const [column, secret] of secretsIn(table, row)) copy[column] = withCurrentKey(secret) ?? secret
+        for (const secret of secretsIn(table, row)) copy[secret.index] = withCurrentKey(secret) ?? secret.sealed
         return copy
       })
     },
   }
 }
 
+type RowSecret = Pick<SealedSecret, 'hookId' | 'column' | 'sealed'> & { index: number }
+
 /** The secrets of a row, each with the index of its column. */
-function secretsIn({ columns }: ArchiveTable, row: ArchiveRow): [number, string][] {
-  return Object.keys(columns).flatMap((name, column) => {
-    const value = row[column]
-    return name.startsWith('sealed_') && typeof value === 'string' ? [[column, value]] : []
+function secretsIn({ columns }: ArchiveTable, row: ArchiveRow): RowSecret[] {
+  const names = Object.keys(columns)
+  const hookId = row[names.indexOf('hook_id')] as string
+  return names.flatMap((name, index) => {
+    const sealed = row[index]
+    return name in sealedColumns && typeof sealed === 'string'
+      ? [{ hookId, column: name as SealedColumn, sealed, index }]
+      : []
   })
 }
 
-function canDecrypt(vault: Vault, secret: string): boolean {
-  try {
-    vault.decrypt(secret)
-    return true
-  } catch {
-    return false
-  }
-}
-
-function parseOldKey(text: string): Buffer {
-  const key = parseSecretKey(text.trim())
-  if (!key) throw new Error('The secret key must be 32 bytes, as 64 hexadecimal digits or base64.')
-  return key
+/** The contents of a key file may be given too, with the current key last. */
+function openOldVault(text: string): Vault {
+  const keys = parseSecretKeys(text)
+  const current = keys?.at(-1)
+  if (current === undefined) throw new Error('The secret key must be 32 bytes, as 64 hexadecimal digits or base64.')
+  return createVault(current, keys)
 }

@@ -1,7 +1,8 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { WriteOptions, WrittenArchive } from '../archive/backup.ts'
 import type { TableSummary } from '../archive/file-format.ts'
 import type { SecretOptions } from '../archive/secrets.ts'
+import { type Plan, plans } from '../domain/access/plan.ts'
 import { integerArgument } from './arguments.ts'
 import { organisationOrFail } from './lookup.ts'
 import { formatNumber, print, table } from './output.ts'
@@ -63,12 +64,17 @@ export function importOrganisationCommand(imports: Command): void {
         "import an organisation from a file written by 'export'; prompt IDs and keys stay the same, and numeric IDs are shifted past " +
           'those already assigned in this database',
       )
-      .argument('<file>', 'file to read'),
-  ).action((file: string, options: SecretFlags, command: Command) =>
+      .argument('<file>', 'file to read')
+      .addOption(new Option('--plan <plan>', 'plan of the organisation here').choices(plans).default('free'))
+      .addOption(
+        new Option('--keep-plan', 'use the plan in the file, which anyone who had it could edit').conflicts('plan'),
+      ),
+  ).action((file: string, options: ImportFlags, command: Command) =>
     withStore(async (store, config) => {
       const { importOrganisation } = await import('../archive/restore.ts')
       const seconds = startTimer()
-      const imported = importOrganisation(store, config, file, secretOptions(options), startProgress)
+      const plan = options.keepPlan ? null : options.plan
+      const imported = importOrganisation(store, config, file, { ...secretOptions(options), plan }, startProgress)
       const { archive, organisationId, shifted, bytes } = await imported.finally(clearProgress)
       const { tables, createdAt } = archive
       const json = { file, bytes, seconds: seconds(), organisation_id: organisationId, moved: shifted, tables }
@@ -78,6 +84,11 @@ export function importOrganisationCommand(imports: Command): void {
       print(command, json, `${rowCounts(tables)}\n\n${text}`)
     }),
   )
+}
+
+interface ImportFlags extends SecretFlags {
+  plan: Plan
+  keepPlan?: boolean
 }
 
 interface SecretFlags {

@@ -15,6 +15,11 @@ export function visible(text: string): string {
   return replaceHidden(text, escapeCharacters).replaceAll(/[\r\f\u2028\u2029]/g, escapeCharacters)
 }
 
+/** Like `visible`, for text that takes one line. A line break in it could otherwise fake another line of output. */
+export function visibleLine(text: string): string {
+  return visible(text).replaceAll(/[\n\t]/g, escapeCharacters)
+}
+
 /** Escapes the same characters in JSON, whose value stays the same. */
 function visibleJson(value: unknown): string {
   return replaceHidden(JSON.stringify(value), (characters) =>
@@ -33,7 +38,10 @@ function escapeCharacters(characters: string): string {
 export function table(rows: Record<string, string | number | null>[], emptyText: string): string {
   const [first] = rows
   if (first === undefined) return emptyText
-  const lines = [Object.keys(first), ...rows.map((row) => Object.values(row).map(cellText))]
+  const lines = [
+    Object.keys(first),
+    ...rows.map((row) => Object.values(row).map((cell) => visibleLine(String(cell ?? '-')))),
+  ]
   const widths = Object.keys(first).map((_, i) => Math.max(...lines.map((cells) => cells[i]?.length ?? 0)))
   return lines
     .map((cells) =>
@@ -43,11 +51,6 @@ export function table(rows: Record<string, string | number | null>[], emptyText:
         .trimEnd(),
     )
     .join('\n')
-}
-
-/** A cell takes one line. A line break in it could otherwise fake another row. */
-function cellText(cell: string | number | null): string {
-  return visible(String(cell ?? '-')).replaceAll(/[\n\t]/g, escapeCharacters)
 }
 
 export function formatNumber(number: number): string {

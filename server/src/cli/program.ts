@@ -9,7 +9,7 @@ import { importCommands } from './import.ts'
 import { keyCommands } from './key.ts'
 import { migrateCommand } from './migrate.ts'
 import { orgCommands } from './org.ts'
-import { visible } from './output.ts'
+import { visible, visibleLine } from './output.ts'
 import { promptCommands } from './prompt.ts'
 import { repoCommands } from './repo.ts'
 import { secretKeyCommands } from './secret-key.ts'
@@ -23,7 +23,7 @@ export async function run(argv: string[]): Promise<number> {
   } catch (error) {
     // Commander has already printed the error or the requested help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    process.stderr.write(`promptledger: ${visible((error as Error).message)}\n`)
+    process.stderr.write(`promptledger: ${visibleLine((error as Error).message)}\n`)
     return 1
   }
 }

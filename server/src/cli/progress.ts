@@ -1,10 +1,10 @@
-import { formatNumber } from './output.ts'
+import { formatNumber, visible } from './output.ts'
 
 const eraseLine = '\r\x1b[K'
 
 /** Replaces the progress line on the terminal. Silent when stderr is not a terminal. */
 export function showProgress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(eraseLine + text)
+  if (process.stderr.isTTY) process.stderr.write(eraseLine + visible(text))
 }
 
 export function clearProgress(): void {

@@ -1,28 +1,16 @@
-import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { Config } from '../config.ts'
 import { operator } from '../domain/access/audit.ts'
 import type { Delivery } from '../domain/repositories/delivery.ts'
-import { type ForgeName, forgeNames, type Repository } from '../domain/repositories/repository.ts'
-import type { ConnectedRepository, RepositoryService } from '../domain/repositories/repository-service.ts'
+import { forgeNames, type Repository } from '../domain/repositories/repository.ts'
+import type { RepositoryService } from '../domain/repositories/repository-service.ts'
 import type { Store } from '../domain/store.ts'
 import { toConnectedBody, toDeliveryBody, toRepositoryBody, toRotatedSecretBody } from '../http/repositories/body.ts'
-import type { ConnectedBody } from '../http/repositories/schema.ts'
 import { integerArgument, overlapOption } from './arguments.ts'
 import { deliveryOrFail, organisationOrFail, repositoryOrFail } from './lookup.ts'
 import { formatCount, print, table } from './output.ts'
-import { clearProgress, progressBar, showProgress } from './progress.ts'
-import { secretFrom, withStore } from './with-store.ts'
-
-interface ConnectOptions {
-  org: number
-  forge: ForgeName
-  url: string
-  path: string
-  similarity: number
-  tokenEnv?: string
-  secretEnv?: string
-}
+import { type ConnectOptions, connectedJson, connectWithProgress, describeConnected } from './repo-connect.ts'
+import { withStore } from './with-store.ts'
 
 export function repoCommands(program: Command): void {
   const repo = program.command('repo').description('connect git repositories and sync their prompts')
@@ -37,6 +25,13 @@ export function repoCommands(program: Command): void {
     .requiredOption('--url <url>', 'https://…, ssh://…, git@host:path, or a folder on this machine')
     .requiredOption('--path <glob>', "glob that selects the prompt files, such as 'prompts/**/*.md'")
     .option('--token-env <name>', 'environment variable with a token, if the repository is not public')
+    .option('--ssh-key-env <name>', 'environment variable with a private ssh key for this repository alone')
+    .addOption(
+      new Option('--generate-ssh-key', 'generate an ssh key for this repository, and print its public half').conflicts(
+        'sshKeyEnv',
+      ),
+    )
+    .option('--ssh-host-key <key>', "the server's key, such as 'ssh-ed25519 AAAAC3…' (default: the one it has now)")
     .option('--secret-env <name>', 'environment variable with your own webhook secret (default: generated)')
     .option(
       '--similarity <percent>',
@@ -48,10 +43,8 @@ export function repoCommands(program: Command): void {
       withStore(async (store, config) => {
         await organisationOrFail(store, options.org)
         const connected = await connectWithProgress(await openRepositoryService(config, store), options)
-        const body = toConnectedBody(connected, publicUrl(config))
-        const { id, forge, url, default_branch, webhook_url, webhook_secret, prompts, entries } = body
-        const json = { id, forge, url, default_branch, webhook_url, webhook_secret, prompts, entries }
-        print(command, json, describeConnected(body))
+        const body = toConnectedBody(connected, publicUrl(config), Date.now())
+        print(command, connectedJson(body), describeConnected(body, connected.backfillError))
       }),
     )
 
@@ -67,14 +60,14 @@ export function repoCommands(program: Command): void {
         for (const { id } of organisations) repositories.push(...(await store.repositories.list(id)))
         const json = repositories.map((repository) => ({
           organisation_id: repository.organisationId,
-          ...toRepositoryBody(repository, publicUrl(config)),
+          ...toRepositoryBody(repository, publicUrl(config), Date.now()),
         }))
-        const rows = json.map(({ id, forge, url, path, state, last_delivery_at, last_sync_at, last_error }) => ({
+        const rows = json.map(({ id, forge, url, path, state, stale, last_delivery_at, last_sync_at, last_error }) => ({
           id,
           forge,
           url,
           path,
-          state,
+          state: stale ? `${state} (stale)` : state,
           last_delivery_at,
           last_sync_at,
           last_error,
@@ -94,7 +87,7 @@ export function repoCommands(program: Command): void {
         const service = await openRepositoryService(config, store)
         const synced = await service.sync(repository, { wait: true })
         const newEntries = (await store.facts.countEntries(repository)) - entriesBefore
-        const json = { ...toRepositoryBody(synced, publicUrl(config)), new_entries: newEntries }
+        const json = { ...toRepositoryBody(synced, publicUrl(config), Date.now()), new_entries: newEntries }
         print(command, json, `Synced repository ${id}: ${formatCount(newEntries, 'new entry', 'new entries')}.`)
       }),
     )
@@ -151,7 +144,7 @@ export function repoCommands(program: Command): void {
         await store.repositories.disconnect(await repositoryOrFail(store, id), Date.now(), operator)
         const repository = await repositoryOrFail(store, id)
         const text = `Disconnected repository ${id}, ${repository.url}. Its prompts and their history stay.`
-        print(command, toRepositoryBody(repository, publicUrl(config)), text)
+        print(command, toRepositoryBody(repository, publicUrl(config), Date.now()), text)
       }),
     )
 }
@@ -167,42 +160,6 @@ async function openRepositoryService(config: Config, store: Store): Promise<Repo
   const context = await openSyncContext(config, store, createLogger(config.logLevel))
   // The operator can read the folders of this machine anyway.
   return createRepositoryService({ ...context, allowLocal: true }, idleWorker)
-}
-
-async function connectWithProgress(service: RepositoryService, options: ConnectOptions): Promise<ConnectedRepository> {
-  const connection = {
-    organisationId: options.org,
-    forge: options.forge,
-    url: options.url.startsWith('.') ? resolve(options.url) : options.url,
-    path: options.path,
-    similarity: options.similarity,
-    token: secretFrom(options.tokenEnv),
-    secret: secretFrom(options.secretEnv),
-  }
-  // Exiting through process.exit also kills git.
-  process.once('SIGINT', () => process.exit(130))
-  showProgress('Fetching the repository')
-  const onProgress = (recorded: number, total: number) => showProgress(progressBar(recorded, total, 'commits'))
-  const connected = await service.connect(connection, operator, { onProgress }).finally(clearProgress)
-  const { repository, backfillError } = connected
-  if (backfillError !== null) {
-    throw new Error(
-      `Repository ${repository.id} is connected, but could not be read: ${backfillError.message}. The service retries. ` +
-        `Run 'promptledger repo rotate-secret ${repository.id}' to get a webhook secret.`,
-    )
-  }
-  return connected
-}
-
-function describeConnected({ id, url, prompts, entries, webhook_url, webhook_secret, set_up }: ConnectedBody): string {
-  return `Connected repository ${id}, ${url}: ${formatCount(prompts.length, 'prompt')}, ${formatCount(entries, 'entry', 'entries')}.
-
-  Webhook URL     ${webhook_url}
-  Webhook secret  ${webhook_secret}
-
-The secret is not shown again. Add a webhook for instant updates (without one, the service checks hourly):
-
-${set_up.map((step, i) => `  ${i + 1}. ${step}`).join('\n')}`
 }
 
 function describeDelivery({ id, state, error }: Delivery): string {

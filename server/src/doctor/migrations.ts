@@ -10,7 +10,8 @@ const migrationTableExists = {
 /** `migrated`: the tables are of the version that this code expects. */
 export async function checkMigrations(database: DatabaseReader): Promise<{ finding: Finding; migrated: boolean }> {
   const { engine } = database
-  const newest = readMigrations(new URL(`../store/${engine}/migrations/`, import.meta.url)).at(-1)?.version ?? 0
+  const migrations = readMigrations(new URL(`../store/${engine}/migrations/`, import.meta.url))
+  const newest = migrations.at(-1)?.version ?? 0
   const { version, applied } = await readVersion(database)
   const message = `the database is at version ${version}, this Promptledger at ${newest}`
   if (version === 0) {
@@ -21,7 +22,8 @@ export async function checkMigrations(database: DatabaseReader): Promise<{ findi
     const fix = 'Update Promptledger: it does not open a newer database'
     return { migrated: false, finding: fail('migrations', message, fix) }
   }
-  if (applied !== version) {
+  // Numbers may be left out, so the version is not the number of migrations.
+  if (applied !== migrations.filter((migration) => migration.version <= version).length) {
     const fix = 'Restore a backup: the table schema_migrations was changed by hand'
     return { migrated: false, finding: fail('migrations', `${message}, but it records ${applied} migrations`, fix) }
   }

@@ -9,6 +9,7 @@ import type { PromptStore } from './prompt.ts'
 import type { DeliveryStore } from './repositories/delivery.ts'
 import type { LeaseStore } from './repositories/lease.ts'
 import type { RepositoryStore } from './repositories/repository.ts'
+import type { SealedSecretStore } from './repositories/secret-rotation.ts'
 import type { SignalStore } from './signals/signal.ts'
 
 /** Calls waiting for the database, which are answered in batches. */
@@ -42,6 +43,7 @@ export interface Store {
   history: HistoryStore
   signals: SignalStore
   repositories: RepositoryStore & LeaseStore
+  secrets: SealedSecretStore
   deliveries: DeliveryStore
   facts: FactStore
   audit: AuditStore

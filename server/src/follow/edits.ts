@@ -1,18 +1,22 @@
 import type { Edit } from '../domain/history/edit.ts'
 import { sanitisedLine } from '../domain/text.ts'
-import type { Commit, FileChange, Person } from '../git/log.ts'
+import type { Commit, FileChange, Person } from '../git/commit.ts'
 import type { PromptPaths } from './prompt-paths.ts'
 
-// Longer than any hand-written path, and short enough to index on both engines.
-const maxPathBytes = 2_000
+// A sync holds the path of every prompt in memory.
+const maxPromptsPerRepository = 20_000
+// Every entry of a commit repeats its message.
+const maxMessageLength = 20_000
+const maxMessageLengthPerCommit = 2_000_000
 
-/** Drops files that cannot be a prompt, and deletions of files that never were one. */
+/** Drops deletions of files that never were a prompt, and new files of a repository with too many prompts. */
 export function dropUnknownFiles(commit: Commit, paths: PromptPaths): Commit {
-  const files = commit.files.filter(
-    (file) =>
-      (file.newBlob !== null || promptOf(file, paths) !== undefined) && Buffer.byteLength(file.path) <= maxPathBytes,
-  )
-  return { ...commit, files }
+  let free = maxPromptsPerRepository - paths.count()
+  const files = commit.files.filter((file) => {
+    if (promptOf(file, paths) !== undefined) return true
+    return file.newBlob !== null && free-- > 0
+  })
+  return { ...commit, files, tooLarge: commit.tooLarge || free < 0 }
 }
 
 /** The paths of the commit's files that need a new prompt. */
@@ -30,6 +34,7 @@ export type EditContext = Pick<Edit, 'seq' | 'branch' | 'mergeReference' | 'pull
 export function editsOf(commit: Commit, paths: PromptPaths, context: EditContext): Edit[] {
   // Look up all prompts before moving any, because two files can swap paths.
   const prompts = commit.files.map((file) => promptOf(file, paths) as number)
+  const message = messageText(commit)
   const edits = commit.files.map((file, i) => ({
     ...context,
     commitSha: commit.sha,
@@ -41,9 +46,10 @@ export function editsOf(commit: Commit, paths: PromptPaths, context: EditContext
     author: sanitisedPerson(commit.author),
     sideAuthor: null,
     committedAt: commit.committedAt,
-    message: messageText(commit.message),
+    message,
     heldUntil: null,
     orphanedAt: null,
+    tooLarge: commit.tooLarge,
   }))
   for (const { promptId, path, oldPath } of edits) {
     if (oldPath !== null && oldPath !== path) paths.move(oldPath, path, promptId)
@@ -68,6 +74,7 @@ export function sanitisedPerson(person: Person): Person {
   return { name: name || email || 'unknown', email: email || 'unknown' }
 }
 
-function messageText(message: string): string {
-  return message.trimEnd().slice(0, 20_000).toWellFormed()
+function messageText({ message, files }: Commit): string {
+  const length = Math.min(maxMessageLength, Math.floor(maxMessageLengthPerCommit / Math.max(files.length, 1)))
+  return message.trimEnd().slice(0, length).toWellFormed()
 }

@@ -37,5 +37,5 @@ export async function fetchDefaultBranch(
 }
 
 function isMissingBranch(error: unknown): boolean {
-  return error instanceof GitError && /couldn't find remote ref/.test(error.stderr)
+  return error instanceof GitError && error.failure === 'missingRef'
 }

@@ -31,9 +31,26 @@ export function parseDeliveries(
   })
 }
 
+/** The first deliveries, about at most `maxPulls` pull requests. Their documents are in memory together. */
+export function takeDeliveries(deliveries: IncomingDelivery[], maxPulls: number): IncomingDelivery[] {
+  const numbers = new Set<number>()
+  const end = deliveries.findIndex((delivery) => {
+    for (const { number } of pullReportsOf(delivery)) numbers.add(number)
+    return numbers.size > maxPulls
+  })
+  // The first one is always taken, so that the queue moves on.
+  return end === -1 ? deliveries : deliveries.slice(0, Math.max(end, 1))
+}
+
 const maxAttemptsForMissingCommit = 5
 
-export function outcomeOf(incoming: IncomingDelivery, retry: Retry | null, now: Instant): DeliveryOutcome {
+/** `note` is shown with a delivery that was processed. */
+export function outcomeOf(
+  incoming: IncomingDelivery,
+  retry: Retry | null,
+  now: Instant,
+  note: string | null = null,
+): DeliveryOutcome {
   const { delivery, report, parseError } = incoming
   const finished = { id: delivery.id, nextAttemptAt: now, finishedAt: now }
   // Another attempt cannot parse it either.
@@ -41,7 +58,7 @@ export function outcomeOf(incoming: IncomingDelivery, retry: Retry | null, now: 
   if (retry !== null) {
     return failedAttempt(delivery, retry.reason, now, retry.isMissingCommit ? maxAttemptsForMissingCommit : undefined)
   }
-  return { ...finished, state: report.events.length === 0 ? 'ignored' : 'done', error: null }
+  return { ...finished, state: report.events.length === 0 ? 'ignored' : 'done', error: note }
 }
 
 /** Whether the delivery can affect the history. Most pushes go to other branches and need no sync. */

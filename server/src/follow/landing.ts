@@ -1,5 +1,6 @@
 import { commitTrace, mergeOf, type Pull, type PullEvent, type PullHead } from '../domain/history/pull.ts'
-import { type Commit, isAncestor, type LogOptions, readCommits, readLog } from '../git/log.ts'
+import type { Commit, LogOptions } from '../git/commit.ts'
+import { isAncestor, readCommits, readLog } from '../git/log.ts'
 import { resolveCommit } from '../git/mirror.ts'
 import { landingOf } from '../git/pull-head.ts'
 

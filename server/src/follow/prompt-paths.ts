@@ -15,6 +15,7 @@ export interface PromptPaths {
   /** Returns the moves since the last call, to be stored. */
   takeMoves(): PathMove[]
   hasMoves(): boolean
+  count(): number
 }
 
 export function trackPaths(known: ReadonlyMap<string, number>): PromptPaths {
@@ -38,6 +39,7 @@ export function trackPaths(known: ReadonlyMap<string, number>): PromptPaths {
       return taken
     },
     hasMoves: () => moves.size > 0,
+    count: () => byPath.size,
   }
 }
 

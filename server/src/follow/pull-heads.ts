@@ -1,7 +1,8 @@
 import { commitTrace, type Pull, type PullEvent, type PullFile, type PullHead } from '../domain/history/pull.ts'
 import { forgeOf } from '../forges/index.ts'
 import { fetchCommit } from '../git/mirror.ts'
-import { readPullHead } from '../git/pull-head.ts'
+import { type PullHeadChanges, readPullHead } from '../git/pull-head.ts'
+import { withinLimit } from '../git/run.ts'
 import { sanitisedPerson } from './edits.ts'
 import { pullReportsOf, pushesTo } from './incoming-deliveries.ts'
 import type { SyncRun } from './sync-run.ts'
@@ -12,8 +13,17 @@ export interface PullWithHeads {
   missingHead: string | null
 }
 
-/** Reads the head commits that deliveries reported. */
-export async function withReportedHeads(run: SyncRun, pull: Pull): Promise<PullWithHeads> {
+// Further files of a pull request are recorded only if they are prompts already.
+const maxFilesPerHead = 1_000
+// The size of all heads in the pull request's document, roughly. It is loaded by every sync while the pull request is open.
+const maxPullBytes = 1_000_000
+
+/** Reads the head commits that deliveries reported. `paths` are those of the known prompts. */
+export async function withReportedHeads(
+  run: SyncRun,
+  pull: Pull,
+  paths: ReadonlyMap<string, number>,
+): Promise<PullWithHeads> {
   const reports = run.deliveries.flatMap(pullReportsOf).filter(({ number }) => number === pull.number)
   const reported = new Set(reports.map(({ event }) => event.head))
   const heads = [...pull.heads]
@@ -22,7 +32,7 @@ export async function withReportedHeads(run: SyncRun, pull: Pull): Promise<PullW
     if (!event.intoDefault || !reported.has(event.head) || heads.some(({ sha }) => sha.startsWith(event.head))) continue
     const refs = [forgeOf(run.lease.repository.forge).pullRef(pull.number), branchRef(event)]
     const sha = await fetchCommit(run.mirror, event.head, refs)
-    if (sha !== null) heads.push(await readHead(run, sha, event))
+    if (sha !== null) heads.push(await readHead(run, sha, event, paths, maxPullBytes - bytesOf(heads)))
     else if (event === pull.events.at(-1)) missingHead = event.head
   }
   return { pull: { ...pull, heads: withNewestTraces(pull.events, heads) }, missingHead }
@@ -43,16 +53,60 @@ function withNewestTraces(events: PullEvent[], heads: PullHead[]): PullHead[] {
   return heads.map((head) => (newest.includes(head) ? head : { ...head, traces: [] }))
 }
 
-async function readHead(run: SyncRun, sha: string, { commitCount }: PullEvent): Promise<PullHead> {
-  const push = pushesTo(run.branch, run.deliveries).find(({ after }) => after === sha)
-  const { files, commits } = await readPullHead(
-    run.mirror.path,
-    { head: sha, tip: run.tip, commitCount, pushedFrom: push?.before ?? null },
-    run.options,
-  )
+async function readHead(
+  run: SyncRun,
+  sha: string,
+  event: PullEvent,
+  paths: ReadonlyMap<string, number>,
+  maxBytes: number,
+): Promise<PullHead> {
+  const { files, commits, tooLarge } = await readChanges(run, sha, event, paths)
+  const read = files.map((file): PullFile => ({ ...file, author: sanitisedPerson(file.author), promptId: null }))
+  const kept = withinBytes(read, paths, maxBytes)
   return {
     sha,
-    files: files.map((file): PullFile => ({ ...file, author: sanitisedPerson(file.author), promptId: null })),
+    files: kept,
     traces: commits.map(commitTrace),
+    ...(tooLarge || kept.length < read.length ? { tooLarge: true } : {}),
   }
+}
+
+async function readChanges(
+  run: SyncRun,
+  sha: string,
+  { commitCount }: PullEvent,
+  paths: ReadonlyMap<string, number>,
+): Promise<PullHeadChanges> {
+  const push = pushesTo(run.branch, run.deliveries).find(({ after }) => after === sha)
+  const query = { head: sha, tip: run.tip, commitCount, pushedFrom: push?.before ?? null }
+  const options = { ...run.options, maxFiles: maxFilesPerHead, isKnown: (path: string) => paths.has(path) }
+  // A retry would cost as much again, and fail again.
+  return withinLimit(readPullHead(run.mirror.path, query, options, [...paths.keys()]), () => ({
+    files: [],
+    commits: [],
+    tooLarge: true,
+  }))
+}
+
+/** As many files as fit. Those that are prompts already come first. */
+function withinBytes(files: PullFile[], paths: ReadonlyMap<string, number>, maxBytes: number): PullFile[] {
+  const isKnown = ({ oldPath, path }: PullFile) => paths.has(oldPath ?? path)
+  let left = maxBytes
+  const fits = new Set(
+    [...files.filter(isKnown), ...files.filter((file) => !isKnown(file))].filter((file) => {
+      left -= bytesOfFile(file)
+      return left >= 0
+    }),
+  )
+  return files.filter((file) => fits.has(file))
+}
+
+const bytesOfFields = 250
+
+function bytesOfFile({ path, oldPath, author }: PullFile): number {
+  return bytesOfFields + path.length + (oldPath?.length ?? 0) + author.name.length + author.email.length
+}
+
+function bytesOf(heads: PullHead[]): number {
+  return heads.flatMap(({ files }) => files).reduce((total, file) => total + bytesOfFile(file), 0)
 }

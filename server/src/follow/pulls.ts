@@ -1,39 +1,79 @@
-import { isLandingUnknown, type Pull, withEvent } from '../domain/history/pull.ts'
+import { isLandingUnknown, type Pull, stateOf, withEvent } from '../domain/history/pull.ts'
 import { pullReportsOf, type Retry } from './incoming-deliveries.ts'
 import { findLanding } from './landing.ts'
 import { withReportedHeads } from './pull-heads.ts'
 import type { SyncRun } from './sync-run.ts'
 
 export interface PullFindings {
-  /** The reported and the unsettled pull requests, by number. */
+  /** The pull requests with new information, by number. */
   readonly pulls: ReadonlyMap<number, Pull>
-  /** The numbers of those with new information. */
+  /** Those that have to be stored. The others only share commits with them. */
   readonly changed: ReadonlySet<number>
   /** Why the deliveries about a pull request need another attempt, by its number. */
   readonly retries: ReadonlyMap<number, Retry>
+  readonly unsettled: UnsettledPulls
+  /** Whether unsettled pull requests are left for the next sync. */
+  readonly more: boolean
 }
 
+/** What a sync needs of unsettled pull requests, whose documents do not fit into memory together. */
+export interface UnsettledPulls {
+  /** The numbers of all of them, and of the open ones. */
+  known: Set<number>
+  open: Set<number>
+  /** The prompts that any open one changes. */
+  promptIds: Set<number>
+}
+
+/** The number of pull requests whose documents are in memory at the same time. */
+export const maxPullsPerSync = 20
+
 /** Combines the reports of pull requests with git: what they change, and where they landed. */
-export async function readPulls(run: SyncRun): Promise<PullFindings> {
-  const reported = new Set(run.deliveries.flatMap(pullReportsOf).map(({ number }) => number))
-  const inspections: [number, Inspection][] = []
-  for (const [number, pull] of await reportedAndUnsettled(run, [...reported])) {
-    inspections.push([number, await inspect(run, pull, reported.has(number))])
-  }
+export async function readPulls(run: SyncRun, paths: ReadonlyMap<string, number>): Promise<PullFindings> {
   const pulls = new Map<number, Pull>()
   const changed = new Set<number>()
   const retries = new Map<number, Retry>()
-  for (const [number, inspection] of inspections) {
-    if (inspection.pull !== null) pulls.set(number, inspection.pull)
-    if (inspection.isChanged) changed.add(number)
-    if (inspection.retry !== null) retries.set(number, inspection.retry)
+  const unsettled: UnsettledPulls = { known: new Set(), open: new Set(), promptIds: new Set() }
+  const reported = await reportedPulls(run)
+  for (const [number, before] of reported) {
+    const { pull, retry } = await inspect(run, before, paths)
+    if (retry !== null) retries.set(number, retry)
+    if (pull === null) continue
+    pulls.set(number, pull)
+    changed.add(number)
+    note(pull, unsettled)
   }
-  return { ...(await settleClaims(run, pulls, changed)), retries }
+  let more = false
+  for await (const batch of run.context.store.facts.unsettledPulls(run.lease.repository)) {
+    for (const before of batch) {
+      if (reported.has(before.number)) continue
+      const { pull } = await inspect(run, before, null)
+      if (pull !== null) note(pull, unsettled)
+      if (pull === null || pull.landing === before.landing) continue
+      if (pulls.size >= maxPullsPerSync) {
+        more = true
+        continue
+      }
+      pulls.set(pull.number, pull)
+      changed.add(pull.number)
+    }
+  }
+  return { ...(await settleClaims(run, pulls, changed)), retries, unsettled, more }
 }
 
-async function reportedAndUnsettled({ context, lease, branch, deliveries }: SyncRun, reported: number[]) {
-  const { facts } = context.store
-  const known = [...(await facts.unsettledPulls(lease.repository)), ...(await facts.pulls(lease.repository, reported))]
+function note(pull: Pull, { known, open, promptIds }: UnsettledPulls): void {
+  known.add(pull.number)
+  if (stateOf(pull) !== 'open') return
+  open.add(pull.number)
+  for (const { files } of pull.heads) {
+    for (const { promptId } of files) if (promptId !== null) promptIds.add(promptId)
+  }
+}
+
+/** The pull requests that deliveries report, with the reported events. */
+async function reportedPulls({ context, lease, branch, deliveries }: SyncRun): Promise<Map<number, Pull>> {
+  const numbers = new Set(deliveries.flatMap(pullReportsOf).map(({ number }) => number))
+  const known = await context.store.facts.pulls(lease.repository, [...numbers])
   const pulls = new Map(known.map((pull) => [pull.number, pull]))
   for (const delivery of deliveries) {
     for (const report of pullReportsOf(delivery)) {
@@ -47,23 +87,19 @@ async function reportedAndUnsettled({ context, lease, branch, deliveries }: Sync
 interface Inspection {
   /** Null if reading failed. */
   pull: Pull | null
-  isChanged: boolean
   retry: Retry | null
 }
 
-async function inspect(run: SyncRun, pull: Pull, isReported: boolean): Promise<Inspection> {
+/** Reads the reported heads if `paths` is given, and finds where the pull request landed. */
+async function inspect(run: SyncRun, pull: Pull, paths: ReadonlyMap<string, number> | null): Promise<Inspection> {
   try {
-    const read = isReported ? await withReportedHeads(run, pull) : { pull, missingHead: null }
+    const read = paths === null ? { pull, missingHead: null } : await withReportedHeads(run, pull, paths)
     const landing = await findLanding(run.mirror.path, run.tip, read.pull, run.options)
     const landed = landing === null ? read.pull : { ...read.pull, ...landing }
-    return {
-      pull: landed,
-      isChanged: isReported || landed.landing !== pull.landing,
-      retry: retryFor(landed, read.missingHead),
-    }
+    return { pull: landed, retry: retryFor(landed, read.missingHead) }
   } catch (error) {
     // One broken pull request must not block the others. Its deliveries retry it.
-    return { pull: null, isChanged: false, retry: { reason: (error as Error).message, isMissingCommit: false } }
+    return { pull: null, retry: { reason: (error as Error).message, isMissingCommit: false } }
   }
 }
 

@@ -1,14 +1,15 @@
 import type { Edit } from '../domain/history/edit.ts'
-import { type Pull, stateOf } from '../domain/history/pull.ts'
+import type { Pull } from '../domain/history/pull.ts'
 import { promptFromPath } from '../domain/prompt.ts'
 import { forgeOf } from '../forges/index.ts'
-import type { Commit } from '../git/log.ts'
+import type { Commit } from '../git/commit.ts'
 import { readMainline } from '../git/mainline.ts'
 import { readShallowBoundary } from '../git/mirror.ts'
 import { sideAuthors } from '../git/pull-head.ts'
 import { listRemoteRefs } from '../git/remote.ts'
 import { dropUnknownFiles, editsOf, newPaths, sanitisedPerson } from './edits.ts'
 import { type PathMove, type PromptPaths, trackPaths } from './prompt-paths.ts'
+import type { PullFindings, UnsettledPulls } from './pulls.ts'
 import { findPushers } from './pushers.ts'
 import type { ResumePoint } from './resume-point.ts'
 import { entryChangesFor, type SyncRun } from './sync-run.ts'
@@ -39,7 +40,7 @@ interface CommitEdits {
 export async function recordCommits(
   run: SyncRun,
   { from, paths: knownPaths }: ResumePoint,
-  pulls: ReadonlyMap<number, Pull>,
+  { pulls, unsettled }: Pick<PullFindings, 'pulls' | 'unsettled'>,
   onCommits: OnCommits,
 ): Promise<RecordedCommits> {
   const { context, lease, mirror, branch, tip } = run
@@ -50,7 +51,7 @@ export async function recordCommits(
   const boundary = await readShallowBoundary(mirror.path)
   const pushers = await findPushers(run, from)
   const pullOf = new Map([...pulls.values()].flatMap(({ number, landed }) => landed.map((sha) => [sha, number])))
-  const isPullNumber = pullNumberCheck(run, pulls)
+  const isPullNumber = pullNumberCheck(run, unsettled)
   let seq = await context.store.facts.lastSeq(lease.repository)
   let batch: CommitEdits[] = []
   let recorded = 0
@@ -63,7 +64,8 @@ export async function recordCommits(
     await onCommits(recorded)
   }
 
-  for await (const read of readMainline(mirror.path, { from, to: tip, branch }, run.options)) {
+  const options = { ...run.options, isKnown: (path: string) => paths.promptAt(path) !== undefined }
+  for await (const read of readMainline(mirror.path, { from, to: tip, branch }, options)) {
     const commit = dropUnknownFiles(read, paths)
     const added = newPaths(commit, paths)
     if (added.length > 0) {
@@ -88,7 +90,7 @@ export async function recordCommits(
       pull,
       actor: pusher?.name ?? null,
     })
-    const isHeld = pull === null && pusher !== undefined && mayBeMerge(run, commit, edits, pulls)
+    const isHeld = pull === null && pusher !== undefined && mayBeMerge(run, commit, edits, unsettled)
     const heldUntil = isHeld ? pusher.receivedAt + mergeWaitMs : null
     batch.push({ commit, edits: edits.map((edit) => ({ ...edit, heldUntil })) })
     if (batch.length >= batchSize || countEdits(batch) >= batchSize) await flush()
@@ -144,16 +146,11 @@ function withKnownFacts(edit: Edit, known: Edit[]): Edit {
 }
 
 /** Whether a pull request may be about to claim the commit. */
-function mayBeMerge({ lease }: SyncRun, commit: Commit, edits: Edit[], pulls: ReadonlyMap<number, Pull>): boolean {
-  const open = [...pulls.values()].filter((pull) => stateOf(pull) === 'open')
+function mayBeMerge({ lease }: SyncRun, commit: Commit, edits: Edit[], { open, promptIds }: UnsettledPulls): boolean {
   const reference = edits[0]?.mergeReference ?? null
-  if (reference !== null) return open.some(({ number }) => number === reference)
+  if (reference !== null) return open.has(reference)
   if (commit.parents.length > 1 || forgeOf(lease.repository.forge).isForgeCommitter(commit.committer)) return true
-  return open.some((pull) => edits.some(({ promptId }) => touches(pull, promptId)))
-}
-
-function touches({ heads }: Pull, promptId: number): boolean {
-  return heads.some(({ files }) => files.some((file) => file.promptId === promptId))
+  return edits.some(({ promptId }) => promptIds.has(promptId))
 }
 
 async function addPrompts({ context, lease, now }: SyncRun, paths: string[]): Promise<Map<string, number>> {
@@ -162,15 +159,12 @@ async function addPrompts({ context, lease, now }: SyncRun, paths: string[]): Pr
 }
 
 /** Checks whether the forge has a pull request with this number, because many numbers in messages mean something else. */
-function pullNumberCheck(
-  { lease, mirror }: SyncRun,
-  pulls: ReadonlyMap<number, Pull>,
-): (number: number) => Promise<boolean> {
+function pullNumberCheck({ lease, mirror }: SyncRun, { known }: UnsettledPulls): (number: number) => Promise<boolean> {
   const forge = forgeOf(lease.repository.forge)
   let refs: Promise<Set<string>> | null = null
   return async (number) => {
     const ref = forge.pullRef(number)
-    if (ref === null || pulls.has(number)) return true
+    if (ref === null || known.has(number)) return true
     refs ??= listRemoteRefs(mirror.remote, ref.replace(String(number), '*'))
     return (await refs).has(ref)
   }

@@ -10,6 +10,7 @@ import { entryChangesFor, type SyncRun } from './sync-run.ts'
 export async function recordFindings(run: SyncRun, found: PullFindings, commits: RecordedCommits): Promise<void> {
   const { context, lease, deliveries, now } = run
   const { facts } = context.store
+  await assignOtherPulls(run, found, commits)
   const pulls = await changedPulls(run, found, commits)
   const edits = await affectedEdits(run, pulls)
   const webUrl = deliveries.findLast(({ report }) => report?.webUrl)?.report?.webUrl
@@ -20,22 +21,36 @@ export async function recordFindings(run: SyncRun, found: PullFindings, commits:
     edits,
     pulls,
     entries: await entryChangesFor(run, edits, pulls),
-    deliveries: deliveries.map((delivery) => outcomeOf(delivery, retryOf(delivery, found), now)),
+    deliveries: deliveries.map((delivery) =>
+      outcomeOf(delivery, retryOf(delivery, found), now, noteOf(delivery, found)),
+    ),
   })
 }
 
 async function changedPulls(
   run: SyncRun,
   { pulls, changed }: PullFindings,
-  { promptAt, addedPaths }: RecordedCommits,
+  { promptAt }: RecordedCommits,
 ): Promise<Pull[]> {
-  // A pull request that added a file may be settled before the file becomes a prompt.
-  const touching = await run.context.store.facts.pullsTouching(run.lease.repository, addedPaths)
-  const all = [...pulls.values(), ...touching.filter(({ number }) => !pulls.has(number))]
+  const all = [...pulls.values()]
   const withNewPrompts = await assignPrompts(run, all, promptAt)
   return all
     .filter(({ number }) => changed.has(number) || withNewPrompts.has(number))
     .map((pull) => withNewPrompts.get(pull.number) ?? pull)
+}
+
+/**
+ * Assigns the prompts that now exist to the files of all other pull requests. A pull request that added a file may be
+ * settled before the file becomes a prompt. Each batch has a transaction of its own, before the deliveries are finished.
+ */
+async function assignOtherPulls(run: SyncRun, found: PullFindings, commits: RecordedCommits): Promise<void> {
+  const { facts } = run.context.store
+  for await (const batch of facts.unassignedPulls(run.lease.repository, commits.addedPaths.length > 0)) {
+    const others = batch.filter(({ number }) => !found.pulls.has(number))
+    const pulls = [...(await assignPrompts(run, others, commits.promptAt)).values()]
+    if (pulls.length === 0) continue
+    await facts.apply(run.lease, { pulls, entries: await entryChangesFor(run, [], pulls) })
+  }
 }
 
 /** The stored edits with new information: their pull request, their pusher, or the end of their wait. */
@@ -63,4 +78,13 @@ async function affectedEdits({ context, lease, branch, deliveries, now }: SyncRu
 function retryOf(delivery: IncomingDelivery, { retries }: PullFindings): Retry | null {
   const numbers = new Set(pullReportsOf(delivery).map(({ number }) => number))
   return [...retries].findLast(([number]) => numbers.has(number))?.[1] ?? null
+}
+
+/** Says that the newest head of a reported pull request is too large. */
+function noteOf(delivery: IncomingDelivery, { pulls }: PullFindings): string | null {
+  const tooLarge = pullReportsOf(delivery).find(({ number, event }) =>
+    pulls.get(number)?.heads.some((head) => head.sha.startsWith(event.head) && head.tooLarge),
+  )
+  if (tooLarge === undefined) return null
+  return `pull request ${tooLarge.number} is too large: only some of the files that it changes are recorded`
 }

@@ -3,11 +3,12 @@ import type { Edit } from '../domain/history/edit.ts'
 import { type EntryChanges, entryChanges } from '../domain/history/facts.ts'
 import type { Pull } from '../domain/history/pull.ts'
 import type { Lease } from '../domain/repositories/lease.ts'
+import { pathPattern } from '../domain/repositories/path-pattern.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
 import { webUrlOf } from '../domain/repositories/repository-url.ts'
 import type { Instant } from '../domain/time.ts'
 import { forgeOf } from '../forges/index.ts'
-import type { LogOptions } from '../git/log.ts'
+import type { LogOptions } from '../git/commit.ts'
 import type { Mirror } from '../git/mirror.ts'
 import type { IncomingDelivery } from './incoming-deliveries.ts'
 import type { SyncContext } from './sync-context.ts'
@@ -25,8 +26,11 @@ export interface SyncRun {
   readonly now: Instant
 }
 
+// Further files of a commit are recorded only if they are prompts already.
+const maxFilesPerCommit = 10_000
+
 export function logOptions({ path, similarity }: Repository): LogOptions {
-  return { pattern: path, similarity }
+  return { ...pathPattern(path), similarity, maxFiles: maxFilesPerCommit, isKnown: () => false }
 }
 
 /**

@@ -18,18 +18,32 @@ export function decodePath(bytes: Buffer): string {
   return text
 }
 
-/** Splits a stream of bytes at each NUL. */
-export async function* splitAtNul(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** Splits a stream of bytes at each NUL. Cuts off the rest of a field that is longer than `maxFieldBytes`, while reading it. */
+export async function* splitAtNul(chunks: AsyncIterable<Buffer>, maxFieldBytes: number): AsyncGenerator<Buffer> {
   let rest: Buffer[] = []
+  let restBytes = 0
+  const add = (part: Buffer) => {
+    const kept = part.subarray(0, maxFieldBytes - restBytes)
+    // A copy, because a field of a few bytes would otherwise keep the whole chunk in memory.
+    if (kept.length > 0) rest.push(Buffer.from(kept))
+    restBytes += kept.length
+  }
+  let isInField = false
   for await (const chunk of chunks) {
     let start = 0
     for (let end = chunk.indexOf(0); end !== -1; end = chunk.indexOf(0, start)) {
-      const field = chunk.subarray(start, end)
-      yield rest.length === 0 ? field : Buffer.concat([...rest, field])
+      const part = chunk.subarray(start, end)
+      if (rest.length > 0) add(part)
+      yield rest.length === 0 ? part.subarray(0, maxFieldBytes) : Buffer.concat(rest)
       rest = []
+      restBytes = 0
+      isInField = false
       start = end + 1
     }
-    if (start < chunk.length) rest.push(chunk.subarray(start))
+    if (start < chunk.length) {
+      add(chunk.subarray(start))
+      isInField = true
+    }
   }
-  if (rest.length > 0) throw new Error('git output ended in the middle of a field')
+  if (isInField) throw new Error('git output ended in the middle of a field')
 }

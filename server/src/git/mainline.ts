@@ -1,5 +1,7 @@
 import { decode } from './bytes.ts'
-import { type Commit, type LogOptions, readDiff, readLog, streamCommits } from './log.ts'
+import type { Commit, LogOptions } from './commit.ts'
+import { readDiff, streamCommits } from './log.ts'
+import { readFirstParents, revisions } from './log-range.ts'
 import { git } from './run.ts'
 
 export interface Range {
@@ -26,11 +28,11 @@ export async function* readMainline(mirror: string, range: Range, options: LogOp
     swappedMerges.push({ ...swapped, until: to })
     to = swapped.parent
   }
-  yield* readLog(mirror, ['--first-parent', '--reverse', ...revisions(range.from, to)], options)
+  yield* readFirstParents(mirror, range.from, to, options)
   for (const { merge, parent, until } of swappedMerges.reverse()) {
-    const files = await readDiff(mirror, parent, merge.sha, options)
-    if (files.length > 0) yield { ...merge, files }
-    yield* readLog(mirror, ['--first-parent', '--reverse', ...revisions(merge.sha, until)], options)
+    const changes = await readDiff(mirror, parent, merge.sha, options)
+    if (changes.files.length > 0) yield { ...merge, ...changes }
+    yield* readFirstParents(mirror, merge.sha, until, options)
   }
 }
 
@@ -62,8 +64,4 @@ async function descendants(mirror: string, commit: string, to: string): Promise<
 function isMergeOf(branch: string, message: string): boolean {
   const [, name = ''] = /^Merge (?:remote-tracking )?branch '([^'\n]+)'/.exec(message) ?? []
   return name === branch || name === `origin/${branch}` || name === `upstream/${branch}`
-}
-
-function revisions(from: string | null, to: string): string[] {
-  return from === null ? [to] : [to, `^${from}`]
 }

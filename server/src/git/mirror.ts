@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { decode } from './bytes.ts'
-import { type Remote, remoteEnvironment } from './remote.ts'
+import { type Remote, withRemoteAccess } from './remote-access.ts'
 import { GitError, git } from './run.ts'
 
 /** A bare copy of the remote's default branch and of reported pull requests. It can be deleted at any time. */
@@ -13,7 +13,10 @@ export interface Mirror {
   sizeLimit: number
 }
 
-const fetchTimeoutMs = 30 * 60_000
+// The first fetch copies the whole repository. A later one gets what has changed since.
+const cloneTimeoutMs = 15 * 60_000
+const fetchTimeoutMs = 5 * 60_000
+const cleanUpTimeoutMs = 5 * 60_000
 const sizeCheckIntervalMs = 500
 const abandonedAfterMs = 10_000
 
@@ -90,9 +93,9 @@ export async function mainlineShas(mirror: string, from: string | null, tip: str
     .filter(Boolean)
 }
 
-/** The number of commits on the fetched branch that change files matching the pattern. */
-export async function countCommitsTouching(mirror: string, pattern: string): Promise<number> {
-  const counted = await git(['rev-list', '--count', '--first-parent', '--branches', '--', `:(glob)${pattern}`], {
+/** The number of commits on the fetched branch that change files matching the pathspec. */
+export async function countCommitsTouching(mirror: string, pathspec: string): Promise<number> {
+  const counted = await git(['rev-list', '--count', '--first-parent', '--branches', '--', `:(glob)${pathspec}`], {
     mirror,
   })
   return Number(decode(counted))
@@ -103,7 +106,7 @@ export async function cleanUpMirror({ path }: Mirror): Promise<void> {
   await removeLeftovers(path, abandonedAfterMs)
   await git(['-c', 'gc.auto=2000', '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet'], {
     mirror: path,
-    timeoutMs: fetchTimeoutMs,
+    timeoutMs: cleanUpTimeoutMs,
   })
 }
 
@@ -125,28 +128,32 @@ export async function readShallowBoundary(mirror: string): Promise<Set<string>> 
 
 async function fetchRefs(mirror: Mirror, refspecs: string[]): Promise<void> {
   const { path, remote } = mirror
+  const packs = await readdir(join(path, 'objects', 'pack')).catch(() => [])
+  const timeoutMs = packs.length === 0 ? cloneTimeoutMs : fetchTimeoutMs
   const tooLarge = new AbortController()
   const sizeCheck = setInterval(async () => {
     // A temporary file can disappear during the check. The next check sees the rest.
     if (await isTooLarge(mirror).catch(() => false)) tooLarge.abort()
   }, sizeCheckIntervalMs)
   try {
-    await git(
-      [
-        // Stream large files to disk, where the size check sees them, instead of holding them in memory.
-        '-c',
-        'core.bigFileThreshold=2m',
-        'fetch',
-        '--quiet',
-        '--no-tags',
-        '--no-write-fetch-head',
-        '--update-shallow',
-        '--recurse-submodules=no',
-        '--end-of-options',
-        remote.url,
-        ...refspecs,
-      ],
-      { mirror: path, env: remoteEnvironment(remote), timeoutMs: fetchTimeoutMs, signal: tooLarge.signal },
+    await withRemoteAccess(remote, 'fetch', ({ url, env }) =>
+      git(
+        [
+          // Stream large files to disk, where the size check sees them, instead of holding them in memory.
+          '-c',
+          'core.bigFileThreshold=2m',
+          'fetch',
+          '--quiet',
+          '--no-tags',
+          '--no-write-fetch-head',
+          '--update-shallow',
+          '--recurse-submodules=no',
+          '--end-of-options',
+          url,
+          ...refspecs,
+        ],
+        { mirror: path, env, timeoutMs, signal: tooLarge.signal },
+      ),
     )
   } catch (error) {
     await removeLeftovers(path, tooLarge.signal.aborted ? 0 : abandonedAfterMs)

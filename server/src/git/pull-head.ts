@@ -1,15 +1,7 @@
 import { decode } from './bytes.ts'
-import {
-  type Commit,
-  type FileChange,
-  type LogOptions,
-  mergeBase,
-  type Person,
-  readCommits,
-  readDiff,
-  readLog,
-} from './log.ts'
-import { git } from './run.ts'
+import type { Changes, Commit, FileChange, LogOptions, Person } from './commit.ts'
+import { mergeBase, readAuthors, readCommits, readDiff } from './log.ts'
+import { git, withinLimit } from './run.ts'
 
 export interface PullHeadQuery {
   head: string
@@ -21,6 +13,8 @@ export interface PullHeadQuery {
 export interface PullHeadChanges {
   files: (FileChange & { author: Person })[]
   commits: Commit[]
+  /** Whether files are missing because a limit was reached. */
+  tooLarge: boolean
 }
 
 const maxCommits = 1_000
@@ -28,21 +22,47 @@ const maxCommits = 1_000
 /**
  * What a pull request changes compared with its base. `tip` is the newest commit of the default branch. If the pull
  * request's own commits are on the default branch, the base can only be found through `commitCount` or `pushedFrom`, the
- * commit before the push.
+ * commit before the push. `knownPaths` are those of prompts.
  */
-export async function readPullHead(mirror: string, pull: PullHeadQuery, options: LogOptions): Promise<PullHeadChanges> {
+export async function readPullHead(
+  mirror: string,
+  pull: PullHeadQuery,
+  options: LogOptions,
+  knownPaths: string[],
+): Promise<PullHeadChanges> {
   const { head } = pull
   const base = await baseOf(mirror, pull)
   const revisions = base === null ? [head] : [head, `^${base}`]
-  const commits = await readCommits(mirror, ['-n', String(maxCommits), ...revisions])
-  if (base === null) return { files: [], commits }
-  const files = await readDiff(mirror, base, head, options)
-  const authors = files.length === 0 ? new Map<string, Person>() : await newestAuthors(mirror, revisions, options)
-  const [newest] = commits
+  const commits = await withinLimit(readCommits(mirror, ['-n', String(maxCommits), ...revisions]), () => null)
+  if (base === null) return { files: [], commits: commits ?? [], tooLarge: commits === null }
+  const { files, tooLarge } = await readFiles(mirror, base, head, options, knownPaths)
+  const onlyPaths = tooLarge ? files.map(({ path }) => path).slice(0, maxPathArguments) : undefined
+  const authors =
+    commits === null
+      ? new Map<string, Person>()
+      : await withinLimit(newestAuthors(mirror, revisions, files, { ...options, onlyPaths }), () => new Map())
+  const newest = commits?.[0]?.author ?? { name: '', email: '' }
   return {
-    files: files.map((file) => ({ ...file, author: authors.get(file.path) ?? (newest as Commit).author })),
-    commits,
+    files: files.map((file) => ({ ...file, author: authors.get(file.path) ?? newest })),
+    commits: commits ?? [],
+    tooLarge: tooLarge || commits === null,
   }
+}
+
+// Of up to 2,000 bytes each, which Linux still accepts as arguments of one command.
+const maxPathArguments = 500
+
+/** The files that differ. If there are too many for git, only some of the known ones: git then reads no other folders. */
+function readFiles(mirror: string, from: string, to: string, options: LogOptions, known: string[]): Promise<Changes> {
+  const tooLarge: Changes = { files: [], tooLarge: true }
+  return withinLimit(readDiff(mirror, from, to, options), () => {
+    if (known.length === 0) return tooLarge
+    const onlyKnown = readDiff(mirror, from, to, { ...options, onlyPaths: known.slice(0, maxPathArguments) })
+    return withinLimit(
+      onlyKnown.then(({ files }) => ({ files, tooLarge: true })),
+      () => tooLarge,
+    )
+  })
 }
 
 /** The commit that brought `commit` to the default branch: itself or a merge. Null if it is not on the default branch. */
@@ -65,11 +85,23 @@ async function baseOf(mirror: string, { head, tip, commitCount, pushedFrom }: Pu
   return base ?? null
 }
 
-/** The author of the newest commit that touches each file. */
-async function newestAuthors(mirror: string, revisions: string[], options: LogOptions): Promise<Map<string, Person>> {
+/** The author of the newest commit that touches each of the files. */
+async function newestAuthors(
+  mirror: string,
+  revisions: string[],
+  files: FileChange[],
+  options: LogOptions,
+): Promise<Map<string, Person>> {
   const authors = new Map<string, Person>()
-  for await (const { files, author } of readLog(mirror, ['--topo-order', '--no-merges', ...revisions], options)) {
-    for (const { path } of files) if (!authors.has(path)) authors.set(path, author)
+  const wanted = new Set(files.map(({ path }) => path))
+  if (wanted.size === 0) return authors
+  const order = ['--topo-order', '--no-merges']
+  for await (const commit of readAuthors(mirror, [...order, ...revisions], {
+    ...options,
+    isKnown: wanted.has.bind(wanted),
+  })) {
+    for (const { path } of commit.files) if (wanted.delete(path)) authors.set(path, commit.author)
+    if (wanted.size === 0) break
   }
   return authors
 }
@@ -87,24 +119,30 @@ export async function sideAuthors(
   options: LogOptions,
 ): Promise<Map<string, Map<string, Person>>> {
   const authorsByMerge = new Map(merges.map(({ sha }) => [sha, new Map<string, Person>()]))
+  const wanted = new Map(merges.map(({ sha, files }) => [sha, new Set(files.map(({ path }) => path))]))
+  const isKnown = (path: string) => wanted.values().some((paths) => paths.has(path))
   const [first, last] = [merges[0], merges.at(-1)]
   if (first === undefined || last === undefined) return authorsByMerge
-  const sides: (Map<string, Person> | undefined)[] = []
+  const sides: string[] = []
   const sideOf = new Map<string, number>()
   // A commit reachable from several merges came with the oldest, which the log reaches last.
   const claim = (sha: string, side: number) => sideOf.set(sha, Math.max(side, sideOf.get(sha) ?? 0))
   // `--parents` rewrites parents to skip commits that touch no prompt.
   const order = ['--topo-order', '--full-history', '--parents']
-  for await (const commit of readLog(mirror, [...order, last.sha, `^${first.parents[0]}`], options)) {
+  for await (const commit of readAuthors(mirror, [...order, last.sha, `^${first.parents[0]}`], {
+    ...options,
+    isKnown,
+  })) {
     const { sha, files, author } = commit
     const [parent, ...merged] = commit.parents
     const side = authorsByMerge.has(sha) ? mainline : (sideOf.get(sha) ?? mainline)
     sideOf.delete(sha)
     if (parent !== undefined) claim(parent, side)
-    const joined = side === mainline && merged.length > 0 ? sides.push(authorsByMerge.get(sha)) - 1 : side
+    const joined = side === mainline && merged.length > 0 ? sides.push(sha) - 1 : side
     for (const other of merged) claim(other, joined)
-    const authors = merged.length > 0 ? undefined : sides[side]
-    for (const { path } of files) if (authors?.has(path) === false) authors.set(path, author)
+    const merge = merged.length > 0 ? undefined : sides[side]
+    if (merge === undefined) continue
+    for (const { path } of files) if (wanted.get(merge)?.delete(path)) authorsByMerge.get(merge)?.set(path, author)
   }
   return authorsByMerge
 }

@@ -1,16 +1,6 @@
 import { decode } from './bytes.ts'
-import { git } from './run.ts'
-
-/** Where a repository is fetched from, with its credentials. */
-export interface Remote {
-  url: string
-  /** Sent over https only. */
-  credentials: { user: string; token: string } | null
-  /** Whether the URL may be a folder on this machine. */
-  allowLocal: boolean
-  /** Whether git follows redirects of the first request. */
-  allowRedirects: boolean
-}
+import { type Remote, withRemoteAccess } from './remote-access.ts'
+import { GitError, git } from './run.ts'
 
 export interface RemoteHead {
   /** Null if the server does not announce it. */
@@ -20,26 +10,6 @@ export interface RemoteHead {
 }
 
 const timeoutMs = 30_000
-
-/** The environment for git to access the remote. Arguments and URLs are visible to other processes, so the token is in neither. */
-export function remoteEnvironment({ url, credentials, allowLocal, allowRedirects }: Remote): Record<string, string> {
-  const settings: [string, string][] = [['http.followRedirects', allowRedirects ? 'initial' : 'false']]
-  if (credentials !== null && url.startsWith('https://')) {
-    // Limited to this server, so that a redirect cannot leak the token.
-    const basic = Buffer.from(`${credentials.user}:${credentials.token}`).toString('base64')
-    settings.push([`http.${new URL('/', url).href}.extraHeader`, `Authorization: Basic ${basic}`])
-  }
-  return {
-    GIT_ALLOW_PROTOCOL: allowLocal ? 'https:ssh:file' : 'https:ssh',
-    GIT_CONFIG_COUNT: String(settings.length),
-    ...Object.fromEntries(
-      settings.flatMap(([key, value], i) => [
-        [`GIT_CONFIG_KEY_${i}`, key],
-        [`GIT_CONFIG_VALUE_${i}`, value],
-      ]),
-    ),
-  }
-}
 
 /** The remote's default branch and its newest commit. Tries `fallback` if HEAD points to a missing branch. */
 export async function readRemoteHead(remote: Remote, fallback: string | null = null): Promise<RemoteHead> {
@@ -57,7 +27,29 @@ export async function listRemoteRefs(remote: Remote, pattern: string): Promise<S
   return new Set(listed.split('\n').flatMap((line) => line.split('\t')[1] ?? []))
 }
 
-async function listRemote(remote: Remote, options: string[], pattern: string): Promise<string> {
-  const args = ['ls-remote', '--quiet', ...options, '--end-of-options', remote.url, pattern]
-  return decode(await git(args, { env: remoteEnvironment(remote), timeoutMs }))
+/** The key with which the server identifies itself over ssh, even if it refuses access. */
+export async function readHostKey(remote: Remote): Promise<string> {
+  return withRemoteAccess(remote, 'ls-remote', async ({ url, env, ssh }) => {
+    const failed = await runListRemote(url, env, [], 'HEAD').then(
+      () => null,
+      (error: Error) => error,
+    )
+    const hostKey = (await ssh?.readHostKey()) ?? null
+    if (hostKey !== null) return hostKey
+    throw failed ?? new GitError('ls-remote', 'the server did not send an ssh host key')
+  })
+}
+
+function listRemote(remote: Remote, options: string[], pattern: string): Promise<string> {
+  return withRemoteAccess(remote, 'ls-remote', ({ url, env }) => runListRemote(url, env, options, pattern))
+}
+
+async function runListRemote(
+  url: string,
+  env: Record<string, string>,
+  options: string[],
+  pattern: string,
+): Promise<string> {
+  const args = ['ls-remote', '--quiet', ...options, '--end-of-options', url, pattern]
+  return decode(await git(args, { env, timeoutMs }))
 }

@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
+import { failureOf, type GitFailure, reasonOf } from './failure.ts'
+import { memoryOf } from './memory.ts'
+import { machineSshCommand } from './ssh.ts'
 
 export interface GitOptions {
   /** The repository to run in; git runs in none without it. */
@@ -7,6 +10,7 @@ export interface GitOptions {
   /** Added to the environment. Use it for secrets, because arguments appear in the process list. */
   env?: Record<string, string>
   input?: string
+  /** How long git may run. Time that the consumer takes between two chunks of output does not count. */
   timeoutMs?: number
   /** Fails if git prints more than this. */
   maxBytes?: number
@@ -15,15 +19,42 @@ export interface GitOptions {
 
 const defaultTimeoutMs = 60_000
 const megabyte = 1024 * 1024
+const memoryCheckIntervalMs = 100
+let memoryLimitBytes = 256 * megabyte
 
-/** A failed git command. The message has one line of `stderr`, without control characters. */
+/** Sets how much memory one git command may use, with its child processes. */
+export function limitGitMemory(bytes: number): void {
+  memoryLimitBytes = bytes
+}
+
+/**
+ * A failed git command. Tenants see the message, so `reason` is always our own text. `gitOutput` is one line of what git
+ * printed, which the server may control: it is for the log.
+ */
 export class GitError extends Error {
-  readonly stderr: string
+  readonly reason: string
+  readonly failure: GitFailure
+  readonly gitOutput: string
 
-  constructor(command: string, stderr: string) {
-    super(`git ${command}: ${errorLine(stderr) || 'failed without an error message'}`)
+  constructor(command: string, reason: string, failure: GitFailure = 'other', stderr = '') {
+    super(`git ${command}: ${reason}`)
     this.name = 'GitError'
-    this.stderr = stderr
+    this.reason = reason
+    this.failure = failure
+    this.gitOutput = errorLine(stderr)
+  }
+}
+
+/** Git exceeded a limit of ours. A retry would exceed it again, so callers record the fact as too large. */
+export class GitLimitError extends GitError {}
+
+/** The result, or that of `otherwise` if git exceeds a limit. */
+export async function withinLimit<T>(result: Promise<T>, otherwise: () => T | Promise<T>): Promise<T> {
+  try {
+    return await result
+  } catch (error) {
+    if (error instanceof GitLimitError) return otherwise()
+    throw error
   }
 }
 
@@ -53,7 +84,7 @@ export async function git(args: string[], options: GitOptions = {}): Promise<Buf
   const { maxBytes = 64 * megabyte } = options
   for await (const chunk of gitOutput(args, options)) {
     size += chunk.length
-    if (size > maxBytes) throw new GitError(args[0] ?? '', `printed more than ${maxBytes} bytes`)
+    if (size > maxBytes) throw new GitLimitError(args[0] ?? '', `printed more than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
@@ -73,7 +104,14 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
   gitRuns.started++
   lowerPriority(child)
   const kill = () => killProcessGroup(child)
-  const timer = setTimeout(kill, timeoutMs)
+  const deadline = startDeadline(timeoutMs, kill)
+  let usedTooMuchMemory = false
+  // A tree that names itself a thousand times takes a few bytes on disk and gigabytes in a list of paths.
+  const memoryCheck = setInterval(() => {
+    if (child.pid === undefined || memoryOf(child.pid) <= memoryLimitBytes) return
+    usedTooMuchMemory = true
+    kill()
+  }, memoryCheckIntervalMs)
   signal?.addEventListener('abort', kill, { once: true })
   let stderr = ''
   child.stderr?.on('data', (chunk) => {
@@ -89,7 +127,11 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
   child.stdin?.end(input)
   let finished = false
   try {
-    if (child.stdout !== null) for await (const chunk of child.stdout) yield chunk as Buffer
+    for await (const chunk of child.stdout ?? []) {
+      deadline.pause()
+      yield chunk as Buffer
+      deadline.resume()
+    }
     const code = await exited.catch((error: NodeJS.ErrnoException) => {
       gitRuns.failed++
       throw new GitError(command, error.code === 'ENOENT' ? 'git is not installed' : error.message)
@@ -97,13 +139,45 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
     finished = true
     if (code !== 0) {
       gitRuns.failed++
-      throw new GitError(command, child.signalCode === null ? stderr : 'timed out')
+      if (usedTooMuchMemory) {
+        const limit = `${Math.floor(memoryLimitBytes / megabyte)} MB`
+        throw new GitLimitError(command, `needs more than ${limit} of memory (GIT_MEMORY_LIMIT)`)
+      }
+      if (deadline.isOver()) throw new GitLimitError(command, 'timed out', 'connection')
+      if (child.signalCode !== null) throw new GitError(command, 'timed out', 'connection')
+      const failure = failureOf(stderr)
+      throw new GitError(command, reasonOf(failure), failure, stderr)
     }
   } finally {
-    clearTimeout(timer)
+    deadline.pause()
+    clearInterval(memoryCheck)
     running.delete(child)
     signal?.removeEventListener('abort', kill)
     if (!finished) kill()
+  }
+}
+
+/** Calls `onEnd` after this long, not counting pauses. */
+function startDeadline(timeoutMs: number, onEnd: () => void) {
+  let leftMs = timeoutMs
+  let resumedAt = 0
+  let timer: NodeJS.Timeout | undefined
+  let isOver = false
+  const resume = () => {
+    resumedAt = performance.now()
+    timer = setTimeout(() => {
+      isOver = true
+      onEnd()
+    }, leftMs)
+  }
+  resume()
+  return {
+    resume,
+    pause() {
+      clearTimeout(timer)
+      leftMs -= performance.now() - resumedAt
+    },
+    isOver: () => isOver,
   }
 }
 
@@ -158,7 +232,7 @@ function environment(): NodeJS.ProcessEnv {
     GIT_OPTIONAL_LOCKS: '0',
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_ATTR_NOSYSTEM: '1',
-    GIT_SSH_COMMAND: 'ssh -oBatchMode=yes -oConnectTimeout=10 -oServerAliveInterval=15 -oServerAliveCountMax=4',
+    GIT_SSH_COMMAND: machineSshCommand(),
   }
 }
 

@@ -18,5 +18,7 @@ export function createLogger(level: string): Logger {
 function serializeError(error: unknown): object {
   if (!(error instanceof Error)) return { message: 'a value that is not an Error was thrown' }
   const { name, message, stack } = error
-  return { name, message, stack, code: 'code' in error ? error.code : undefined }
+  // One line without control characters, which tenants do not get to see: a git server may have written it.
+  const gitOutput = 'gitOutput' in error ? error.gitOutput : undefined
+  return { name, message, stack, code: 'code' in error ? error.code : undefined, gitOutput }
 }

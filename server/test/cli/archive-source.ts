@@ -79,7 +79,9 @@ export async function serviceOn(engine: Engine, database: TestDatabase, like: Te
 }
 
 export function settings(url: string, secretKey: Buffer | null): NodeJS.ProcessEnv {
-  return { DATABASE_URL: url, ...(secretKey && { PROMPTLEDGER_SECRET_KEY: secretKey.toString('hex') }) }
+  // The repositories of the tests are folders on this machine.
+  const local = { ALLOW_LOCAL_REPOSITORIES: '1' }
+  return { DATABASE_URL: url, ...local, ...(secretKey && { PROMPTLEDGER_SECRET_KEY: secretKey.toString('hex') }) }
 }
 
 export async function json(env: NodeJS.ProcessEnv, args: string[]): Promise<Printed> {
@@ -102,6 +104,13 @@ export function webhook({ headers, body }: { headers: Record<string, string>; bo
 }
 
 export type Everything = Awaited<ReturnType<typeof archivedRows>>
+
+/** Rows as an import stores them: only the operator of this service can say that a repository is theirs. */
+export function asImported(all: Everything): Everything {
+  const columns = Object.keys(archiveTables.find(({ name }) => name === 'repositories')?.columns ?? {})
+  const place = columns.indexOf('connected_by_operator')
+  return { ...all, repositories: (all.repositories ?? []).map((row) => row.with(place, '0')) }
+}
 
 /** The rows of one organisation. */
 export function onlyOf(all: Everything, organisationId: number): Everything {

@@ -12,6 +12,7 @@ import { syncOnce } from '../../src/follow/worker.ts'
 import { archiveTables } from '../../src/store/sql/archive-tables.ts'
 
 import {
+  asImported,
   assertRejected,
   folder,
   json,
@@ -161,7 +162,7 @@ for (const source of engines) {
         ])
         const { id } = filled.tenant.organisation
         assert.deepEqual({ organisation_id, moved }, { organisation_id: id, moved: {} })
-        assert.deepEqual(await archivedRows(database.url), onlyOf(await archivedRows(service.url), id))
+        assert.deepEqual(await archivedRows(database.url), asImported(onlyOf(await archivedRows(service.url), id)))
       })
     }
   })
@@ -291,7 +292,7 @@ onEachEngine('An imported organisation', (engine) => {
     await json(settings(left.url, newKey), ['import', 'organisation', file, '--leave-secrets'])
     assert.deepEqual(
       (await archivedRows(left.url)).repositories,
-      onlyOf(await archivedRows(service.url), filled.tenant.organisation.id).repositories,
+      asImported(onlyOf(await archivedRows(service.url), filled.tenant.organisation.id)).repositories,
     )
   })
 

@@ -17,9 +17,13 @@ describe('Settings', () => {
       firstRun: true,
       publicUrl: null,
       secretKey: null,
+      oldSecretKeys: [],
       allowLocalRepositories: false,
       allowRepositoryRedirects: false,
+      allowPrivateRepositoryAddresses: false,
+      allowMachineSshKeys: false,
       repositorySizeLimitMb: 2048,
+      gitMemoryLimitMb: 256,
       syncConcurrency: 4,
       repositoriesPerOrganisation: 100,
       inboxLimitMb: 100,
@@ -33,6 +37,16 @@ describe('Settings', () => {
     assert.equal(readConfig({ DATABASE_URL: 'sqlite:x.db' }).dataDir, '.')
     assert.equal(readConfig({ DATABASE_URL: 'postgres://h/d' }).dataDir, 'data')
     assert.equal(readConfig({ DATABASE_URL: 'sqlite:x.db', DATA_DIR: '/srv' }).dataDir, '/srv')
+  })
+
+  test('old secret keys are a list, and one that is malformed is rejected', () => {
+    const [first, second] = ['11'.repeat(32), '22'.repeat(32)]
+    const { oldSecretKeys } = readConfig({ PROMPTLEDGER_OLD_SECRET_KEYS: `${first}, ${second}` })
+    assert.deepEqual(
+      oldSecretKeys.map((key) => key.toString('hex')),
+      [first, second],
+    )
+    assert.throws(() => readConfig({ PROMPTLEDGER_OLD_SECRET_KEYS: `${first},short` }), /OLD_SECRET_KEYS must be keys/)
   })
 
   test('settings cannot be changed after they are read', () => {

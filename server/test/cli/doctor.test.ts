@@ -361,9 +361,9 @@ onEachEngine('The doctor', (engine) => {
     const folder = await mkdtemp(join(tmpdir(), 'promptledger-path-'))
     process.env.PATH = folder
     try {
-      await assertFinds(used, { check: 'git', message: /git is not installed/, fix: /Install git 2\.31 or newer/ })
-      writeFileSync(join(folder, 'git'), '#!/bin/sh\necho git version 2.30.9\n', { mode: 0o755 })
-      await assertFinds(used, { check: 'git', message: /2\.30\.9 is too old/, fix: /Install git 2\.31 or newer/ })
+      await assertFinds(used, { check: 'git', message: /git is not installed/, fix: /Install git 2\.37 or newer/ })
+      writeFileSync(join(folder, 'git'), '#!/bin/sh\necho git version 2.36.9\n', { mode: 0o755 })
+      await assertFinds(used, { check: 'git', message: /2\.36\.9 is too old/, fix: /Install git 2\.37 or newer/ })
     } finally {
       process.env.PATH = path
     }

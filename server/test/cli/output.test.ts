@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
 import { before, describe, test } from 'node:test'
 import { runCli, runCliJson } from '../../../testing/cli.ts'
 import { sqlite } from '../../../testing/engines.ts'
+import { openTestStore } from '../../../testing/service.ts'
+import { operator } from '../../src/domain/access/audit.ts'
+import { newPrompt } from '../../src/domain/prompt.ts'
 
 describe('The output of the CLI', () => {
   let url: string
@@ -58,5 +62,63 @@ describe('The output of the CLI', () => {
     assert.match((await run(['migrate'])).stdout, /^The database is at version \d+\.\n$/)
     assert.match((await run(['--help'])).stdout, /Usage: promptledger/)
     assert.match((await run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/)
+  })
+
+  test('hidden and control characters in stored text are printed as escapes, and the JSON has the same value', async (t) => {
+    const name = 'pay\u202epal\u{e0041}\u001b[2J\u2028\r\nacme 👩‍💻'
+    const store = await openTestStore(url)
+    t.after(() => store.close())
+    // Validation rejects such a name today, but an older database or a git path can contain it.
+    const organisation = await store.organisations.create({ name, plan: 'free', createdAt: 0 })
+    await store.prompts.create({ ...newPrompt(organisation.id, 'p', 0), name }, operator)
+    const escaped = 'pay\\u{202e}pal\\u{e0041}\\u{1b}[2J\\u{2028}\\u{d}'
+    const listed = await run(['prompt', 'list', '--org', String(organisation.id)])
+    assert.equal(listed.stdout.split('\n').length, 3, listed.stdout)
+    assert.ok(listed.stdout.includes(`${escaped}\\u{a}acme 👩‍💻`), listed.stdout)
+    const changed = await run(['org', 'set-plan', String(organisation.id), 'team'])
+    assert.ok(changed.stdout.includes(`${escaped}\nacme 👩‍💻: team plan`), changed.stdout)
+    const json = await run(['org', 'list', '--json'])
+    assert.ok(json.stdout.includes('"pay\\u202epal\\udb40\\udc41\\u001b[2J'), json.stdout)
+    assert.ok(JSON.parse(json.stdout).some((row: { name: string }) => row.name === name))
+    const printed = listed.stdout + changed.stdout + json.stdout
+    for (const raw of ['\u202e', '\u{e0041}', '\u001b', '\r']) assert.ok(!printed.includes(raw), JSON.stringify(raw))
+  })
+
+  test('every write of the CLI to the terminal escapes its text', () => {
+    const folder = new URL('../../src/cli/', import.meta.url)
+    const lines = readdirSync(folder).flatMap((file) => readFileSync(new URL(file, folder), 'utf8').split('\n'))
+    const writes = lines.filter((line) => /process\.std(out|err)\.write|console\./.test(line))
+    assert.ok(writes.length >= 4)
+    assert.deepEqual(
+      writes.filter((line) => !/visible(Line|Json)?\(/.test(line)),
+      [],
+    )
+  })
+
+  test('an error with line breaks is printed on one line', async () => {
+    const file = 'missing\n\u001b[2Jpromptledger: done'
+    const { code, stderr } = await runCli({ DATABASE_URL: 'sqlite::memory:' }, ['restore', file])
+    assert.equal(code, 1)
+    assert.match(stderr, /^promptledger: Cannot read missing\\u\{a\}\\u\{1b\}\[2Jpromptledger: done: [^\n]+\n$/)
+  })
+
+  test('hidden characters of an argument are escaped in error messages', async () => {
+    const failed = await run(['prompt', 'delete', 'pmt_\u202e'])
+    assert.match(failed.stderr, /prompt pmt_\\u\{202e\}/)
+    const wrong = await run(['non\u202esense'])
+    assert.match(wrong.stderr, /non\\u\{202e\}sense/)
+    assert.equal(wrong.code, 2)
+  })
+
+  test('an organisation, a prompt and a key cannot be named with hidden characters', async () => {
+    for (const args of [
+      ['org', 'create', 'pay\u202epal'],
+      ['prompt', 'create', '--org', '1', '--name', 'a\u{e0041}b'],
+      ['key', 'create', '--org', '1', '--name', 'a\u2066b'],
+    ]) {
+      const { code, stderr } = await run(args)
+      assert.equal(code, 1)
+      assert.match(stderr, /^promptledger: name must not contain hidden characters, but has .* at character \d+\n$/)
+    }
   })
 })

@@ -12,6 +12,8 @@ import { GitRepository } from '../../../testing/git-repository.ts'
 import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
 import { type RunningProcess, startServe } from '../../../testing/processes.ts'
 import { queryRows } from '../../../testing/rows.ts'
+import { createSshKey, noSshd, Sshd } from '../../../testing/sshd.ts'
+import { sshFingerprint } from '../../src/domain/repositories/ssh-key.ts'
 
 interface Connected {
   id: number
@@ -32,7 +34,11 @@ const repositoryFields = [
   'webhook_url',
   'last_delivery_at',
   'last_sync_at',
+  'sync_age_seconds',
+  'stale',
   'last_error',
+  'ssh_public_key',
+  'ssh_host_key',
   'created_at',
 ]
 const deliveryFields = ['id', 'event', 'state', 'attempts', 'error', 'received_at', 'next_attempt_at', 'finished_at']
@@ -122,12 +128,15 @@ onEachEngine('The repo commands', (engine) => {
       'forge',
       'url',
       'default_branch',
+      'ssh_public_key',
+      'ssh_host_key',
       'webhook_url',
       'webhook_secret',
       'prompts',
       'entries',
     ])
-    assert.deepEqual(rest, { forge: 'github', url: git.remote, default_branch: 'main', entries: 3 })
+    const noKey = { ssh_public_key: null, ssh_host_key: null }
+    assert.deepEqual(rest, { forge: 'github', url: git.remote, default_branch: 'main', ...noKey, entries: 3 })
     assert.match(webhook_url, new RegExp(`^${command.address()}/webhooks/[0-9A-Za-z]{24}$`))
     assert.match(webhook_secret, /^[0-9a-f]{64}$/)
     assert.deepEqual(
@@ -187,6 +196,39 @@ onEachEngine('The repo commands', (engine) => {
     }
     const back = await json<Connected>(connectArguments(git))
     assert.deepEqual([back.id, back.prompts, back.entries], [id, prompts, 5])
+  })
+
+  test('a deploy key is read from an environment variable or generated, and its public half is printed', {
+    skip: noSshd,
+  }, async () => {
+    const [git, sshd, key] = [createRemote(), new Sshd(), createSshKey()]
+    await sshd.start()
+    sshd.authorise(key.publicKey)
+    const url = sshd.url(git.remote)
+    const args = ['repo', 'connect', '--org', command.org(), '--forge', 'github', '--url', url, '--path']
+    const connected = await json<Connected & { ssh_public_key: string; ssh_host_key: string }>(
+      [...args, 'prompts/p.md', '--ssh-key-env', 'MY_KEY', '--ssh-host-key', sshd.hostKey.publicKey],
+      { MY_KEY: key.privateKey },
+    )
+    assert.deepEqual(
+      [connected.entries, connected.ssh_public_key, connected.ssh_host_key],
+      [2, key.publicKey, sshd.hostKey.publicKey],
+    )
+    const generated = await run([...args, 'prompts/q.md', '--generate-ssh-key'])
+    assert.equal(generated.code, 0, generated.stderr)
+    const [, id, publicKey] =
+      /^Connected repository (\d+),.*Deploy key +(ssh-ed25519 \S+)\n/s.exec(generated.stdout) ?? []
+    assert.ok(generated.stdout.includes(`Host key        ssh-ed25519 ${sshFingerprint(sshd.hostKey.publicKey)}`))
+    assert.match(generated.stdout, /Add it to the repository on the forge, with read access only\./)
+    sshd.authorise(publicKey as string)
+    const synced = await json<{ state: string; new_entries: number }>(['repo', 'sync', id as string])
+    assert.equal(synced.state, 'following')
+    const rejected = await run([...args, '*.md', '--ssh-key-env', 'MY_KEY'], { MY_KEY: 'x' })
+    assert.match(rejected.stderr, /^promptledger: --ssh-key-env must be a private key in OpenSSH's format/)
+    const missing = await run([...args, '*.md', '--ssh-host-key', sshd.hostKey.publicKey])
+    assert.match(missing.stderr, /^promptledger: --ssh-host-key needs --ssh-key-env or --generate-ssh-key/)
+    const rows = JSON.stringify(await queryRows(command.url(), 'select * from repositories'))
+    assert.ok(!rows.includes('PRIVATE KEY') && !rows.includes(key.privateKey.split('\n')[2] as string))
   })
 
   test('a token and a secret are read from environment variables and never shown or stored in plain text', async () => {

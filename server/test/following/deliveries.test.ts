@@ -45,7 +45,7 @@ onEachEngine('Processing deliveries', (engine) => {
       await assert.rejects(syncOnce(service.syncContext, scenario.repository.id))
       const [delivery] = await deliveriesOf(scenario)
       assert.partialDeepStrictEqual(delivery, { state: 'pending', attempts: i + 1 })
-      assert.match(delivery?.error as string, /does not appear to be a git repository/)
+      assert.match(delivery?.error as string, /the repository does not exist, or the server requires/)
       assert.equal(Date.parse(delivery?.next_attempt_at as string), service.now + seconds * secondMs)
       service.now += seconds * secondMs - 1
       assert.ok(!(await isDue(scenario)), 'it is due before the delay is over')
@@ -77,7 +77,7 @@ onEachEngine('Processing deliveries', (engine) => {
     const triedForMs = await retryUntilFailed()
     assert.ok(triedForMs > 6 * day && triedForMs < 8 * day, `it was tried for ${triedForMs} ms`)
     const [failed] = await deliveriesOf(scenario)
-    assert.match(failed?.error as string, /does not appear to be a git repository/)
+    assert.match(failed?.error as string, /the repository does not exist, or the server requires/)
     assert.equal(failed?.next_attempt_at, null)
 
     assert.equal(await scenario.send(push), 202)

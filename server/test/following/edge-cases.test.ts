@@ -247,7 +247,7 @@ onEachEngine('Edge cases of the history', (engine) => {
       s.forge.pull({ ...merged, at: '2026-03-03T00:00:00Z' }),
     )
     assert.deepEqual(await s.deliveryStates(), ['done', 'done'])
-    assert.deepEqual(await service.store.facts.unsettledPulls(s.repository), [])
+    assert.deepEqual(await Array.fromAsync(service.store.facts.unsettledPulls(s.repository)), [])
   })
 
   test('an oversized pull request does not block the default branch', async () => {

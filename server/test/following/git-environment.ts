@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestEnd } from '../../../testing/cleanup.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
-import type { Remote } from '../../src/git/remote.ts'
+import type { Remote } from '../../src/git/remote-access.ts'
 
 export const token = 'ghp_SECRETTOKEN0123456789'
 export const megabyte = 1024 * 1024
@@ -41,5 +41,13 @@ export function createProgram(name: string, text: string): { folder: string; PAT
 }
 
 export function remoteAt(url: string): Remote {
-  return { url, credentials: null, allowLocal: false, allowRedirects: false }
+  return {
+    url,
+    credentials: null,
+    deployKey: null,
+    allowMachineKeys: true,
+    allowLocal: false,
+    allowRedirects: false,
+    allowPrivate: true,
+  }
 }

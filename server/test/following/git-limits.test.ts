@@ -7,7 +7,7 @@ import { eventually } from '../../../testing/eventually.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { readLog } from '../../src/git/log.ts'
 import { ensureMirror, fetchBranch, type Mirror } from '../../src/git/mirror.ts'
-import { remoteEnvironment } from '../../src/git/remote.ts'
+import { remoteEnvironment } from '../../src/git/remote-access.ts'
 import { git } from '../../src/git/run.ts'
 import { createFolder, createProgram, createRemote, megabyte, remoteAt, withEnvironment } from './git-environment.ts'
 
@@ -95,7 +95,7 @@ describe('The limits of git', () => {
   test('git is killed when the reader of its log stops early', async () => {
     const repository = new GitRepository()
     for (let i = 0; i < 50; i++) repository.commit(`Commit ${i}\n\n${'x'.repeat(5_000)}`, { 'p.md': `${i}\n` })
-    const options = { pattern: '**', similarity: 100 }
+    const options = { pathspec: '**', matches: null, similarity: 100, maxFiles: 100, isKnown: () => false }
     for await (const _ of readLog(join(repository.checkout, '.git'), ['HEAD'], options)) break
     await eventually(() => !process.getActiveResourcesInfo().includes('ProcessWrap'), { timeoutMs: 2_000 })
   })

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { assertError } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { useService } from '../../../testing/service.ts'
-import { type Remote, remoteEnvironment } from '../../src/git/remote.ts'
+import { type Remote, remoteEnvironment } from '../../src/git/remote-access.ts'
 import { git } from '../../src/git/run.ts'
 import { createProgram, remoteAt, token, withEnvironment } from './git-environment.ts'
 
@@ -66,6 +66,8 @@ onEachEngine('Repositories that have moved', (engine) => {
   test('connecting a repository whose server redirects fails with a hint at the new URL', async () => {
     const stderr = "fatal: unable to access 'https://git.example/r.git/': The requested URL returned error: 302"
     const { PATH } = createProgram('git', `#!/bin/sh\necho "${stderr}" >&2\nexit 128\n`)
+    // The host does not exist, so there is no address to check.
+    service.syncContext.allowPrivateAddresses = true
     const { headers } = await service.tenant('free', 'admin')
     const payload = { forge: 'github', url: 'https://git.example/r.git', path: '**' }
     const response = await withEnvironment({ PATH }, () =>

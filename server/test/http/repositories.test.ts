@@ -39,6 +39,8 @@ onEachEngine('Repositories', (engine) => {
       last_delivery_at: null,
       last_sync_at: '2026-11-15T12:00:00.000Z',
       last_error: null,
+      ssh_public_key: null,
+      ssh_host_key: null,
       created_at: '2026-11-15T12:00:00.000Z',
       entries: 3,
     })
@@ -133,7 +135,7 @@ onEachEngine('Repositories', (engine) => {
     assert.equal(state, 'failing')
     assert.equal(Date.parse(last_delivery_at), service.now)
     assert.equal(Date.parse(last_sync_at), service.now - 1_000)
-    assert.match(last_error, /^git (fetch|ls-remote): .*does not appear to be a git repository/)
+    assert.match(last_error, /^git (fetch|ls-remote): the repository does not exist, or the server requires/)
   })
 
   test('a requested sync is due immediately', async () => {

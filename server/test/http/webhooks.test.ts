@@ -198,6 +198,14 @@ onEachEngine('Receiving deliveries', (engine) => {
     assert.equal((await scenario.history()).length, 2)
   })
 
+  test('of deliveries that arrive at the same time, each is stored once, however often it is repeated', async () => {
+    const scenario = await connectedScenario(service)
+    const pings = Array.from({ length: 45 }, () => scenario.forge.ping())
+    const statuses = await Promise.all([...pings, ...pings].map((ping) => scenario.send(ping)))
+    assert.deepEqual(new Set(statuses), new Set([202]))
+    assert.equal((await scenario.deliveryStates()).length, pings.length)
+  })
+
   test('a delivery that the forge sends twice is processed once', async () => {
     const scenario = await connectedScenario(service)
     const push = newPush(scenario)

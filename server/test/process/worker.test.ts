@@ -141,7 +141,8 @@ onEachEngine(
         body: JSON.stringify({ forge: 'github', url: 'ftp://forge.example/x', path: 'prompts/**' }),
       })
       assert.equal(response.status, 422)
-      assert.match((await response.json()).error.message, /^url must be an https:\/\//)
+      const { error } = (await response.json()) as { error: { message: string } }
+      assert.match(error.message, /^url must be an https:\/\//)
     })
 
     test('webhooks and health checks are answered while the worker process is stuck', async () => {

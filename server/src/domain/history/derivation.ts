@@ -16,6 +16,7 @@ export interface DerivedEntry extends Omit<HistoryEntry, 'id'> {
   /** The commit's position on the default branch. Null if the change did not land. */
   seq: number | null
   orphanedAt: Instant | null
+  tooLarge: boolean
 }
 
 export interface Facts {
@@ -126,6 +127,7 @@ function landedFacts(edit: Edit) {
     afterBlob: edit.newBlob,
     seq: edit.seq,
     orphanedAt: edit.orphanedAt,
+    tooLarge: edit.tooLarge,
   }
 }
 
@@ -172,11 +174,12 @@ function pullEntry(
   file: PullFile,
   facts: Pick<DerivedEntry, 'action' | 'dedupeKey' | 'createdAt' | 'actor'>,
 ): DerivedEntry {
+  const head = headOf(pull, event)
   return {
     ...facts,
     promptId: file.promptId as number,
     user: file.author,
-    commitSha: headOf(pull, event)?.sha ?? event.head,
+    commitSha: head?.sha ?? event.head,
     prNumber: pull.number,
     prUrl: pull.url,
     branchName: event.headBranch,
@@ -187,6 +190,7 @@ function pullEntry(
     afterBlob: file.newBlob,
     seq: null,
     orphanedAt: null,
+    tooLarge: head?.tooLarge === true,
   }
 }
 
@@ -212,6 +216,7 @@ function mergedEntries(pull: Pull, edits: Edit[]): DerivedEntry[] {
       createdAt: event?.at ?? last.committedAt,
       oldPath: first.oldPath,
       beforeBlob: first.oldBlob,
+      tooLarge: ordered.some(({ tooLarge }) => tooLarge),
     }
     return [entry]
   })

@@ -28,4 +28,6 @@ export interface Edit {
   heldUntil: Instant | null
   /** When a rewrite of the default branch dropped the commit. */
   orphanedAt: Instant | null
+  /** The commit exceeds the limits of a sync: some of its files were not recorded, or its message was cut. */
+  tooLarge: boolean
 }

@@ -35,6 +35,8 @@ export interface EntryDetails extends HistoryEntry {
   repositoryId: number | null
   /** The key that recorded the entry over the API. */
   keyId: number | null
+  /** The commit or pull request exceeds the limits of a sync, so not everything about it was recorded. */
+  tooLarge: boolean
   /** What the last check of the prompt's text found. */
   hiddenCharacters: HiddenStatus | null
 }
@@ -70,7 +72,7 @@ function checkPullRequest({ action, prNumber, prUrl }: Omit<HistoryEntry, 'id'>)
   validLine('prUrl', prUrl, 2_000)
 }
 
-function isWebUrl(text: string): boolean {
+export function isWebUrl(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && (url.protocol === 'https:' || url.protocol === 'http:')
 }

@@ -71,10 +71,10 @@ export interface FactStore {
   /** The earliest `heldUntil` of any edit. */
   nextHeld(repository: Repository): Promise<Instant | null>
   pulls(repository: Repository, numbers: number[]): Promise<Pull[]>
-  /** Pull requests that are open, or merged as a commit that has not been found yet. */
-  unsettledPulls(repository: Repository): Promise<Pull[]>
-  /** Every pull request that changes one of these paths. May include others. */
-  pullsTouching(repository: Repository, paths: string[]): Promise<Pull[]>
+  /** Pull requests that are open, or merged as a commit that has not been found yet, in batches of bounded size. */
+  unsettledPulls(repository: Repository): AsyncIterable<Pull[]>
+  /** Pull requests with a file that has no prompt yet, in batches of bounded size. Settled ones only if asked for. */
+  unassignedPulls(repository: Repository, includeSettled: boolean): AsyncIterable<Pull[]>
   /** The derived entries of these commits and of these pull requests. */
   entries(repository: Repository, query: { commits: string[]; pulls: number[] }): Promise<StoredEntry[]>
   countEntries(repository: Repository): Promise<number>

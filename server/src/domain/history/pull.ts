@@ -55,6 +55,8 @@ export interface PullHead {
   files: PullFile[]
   /** Identify its commits across a rebase: see `commitTrace`. */
   traces: string[]
+  /** Some of its files are not in `files`, because there are too many. Absent in documents of earlier versions. */
+  tooLarge?: boolean
 }
 
 /** Everything known about a pull request, independent of the order in which events arrived. */
@@ -117,7 +119,7 @@ export function isLandingUnknown(pull: Pull): boolean {
   const event = mergeOf(pull)
   if (event === undefined || pull.landing !== null) return false
   const head = pull.heads.find(({ sha }) => sha.startsWith(event.head))
-  return head === undefined || head.files.length > 0
+  return head === undefined || head.files.length > 0 || head.tooLarge === true
 }
 
 /** Identifies a commit across a rebase, which changes its hash but keeps the author, author date and subject. */

@@ -34,6 +34,11 @@ export function isLocalUrl(url: string): boolean {
   return url.startsWith('/') || url.startsWith('file:///')
 }
 
+/** Whether git fetches the URL over ssh. */
+export function isSshUrl(url: string): boolean {
+  return !isLocalUrl(url) && !url.startsWith('https:')
+}
+
 /** The repository's web page: as reported by the forge, or else derived from the URL. */
 export function webUrlOf({ webUrl, url }: Pick<Repository, 'webUrl' | 'url'>): string {
   if (webUrl !== null) return webUrl

@@ -1,36 +1,100 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 
 /** Encrypts secrets at rest, so reading the database does not reveal them. */
 export interface Vault {
-  encrypt(text: string): string
-  decrypt(sealed: string): string
+  encrypt(text: string, place: SecretPlace): string
+  decrypt(sealed: string, place: SecretPlace): string
+  /** Whether the value has the current format and key. */
+  isCurrent(sealed: string): boolean
+  /** Whether the value names a key that this vault has. Values in the old format name none. */
+  hasKeyOf(sealed: string): boolean
 }
+
+/**
+ * Where a secret is stored. It is part of what is authenticated: a value copied to another repository, or to a column of
+ * another kind, cannot be decrypted. The hook ID identifies the row, because it is known before the row is stored and does not
+ * change when an organisation moves to another database.
+ */
+export interface SecretPlace {
+  hookId: string
+  kind: SecretKind
+}
+
+export type SecretKind = 'token' | 'ssh_key' | 'webhook_secret'
+
+/** The columns with secrets. Both webhook secrets are of one kind, because a rotation moves one value to the other column. */
+export const sealedColumns = {
+  sealed_token: 'token',
+  sealed_ssh_key: 'ssh_key',
+  sealed_secret: 'webhook_secret',
+  sealed_old_secret: 'webhook_secret',
+} as const satisfies Record<string, SecretKind>
+
+export type SealedColumn = keyof typeof sealedColumns
 
 const algorithm = 'aes-256-gcm'
 const ivLength = 12
 const tagLength = 16
-const version = 'v1:'
+// v1:<base64>, without a key ID and a place. Still read, until the key is rotated.
+const unplaced = 'v1:'
+// v2:<key ID>:<base64>
+const placed = /^v2:([0-9a-f]{12}):/
 
-/** Takes a key of 32 bytes. */
-export function createVault(key: Buffer): Vault {
+/** Encrypts with `current`, and decrypts with any of the keys. Each has 32 bytes. */
+export function createVault(current: Buffer, old: Buffer[] = []): Vault {
+  const keys = new Map([...old, current].map((key) => [secretKeyId(key), key]))
+  const currentId = secretKeyId(current)
+
   return {
-    encrypt(text) {
+    encrypt(text, place) {
       const iv = randomBytes(ivLength)
-      const cipher = createCipheriv(algorithm, key, iv)
+      const cipher = createCipheriv(algorithm, current, iv).setAAD(authenticated(place))
       const sealed = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
-      return version + sealed.toString('base64')
+      return `v2:${currentId}:${sealed.toString('base64')}`
     },
-    decrypt(sealed) {
-      const bytes = Buffer.from(sealed.slice(version.length), 'base64')
-      try {
-        const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, ivLength), { authTagLength: tagLength })
-        decipher.setAuthTag(bytes.subarray(-tagLength))
-        return decipher.update(bytes.subarray(ivLength, -tagLength), undefined, 'utf8') + decipher.final('utf8')
-      } catch {
+    decrypt(sealed, place) {
+      const [prefix, keyId = ''] = placed.exec(sealed) ?? []
+      if (prefix === undefined) return decryptUnplaced([...keys.values()], sealed)
+      const key = keys.get(keyId)
+      if (key === undefined) {
         throw new Error(
-          'Cannot decrypt a stored secret: PROMPTLEDGER_SECRET_KEY differs from the key it was encrypted with',
+          `Cannot decrypt a stored secret: PROMPTLEDGER_SECRET_KEY differs from the key it was encrypted with, whose ID is ` +
+            `${keyId}. Add that key to PROMPTLEDGER_OLD_SECRET_KEYS`,
         )
       }
+      try {
+        return open(key, sealed.slice(prefix.length), authenticated(place))
+      } catch {
+        throw new Error('Cannot decrypt a stored secret: it is damaged, or belongs to another repository or column')
+      }
     },
+    isCurrent: (sealed) => placed.exec(sealed)?.[1] === currentId,
+    hasKeyOf: (sealed) => keys.has(placed.exec(sealed)?.[1] ?? currentId),
   }
+}
+
+/** Identifies a key without revealing anything about it. */
+export function secretKeyId(key: Buffer): string {
+  return createHmac('sha256', key).update('promptledger secret key id').digest('hex').slice(0, 12)
+}
+
+function authenticated({ hookId, kind }: SecretPlace): Buffer {
+  return Buffer.from(`repositories ${hookId} ${kind}`)
+}
+
+function decryptUnplaced(keys: Buffer[], sealed: string): string {
+  for (const key of keys) {
+    try {
+      return open(key, sealed.slice(unplaced.length), null)
+    } catch {}
+  }
+  throw new Error('Cannot decrypt a stored secret: PROMPTLEDGER_SECRET_KEY differs from the key it was encrypted with')
+}
+
+function open(key: Buffer, base64: string, authenticated: Buffer | null): string {
+  const bytes = Buffer.from(base64, 'base64')
+  const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, ivLength), { authTagLength: tagLength })
+  if (authenticated !== null) decipher.setAAD(authenticated)
+  decipher.setAuthTag(bytes.subarray(-tagLength))
+  return decipher.update(bytes.subarray(ivLength, -tagLength), undefined, 'utf8') + decipher.final('utf8')
 }

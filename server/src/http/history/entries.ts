@@ -6,6 +6,7 @@ import { notFound } from '../errors.ts'
 import { idParameter } from '../parameters.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { parseHistoryEntry, toHistoryEntryBody } from './body.ts'
+import type { ReadContents } from './contents.ts'
 import { toHiddenCharactersBody } from './hidden-characters.ts'
 import {
   entryDetailsSchema,
@@ -19,7 +20,7 @@ const errors = { 401: errorBodySchema, 403: errorBodySchema, 404: errorBodySchem
 const tags = ['History']
 
 /** Record one history entry, or get one with its texts. */
-export function historyEntryRoutes({ store, repositories, clock }: Context) {
+export function historyEntryRoutes({ store, clock }: Context, readContents: ReadContents) {
   return async (app: FastifyInstance) => {
     app.post(
       '/prompts/:prompt_id/history',
@@ -63,24 +64,15 @@ export function historyEntryRoutes({ store, repositories, clock }: Context) {
         },
         config: { roles: readerRoles },
       },
-      async (request) => {
+      async (request, reply) => {
         const { entry_id: entryId } = request.params as { entry_id: string }
         const entry = await store.history.find(request.prompt, idParameter(entryId))
         if (entry === null) throw notFound()
-        const { message, actor, path, keyId } = entry
-        const contents = await repositories.contents(entry)
+        const { message, actor, path, tooLarge, keyId } = entry
+        const contents = await readContents(request.prompt.organisationId, entry, reply)
         const hidden = toHiddenCharactersBody(entry, contents)
-        return {
-          data: {
-            ...toHistoryEntryBody(entry),
-            message,
-            actor,
-            path,
-            ...contents,
-            hidden_characters: hidden,
-            key_id: keyId,
-          },
-        }
+        const details = { message, actor, path, too_large: tooLarge, ...contents, hidden_characters: hidden, key_id: keyId }
+        return { data: { ...toHistoryEntryBody(entry), ...details } }
       },
     )
   }

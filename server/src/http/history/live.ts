@@ -6,6 +6,7 @@ import { notFound } from '../errors.ts'
 import { type Query, timeParameter } from '../parameters.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { toHistoryEntryBody } from './body.ts'
+import type { ReadContents } from './contents.ts'
 import { liveQuerySchema, liveSchema } from './schema.ts'
 
 const schema = {
@@ -28,14 +29,18 @@ const schema = {
 }
 
 /** Which version of a prompt was live at a given time. */
-export function livePromptRoute({ store, clock, repositories }: Context) {
+export function livePromptRoute({ store, clock }: Context, readContents: ReadContents) {
   return async (app: FastifyInstance) => {
-    app.get('/prompts/:prompt_id/live', { schema, config: { roles: readerRoles } }, async (request) => {
-      const at = timeParameter(request.query as Query, 'at') ?? clock()
-      const entry = await store.history.live(request.prompt, at)
-      if (entry === null) throw notFound()
-      const { after } = await repositories.contents(entry)
-      return { data: { entry: toHistoryEntryBody(entry), path: entry.path, content: after } }
-    })
+    app.get(
+      '/prompts/:prompt_id/live',
+      { schema, config: { roles: readerRoles } },
+      async (request, reply) => {
+        const at = timeParameter(request.query as Query, 'at') ?? clock()
+        const entry = await store.history.live(request.prompt, at)
+        if (entry === null) throw notFound()
+        const { after } = await readContents(request.prompt.organisationId, entry, reply)
+        return { data: { entry: toHistoryEntryBody(entry), path: entry.path, content: after } }
+      },
+    )
   }
 }

@@ -1,14 +1,16 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../context.ts'
+import { createContentsReader } from './contents.ts'
 import { historyEntryRoutes } from './entries.ts'
 import { listHistoryRoute } from './list.ts'
 import { livePromptRoute } from './live.ts'
 
 /** The changes of a prompt. */
 export function historyRoutes(context: Context) {
+  const readContents = createContentsReader(context.repositories)
   return async (app: FastifyInstance) => {
     await app.register(listHistoryRoute(context))
-    await app.register(historyEntryRoutes(context))
-    await app.register(livePromptRoute(context))
+    await app.register(historyEntryRoutes(context, readContents))
+    await app.register(livePromptRoute(context, readContents))
   }
 }

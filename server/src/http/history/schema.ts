@@ -94,6 +94,12 @@ const details = {
   message: { ...textOrNull, description: 'The commit message, or the title of the pull request' },
   actor: { ...textOrNull, description: 'The forge user who pushed, opened, merged or closed it' },
   path: { ...textOrNull, description: "Path of the prompt's file at that time" },
+  too_large: {
+    type: 'boolean',
+    description:
+      'Whether the commit or pull request exceeds the limits of a sync: some of its files are not recorded, or its ' +
+      'message is cut',
+  },
   before: {
     ...textOrNull,
     description: "The prompt's text before the change; null if there was none or git no longer has it",
@@ -123,6 +129,7 @@ export const entryDetailsSchema = {
         'message',
         'actor',
         'path',
+        'too_large',
         'before',
         'after',
         'patch',
@@ -141,6 +148,7 @@ export const entryDetailsSchema = {
         message: 'Answer in the language of the question (#42)',
         actor: 'ada',
         path: 'prompts/support.md',
+        too_large: false,
         before: 'You answer customers.\n',
         after: 'You answer customers in their language.\n',
         patch: '@@ -1 +1 @@\n-You answer customers.\n+You answer customers in their language.\n',

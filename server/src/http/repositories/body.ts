@@ -1,15 +1,26 @@
+import { invalid, invalidField } from '../../domain/errors.ts'
 import type { Delivery } from '../../domain/repositories/delivery.ts'
-import { type Repository, repositoryState } from '../../domain/repositories/repository.ts'
-import type { ConnectedRepository, RotatedSecret } from '../../domain/repositories/repository-service.ts'
+import { isStale, type Repository, repositoryState } from '../../domain/repositories/repository.ts'
+import type { ConnectedRepository, NewDeployKey, RotatedSecret } from '../../domain/repositories/repository-service.ts'
 import { webUrlOf } from '../../domain/repositories/repository-url.ts'
 import { type Instant, isoTime } from '../../domain/time.ts'
 import { forgeOf } from '../../forges/index.ts'
 import type { DeliveryBody } from './delivery-schema.ts'
-import type { ConnectedBody, RepositoryBody, RotatedSecretBody } from './schema.ts'
+import type { ConnectedBody, NewRepositoryBody, RepositoryBody, RotatedSecretBody } from './schema.ts'
+
+/** The deploy key that a new repository is to be fetched with; null for none. */
+export function requestedDeployKey(body: NewRepositoryBody): NewDeployKey | null {
+  const { ssh_key: privateKey = null, generate_ssh_key: isGenerated = false, ssh_host_key: hostKey = null } = body
+  if (isGenerated && privateKey !== null) throw invalid('Pass either ssh_key or generate_ssh_key, not both')
+  if (isGenerated || privateKey !== null) return { privateKey, hostKey }
+  if (hostKey !== null) throw invalidField('sshHostKey', 'needs ssh_key or generate_ssh_key')
+  return null
+}
 
 export function toRepositoryBody(
   repository: Repository,
   publicUrl: string,
+  now: Instant,
 ): Omit<RepositoryBody, 'prompt_count' | 'entry_count'> {
   return {
     id: repository.id,
@@ -22,7 +33,11 @@ export function toRepositoryBody(
     webhook_url: webhookUrl(repository, publicUrl),
     last_delivery_at: timeOrNull(repository.lastDeliveryAt),
     last_sync_at: timeOrNull(repository.lastSyncAt),
+    sync_age_seconds: repository.lastSyncAt === null ? null : secondsBetween(repository.lastSyncAt, now),
+    stale: isStale(repository, now),
     last_error: repository.lastError,
+    ssh_public_key: repository.sshPublicKey,
+    ssh_host_key: repository.sshHostKey,
     created_at: isoTime(repository.createdAt),
   }
 }
@@ -31,10 +46,11 @@ export function toRepositoryBody(
 export function toConnectedBody(
   { repository, secret, prompts, entryCount }: ConnectedRepository,
   publicUrl: string,
+  now: Instant,
 ): ConnectedBody {
   const webhook = { url: webhookUrl(repository, publicUrl), secret, webUrl: webUrlOf(repository) }
   return {
-    ...toRepositoryBody(repository, publicUrl),
+    ...toRepositoryBody(repository, publicUrl, now),
     webhook_secret: secret,
     set_up: forgeOf(repository.forge).setUpSteps(webhook),
     prompts: prompts.map(({ publicId, path }) => ({ id: publicId, path })),
@@ -69,6 +85,11 @@ export function toDeliveryBody(delivery: Delivery): DeliveryBody {
 
 function webhookUrl({ hookId }: Repository, publicUrl: string): string {
   return `${publicUrl}/webhooks/${hookId}`
+}
+
+/** The clock may have gone back since. */
+function secondsBetween(earlier: Instant, now: Instant): number {
+  return Math.max(0, Math.round((now - earlier) / 1_000))
 }
 
 function timeOrNull(at: Instant | null): string | null {

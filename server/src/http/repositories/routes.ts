@@ -7,7 +7,7 @@ import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema, unexpectedBodySchema } from '../error-schema.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { pageQuerySchema } from '../page-schema.ts'
-import { toConnectedBody, toRepositoryBody, toRotatedSecretBody } from './body.ts'
+import { requestedDeployKey, toConnectedBody, toRepositoryBody, toRotatedSecretBody } from './body.ts'
 import { deliveryRoutes } from './delivery-routes.ts'
 import { repositoryOf } from './repository-of.ts'
 import {
@@ -38,7 +38,7 @@ export function repositoryRoutes(context: Context) {
     const sizes = await store.facts.sizes(organisationId, ids)
     return list.map((repository) => {
       const { prompts = 0, entries = 0 } = sizes.get(repository.id) ?? {}
-      return { ...toRepositoryBody(repository, publicUrl()), prompt_count: prompts, entry_count: entries }
+      return { ...toRepositoryBody(repository, publicUrl(), clock()), prompt_count: prompts, entry_count: entries }
     })
   }
 
@@ -94,9 +94,10 @@ export function repositoryRoutes(context: Context) {
       async (request, reply) => {
         const { forge, url, path, token = null, similarity = 100 } = request.body as NewRepositoryBody
         const { organisationId } = request.access
-        const connection = { organisationId, forge, url, path, token, similarity, secret: null }
+        const deployKey = requestedDeployKey(request.body as NewRepositoryBody)
+        const connection = { organisationId, forge, url, path, token, deployKey, similarity, secret: null }
         const connected = await repositories.connect(connection, request.access, { waitMs: connectWaitMs })
-        return reply.status(201).send({ data: toConnectedBody(connected, publicUrl()) })
+        return reply.status(201).send({ data: toConnectedBody(connected, publicUrl(), clock()) })
       },
     )
 

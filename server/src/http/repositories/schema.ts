@@ -17,6 +17,22 @@ export const newRepositorySchema = {
     url: { type: 'string', description: 'https://…, ssh://… or git@host:path' },
     path: { type: 'string', description: 'A glob that selects the prompt files, such as prompts/**/*.md' },
     token: { ...textOrNull, description: 'An access token, if the repository is not public' },
+    ssh_key: {
+      ...textOrNull,
+      description:
+        "A private key in OpenSSH's format without a passphrase, for a repository that is fetched over ssh. Never returned",
+    },
+    generate_ssh_key: {
+      type: 'boolean',
+      default: false,
+      description: 'Generate a key pair for ssh. Add `ssh_public_key` to the repository on the forge',
+    },
+    ssh_host_key: {
+      ...textOrNull,
+      description:
+        'The key of the ssh server, such as `ssh-ed25519 AAAAC3…`. By default, the one that it has when you connect. Needs ' +
+        '`ssh_key` or `generate_ssh_key`',
+    },
     similarity: {
       type: 'integer',
       minimum: 1,
@@ -41,8 +57,21 @@ const repository = {
   },
   webhook_url: { type: 'string', description: 'The URL for the webhook of the forge' },
   last_delivery_at: timeOrNull,
-  last_sync_at: timeOrNull,
+  last_sync_at: { ...timeOrNull, description: 'The last successful sync' },
+  sync_age_seconds: {
+    type: ['integer', 'null'],
+    description: 'The age of the last successful sync; null before the first',
+  },
+  stale: {
+    type: 'boolean',
+    description: 'Whether no sync has succeeded for more than two hours, so that the history may be out of date',
+  },
   last_error: { ...textOrNull, description: 'Why the last sync failed' },
+  ssh_public_key: { ...textOrNull, description: 'The public half of the deploy key; null without one' },
+  ssh_host_key: {
+    ...textOrNull,
+    description: 'The only key of the ssh server that is accepted; null without a deploy key',
+  },
   created_at: { type: 'string', format: 'date-time' },
 } as const
 
@@ -57,7 +86,11 @@ const repositoryFields = [
   'webhook_url',
   'last_delivery_at',
   'last_sync_at',
+  'sync_age_seconds',
+  'stale',
   'last_error',
+  'ssh_public_key',
+  'ssh_host_key',
   'created_at',
 ] as const
 
@@ -72,7 +105,11 @@ const repositoryExample = {
   webhook_url: 'https://ledger.example.com/webhooks/Xk2mPa9Qw4Rt6Yu8Io1Zx3Cv',
   last_delivery_at: '2026-11-14T16:05:02.000Z',
   last_sync_at: '2026-11-14T16:05:03.000Z',
+  sync_age_seconds: 840,
+  stale: false,
   last_error: null,
+  ssh_public_key: null,
+  ssh_host_key: null,
   created_at: '2026-11-01T08:00:00.000Z',
 } as const
 

@@ -46,7 +46,7 @@ export function openChannel(config: Config, onEnd: (reason: string) => void): Ch
     }
     child.once('exit', (code, signal) => end(signal ?? `exit code ${code}`))
     // Without a pid, it could not even be started, and there is no exit.
-    child.once('error', (error) => child.pid === undefined && end(error.message))
+    child.on('error', (error) => child.pid === undefined && end(error.message))
   })
 
   child.on('message', (response: Response) => {

@@ -1,4 +1,3 @@
-import { setPriority } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../../config.ts'
 import { createRepositoryService } from '../../follow/repository-service.ts'
@@ -12,8 +11,6 @@ import { type Request, type Response, toPlainError, type WorkerCalls } from './m
 
 const maxConnections = 5
 const closeTimeoutMs = 500
-// Requests come first where syncs compete with them for the CPU. git, which inherits it, lowers its own further.
-const priority = 5
 
 interface Started {
   worker: Worker
@@ -52,7 +49,6 @@ function fail(error: Error): void {
 }
 
 async function start(config: Config): Promise<Started> {
-  lowerPriority()
   const log = createLogger(config.logLevel).child({ process: 'worker' })
   const store = await openStore({
     url: config.databaseUrl,
@@ -87,12 +83,4 @@ async function handle({ worker, calls }: Started, message: Request): Promise<voi
 function respond(response: Response): void {
   // The callback receives the error if the service is gone, which would otherwise be thrown.
   process.send?.(response, undefined, undefined, () => {})
-}
-
-function lowerPriority(): void {
-  try {
-    setPriority(priority)
-  } catch {
-    // Not allowed in some sandboxes, and not essential.
-  }
 }

@@ -14,6 +14,7 @@ import { sqlKeys } from '../sql/keys.ts'
 import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sql/organisations.ts'
 import { sqlPrompts } from '../sql/prompts.ts'
 import { sqlRepositories } from '../sql/repositories.ts'
+import { sqlSealedSecrets } from '../sql/sealed-secrets.ts'
 import { sqlSessions } from '../sql/sessions.ts'
 import { sqlSignalDeletion } from '../sql/signal-deletion.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
@@ -107,6 +108,7 @@ export async function openPostgresStore(
       ...postgresRetention(database),
     },
     repositories: sqlRepositories(database),
+    secrets: sqlSealedSecrets(database),
     deliveries: sqlDeliveries(database),
     facts: sqlFacts(database),
     audit: sqlAudit(database),

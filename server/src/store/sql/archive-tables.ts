@@ -97,6 +97,7 @@ export const archiveTables: ArchiveTable[] = [
       seq: 'integer',
       orphaned_at: 'integer',
       key_id: 'api_keys',
+      too_large: 'integer',
       hidden_characters: 'integer',
     },
   },
@@ -134,6 +135,7 @@ export const archiveTables: ArchiveTable[] = [
       pull: 'integer',
       held_until: 'integer',
       orphaned_at: 'integer',
+      too_large: 'integer',
     },
   },
   {

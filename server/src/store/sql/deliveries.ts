@@ -18,7 +18,7 @@ export function sqlDeliveries(database: Database): DeliveryStore {
   const received = groupCommit<Received, void>(async (batch) => {
     // A fixed order prevents deadlocks between processes that insert the same deliveries.
     const ordered = batch.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-    await database.write(ordered.map(insertDelivery))
+    await database.write(inChunks(withoutRepeats(ordered)).map(insertDeliveries))
     return batch.map(() => undefined)
   })
 
@@ -101,16 +101,46 @@ function keyOf({ repository, delivery }: Received): string {
   return `${repository.id} ${delivery.deliveryId}`
 }
 
-function insertDelivery({ repository, delivery }: Received): Statement {
-  const { deliveryId, event, body, receivedAt } = delivery
+/** One statement must not insert the same delivery twice. Deliveries without an ID are never the same. */
+function withoutRepeats(ordered: Received[]): Received[] {
+  return ordered.filter((received, i) => {
+    const previous = ordered[i - 1]
+    return received.delivery.deliveryId === null || previous === undefined || keyOf(received) !== keyOf(previous)
+  })
+}
+
+// Few sizes, because each is a statement that PostgreSQL keeps prepared.
+const chunkSizes = [32, 8, 1]
+
+/** Many rows per statement, which saves most round trips to PostgreSQL. */
+function inChunks(received: Received[]): Received[][] {
+  const chunks: Received[][] = []
+  for (let start = 0; start < received.length; ) {
+    const size = chunkSizes.find((each) => each <= received.length - start) as number
+    chunks.push(received.slice(start, start + size))
+    start += size
+  }
+  return chunks
+}
+
+function insertDeliveries(received: Received[]): Statement {
+  const rows = received.map(() => "(?, ?, ?, ?, ?, 'pending', ?, ?)")
   return statement(
     `insert into deliveries
        (organisation_id, repository_id, delivery_id, event, body, state, received_at, next_attempt_at)
-     values (?, ?, ?, ?, ?, 'pending', ?, ?)
+     values ${rows.join(', ')}
      on conflict (organisation_id, repository_id, delivery_id) do update set
        state = 'pending', attempts = 0, next_attempt_at = excluded.next_attempt_at, finished_at = null
      where deliveries.state = 'failed'`,
-    [repository.organisationId, repository.id, deliveryId, event, body, receivedAt, receivedAt],
+    received.flatMap(({ repository, delivery: { deliveryId, event, body, receivedAt } }) => [
+      repository.organisationId,
+      repository.id,
+      deliveryId,
+      event,
+      body,
+      receivedAt,
+      receivedAt,
+    ]),
   )
 }
 

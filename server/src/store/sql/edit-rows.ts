@@ -21,6 +21,7 @@ export const editColumns: TypedColumn[] = [
   { name: 'pull', type: 'bigint' },
   { name: 'held_until', type: 'bigint' },
   { name: 'orphaned_at', type: 'bigint' },
+  { name: 'too_large', type: 'bigint' },
 ]
 
 export function fromEdit(edit: Edit): Record<string, Value> {
@@ -44,6 +45,7 @@ export function fromEdit(edit: Edit): Record<string, Value> {
     pull: edit.pull,
     held_until: edit.heldUntil,
     orphaned_at: edit.orphanedAt,
+    too_large: Number(edit.tooLarge),
   }
 }
 
@@ -69,5 +71,6 @@ export function toEdit(row: Row): Edit {
     pull: row.pull as number | null,
     heldUntil: row.held_until as number | null,
     orphanedAt: row.orphaned_at as number | null,
+    tooLarge: row.too_large === 1,
   }
 }

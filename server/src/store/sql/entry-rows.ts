@@ -15,6 +15,7 @@ export const entryColumns: TypedColumn[] = [
   { name: 'after_blob', type: 'text' },
   { name: 'seq', type: 'bigint' },
   { name: 'orphaned_at', type: 'bigint' },
+  { name: 'too_large', type: 'bigint' },
 ]
 
 export function fromEntry(entry: DerivedEntry): Record<string, Value> {
@@ -37,6 +38,7 @@ export function fromEntry(entry: DerivedEntry): Record<string, Value> {
     after_blob: entry.afterBlob,
     seq: entry.seq,
     orphaned_at: entry.orphanedAt,
+    too_large: Number(entry.tooLarge),
   }
 }
 
@@ -53,5 +55,6 @@ export function toStoredEntry(row: Row): StoredEntry {
     afterBlob: row.after_blob as string | null,
     seq: row.seq as number | null,
     orphanedAt: row.orphaned_at as number | null,
+    tooLarge: row.too_large === 1,
   }
 }

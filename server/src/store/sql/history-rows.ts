@@ -5,7 +5,7 @@ import { toHiddenStatus } from './hidden-characters.ts'
 export const columns = 'id, action, user_name, user_email, commit_sha, pr_number, pr_url, branch_name, created_at'
 
 export const detailColumns = `${columns}, message, actor, path, old_path, before_blob, after_blob, repository_id, key_id,
-  hidden_characters`
+  hidden_characters, too_large`
 
 export const factColumns: TypedColumn[] = [
   { name: 'dedupe_key', type: 'text' },
@@ -51,6 +51,7 @@ export function toDetails(row: Row): EntryDetails {
     afterBlob: row.after_blob as string | null,
     repositoryId: row.repository_id as number | null,
     keyId: row.key_id as number | null,
+    tooLarge: row.too_large === 1,
     hiddenCharacters: toHiddenStatus(row.hidden_characters),
   }
 }

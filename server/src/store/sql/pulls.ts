@@ -3,9 +3,24 @@ import { isSettled, type Pull } from '../../domain/history/pull.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
 import { type Database, type Row, type Statement, statement } from './database.ts'
 
-type PullFacts = Pick<FactStore, 'pulls' | 'unsettledPulls' | 'pullsTouching'>
+type PullFacts = Pick<FactStore, 'pulls' | 'unsettledPulls' | 'unassignedPulls'>
+
+// A document has up to 1 MB: see `maxPullBytes`.
+const batchSize = 16
 
 export function sqlPulls(database: Database): PullFacts {
+  async function* batches({ organisationId, id }: Repository, condition: string): AsyncGenerator<Pull[]> {
+    const sql = `select document from pulls
+      where organisation_id = ? and repository_id = ? and number > ? and ${condition} order by number limit ${batchSize}`
+    let last = -1
+    for (;;) {
+      const pulls = (await database.rows(sql, [organisationId, id, last])).map(toPull)
+      if (pulls.length > 0) yield pulls
+      if (pulls.length < batchSize) return
+      last = (pulls.at(-1) as Pull).number
+    }
+  }
+
   return {
     async pulls({ organisationId, id }, numbers) {
       if (numbers.length === 0) return []
@@ -14,24 +29,10 @@ export function sqlPulls(database: Database): PullFacts {
       return (await database.rows(sql, [organisationId, id, JSON.stringify(numbers)])).map(toPull)
     },
 
-    async unsettledPulls({ organisationId, id }) {
-      const sql =
-        'select document from pulls where organisation_id = ? and repository_id = ? and settled = 0 order by number'
-      return (await database.rows(sql, [organisationId, id])).map(toPull)
-    },
+    unsettledPulls: (repository) => batches(repository, 'settled = 0'),
 
-    async pullsTouching({ organisationId, id }, paths) {
-      const pulls = new Map<number, Pull>()
-      for (const path of paths) {
-        // `%` and `_` in the path may match too many pull requests, which callers tolerate.
-        const rows = await database.rows(
-          'select document from pulls where organisation_id = ? and repository_id = ? and document like ?',
-          [organisationId, id, `%"path":${JSON.stringify(path).replaceAll('\\', '_')}%`],
-        )
-        for (const pull of rows.map(toPull)) pulls.set(pull.number, pull)
-      }
-      return [...pulls.values()]
-    },
+    unassignedPulls: (repository, includeSettled) =>
+      batches(repository, `${includeSettled ? '' : 'settled = 0 and '}document like '%"promptId":null%'`),
   }
 }
 

@@ -1,0 +1,151 @@
+import { roles } from '../domain/access/api-key.ts'
+import { auditActions } from '../domain/access/audit.ts'
+import { plans } from '../domain/access/plan.ts'
+import type { LastIds, NumberedTable } from '../domain/archive/archive.ts'
+import { invalidField } from '../domain/errors.ts'
+import { actions, isWebUrl } from '../domain/history/entry.ts'
+import { lookupId } from '../domain/prompt.ts'
+import { deliveryStates } from '../domain/repositories/delivery.ts'
+import { forgeNames, isHookId, validPathPattern, validSimilarity } from '../domain/repositories/repository.ts'
+import { validRepositoryUrl } from '../domain/repositories/repository-url.ts'
+import { validHostKey } from '../domain/repositories/ssh-key.ts'
+import { signalValues, validMetadata } from '../domain/signals/signal.ts'
+import { validLine } from '../domain/text.ts'
+import { yearTenThousand } from '../domain/time.ts'
+import { checkPullDocument } from './pull-document.ts'
+
+/** What the rules need to know about this service and the archive. */
+export interface RuleContext {
+  allowLocal: boolean
+  lastIds: LastIds
+}
+
+/** Throws if the value, which is not null, is not one that the service itself would have stored. */
+export type Rule = (value: string | number, context: RuleContext, field: string) => void
+
+const sha = pattern(/^[0-9a-f]{7,64}$/, 'must be a git hash')
+const sealed = pattern(/^v[12]:[0-9a-zA-Z+/=:]+$/, 'must be an encrypted value')
+const anyText: Rule = (value, _context, field) => {
+  if (!String(value).isWellFormed() || String(value).includes('\0')) throw invalidField(field, 'must be valid Unicode')
+}
+const line: Rule = (value, _context, field) => {
+  if (value !== '') validLine(field, String(value), 2_000)
+}
+const name: Rule = (value, _context, field) => {
+  validLine(field, String(value), 1_000)
+}
+const webUrl: Rule = (value, _context, field) => {
+  validLine(field, String(value), 2_000)
+  if (!isWebUrl(String(value))) throw invalidField(field, 'must be an http or https URL')
+}
+const sshKey: Rule = (value, _context, field) => {
+  if (validHostKey(String(value)) !== value) throw invalidField(field, 'must be an ssh key without a comment')
+}
+const wholeNumber: Rule = (value, _context, field) => {
+  if (Number(value) < 0 || Number(value) >= yearTenThousand) throw invalidField(field, 'is out of range')
+}
+// The position of a commit on its branch, and the result of a check, may be below zero.
+const anyNumber: Rule = () => {}
+
+/** The rules for columns that are not covered by `defaultRule`, by table. */
+const rules: Record<string, Record<string, Rule>> = {
+  organisations: { name, plan: oneOf(plans) },
+  api_keys: {
+    name,
+    role: oneOf(roles),
+    hash: pattern(/^[0-9a-f]{64}$/, 'must be a SHA-256 hash'),
+    hint: pattern(/^[0-9A-Za-z]{4}$/, 'must be four characters of a key'),
+  },
+  repositories: {
+    forge: oneOf(forgeNames),
+    url: (value, { allowLocal }) => validRepositoryUrl(String(value), allowLocal),
+    path: (value) => validPathPattern(String(value)),
+    similarity: (value) => validSimilarity(Number(value)),
+    hook_id: check(isHookId, 'must be 24 letters and digits'),
+    ssh_public_key: sshKey,
+    ssh_host_key: sshKey,
+    sealed_token: sealed,
+    sealed_ssh_key: sealed,
+    sealed_secret: sealed,
+    sealed_old_secret: sealed,
+    default_branch: check(isBranchName, 'must be a branch name'),
+    tip: sha,
+    web_url: webUrl,
+    last_error: anyText,
+  },
+  prompts: {
+    name,
+    public_id: check((text) => lookupId(text) === text, 'must be pmt_ and 24 letters and digits'),
+    path: anyText,
+  },
+  history_entries: {
+    action: oneOf(actions),
+    commit_sha: sha,
+    pr_url: webUrl,
+    message: anyText,
+    path: anyText,
+    old_path: anyText,
+    before_blob: sha,
+    after_blob: sha,
+    seq: anyNumber,
+    hidden_characters: anyNumber,
+  },
+  pulls: { document: (value, { lastIds }) => checkPullDocument(String(value), lastIds) },
+  edits: {
+    commit_sha: sha,
+    old_blob: sha,
+    new_blob: sha,
+    message: anyText,
+    path: anyText,
+    old_path: anyText,
+    seq: anyNumber,
+  },
+  deliveries: { state: oneOf(deliveryStates), body: anyText, error: anyText },
+  audit: { action: oneOf(auditActions), details: check(isJsonObject, 'must be a JSON object') },
+  idempotency_keys: { key: pattern(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters') },
+  signals: {
+    value: oneOf(signalValues),
+    metadata: (value) => {
+      if (!isJsonObject(validMetadata(String(value)))) throw invalidField('metadata', 'must be a JSON object')
+    },
+  },
+}
+
+/** The rule for a column. Text that has none of its own must be one line without control characters. */
+export function ruleFor(table: string, column: string, kind: 'text' | 'integer' | NumberedTable): Rule | null {
+  const own = rules[table]?.[column]
+  if (own !== undefined) return own
+  if (kind === 'text') return line
+  // References are checked when the file is read.
+  return kind === 'integer' ? wholeNumber : null
+}
+
+function oneOf(allowed: readonly string[]): Rule {
+  return (value, _context, field) => {
+    if (!allowed.includes(String(value))) throw invalidField(field, `must be one of ${allowed.join(', ')}`)
+  }
+}
+
+function pattern(shape: RegExp, problem: string): Rule {
+  return check((text) => shape.test(text), problem)
+}
+
+function check(isValid: (text: string) => boolean, problem: string): Rule {
+  return (value, _context, field) => {
+    if (!isValid(String(value))) throw invalidField(field, problem)
+  }
+}
+
+/** Whether git accepts the name as part of a ref, and takes it for nothing else. */
+function isBranchName(text: string): boolean {
+  return /^[^-\s:~^?*[\\\p{Cc}][^\s:~^?*[\\\p{Cc}]*$/u.test(text) && !text.includes('..') && text.length <= 1_000
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,114 @@
+import { resolve } from 'node:path'
+import { operator } from '../domain/access/audit.ts'
+import { InvalidFieldError } from '../domain/errors.ts'
+import type { ForgeName } from '../domain/repositories/repository.ts'
+import type { ConnectedRepository, NewDeployKey, RepositoryService } from '../domain/repositories/repository-service.ts'
+import { sshFingerprint } from '../domain/repositories/ssh-key.ts'
+import type { ConnectedBody } from '../http/repositories/schema.ts'
+import { formatCount } from './output.ts'
+import { clearProgress, progressBar, showProgress } from './progress.ts'
+import { secretFrom } from './with-store.ts'
+
+export interface ConnectOptions {
+  org: number
+  forge: ForgeName
+  url: string
+  path: string
+  similarity: number
+  tokenEnv?: string
+  sshKeyEnv?: string
+  generateSshKey?: boolean
+  sshHostKey?: string
+  secretEnv?: string
+}
+
+const optionOf: Record<string, string> = { sshKey: '--ssh-key-env', sshHostKey: '--ssh-host-key' }
+
+/** Connects a repository for `promptledger repo connect`, and shows the progress of its backfill. */
+export async function connectWithProgress(
+  service: RepositoryService,
+  options: ConnectOptions,
+): Promise<ConnectedRepository> {
+  const connection = {
+    organisationId: options.org,
+    forge: options.forge,
+    url: options.url.startsWith('.') ? resolve(options.url) : options.url,
+    path: options.path,
+    similarity: options.similarity,
+    token: secretFrom(options.tokenEnv),
+    deployKey: deployKeyFrom(options),
+    secret: secretFrom(options.secretEnv),
+  }
+  // Exiting through process.exit also kills git.
+  process.once('SIGINT', () => process.exit(130))
+  showProgress('Fetching the repository')
+  const onProgress = (recorded: number, total: number) => showProgress(progressBar(recorded, total, 'commits'))
+  const connected = await service
+    .connect(connection, operator, { onProgress })
+    .catch((error) => {
+      const option = error instanceof InvalidFieldError ? optionOf[error.field] : undefined
+      throw option === undefined ? error : new Error(`${option} ${error.problem}`)
+    })
+    .finally(clearProgress)
+  const { repository, backfillError } = connected
+  // A generated key works only after it has been added on the forge.
+  if (backfillError !== null && !options.generateSshKey) {
+    throw new Error(
+      `Repository ${repository.id} is connected, but could not be read: ${backfillError.message}. The service retries. ` +
+        `Run 'promptledger repo rotate-secret ${repository.id}' to get a webhook secret.`,
+    )
+  }
+  return connected
+}
+
+function deployKeyFrom({ sshKeyEnv, generateSshKey, sshHostKey }: ConnectOptions): NewDeployKey | null {
+  const privateKey = secretFrom(sshKeyEnv)
+  if (privateKey !== null || generateSshKey) return { privateKey, hostKey: sshHostKey ?? null }
+  if (sshHostKey !== undefined) throw new Error('--ssh-host-key needs --ssh-key-env or --generate-ssh-key')
+  return null
+}
+
+export function connectedJson(body: ConnectedBody) {
+  const { id, forge, url, default_branch, ssh_public_key, ssh_host_key, webhook_url, webhook_secret } = body
+  const { prompts, entries } = body
+  return {
+    id,
+    forge,
+    url,
+    default_branch,
+    ssh_public_key,
+    ssh_host_key,
+    webhook_url,
+    webhook_secret,
+    prompts,
+    entries,
+  }
+}
+
+export function describeConnected(body: ConnectedBody, backfillError: Error | null): string {
+  const { id, url, prompts, entries, webhook_url, webhook_secret, set_up } = body
+  return `Connected repository ${id}, ${url}: ${formatCount(prompts.length, 'prompt')}, ${formatCount(entries, 'entry', 'entries')}.
+${describeDeployKey(body, backfillError)}
+  Webhook URL     ${webhook_url}
+  Webhook secret  ${webhook_secret}
+
+The secret is not shown again. Add a webhook for instant updates (without one, the service checks hourly):
+
+${set_up.map((step, i) => `  ${i + 1}. ${step}`).join('\n')}`
+}
+
+function describeDeployKey({ id, ssh_public_key, ssh_host_key }: ConnectedBody, backfillError: Error | null): string {
+  if (ssh_public_key === null) return ''
+  const [type] = (ssh_host_key ?? '').split(' ')
+  const next =
+    backfillError === null
+      ? ''
+      : `
+The server does not accept the deploy key yet. Add it to the repository on the forge, with read access only. The service
+then finds the prompts within a minute, or run 'promptledger repo sync ${id}'.
+`
+  return `
+  Deploy key      ${ssh_public_key}
+  Host key        ${type} ${ssh_host_key === null ? '' : sshFingerprint(ssh_host_key)}
+${next}`
+}

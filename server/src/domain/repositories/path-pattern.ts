@@ -1,0 +1,152 @@
+import { invalidField } from '../errors.ts'
+
+/** A glob for prompt files. git gets only `pathspec`, which it can match in linear time. */
+export interface PathPattern {
+  /** Matches at least the files that the glob matches. */
+  pathspec: string
+  /** Whether the glob matches. Null if the pathspec is the glob itself. */
+  matches: ((path: string) => boolean) | null
+}
+
+type Token = { raw: string } & (
+  | { kind: 'character' }
+  | { kind: 'any' }
+  | { kind: 'class'; regexp: RegExp }
+  | { kind: 'star' }
+)
+
+/** A segment between two slashes, or `**` for any number of them. */
+type Segment = Token[] | '**'
+
+const maxStars = 16
+const maxDoubleStars = 4
+
+/** Rejects a glob that is malformed or has too many wildcards. */
+export function checkPattern(glob: string): void {
+  const segments = parse(glob)
+  const stars = segments.flatMap((segment) => (segment === '**' ? [] : segment.filter(({ kind }) => kind === 'star')))
+  if (stars.length > maxStars) throw invalidField('path', `must have at most ${maxStars} wildcards (*)`)
+  if (segments.filter((segment) => segment === '**').length > maxDoubleStars) {
+    throw invalidField('path', `must have at most ${maxDoubleStars} wildcards for folders (**)`)
+  }
+}
+
+/**
+ * git matches a glob by trial and error: with three `*` in one name, or three `**`, a hostile path takes it seconds, with
+ * more of them hours. Such a glob is matched here in linear time, and git gets a simpler one.
+ */
+export function pathPattern(glob: string): PathPattern {
+  checkPattern(glob)
+  const segments = parse(glob)
+  if (isLinearInGit(segments)) return { pathspec: glob, matches: null }
+  return { pathspec: simplified(segments), matches: (path) => matchesPath(segments, path) }
+}
+
+function parse(glob: string): Segment[] {
+  return glob.split('/').map((text) => (text === '**' ? '**' : parseSegment(text)))
+}
+
+function parseSegment(text: string): Token[] {
+  const tokens: Token[] = []
+  for (let at = 0; at < text.length; at += tokens.at(-1)?.raw.length ?? 1) {
+    const rest = text.slice(at)
+    const [raw = ''] = /^(?:\*+|\?|\\.|\[[!^]?\]?[^\]]*\]|[^[\\])/su.exec(rest) ?? []
+    if (raw === '') throw invalidField('path', `has an incomplete ${rest[0]} in ${JSON.stringify(text)}`)
+    if (raw.startsWith('*')) tokens.push({ raw, kind: 'star' })
+    else if (raw === '?') tokens.push({ raw, kind: 'any' })
+    else if (raw.startsWith('[')) tokens.push({ raw, kind: 'class', regexp: characterClass(raw) })
+    else tokens.push({ raw, kind: 'character' })
+  }
+  return tokens
+}
+
+function characterClass(raw: string): RegExp {
+  const [, negation = '', members = ''] = /^\[([!^]?)(.*)\]$/s.exec(raw) ?? []
+  if (members.includes('[:')) throw invalidField('path', 'must not use named character classes such as [:alpha:]')
+  const escaped = members.replaceAll(/\\?([^-\\])|\\(.)/gsu, (_, plain, other) => `\\u{${hex(plain ?? other)}}`)
+  try {
+    return new RegExp(`^[${negation && '^'}${escaped}]$`, 'su')
+  } catch {
+    throw invalidField('path', `has an invalid range in ${raw}`)
+  }
+}
+
+function hex(character: string): string {
+  return (character.codePointAt(0) as number).toString(16)
+}
+
+function isLinearInGit(segments: Segment[]): boolean {
+  return segments.filter((segment) => segment === '**').length <= 1 && segments.every((each) => countStars(each) <= 1)
+}
+
+function countStars(segment: Segment): number {
+  return segment === '**' ? 0 : segment.filter(({ kind }) => kind === 'star').length
+}
+
+/** The literal folders, then `**`, then the last segment with at most one `*`. */
+function simplified(segments: Segment[]): string {
+  const firstWildcard = segments.findIndex((segment) => segment === '**' || segment.some(isWildcard))
+  const last = segments.at(-1) as Segment
+  const folders = segments.slice(0, Math.min(firstWildcard, segments.length - 1)).map(rawOf)
+  if (last === '**') return [...folders, '**'].join('/')
+  const end = last.slice(last.findLastIndex(({ kind }) => kind === 'star') + 1)
+  return [...folders, '**', countStars(last) > 1 ? `*${rawOf(end)}` : rawOf(last)].join('/')
+}
+
+function isWildcard({ kind }: Token): boolean {
+  return kind !== 'character'
+}
+
+function rawOf(segment: Segment): string {
+  return segment === '**' ? segment : segment.map(({ raw }) => raw).join('')
+}
+
+function matchesPath(segments: Segment[], path: string): boolean {
+  const parts = path.split('/')
+  // Which numbers of leading parts the segments so far match.
+  let reached: boolean[] = [true]
+  for (const [i, segment] of segments.entries()) {
+    const next: boolean[] = []
+    if (segment === '**') {
+      const first = reached.indexOf(true)
+      if (first === -1) return false
+      // At the end, `**` stands for everything in a folder, but not for the folder itself.
+      if (i === segments.length - 1) return first < parts.length
+      for (let count = first; count <= parts.length; count++) next[count] = true
+    } else {
+      for (const [count, isReached] of reached.entries()) {
+        const part = parts[count]
+        if (isReached && part !== undefined && matchesSegment(segment, part)) next[count + 1] = true
+      }
+    }
+    reached = next
+  }
+  return reached[parts.length] === true
+}
+
+/** Going back to the last star is enough: an earlier one never needs to match more. */
+function matchesSegment(tokens: Token[], text: string): boolean {
+  const characters = [...text]
+  let [token, at, star, retryAt] = [0, 0, -1, 0]
+  while (at < characters.length) {
+    const current = tokens[token]
+    if (current?.kind === 'star') {
+      star = token++
+      retryAt = at
+    } else if (current !== undefined && matchesCharacter(current, characters[at] as string)) {
+      token++
+      at++
+    } else if (star !== -1) {
+      token = star + 1
+      at = ++retryAt
+    } else {
+      return false
+    }
+  }
+  return tokens.slice(token).every(({ kind }) => kind === 'star')
+}
+
+function matchesCharacter(token: Token, character: string): boolean {
+  if (token.kind === 'class') return token.regexp.test(character)
+  return token.kind === 'any' || token.raw.replace(/^\\/, '') === character
+}

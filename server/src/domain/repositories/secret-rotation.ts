@@ -1,0 +1,71 @@
+import { type SealedColumn, type SecretPlace, sealedColumns, type Vault } from './vault.ts'
+
+/** One encrypted value. */
+export interface SealedSecret {
+  organisationId: number
+  repositoryId: number
+  hookId: string
+  column: SealedColumn
+  sealed: string
+}
+
+export interface SealedSecretStore {
+  /** The secrets of up to `limit` repositories with an ID above `afterId`, in order of ID. */
+  list(afterId: number, limit: number): Promise<SealedSecret[]>
+  /** Replaces the value, unless it has changed since it was listed. Returns whether it was replaced. */
+  replace(secret: SealedSecret, sealed: string): Promise<boolean>
+}
+
+export interface Reencryption {
+  reencrypted: number
+  /** Those that none of the keys decrypts. They are left as they are. */
+  unreadable: SealedSecret[]
+}
+
+export function placeOf({ hookId, column }: Pick<SealedSecret, 'hookId' | 'column'>): SecretPlace {
+  return { hookId, kind: sealedColumns[column] }
+}
+
+const batchSize = 500
+
+/**
+ * Encrypts every secret with the current key. Safe to interrupt and to run again, and while the service changes secrets: it
+ * repeats until it finds nothing to do.
+ */
+export async function reencryptSecrets(secrets: SealedSecretStore, vault: Vault): Promise<Reencryption> {
+  let reencrypted = 0
+  for (;;) {
+    const unreadable: SealedSecret[] = []
+    let found = 0
+    for await (const secret of listSecrets(secrets)) {
+      if (vault.isCurrent(secret.sealed)) continue
+      const text = tryDecrypt(vault, secret)
+      if (text === null) {
+        unreadable.push(secret)
+        continue
+      }
+      found++
+      if (await secrets.replace(secret, vault.encrypt(text, placeOf(secret)))) reencrypted++
+    }
+    if (found === 0) return { reencrypted, unreadable }
+  }
+}
+
+export async function* listSecrets(secrets: SealedSecretStore): AsyncGenerator<SealedSecret> {
+  for (let afterId = 0; ; ) {
+    const batch = await secrets.list(afterId, batchSize)
+    const last = batch.at(-1)
+    if (last === undefined) return
+    yield* batch
+    afterId = last.repositoryId
+  }
+}
+
+/** Null if none of the keys decrypts it. */
+export function tryDecrypt(vault: Vault, secret: Pick<SealedSecret, 'hookId' | 'column' | 'sealed'>): string | null {
+  try {
+    return vault.decrypt(secret.sealed, placeOf(secret))
+  } catch {
+    return null
+  }
+}

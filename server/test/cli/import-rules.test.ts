@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { onTestEnd } from '../../../testing/cleanup.ts'
+import { onEachEngine } from '../../../testing/engines.ts'
+import { archivedRows } from '../../../testing/filled-database.ts'
+import { queryRows } from '../../../testing/rows.ts'
+import { openTestStore } from '../../../testing/service.ts'
+import { importOrganisation } from '../../src/archive/restore.ts'
+import { readConfig } from '../../src/config.ts'
+import { archiveTables } from '../../src/store/sql/archive-tables.ts'
+import { assertRejected, json, newDatabase, newFile, settings, sourceOn } from './archive-source.ts'
+
+type Edit = [table: string, column: string, value: string | number]
+
+/** Changes one column in the first row of a table that has a value there, and the checksum with it. */
+function edited(file: string, ...edits: Edit[]): string {
+  const lines = gunzipSync(readFileSync(file)).toString().trimEnd().split('\n')
+  const columnsOf = (name: string) => Object.keys(archiveTables.find((table) => table.name === name)?.columns ?? {})
+  for (const [table, column, value] of edits) {
+    const start = lines.findIndex((line) => line.startsWith(`{"table":"${table}"`))
+    const end = lines.findIndex((line, i) => i > start && !line.startsWith('['))
+    const place = columnsOf(table).indexOf(column)
+    assert.ok(place >= 0 && end > start + 1, `${table}.${column} has no row to edit`)
+    const at = lines.findIndex((line, i) => i > start && i < end && JSON.parse(line)[place] !== null)
+    lines[at] = JSON.stringify(JSON.parse(lines[at] as string).with(place, value))
+  }
+  const { end } = JSON.parse(lines.pop() as string)
+  const sha256 = createHash('sha256')
+    .update(lines.map((line) => `${line}\n`).join(''))
+    .digest('hex')
+  const target = newFile()
+  writeFileSync(target, gzipSync(`${lines.join('\n')}\n${JSON.stringify({ end: { ...end, sha256 } })}\n`))
+  return target
+}
+
+const sql = `x'); --`
+const hostile: [Edit, RegExp][] = [
+  [['organisations', 'name', 'Acme\u001b]0;pwned\u0007'], /name must not contain control characters/],
+  [['organisations', 'plan', 'unlimited'], /plan must be one of free, team, business/],
+  [['api_keys', 'name', 'ci\u009b31m'], /name must not contain control characters/],
+  [['api_keys', 'role', 'root'], /role must be one of/],
+  [['api_keys', 'hash', 'x'], /hash must be a SHA-256 hash/],
+  [['repositories', 'url', 'ext::sh -c id'], /url must be an https/],
+  [['repositories', 'url', '--upload-pack=id'], /url must be an https/],
+  [['repositories', 'path', '../../etc/*'], /path must be relative/],
+  [['repositories', 'forge', 'sourcehut'], /forge must be one of/],
+  [['repositories', 'hook_id', '../healthz'], /hook_id must be 24 letters/],
+  [['repositories', 'default_branch', '--exec=id'], /default_branch must be a branch name/],
+  [['repositories', 'default_branch', 'main:refs/heads/x'], /default_branch must be a branch name/],
+  [['repositories', 'tip', '--output=/tmp/x'], /tip must be a git hash/],
+  [['repositories', 'web_url', 'javascript:alert(1)'], /web_url must be an http or https URL/],
+  [['repositories', 'sealed_token', 'ghp_plain'], /sealed_token must be an encrypted value/],
+  [['repositories', 'ssh_host_key', 'ssh-ed25519 x\n* ssh-ed25519 y'], /sshHostKey must be a public key/],
+  [['prompts', 'public_id', 'pmt_1'], /public_id must be pmt_/],
+  [['prompts', 'name', 'a\nb'], /name must not contain control characters/],
+  [['history_entries', 'before_blob', '--batch'], /before_blob must be a git hash/],
+  [['history_entries', 'pr_url', 'javascript:alert(1)'], /pr_url must be an http or https URL/],
+  [['history_entries', 'action', sql], /action must be one of/],
+  [['edits', 'new_blob', 'HEAD:../x'], /new_blob must be a git hash/],
+  [['pulls', 'document', '[null]'], /document\.url is invalid|document is invalid/],
+  [['pulls', 'document', '{'], /document must be a JSON object/],
+  [['deliveries', 'state', 'later'], /state must be one of/],
+  [['audit', 'action', 'nothing.happened'], /action must be one of/],
+  [['signal_usage', 'used', -1_000_000], /used is out of range/],
+  [['signal_hours', 'positive', -1], /positive is out of range/],
+  [['idempotency_keys', 'key', 'a b'], /key must be 1 to 255/],
+  [['signals', 'value', 'maybe'], /value must be one of/],
+  [['signals', 'metadata', '[1]'], /metadata must be a JSON object/],
+  [['signals', 'metadata', `{"a":"${'x'.repeat(20_000)}"}`], /metadata must be at most 16384 bytes/],
+  [['signals', 'created_at', -1], /created_at is out of range/],
+]
+
+onEachEngine('An edited export', (engine) => {
+  test('a row that the service would not have stored is rejected with its table and number, and nothing is imported', async () => {
+    const { service, exported } = sourceOn(engine)
+    const database = await newDatabase(engine)
+    const config = readConfig(settings(database.url, service.secretKey))
+    const store = await openTestStore(database.url)
+    onTestEnd(() => store.close())
+    const options = { oldKey: null, leaveUnreadable: true, plan: 'free' } as const
+    for (const [edit, message] of hostile) {
+      const file = edited(exported, edit)
+      const place = new RegExp(`Row \\d+ of ${edit[0]} in \\S+ is invalid: ${message.source}.* Nothing was imported`)
+      await assert.rejects(
+        importOrganisation(store, config, file, options, () => () => {}),
+        { message: place },
+      )
+    }
+    assert.deepEqual((await archivedRows(database.url)).organisations, [])
+  })
+
+  test('a folder on this machine as URL is rejected unless the settings allow it', async () => {
+    const { service, exported } = sourceOn(engine)
+    const database = await newDatabase(engine)
+    const env = { ...settings(database.url, service.secretKey), ALLOW_LOCAL_REPOSITORIES: '0' }
+    await assertRejected(
+      env,
+      ['import', 'organisation', exported],
+      /Row 1 of repositories .+ ALLOW_LOCAL_REPOSITORIES=1/,
+    )
+    const remote = edited(exported, ['repositories', 'url', 'https://forge.example/acme.git'])
+    await json(env, ['import', 'organisation', remote])
+  })
+
+  test('the plan is the one that the operator chooses, free by default, and repositories get no rights of the operator', async () => {
+    const { service, exported } = sourceOn(engine)
+    const file = edited(exported, ['organisations', 'plan', 'business'], ['repositories', 'connected_by_operator', 1])
+    const expected: [string[], string][] = [
+      [[], 'free'],
+      [['--plan', 'team'], 'team'],
+      [['--keep-plan'], 'business'],
+    ]
+    for (const [options, plan] of expected) {
+      const database = await newDatabase(engine)
+      await json(settings(database.url, service.secretKey), ['import', 'organisation', file, ...options])
+      const [organisation] = await queryRows(database.url, 'select plan from organisations')
+      assert.equal(organisation?.plan, plan)
+      const rows = await queryRows(database.url, 'select connected_by_operator from repositories')
+      assert.deepEqual(
+        rows.map(({ connected_by_operator }) => Number(connected_by_operator)),
+        [0],
+      )
+    }
+  })
+
+  test('a secret copied from another repository is not accepted', async () => {
+    const { service, exported } = sourceOn(engine)
+    const database = await newDatabase(engine)
+    const stolen = service.syncContext.vault.encrypt('theirs', {
+      hookId: randomBytes(12).toString('hex'),
+      kind: 'token',
+    })
+    const file = edited(exported, ['repositories', 'sealed_token', stolen])
+    const message = /The secrets of 1 repository were encrypted with another secret key/
+    await assertRejected(settings(database.url, service.secretKey), ['import', 'organisation', file], message)
+  })
+})

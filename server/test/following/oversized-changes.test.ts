@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { onEachEngine } from '../../../testing/engines.ts'
+import { GitRepository } from '../../../testing/git-repository.ts'
+import { commitNestedTrees, commitRaw } from '../../../testing/hostile-trees.ts'
+import { connectedScenario, type Scenario, shortSha } from '../../../testing/scenario.ts'
+import { useService } from '../../../testing/service.ts'
+import { readDiff, readLog } from '../../src/git/log.ts'
+import { gitOutput, limitGitMemory } from '../../src/git/run.ts'
+import { commitPull } from './pull-branch.ts'
+
+const p = 'prompts/p.md'
+const megabyte = 1024 * 1024
+const everything = { pathspec: '**', matches: null, similarity: 100, maxFiles: 100, isKnown: () => false }
+
+/** Opens a pull request with this many paths in nested trees, which also changes prompts/p.md. */
+async function openNestedPull(s: Scenario, shape: { width: number; depth: number }): Promise<string> {
+  const head = commitNestedTrees(s.git, { ...shape, parent: s.git.head('main'), text: 'hostile\n' })
+  s.git.inRemote('update-ref', 'refs/pull/7/head', head)
+  await s.deliver(s.forge.pull({ action: 'opened', number: 7, head }))
+  return head
+}
+
+async function detailsOf(s: Scenario): Promise<{ too_large: boolean; message: string; commit_sha: string }> {
+  const id = await s.promptId(p)
+  const newest = (await s.historyOf(id)).at(-1)
+  return (await s.get(`/prompts/${id}/history/${newest?.id}`)).data as never
+}
+
+onEachEngine('Changes that exceed the limits', (engine) => {
+  const service = useService(engine)
+
+  test('a pull request with too many files is recorded as too large, for the prompts that it changes', async () => {
+    const s = await connectedScenario(service)
+    const head = await openNestedPull(s, { width: 100, depth: 2 })
+    assert.deepEqual((await s.summary()).slice(1), [`pr_opened ${shortSha(head)} #7`])
+    assert.equal((await detailsOf(s)).too_large, true)
+    const [pull] = await service.store.facts.pulls(s.repository, [7])
+    assert.ok((pull?.heads[0]?.files.length ?? 0) <= 1_001, 'files beyond the limit were stored')
+    const [delivery] = await service.store.deliveries.list(s.repository, 1)
+    assert.equal(delivery?.state, 'done')
+    assert.match(delivery?.error ?? '', /pull request 7 is too large/)
+  })
+
+  test('git is killed when a pull request with a million paths takes too much memory, and its prompts are recorded', async () => {
+    const s = await connectedScenario(service)
+    const head = await openNestedPull(s, { width: 1_000, depth: 2 })
+    assert.deepEqual((await s.summary()).slice(1), [`pr_opened ${shortSha(head)} #7`])
+    assert.equal((await detailsOf(s)).too_large, true)
+    const sha = s.git.commit('Next', { [p]: 'next\n' })
+    await s.push()
+    await s.advance(20)
+    assert.ok((await s.summary()).includes(`deployed ${shortSha(sha)}`), 'the default branch was not followed')
+  })
+
+  test('commits with huge messages are recorded without them, and those after them as usual', async () => {
+    const s = await connectedScenario(service)
+    const tree = (text: string) => {
+      s.git.write({ [p]: text })
+      s.git.git('add', '--all')
+      return s.git.git('write-tree')
+    }
+    let parent = s.git.head('main')
+    const huge: string[] = []
+    limitGitMemory(96 * megabyte)
+    try {
+      for (let i = 0; i < 8; i++) {
+        s.git.git(
+          'push',
+          '--quiet',
+          'origin',
+          `${s.git.git('commit-tree', '-m', 'tree', tree(`${i}\n`))}:refs/trees/${i}`,
+        )
+        const root = s.git.inRemote('rev-parse', `refs/trees/${i}^{tree}`)
+        parent = commitRaw(s.git.remote, root, parent, `Huge ${i}\n\n${'x'.repeat(20 * megabyte)}`)
+        huge.push(parent)
+      }
+      s.git.inRemote('update-ref', 'refs/heads/main', parent)
+      await s.deliver(s.forge.push({ before: s.git.head('main'), after: parent }))
+      await s.advance(20)
+    } finally {
+      limitGitMemory(256 * megabyte)
+    }
+    assert.deepEqual(
+      (await s.summary()).slice(1),
+      huge.map((sha) => `deployed ${shortSha(sha)}`),
+    )
+    const { too_large, message } = await detailsOf(s)
+    assert.equal(too_large, true)
+    assert.ok(message.length <= 20_000, `a message of ${message.length} characters was stored`)
+  })
+
+  test('any number of open pull requests is read in small batches, and a few reported ones at a time', async () => {
+    const s = await connectedScenario(service)
+    const numbers = Array.from({ length: 25 }, (_, i) => i + 1)
+    const heads = numbers.map((number) => commitPull(s, number, { [p]: `${number}\n` }))
+    await s.deliver(...numbers.map((number, i) => s.forge.pull({ action: 'opened', number, head: heads[i] as string })))
+    assert.equal((await s.deliveryStates()).filter((state) => state === 'pending').length, 5)
+    await s.sync()
+    assert.deepEqual(new Set(await s.deliveryStates()), new Set(['done']))
+    const batches = await Array.fromAsync(service.store.facts.unsettledPulls(s.repository))
+    assert.deepEqual(
+      batches.flat().map(({ number }) => number),
+      numbers,
+    )
+    assert.ok(
+      batches.every((batch) => batch.length <= 16),
+      'a batch has more than 16 pull requests',
+    )
+  })
+})
+
+test('beyond the limit of files, git log and git diff keep only known files', async () => {
+  const repository = new GitRepository()
+  const first = repository.commit('First', { 'a.md': 'a\n' })
+  const files = Object.fromEntries(
+    Array.from({ length: 20 }, (_, i) => [`f${String(i).padStart(2, '0')}.md`, `${i}\n`]),
+  )
+  const second = repository.commit('Second', files)
+  repository.push()
+  const options = { ...everything, maxFiles: 3, isKnown: (path: string) => path === 'f17.md' }
+  const kept = ['f00.md', 'f01.md', 'f02.md', 'f17.md']
+  const { files: changed, tooLarge } = await readDiff(repository.remote, first, second, options)
+  assert.deepEqual([changed.map(({ path }) => path), tooLarge], [kept, true])
+  const [commit] = await Array.fromAsync(readLog(repository.remote, [second], options))
+  assert.deepEqual([commit?.files.map(({ path }) => path), commit?.tooLarge], [kept, true])
+})
+
+test('a long message is cut while it is read', async () => {
+  const repository = new GitRepository()
+  repository.commit('First', { 'a.md': 'a\n' })
+  repository.push()
+  const tree = repository.inRemote('hash-object', '-t', 'tree', '-w', '/dev/null')
+  const sha = commitRaw(repository.remote, tree, repository.head(), `Long\n\n${'é'.repeat(megabyte)}`)
+  const [commit] = await Array.fromAsync(readLog(repository.remote, ['--no-walk', sha], everything))
+  assert.equal(commit?.tooLarge, true)
+  assert.ok((commit?.message.length ?? 0) <= 64 * 1024, 'the message was kept')
+})
+
+test('the time limit of git does not include the time that its reader takes', async () => {
+  const repository = new GitRepository()
+  repository.commit('First', { 'big.txt': 'x'.repeat(8 * megabyte) })
+  repository.push()
+  const timeoutMs = 1_000
+  let bytes = 0
+  let isFirst = true
+  for await (const chunk of gitOutput(['cat-file', 'blob', 'main:big.txt'], { mirror: repository.remote, timeoutMs })) {
+    if (isFirst) await pause(1.5 * timeoutMs)
+    isFirst = false
+    bytes += chunk.length
+  }
+  assert.equal(bytes, 8 * megabyte)
+})

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { createCipheriv, randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { onEachEngine } from '../../../testing/engines.ts'
+import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
+import { queryRows } from '../../../testing/rows.ts'
+import { useService } from '../../../testing/service.ts'
+import { operator } from '../../src/domain/access/audit.ts'
+import { generateHookId, type Repository } from '../../src/domain/repositories/repository.ts'
+import {
+  listSecrets,
+  reencryptSecrets,
+  type SealedSecret,
+  type SealedSecretStore,
+} from '../../src/domain/repositories/secret-rotation.ts'
+import { createVault, type Vault } from '../../src/domain/repositories/vault.ts'
+
+function encryptedAsV1(key: Buffer, text: string): string {
+  const iv = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', key, iv)
+  return `v1:${Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64')}`
+}
+
+onEachEngine('Rotating the secret key', (engine) => {
+  const service = useService(engine)
+
+  const storedSecrets = () => Array.fromAsync(listSecrets(service.store.secrets))
+
+  /** Connects a repository with every kind of secret, and with an old webhook secret. */
+  async function connect(vault: Vault, secret: string): Promise<Repository> {
+    const { id: organisationId } = await service.organisation()
+    const hookId = generateHookId()
+    const sealedSecret = vault.encrypt('first', { hookId, kind: 'webhook_secret' })
+    const repository = await service.store.repositories.connect(
+      {
+        organisationId,
+        forge: 'github',
+        url: 'https://github.example/acme/prompts',
+        path: '*.md',
+        similarity: 100,
+        hookId,
+        sealedToken: vault.encrypt('ghp_1', { hookId, kind: 'token' }),
+        sealedSshKey: vault.encrypt('ssh', { hookId, kind: 'ssh_key' }),
+        sealedSecret,
+        createdAt: service.now,
+      },
+      operator,
+    )
+    assert.ok(repository)
+    const sealed = vault.encrypt(secret, { hookId, kind: 'webhook_secret' })
+    const replaced = { sealed, oldUntil: service.now + 3_600_000 }
+    return service.store.repositories.rotateSecret(repository, replaced, service.now, operator)
+  }
+
+  async function startRotation() {
+    await queryRows(service.url, 'delete from repositories')
+    const oldKey = randomBytes(32)
+    const oldVault = createVault(oldKey)
+    const repositories = [await connect(oldVault, 'secret-1'), await connect(oldVault, 'secret-2')] as const
+    const newKey = randomBytes(32)
+    const vault = createVault(newKey, [oldKey])
+    service.syncContext.vault = vault
+    return { repositories, oldKey, newKey, vault }
+  }
+
+  /** Both repositories accept deliveries signed with their secret. */
+  async function assertAccepted(repositories: readonly Repository[]): Promise<void> {
+    for (const [i, { hookId }] of repositories.entries()) {
+      const { headers, body } = deliveriesFrom('github', `secret-${i + 1}`).ping()
+      const response = await service.app.inject({
+        method: 'POST',
+        url: `/webhooks/${hookId}`,
+        headers: { 'content-type': 'application/json', ...headers },
+        payload: body,
+      })
+      assert.equal(response.statusCode, 202, response.body)
+    }
+  }
+
+  test('every secret is encrypted with the new key, and deliveries are accepted before, during and after', async () => {
+    const { repositories, newKey, vault } = await startRotation()
+    assert.equal((await storedSecrets()).length, 8)
+    const { list, replace } = service.store.secrets
+    const observed: SealedSecretStore = {
+      list,
+      async replace(secret, sealed) {
+        await assertAccepted(repositories)
+        return replace(secret, sealed)
+      },
+    }
+    assert.deepEqual(await reencryptSecrets(observed, vault), { reencrypted: 8, unreadable: [] })
+    assert.ok((await storedSecrets()).every(({ sealed }) => vault.isCurrent(sealed)))
+    service.syncContext.vault = createVault(newKey)
+    await assertAccepted(repositories)
+    assert.deepEqual(await reencryptSecrets(service.store.secrets, vault), { reencrypted: 0, unreadable: [] })
+  })
+
+  test('secrets in the format of earlier versions stay valid, and are replaced', async () => {
+    const { repositories, oldKey, newKey, vault } = await startRotation()
+    const { id } = repositories[0]
+    const sealed = encryptedAsV1(oldKey, 'secret-1')
+    await queryRows(service.url, `update repositories set sealed_secret = '${sealed}' where id = ${id}`)
+    await assertAccepted(repositories)
+    assert.equal((await reencryptSecrets(service.store.secrets, vault)).reencrypted, 8)
+    service.syncContext.vault = createVault(newKey)
+    await assertAccepted(repositories)
+  })
+
+  test('an interrupted rotation leaves every secret readable, and continues when it is run again', async () => {
+    const { repositories, vault } = await startRotation()
+    const { list, replace } = service.store.secrets
+    let left = 3
+    const failing: SealedSecretStore = {
+      list,
+      async replace(secret, sealed) {
+        if (left-- === 0) throw new Error('killed')
+        return replace(secret, sealed)
+      },
+    }
+    await assert.rejects(reencryptSecrets(failing, vault), /killed/)
+    await assertAccepted(repositories)
+    assert.equal((await reencryptSecrets(service.store.secrets, vault)).reencrypted, 5)
+    assert.ok((await storedSecrets()).every(({ sealed }) => vault.isCurrent(sealed)))
+  })
+
+  test('a webhook secret that is replaced during the rotation is not overwritten', async () => {
+    const { repositories, oldKey, vault } = await startRotation()
+    const [repository] = repositories
+    const { list, replace } = service.store.secrets
+    let replaced: SealedSecret | null = null
+    const racing: SealedSecretStore = {
+      list,
+      async replace(secret, sealed) {
+        if (replaced === null && secret.column === 'sealed_secret') {
+          replaced = secret
+          // As a process does that does not have the new key yet.
+          service.syncContext.vault = createVault(oldKey)
+          await service.repositories.rotateSecret(repository, 3_600_000, operator)
+          service.syncContext.vault = vault
+        }
+        return replace(secret, sealed)
+      },
+    }
+    await reencryptSecrets(racing, vault)
+    const secrets = await storedSecrets()
+    assert.ok(secrets.every(({ sealed }) => vault.isCurrent(sealed)))
+    const texts = secrets
+      .filter(({ repositoryId }) => repositoryId === repository.id)
+      .map(({ hookId, column, sealed }) => [column, vault.decrypt(sealed, { hookId, kind: kindOf(column) })])
+    const { sealed_secret: current, sealed_old_secret: old } = Object.fromEntries(texts)
+    assert.equal(old, 'secret-1')
+    assert.notEqual(current, old)
+  })
+
+  test('a secret that none of the keys decrypts is reported and left unchanged', async () => {
+    const { repositories, vault } = await startRotation()
+    const { id, hookId } = repositories[0]
+    const foreign = createVault(randomBytes(32)).encrypt('lost', { hookId, kind: 'token' })
+    await queryRows(service.url, `update repositories set sealed_token = '${foreign}' where id = ${id}`)
+    const { reencrypted, unreadable } = await reencryptSecrets(service.store.secrets, vault)
+    assert.equal(reencrypted, 7)
+    assert.deepEqual(
+      unreadable.map(({ repositoryId, column, sealed }) => [repositoryId, column, sealed]),
+      [[id, 'sealed_token', foreign]],
+    )
+    assert.ok((await storedSecrets()).some(({ sealed }) => sealed === foreign))
+  })
+})
+
+function kindOf(column: SealedSecret['column']) {
+  if (column === 'sealed_token') return 'token'
+  return column === 'sealed_ssh_key' ? 'ssh_key' : 'webhook_secret'
+}
