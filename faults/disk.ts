@@ -26,7 +26,7 @@ interface DiskFailure {
 /** The disk is full, every write fails, or another process locks the file, again and again; at last the file is read-only. */
 export const disk: Fault = {
   name: 'disk',
-  title: 'disk full, file read-only and database locked',
+  title: 'a full disk, a read-only file and a locked database',
   engines: ['sqlite'],
   times: { full: 5, short: 1 },
   async run({ folder, times, random }) {
