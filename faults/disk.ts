@@ -46,8 +46,8 @@ export const disk: Fault = {
       }
       await senders.stop()
       const totals = await reconcile(service.port, accounts, senders)
-      const lied = totals['unknown but stored']
-      if (lied > 0) throw new Error(`${lied} signals were answered with 500 and are stored`)
+      const storedDespite500 = totals['unknown but stored']
+      if (storedDespite500 > 0) throw new Error(`${storedDespite500} signals were answered with 500 and are stored`)
       await service.stop()
       checkIntegrity(file)
       await checkReadOnlyStart(file)
@@ -55,7 +55,7 @@ export const disk: Fault = {
       await reconcile(restarted.port, accounts, senders)
       await restarted.stop()
       const names = failures.map(({ name }) => name).join(', ')
-      const skipped = mounted ? '' : '; full disk NOT tried, which requires the right to mount one'
+      const skipped = mounted ? '' : '; full disk NOT tried, which requires the privilege to mount one'
       return {
         tried: `${times} × ${names}; start on a read-only file${skipped}`,
         ...totals,
@@ -68,7 +68,7 @@ export const disk: Fault = {
   },
 }
 
-/** Mounts a disk of 48 MB. False without the right to. */
+/** Mounts a disk of 48 MB. False without the privilege to mount. */
 async function mountSmallDisk(mountPoint: string): Promise<boolean> {
   return run('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'promptledger', mountPoint]).then(
     () => true,
