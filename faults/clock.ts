@@ -51,7 +51,7 @@ export const clock: Fault = {
       }
       await pause(200)
       await senders.stop()
-      // The usage of all months is visible only from the last.
+      // The usage API lists the current month and those before it.
       service.now = end
       const totals = await reconcile(port, accounts, senders)
       if (totals.unknown > 0) throw new Error(`${totals.unknown} signals were not answered`)

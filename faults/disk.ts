@@ -26,7 +26,7 @@ interface DiskFailure {
 /** The disk is full, every write fails, or another process locks the file, again and again; at last the file is read-only. */
 export const disk: Fault = {
   name: 'disk',
-  title: 'disk full, file read-only and database locked',
+  title: 'a full disk, a read-only file and a locked database',
   engines: ['sqlite'],
   times: { full: 5, short: 1 },
   async run({ folder, times, random }) {
@@ -46,8 +46,8 @@ export const disk: Fault = {
       }
       await senders.stop()
       const totals = await reconcile(service.port, accounts, senders)
-      const lied = totals['unknown but stored']
-      if (lied > 0) throw new Error(`${lied} signals were answered with 500 and are stored`)
+      const storedDespite500 = totals['unknown but stored']
+      if (storedDespite500 > 0) throw new Error(`${storedDespite500} signals were answered with 500 and are stored`)
       await service.stop()
       checkIntegrity(file)
       await checkReadOnlyStart(file)
@@ -55,7 +55,7 @@ export const disk: Fault = {
       await reconcile(restarted.port, accounts, senders)
       await restarted.stop()
       const names = failures.map(({ name }) => name).join(', ')
-      const skipped = mounted ? '' : '; full disk NOT tried, which requires the right to mount one'
+      const skipped = mounted ? '' : '; full disk NOT tried, which requires the privilege to mount one'
       return {
         tried: `${times} × ${names}; start on a read-only file${skipped}`,
         ...totals,
@@ -68,7 +68,7 @@ export const disk: Fault = {
   },
 }
 
-/** Mounts a disk of 48 MB. False without the right to. */
+/** Mounts a disk of 48 MB. False without the privilege to mount. */
 async function mountSmallDisk(mountPoint: string): Promise<boolean> {
   return run('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'promptledger', mountPoint]).then(
     () => true,

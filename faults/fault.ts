@@ -19,7 +19,7 @@ export interface Outcome {
   [observation: string]: string | number
 }
 
-/** A failure and the guarantees that hold in spite of it. A broken guarantee is thrown. */
+/** A failure, and the guarantees that must hold despite it. `run` throws if one does not. */
 export interface Fault {
   /** For `--only`. */
   name: string

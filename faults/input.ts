@@ -21,7 +21,7 @@ const maxGrowthMb = 20
 /** Generated requests, valid and with mistakes, and hostile bytes. `times` counts them. */
 export const input: Fault = {
   name: 'input',
-  title: 'bad input: generated requests, hostile bytes and odd ids',
+  title: 'generated, malformed and hostile requests',
   engines: ['sqlite', 'postgres'],
   times: { full: 200_000, short: 3_000 },
   async run({ url, folder, times, random }) {

@@ -42,8 +42,8 @@ export const postgres: Fault = {
       await senders.stop()
       const totals = await reconcile(service.port, accounts, senders)
       // PostgreSQL was always back in time for the service to look up the outcome of a broken batch.
-      const lied = totals['unknown but stored']
-      if (lied > 0) throw new Error(`${lied} signals were answered with 500 and are stored`)
+      const storedDespite500 = totals['unknown but stored']
+      if (storedDespite500 > 0) throw new Error(`${storedDespite500} signals were answered with 500 and are stored`)
       return {
         tried: `${times} restarts, cuts and terminated backends`,
         ...totals,

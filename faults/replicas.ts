@@ -16,7 +16,7 @@ const revocationTimeoutMs = 1_000
 /** Four processes on one PostgreSQL behind a proxy, one of them killed again and again. */
 export const replicas: Fault = {
   name: 'replicas',
-  title: 'four replicas, one of them killed at any time',
+  title: 'one of four replicas killed at any time',
   engines: ['postgres'],
   times: { full: 20, short: 1 },
   async run({ url, times, random }) {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Account } from '../testing/account.ts'
 import { type HttpResponse, send } from './http.ts'
 
-/** The number of signals that no sender sent. */
+/** The number of imported signals, which no sender sent. */
 export const importedNumber = -1
 
 /** What a sender knows about its signal: answered with 201, 429 or, under overload, 500 with Retry-After; or not at all. */
@@ -24,7 +24,7 @@ export interface Senders extends SentSignals {
 
 /**
  * Clients that send signals as fast as they can, whatever happens to the service. Half of them use an idempotency key and repeat
- * a signal until it gets a response, as docs/api.md says. The others cannot, and without a response its fate stays unknown.
+ * a signal until it gets a response, as docs/api.md says. The others cannot, so without a response its fate stays unknown.
  */
 export function startSenders(port: () => number, accounts: Account[], count: number): Senders {
   const agent = new Agent({ keepAlive: true, maxSockets: count })

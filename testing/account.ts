@@ -1,4 +1,8 @@
-import { runCliJson } from './cli.ts'
+import { issueKey } from '../server/src/domain/access/api-key.ts'
+import { operator } from '../server/src/domain/access/audit.ts'
+import { newOrganisation } from '../server/src/domain/access/organisation.ts'
+import { newPrompt } from '../server/src/domain/prompt.ts'
+import { openStore } from '../server/src/store/open.ts'
 
 /** An organisation with an admin key and one prompt. */
 export interface Account {
@@ -11,12 +15,17 @@ export interface Account {
 
 const monthlyLimits = { free: 1_000, team: 10_000, business: 100_000 }
 
-/** Creates an account with the CLI. */
+/** Creates an account in the database, which gets its tables first if it is new. */
 export async function createAccount(databaseUrl: string, plan: keyof typeof monthlyLimits): Promise<Account> {
-  const run = <T>(...args: string[]) => runCliJson<T>(databaseUrl, args)
-  const { id } = await run<{ id: number }>('org', 'create', plan, '--plan', plan)
-  const org = ['--org', String(id)]
-  const { key } = await run<{ key: string }>('key', 'create', ...org, '--role', 'admin')
-  const prompt = await run<{ id: string }>('prompt', 'create', ...org, '--name', 'support')
-  return { organisationId: id, limit: monthlyLimits[plan], key, promptId: prompt.id }
+  const store = await openStore({ url: databaseUrl, poolSize: 1, clock: Date.now, onLostConnection: () => {} })
+  try {
+    const createdAt = Date.now()
+    const { id: organisationId } = await store.organisations.create(newOrganisation(plan, plan, createdAt))
+    const terms = { organisationId, name: 'load', role: 'admin' as const, createdAt, expiresAt: null }
+    const { secret } = await issueKey(store.keys, terms, operator)
+    const { publicId } = await store.prompts.create(newPrompt(organisationId, 'support', createdAt), operator)
+    return { organisationId, limit: monthlyLimits[plan], key: secret, promptId: publicId }
+  } finally {
+    await store.close()
+  }
 }

@@ -6,7 +6,7 @@ import type { KeyName, Target } from './target.ts'
 export interface Draft {
   kind: 'valid' | 'one mistake' | 'several mistakes' | 'odd id'
   operation: DocumentedOperation
-  caller: KeyName | 'session' | 'nobody'
+  caller: KeyName | 'session' | 'anonymous'
   method: string
   /** By name, as they appear in the path. Those not given are chosen from the disposable resources on sending. */
   parameters: Record<string, string>
@@ -95,7 +95,7 @@ function disposableFor(operationId: string, { disposable }: Target): Record<stri
 
 function credentials({ caller, headers, operation }: Draft, target: Target): [string, string][] {
   const has = (...names: string[]) => headers.some(([name]) => names.includes(name))
-  if (caller === 'nobody' || has('Authorization', 'Cookie')) return []
+  if (caller === 'anonymous' || has('Authorization', 'Cookie')) return []
   if (caller !== 'session') return [['Authorization', `Bearer ${target.keys[caller]}`]]
   const signsOut = operation.operation.operationId === 'signOut'
   const cookie = signsOut ? (target.disposable.sessions.shift() ?? 'promptledger_session=x') : target.session

@@ -7,7 +7,7 @@ import { jsonValues, latin1, segments, texts, unencoded } from './values.ts'
 export type Mutation = (draft: Draft) => Draft
 
 const methods = 'GET HEAD POST PUT PATCH OPTIONS TRACE PROPFIND QUERY PURGE SEARCH M-SEARCH'.split(' ')
-const callers: Draft['caller'][] = ['revoked', 'expired', 'nobody', 'ingest', 'standard', 'session']
+const callers: Draft['caller'][] = ['revoked', 'expired', 'anonymous', 'ingest', 'standard', 'session']
 const queryNames = 'page limit since until value q sort at from to interval action format'.split(' ')
 const memberNames = ['__proto__', 'constructor', 'prototype', 'toString', '', 'VALUE', 'metadata', 'value', 'name']
 

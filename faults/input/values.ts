@@ -35,7 +35,7 @@ export const jsonValues: Arbitrary<unknown> = fc.oneof(
   fc.dictionary(texts, fc.oneof(texts, fc.integer(), fc.constant(null)), { maxKeys: 3 }),
 )
 
-/** A few users recur, so that there are signals to erase. */
+/** A few users recur, so that erasing by user finds signals. */
 const metadata: Arbitrary<object | null> = fc.oneof(
   fc.nat(19).map((user) => ({ user: `u-${user}` })),
   fc.dictionary(texts, jsonValues, { maxKeys: 4 }),

@@ -7,7 +7,7 @@ import { day, floor, hour, nextMonth } from './state.ts'
 
 const leapDay = Date.UTC(2028, 1, 29)
 
-/** Mostly forward by little; sometimes by days, to a boundary or the millisecond before it, or back. */
+/** Mostly a small step forward; sometimes days, a boundary or the millisecond before it, or a step back. */
 const moveClock: Action = async ({ model, service }, draw) => {
   const { now } = service
   const boundaries = [floor(now, hour) + hour, floor(now, hour) + hour, nextMonth(now), Math.max(now, leapDay)]
@@ -19,7 +19,7 @@ const moveClock: Action = async ({ model, service }, draw) => {
   } else service.now += draw.chance(0.5) ? draw.between(0, 3 * day) : draw.between(0, 1_000)
 }
 
-/** Everything that can happen, with how often. */
+/** Every action, with its weight. */
 export const actions: Record<string, [weight: number, Action]> = {
   'move clock': [600, moveClock],
   'record signal': [300, signals.record],

@@ -12,7 +12,7 @@ export interface Request {
 
 export type Query = Record<string, string>
 
-/** The response that the service has to give. */
+/** The response the service must give. */
 export interface Prediction {
   status: number
   /** Null for none. `any` stands for values that only the service knows. */

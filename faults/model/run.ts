@@ -18,7 +18,7 @@ import {
 export interface Run extends ComparingClient {
   model: Model
   service: TestService
-  /** How long signals are kept; null for ever. */
+  /** Null keeps signals forever. */
   retentionDays: number | null
   /** Every request that was sent with an idempotency key. */
   keyed: { organisation: Organisation; request: Request & { idempotencyKey: string } }[]
