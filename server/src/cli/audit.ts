@@ -90,7 +90,7 @@ function toJson({ id, entries, hash, unchained, brokenAt }: ChainResult) {
 
 function describe({ id, entries, hash, brokenAt }: ChainResult): string {
   if (brokenAt !== null) return `organisation ${id}: entry ${brokenAt.seq} ${brokenAt.problem}`
-  return `organisation ${id}: ${formatCount(entries)} entries, head ${entries}:${hash}`
+  return `organisation ${id}: ${formatCount(entries, 'entry', 'entries')}, head ${entries}:${hash}`
 }
 
 function headArgument(text: string): ChainHead {

@@ -345,7 +345,7 @@ onEachEngine('Erasing signals', (engine) => {
     const signals = Array.from({ length: 400 }, () => newSignal(tenant.prompt, metadata))
     await service.store.signals.import(inBatches(signals))
     const query = metadataQuery(objectOf(16))
-    let erasure = await service.store.signals.startErasure(tenant.organisation.id, operator, service.now)
+    let erasure = startErasure(tenant.organisation.id, operator, service.now)
     let [comparing, turn, lastTurn] = [true, 0, 0]
     const countTurns = () => {
       turn++

@@ -3,14 +3,13 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
-import { deployedEntry, type Tenant, useService } from '../../../testing/service.ts'
+import { deployedEntry, openTestStore, type Tenant, useService } from '../../../testing/service.ts'
 import { generateSecret, newApiKey } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { newHistoryEntry } from '../../src/domain/history/entry.ts'
 import { newPrompt } from '../../src/domain/prompt.ts'
 import { eraseSignals, metadataQuery } from '../../src/domain/signals/erasure.ts'
 import type { Store } from '../../src/domain/store.ts'
-import { openAnotherStore } from './another-store.ts'
 
 onEachEngine('The chain of the audit log', (engine) => {
   const service = useService(engine)
@@ -133,7 +132,7 @@ onEachEngine('The chain of the audit log', (engine) => {
     const before = await verify(tenant)
     const stores = [
       service.store,
-      ...(await Promise.all([1, 2].map(() => openAnotherStore(service.url, () => service.now)))),
+      ...(await Promise.all([1, 2].map(() => openTestStore(service.url, () => service.now)))),
     ]
     const rounds = 6
     const changes = (store: Store, n: number): Promise<unknown>[] => {
@@ -217,7 +216,7 @@ onEachEngine('The chain of the audit log', (engine) => {
     await insert(recent, 'prompt.created')
     const waiting = await verify(tenant)
     assert.deepEqual([waiting.brokenAt, waiting.entries, waiting.unchained], [null, 2, 5])
-    await Promise.all([1, 2, 3].map(() => openAnotherStore(service.url, () => service.now)))
+    await Promise.all([1, 2, 3].map(() => openTestStore(service.url, () => service.now)))
     const chained = await verify(tenant)
     assert.deepEqual([chained.brokenAt, chained.entries, chained.unchained], [null, 7, 1])
     await change(`update audit set details = '{"erased":2}' where organisation_id = ${id} and seq is null`)
@@ -225,8 +224,8 @@ onEachEngine('The chain of the audit log', (engine) => {
     t.after(() => {
       service.now -= 7_200_000
     })
-    await openAnotherStore(service.url, () => service.now)
-    await openAnotherStore(service.url, () => service.now)
+    await openTestStore(service.url, () => service.now)
+    await openTestStore(service.url, () => service.now)
     const last = await verify(tenant)
     assert.deepEqual([last.brokenAt, last.entries, last.unchained], [null, 9, 0])
     const filter = { action: 'audit.chained', since: null, until: null } as const
@@ -245,7 +244,7 @@ onEachEngine('The chain of the audit log', (engine) => {
        with recursive n(i) as (select 1 union all select i + 1 from n where i < 2500)
        select ${id}, i, 'prompt.created', 'pmt_', 'p' from n`,
     )
-    await openAnotherStore(service.url, () => service.now)
+    await openTestStore(service.url, () => service.now)
     const { brokenAt, entries, unchained } = await verify(tenant)
     assert.deepEqual([brokenAt, entries, unchained], [null, 2_503, 0])
     await change(`update audit set at = 0 where organisation_id = ${id} and seq = 2400`)

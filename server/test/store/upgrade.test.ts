@@ -4,11 +4,11 @@ import { test } from 'node:test'
 import pg from 'pg'
 import { type Engine, onEachEngine } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
+import { openTestStore } from '../../../testing/service.ts'
 import { generateSecret, hashSecret, newApiKey } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { hashToken } from '../../src/domain/access/session.ts'
 import { createMigrationTable, readMigrations } from '../../src/store/migrations.ts'
-import { openAnotherStore } from './another-store.ts'
 
 onEachEngine('An update of the database', (engine) => {
   test('keeps keys, sessions and audit entries of version 6, and chains the entries', async () => {
@@ -29,7 +29,7 @@ onEachEngine('An update of the database', (engine) => {
         ? `update sqlite_sequence set seq = 40 where name = 'api_keys'`
         : `select setval(pg_get_serial_sequence('api_keys', 'id'), 40)`,
     ])
-    const store = await openAnotherStore(url, () => 1_000)
+    const store = await openTestStore(url, () => 1_000)
     const access = await store.keys.findAccess(hashSecret(secret))
     assert.deepEqual([access?.keyId, access?.role, access?.prompts], [2, 'admin', null])
     assert.equal((await store.sessions.findAccess(hashToken('token')))?.keyId, 2)

@@ -71,7 +71,15 @@ export function historyEntryRoutes({ store, clock }: Context, readContents: Read
         const { message, actor, path, tooLarge, keyId } = entry
         const contents = await readContents(request.prompt.organisationId, entry, reply)
         const hidden = toHiddenCharactersBody(entry, contents)
-        const details = { message, actor, path, too_large: tooLarge, ...contents, hidden_characters: hidden, key_id: keyId }
+        const details = {
+          message,
+          actor,
+          path,
+          too_large: tooLarge,
+          ...contents,
+          hidden_characters: hidden,
+          key_id: keyId,
+        }
         return { data: { ...toHistoryEntryBody(entry), ...details } }
       },
     )

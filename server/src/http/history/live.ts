@@ -31,16 +31,12 @@ const schema = {
 /** Which version of a prompt was live at a given time. */
 export function livePromptRoute({ store, clock }: Context, readContents: ReadContents) {
   return async (app: FastifyInstance) => {
-    app.get(
-      '/prompts/:prompt_id/live',
-      { schema, config: { roles: readerRoles } },
-      async (request, reply) => {
-        const at = timeParameter(request.query as Query, 'at') ?? clock()
-        const entry = await store.history.live(request.prompt, at)
-        if (entry === null) throw notFound()
-        const { after } = await readContents(request.prompt.organisationId, entry, reply)
-        return { data: { entry: toHistoryEntryBody(entry), path: entry.path, content: after } }
-      },
-    )
+    app.get('/prompts/:prompt_id/live', { schema, config: { roles: readerRoles } }, async (request, reply) => {
+      const at = timeParameter(request.query as Query, 'at') ?? clock()
+      const entry = await store.history.live(request.prompt, at)
+      if (entry === null) throw notFound()
+      const { after } = await readContents(request.prompt.organisationId, entry, reply)
+      return { data: { entry: toHistoryEntryBody(entry), path: entry.path, content: after } }
+    })
   }
 }
