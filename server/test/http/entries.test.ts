@@ -36,6 +36,8 @@ interface Details extends Entry {
   patch: string | null
 }
 
+const nothingHidden = { present: false, added: false, count: 0, added_count: 0, kinds: [], positions: [] }
+
 function contentsOf({ path, before, after, patch }: Details) {
   return { path, before, after, patch }
 }
@@ -180,6 +182,8 @@ onEachEngine('Reading a history entry', (engine) => {
       before: 'Be kind.\n',
       after: 'Be kind.\nAlways.\n',
       patch: '--- a/prompts/p.md\n+++ b/prompts/p.md\n@@ -1 +1,2 @@\n Be kind.\n+Always.\n',
+      too_large: false,
+      hidden_characters: nothingHidden,
     })
     assert.deepEqual(contentsOf(added as Details), {
       path: 'prompts/p.md',
@@ -225,6 +229,8 @@ onEachEngine('Reading a history entry', (engine) => {
       before: 'Be kind.\n',
       after: 'Be brave.\n',
       patch: '--- a/prompts/p.md\n+++ b/prompts/p.md\n@@ -1 +1 @@\n-Be kind.\n+Be brave.\n',
+      too_large: false,
+      hidden_characters: nothingHidden,
     })
   })
 
@@ -248,7 +254,16 @@ onEachEngine('Reading a history entry', (engine) => {
     const response = await service.app.inject({ url: `${tenant.path}/history/${id}`, headers: tenant.headers })
     assertMatchesSchema(entryDetailsSchema, response)
     const [listed] = (await tenant.history()).json().data
-    const unknown = { message: null, actor: null, path: null, before: null, after: null, patch: null }
+    const unknown = {
+      message: null,
+      actor: null,
+      path: null,
+      too_large: false,
+      before: null,
+      after: null,
+      patch: null,
+      hidden_characters: null,
+    }
     assert.deepEqual(response.json().data, { ...listed, ...unknown })
   })
 
