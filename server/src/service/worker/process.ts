@@ -63,11 +63,18 @@ export function createWorkerProcess(
     restartDelayMs = Math.min(restartDelayMs * 2, maxRestartDelayMs)
   }
 
-  // The CLI may connect the first repository.
-  const discovery = setInterval(async () => {
-    // If the database does not respond, the next check finds out.
-    if (await repositories.hasAny().catch(() => false)) start()
+  // The CLI may connect the first repository. If the database does not respond, checks must not pile up.
+  let checking: Promise<void> | null = null
+  const discovery = setInterval(() => {
+    checking ??= discover().finally(() => {
+      checking = null
+    })
   }, discoveryIntervalMs)
+
+  async function discover(): Promise<void> {
+    // If the check fails, the next one finds out.
+    if (await repositories.hasAny().catch(() => false)) start()
+  }
 
   return {
     isActive: true,
