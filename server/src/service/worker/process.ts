@@ -64,17 +64,14 @@ export function createWorkerProcess(
   }
 
   // The CLI may connect the first repository. If the database does not respond, checks must not pile up.
-  let checking: Promise<void> | null = null
-  const discovery = setInterval(() => {
-    checking ??= discover().finally(() => {
-      checking = null
-    })
-  }, discoveryIntervalMs)
-
-  async function discover(): Promise<void> {
+  let isChecking = false
+  const discovery = setInterval(async () => {
+    if (isChecking) return
+    isChecking = true
     // If the check fails, the next one finds out.
     if (await repositories.hasAny().catch(() => false)) start()
-  }
+    isChecking = false
+  }, discoveryIntervalMs)
 
   return {
     isActive: true,
