@@ -36,6 +36,8 @@ interface Details extends Entry {
   patch: string | null
 }
 
+const nothingHidden = { present: false, added: false, count: 0, added_count: 0, kinds: [], positions: [] }
+
 function contentsOf({ path, before, after, patch }: Details) {
   return { path, before, after, patch }
 }
@@ -181,6 +183,8 @@ onEachEngine('Reading a history entry', (engine) => {
       after: 'Be kind.\nAlways.\n',
       patch: '--- a/prompts/p.md\n+++ b/prompts/p.md\n@@ -1 +1,2 @@\n Be kind.\n+Always.\n',
       key_id: null,
+      too_large: false,
+      hidden_characters: nothingHidden,
     })
     assert.deepEqual(contentsOf(added as Details), {
       path: 'prompts/p.md',
@@ -227,6 +231,8 @@ onEachEngine('Reading a history entry', (engine) => {
       after: 'Be brave.\n',
       patch: '--- a/prompts/p.md\n+++ b/prompts/p.md\n@@ -1 +1 @@\n-Be kind.\n+Be brave.\n',
       key_id: null,
+      too_large: false,
+      hidden_characters: nothingHidden,
     })
   })
 
@@ -255,7 +261,8 @@ onEachEngine('Reading a history entry', (engine) => {
     await service.app.inject({ method: 'POST', url, headers, payload: deployed })
     await service.app.inject({ method: 'POST', url, headers, payload: merged })
     await tenant.recordEntry({ createdAt: 1 })
-    const unknown = { message: null, actor: null, path: null, before: null, after: null, patch: null }
+    const contents = { before: null, after: null, patch: null, hidden_characters: null }
+    const unknown = { message: null, actor: null, path: null, too_large: false, ...contents }
     const listed: Entry[] = (await tenant.history()).json().data
     const entries = await Promise.all(
       listed.map(async ({ id }) => {

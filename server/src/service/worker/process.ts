@@ -63,10 +63,14 @@ export function createWorkerProcess(
     restartDelayMs = Math.min(restartDelayMs * 2, maxRestartDelayMs)
   }
 
-  // The CLI may connect the first repository.
+  // The CLI may connect the first repository. If the database does not respond, checks must not pile up.
+  let isChecking = false
   const discovery = setInterval(async () => {
-    // If the database does not respond, the next check finds out.
+    if (isChecking) return
+    isChecking = true
+    // If the check fails, the next one finds out.
     if (await repositories.hasAny().catch(() => false)) start()
+    isChecking = false
   }, discoveryIntervalMs)
 
   return {
