@@ -38,6 +38,8 @@ onEachEngine('Repositories', (engine) => {
       incomplete: false,
       last_delivery_at: null,
       last_sync_at: '2026-11-15T12:00:00.000Z',
+      sync_age_seconds: 0,
+      stale: false,
       last_error: null,
       ssh_public_key: null,
       ssh_host_key: null,
