@@ -7,15 +7,24 @@ export type AuditAction =
   | 'key.created'
   | 'key.rotated'
   | 'key.revoked'
+  | 'key.rejected'
+  | 'session.started'
   | 'prompt.created'
   | 'prompt.renamed'
   | 'prompt.deleted'
   | 'repository.connected'
   | 'repository.disconnected'
   | 'repository.secret_rotated'
+  | 'history.recorded'
+  | 'history.imported'
   | 'signal.retracted'
   | 'signals.erased'
+  | 'signals.exported'
+  | 'signals.imported'
   | 'organisation.plan_changed'
+  | 'organisation.exported'
+  | 'organisation.imported'
+  | 'audit.chained'
 
 /** One action in the audit log. */
 export interface AuditEntry {
@@ -36,6 +45,10 @@ export interface AuditEntry {
   }
   /** More information, depending on the action. */
   details: Record<string, unknown> | null
+  /** The entry's place in the chain of the organisation, from 1 on. */
+  seq: number | null
+  /** SHA-256 of this entry and the hash of the one before it, so that a changed or missing entry is noticed. */
+  hash: string | null
 }
 
 export interface AuditQuery {
@@ -209,6 +222,8 @@ export interface HistoryEntryDetails {
   after: string | null
   /** Unified diff between the two. */
   patch: string | null
+  /** The key that recorded the entry through the API; null for entries from git, the CLI or an import. */
+  key_id: number | null
 }
 
 export type Interval = 'hour' | 'day' | 'week'
@@ -225,8 +240,10 @@ export interface IssuedKey {
   organisation_id: number
   /** A label that identifies the key. */
   name: string
-  /** `ingest` records signals, `standard` also reads, `admin` also manages. */
+  /** `ingest` records signals, `recorder` records history entries, `reader` reads, `standard` records signals, reads and deletes signals, `admin` does everything. */
   role: Role
+  /** A glob: the key is limited to prompts whose name or path matches, and all others do not exist for it; null for every prompt. `*` stands for anything within a folder, `**` for any number of folders. */
+  prompts: string | null
   /** When the key expires; null for never. */
   expires_at: string | null
   created_at: string
@@ -240,8 +257,10 @@ export interface Key {
   organisation_id: number
   /** A label that identifies the key. */
   name: string
-  /** `ingest` records signals, `standard` also reads, `admin` also manages. */
+  /** `ingest` records signals, `recorder` records history entries, `reader` reads, `standard` records signals, reads and deletes signals, `admin` does everything. */
   role: Role
+  /** A glob: the key is limited to prompts whose name or path matches, and all others do not exist for it; null for every prompt. `*` stands for anything within a folder, `**` for any number of folders. */
+  prompts: string | null
   /** When the key expires; null for never. */
   expires_at: string | null
   created_at: string
@@ -291,8 +310,10 @@ export interface NewHistoryEntry {
 export interface NewKey {
   /** A label that identifies the key. Defaults to `unnamed`. */
   name?: string
-  /** `ingest` records signals, `standard` also reads, `admin` also manages. Defaults to `standard`. */
+  /** `ingest` records signals, `recorder` records history entries, `reader` reads, `standard` records signals, reads and deletes signals, `admin` does everything. Defaults to `standard`. */
   role?: Role
+  /** A glob: the key is limited to prompts whose name or path matches, and all others do not exist for it; null for every prompt. `*` stands for anything within a folder, `**` for any number of folders. Defaults to `null`. */
+  prompts?: string | null
   /** When the key expires; null for never. Defaults to `null`. */
   expires_at?: string | null
 }
@@ -426,7 +447,7 @@ export interface Repository {
 
 export type RepositoryState = 'connecting' | 'following' | 'failing' | 'disconnected'
 
-export type Role = 'ingest' | 'standard' | 'admin'
+export type Role = 'ingest' | 'recorder' | 'reader' | 'standard' | 'admin'
 
 export interface RotatedSecret {
   webhook_url: string
@@ -437,7 +458,12 @@ export interface RotatedSecret {
 }
 
 export interface Rotation {
-  /** Hours for which the old key stays valid. Defaults to `24`. */
+  /** Hours for which the old key stays valid. 0 if it has leaked. Defaults to `24`. */
+  overlap_hours?: number
+}
+
+export interface SecretRotation {
+  /** Hours for which the old secret stays valid. 0 if it has leaked. Defaults to `24`. */
   overlap_hours?: number
 }
 
@@ -452,6 +478,8 @@ export interface SessionInfo {
     id: number
     name: string
     role: Role
+    /** A glob of the prompts that the key is limited to; null for every prompt. */
+    prompts: string | null
     /** The last four characters of the key. */
     hint: string
     /** When the key expires; null for never. */
