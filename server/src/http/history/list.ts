@@ -32,15 +32,19 @@ export function listHistoryRoute({ store }: Context) {
   const rendered = new WeakMap<HistoryPage, Buffer>()
 
   return async (app: FastifyInstance) => {
-    app.get('/prompts/:prompt_id/history', { schema, config: { roles: readerRoles, light: true } }, async (request, reply) => {
-      const pageRequest = requestedPage(request.query)
-      const page = await store.history.page(request.prompt, pageRequest)
-      let body = rendered.get(page)
-      if (body === undefined) {
-        body = Buffer.from(renderPage(page.entries.map(toHistoryEntryBody), pageRequest, page.totalCount))
-        rendered.set(page, body)
-      }
-      return reply.type('application/json; charset=utf-8').send(body)
-    })
+    app.get(
+      '/prompts/:prompt_id/history',
+      { schema, config: { roles: readerRoles, light: true } },
+      async (request, reply) => {
+        const pageRequest = requestedPage(request.query)
+        const page = await store.history.page(request.prompt, pageRequest)
+        let body = rendered.get(page)
+        if (body === undefined) {
+          body = Buffer.from(renderPage(page.entries.map(toHistoryEntryBody), pageRequest, page.totalCount))
+          rendered.set(page, body)
+        }
+        return reply.type('application/json; charset=utf-8').send(body)
+      },
+    )
   }
 }
