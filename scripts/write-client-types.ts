@@ -53,6 +53,7 @@ const untitled = {
   Role: 'Key.role',
   RotatedSecret: 'rotateRepositorySecret response.data',
   Rotation: 'rotateKey body',
+  SecretRotation: 'rotateRepositorySecret body',
   SessionInfo: 'Session',
   SignalQuery: 'listSignals query',
   SignalValue: 'Signal.value',

@@ -6,6 +6,8 @@ import type { QueuedSignal, Spool } from './queue.ts'
 
 // The file is rewritten once it has this many lines about signals that are done.
 const maxObsoleteLines = 10_000
+// The signals in the file may hold personal data, so only the owner may read it.
+const fileMode = 0o600
 // Two processes that find the same stale lock have both written their own within this time.
 const lockSettleMs = 100
 
@@ -60,8 +62,10 @@ export function fileSpool(file: string): Spool {
   async function rewrite(): Promise<void> {
     unwritten = ''
     lineCount = stored.size
-    const next = await open(`${path}.new`, 'w')
+    const next = await open(`${path}.new`, 'w', fileMode)
     try {
+      // The mode of a file that a crash left behind is still its own.
+      await next.chmod(fileMode)
       await next.writeFile([...stored.values()].join(''))
       await next.datasync()
       await rename(`${path}.new`, path)
@@ -149,7 +153,7 @@ async function lock(path: string): Promise<void> {
   if (openPaths.has(path)) throw new Error(`${path} is in use by another queue of this process`)
   openPaths.add(path)
   try {
-    await writeFile(file, mine, { flag: 'wx' })
+    await writeFile(file, mine, { flag: 'wx', mode: fileMode })
     return
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw release(path, error)

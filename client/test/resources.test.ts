@@ -183,6 +183,8 @@ describe('Resources of the client', () => {
     const rotated = await ledger.repositories.rotateSecret(connected.id)
     assert.equal(rotated.webhook_url, connected.webhook_url)
     assert.notEqual(rotated.webhook_secret, webhook_secret)
+    const replaced = await ledger.repositories.rotateSecret(connected.id, { overlap_hours: 0 })
+    assert.equal(replaced.old_secret_until, new Date(service.now).toISOString())
     assert.equal(await ledger.repositories.disconnect(connected.id), undefined)
     assert.equal((await ledger.repositories.get(connected.id)).state, 'disconnected')
   })

@@ -53,6 +53,22 @@ describe('The spool file', () => {
     assert.equal(await readFile(path, 'utf8'), `${JSON.stringify(signalWith(-1))}\n`)
   })
 
+  test('only the owner can read the file, whatever was there before', async () => {
+    const path = await createSpoolPath()
+    await mkdir(dirname(path))
+    await writeFile(path, '', { mode: 0o644 })
+    await writeFile(`${path}.new`, 'left behind by a crash', { mode: 0o644 })
+    const modeOf = async (file: string) => ((await stat(file)).mode & 0o777).toString(8)
+    const spool = fileSpool(path)
+    await spool.open(fail)
+    assert.deepEqual([await modeOf(path), await modeOf(`${path}.lock`)], ['600', '600'])
+    spool.add(signalWith(1))
+    await spool.flush()
+    assert.equal(await modeOf(path), '600')
+    await spool.close()
+    assert.equal(await modeOf(path), '600')
+  })
+
   test('after a failed write, the next write stores every signal', async () => {
     const path = await createSpoolPath()
     const errors: unknown[] = []

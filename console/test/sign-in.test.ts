@@ -22,7 +22,7 @@ inBrowser('Signing in', (suite) => {
       const cookies = await visitor.page.context().cookies()
       assert.deepEqual(
         cookies.map(({ name, httpOnly, sameSite }) => ({ name, httpOnly, sameSite })),
-        [{ name: 'promptledger_session', httpOnly: true, sameSite: 'Strict' }],
+        [{ name: '__Host-promptledger_session', httpOnly: true, sameSite: 'Strict' }],
       )
     })
   }

@@ -515,7 +515,12 @@ export interface RotatedSecret {
 }
 
 export interface Rotation {
-  /** Hours for which the old key stays valid. Defaults to `24`. */
+  /** Hours for which the old key stays valid. 0 if it has leaked. Defaults to `24`. */
+  overlap_hours?: number
+}
+
+export interface SecretRotation {
+  /** Hours for which the old secret stays valid. 0 if it has leaked. Defaults to `24`. */
   overlap_hours?: number
 }
 

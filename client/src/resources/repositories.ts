@@ -1,7 +1,15 @@
 import { requestData } from '../data.ts'
 import { createPages, type Pages } from '../page.ts'
 import type { RequestOptions, Transport } from '../request.ts'
-import type { ConnectedRepository, Delivery, NewRepository, PageQuery, Repository, RotatedSecret } from '../types.ts'
+import type {
+  ConnectedRepository,
+  Delivery,
+  NewRepository,
+  PageQuery,
+  Repository,
+  RotatedSecret,
+  SecretRotation,
+} from '../types.ts'
 
 export type Repositories = ReturnType<typeof repositories>
 
@@ -35,9 +43,9 @@ export function repositories(service: Transport) {
       return requestData(service, { method: 'POST', path: `${pathOf(repositoryId)}/sync`, isIdempotent: true }, options)
     },
 
-    /** Creates a new webhook secret. Only this response contains it. The old one stays valid for a day. */
-    rotateSecret(repositoryId: number, options?: RequestOptions): Promise<RotatedSecret> {
-      return requestData(service, { method: 'POST', path: `${pathOf(repositoryId)}/rotate-secret` }, options)
+    /** Creates a new webhook secret. Only this response contains it. The old one stays valid for `overlap_hours`. */
+    rotateSecret(repositoryId: number, body: SecretRotation = {}, options?: RequestOptions): Promise<RotatedSecret> {
+      return requestData(service, { method: 'POST', path: `${pathOf(repositoryId)}/rotate-secret`, body }, options)
     },
 
     /** Lists the newest 1,000 webhook deliveries. */

@@ -1,5 +1,6 @@
 import type { Repository } from '@promptledger/client'
 import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
 import { ledger } from '../ledger.ts'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { CopyField } from '../ui/copy-field.tsx'
@@ -14,8 +15,9 @@ interface Props {
 }
 
 export function RotateWebhookSecret({ repository, onClose }: Props) {
+  const [hasLeaked, setHasLeaked] = useState(false)
   const rotation = useMutation({
-    mutationFn: () => ledger.repositories.rotateSecret(repository.id),
+    mutationFn: () => ledger.repositories.rotateSecret(repository.id, { overlap_hours: hasLeaked ? 0 : 24 }),
     gcTime: 0,
   })
   if (rotation.data === undefined) {
@@ -36,6 +38,10 @@ export function RotateWebhookSecret({ repository, onClose }: Props) {
           Creates a new secret and shows it once. The old one stays valid for 24 hours, so that you have time to update
           the webhook on the forge.
         </p>
+        <label className="leaked-secret">
+          <input type="checkbox" checked={hasLeaked} onChange={({ target }) => setHasLeaked(target.checked)} />
+          The old secret has leaked: reject it from now on
+        </label>
       </ConfirmDialog>
     )
   }

@@ -45,8 +45,8 @@ export function api(context: Context) {
     function identify(request: FastifyRequest, reply: FastifyReply, now: Instant): Promise<Access> {
       const { authorization, cookie } = request.headers
       if (authorization !== undefined || cookie === undefined) return authenticate(store, rejectedKeys, request, now)
-      // Keep session data out of the browser's cache, and stop the browser from guessing another content type.
-      reply.header('Cache-Control', 'no-store').header('X-Content-Type-Options', 'nosniff')
+      // Keep session data out of the browser's cache.
+      reply.header('Cache-Control', 'no-store')
       return authenticateSession(store, request, publicUrl(), now)
     }
 

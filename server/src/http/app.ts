@@ -11,6 +11,7 @@ import { bodyLimit } from './json-bodies.ts'
 import { createLoadShedder, type LoadShedder } from './load-shedding.ts'
 import { malformedRequestHandler } from './malformed-requests.ts'
 import { createRequestIds } from './request-id.ts'
+import { setSecurityHeaders } from './security-headers.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 
 declare module 'fastify' {
@@ -29,7 +30,7 @@ const auditFlushIntervalMs = 10 * secondMs
 
 /** Builds the service. The caller decides where it listens. */
 export function buildApp(context: Context): FastifyInstance {
-  const { store, log, clock, limits, observer } = context
+  const { store, log, clock, limits, publicUrl, observer } = context
   const requestId = createRequestIds()
   const app = Fastify({
     // Fastify's logger would create a child logger per request, even where nothing is logged.
@@ -38,6 +39,8 @@ export function buildApp(context: Context): FastifyInstance {
     // Slow and idle clients must not hold connections forever.
     requestTimeout: 30 * secondMs,
     keepAliveTimeout: 72 * secondMs,
+    // Nothing was sent or received for this long: the client does not read its response.
+    connectionTimeout: 60 * secondMs,
     http: { headersTimeout: 15 * secondMs, connectionsCheckingInterval: 5 * secondMs, requireHostHeader: false },
     // During shutdown, requests on open connections still get their response, with `Connection: close`.
     return503OnClosing: false,
@@ -64,6 +67,7 @@ export function buildApp(context: Context): FastifyInstance {
   app.addHook('onRequest', (request, reply, done) => {
     request.arrivedAt = performance.now()
     reply.header('X-Request-Id', request.id)
+    setSecurityHeaders(reply, publicUrl())
     done()
   })
   if (log.isLevelEnabled('debug')) logRequests(app, log)

@@ -54,7 +54,7 @@ export async function authenticateSession(
   publicUrl: string,
   now: Instant,
 ): Promise<Access> {
-  const token = sessionTokenIn(headers.cookie)
+  const token = sessionTokenIn(headers.cookie, publicUrl)
   const access = token === null ? null : await store.sessions.findAccess(hashToken(token))
   if (access === null || !isActive(access, now)) throw unauthorized()
   if (method !== 'GET' && method !== 'HEAD' && !isSameOrigin(headers, publicUrl)) {

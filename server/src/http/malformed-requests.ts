@@ -30,7 +30,7 @@ export function malformedRequestHandler(createRequestId: () => string) {
     socket.end(
       `HTTP/1.1 422 Unprocessable Entity\r\nX-Request-Id: ${createRequestId()}\r\n` +
         `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-        `Connection: close\r\n\r\n${body}`,
+        `X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
       () => socket.destroy(),
     )
   }

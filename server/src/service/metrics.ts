@@ -30,6 +30,7 @@ export async function startMetricsServer(
     worker,
   }
   const server = createServer((request, response) => {
+    response.setHeader('X-Content-Type-Options', 'nosniff')
     if (request.url !== '/metrics') {
       response.writeHead(404).end()
       return

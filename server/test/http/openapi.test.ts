@@ -173,6 +173,7 @@ describe('The OpenAPI document', () => {
 const invalidInputs: Record<string, Partial<PreparedRequest>> = {
   createKey: { body: { role: 'king' } },
   rotateKey: { body: { overlap_hours: -1 } },
+  rotateRepositorySecret: { body: { overlap_hours: -1 } },
   listPrompts: { query: { sort: 'age' } },
   listTimeline: { query: { action: 'pushed' } },
 }

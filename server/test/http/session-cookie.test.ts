@@ -6,8 +6,8 @@ import { onEachEngine } from '../../../testing/engines.ts'
 import { useService } from '../../../testing/service.ts'
 import { generateSecret } from '../../src/domain/access/api-key.ts'
 import { isSameOrigin } from '../../src/http/same-origin.ts'
-import { sessionCookie, sessionTokenIn } from '../../src/http/sessions/cookie.ts'
-import { sameOrigin, sessionRequests } from './session-requests.ts'
+import { clearedSessionCookie, sessionCookie, sessionTokenIn } from '../../src/http/sessions/cookie.ts'
+import { sameOrigin, sessionRequests, tokenOf } from './session-requests.ts'
 
 onEachEngine('Requests with a session cookie', (engine) => {
   const service = useService(engine)
@@ -123,11 +123,13 @@ onEachEngine('Requests with a session cookie', (engine) => {
     const cookie = await signIn(key)
     const invalid = [
       '',
-      'promptledger_session',
-      'promptledger_session=',
-      `promptledger_session=${'0'.repeat(43)}`,
-      `promptledger_session=${key}`,
-      `promptledger_session="${sessionTokenIn(cookie)}"`,
+      '__Host-promptledger_session',
+      '__Host-promptledger_session=',
+      `__Host-promptledger_session=${'0'.repeat(43)}`,
+      `__Host-promptledger_session=${key}`,
+      // Without the prefix, a page of a neighbouring host could have set it.
+      `promptledger_session=${tokenOf(cookie)}`,
+      `__Host-promptledger_session="${tokenOf(cookie)}"`,
       cookie.slice(0, -1),
       `${cookie}x`,
       `x${cookie}`,
@@ -140,7 +142,7 @@ onEachEngine('Requests with a session cookie', (engine) => {
       assert.equal(response.headers['www-authenticate'], 'Bearer')
     }
     // A session token is not an API key.
-    const authorization = `Bearer ${sessionTokenIn(cookie)}`
+    const authorization = `Bearer ${tokenOf(cookie)}`
     assertError(await request('', { url: '/api/v1/session', headers: { authorization } }), 401, 'unauthorized')
     for (const cookies of [`a=b; ${cookie}`, `${cookie};c=d`, `promptledger=1; ${cookie}; e`]) {
       assert.equal(await statusOf(cookies), 200, cookies)
@@ -153,16 +155,31 @@ onEachEngine('Requests with a session cookie', (engine) => {
     for (const url of [`${tenant.path}/history`, '/api/v1/nothing', '/api/v1/keys', '/api/v1/usage']) {
       const response = await request(cookie, url)
       assert.equal(response.headers['cache-control'], 'no-store', url)
-      assert.equal(response.headers['x-content-type-options'], 'nosniff', url)
     }
     assert.equal((await tenant.history()).headers['cache-control'], undefined)
   })
 })
 
 describe('The session cookie', () => {
+  const [https, http] = ['https://ledger.example', 'http://127.0.0.1:3000']
+
   test('the session cookie is Secure if PUBLIC_URL is https', () => {
-    assert.match(sessionCookie('t', 90_500, 500, 'https://ledger.example'), /Max-Age=90; Secure$/)
-    assert.match(sessionCookie('t', 90_500, 500, 'http://127.0.0.1:3000'), /Max-Age=90$/)
+    assert.match(sessionCookie('t', 90_500, 500, https), /Max-Age=90; Secure$/)
+    assert.match(sessionCookie('t', 90_500, 500, http), /Max-Age=90$/)
+  })
+
+  test('the session cookie belongs to one host if PUBLIC_URL is https: no other host can set it', () => {
+    for (const cookie of [sessionCookie('t', 90_500, 500, https), clearedSessionCookie(https)]) {
+      assert.match(cookie, /^__Host-promptledger_session=/)
+      assert.match(cookie, /; Path=\/;/)
+      assert.match(cookie, /; Secure$/)
+      assert.doesNotMatch(cookie, /Domain/i)
+    }
+    assert.match(sessionCookie('t', 90_500, 500, http), /^promptledger_session=/)
+    assert.equal(sessionTokenIn('__Host-promptledger_session=t', https), 't')
+    assert.equal(sessionTokenIn('promptledger_session=t', https), null)
+    assert.equal(sessionTokenIn('promptledger_session=t', http), 't')
+    assert.equal(sessionTokenIn('__Host-promptledger_session=t', http), null)
   })
 })
 

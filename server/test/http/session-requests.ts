@@ -38,6 +38,11 @@ export function sessionRequests(service: TestService) {
   return { signInWith, signIn, request, statusOf, keyIdOf }
 }
 
+/** The session token in a cookie. */
+export function tokenOf(cookie: string): string {
+  return cookie.slice(cookie.indexOf('=') + 1)
+}
+
 /** The cookie of a response as a browser sends it back. */
 export function cookieOf(response: LightMyRequestResponse): string {
   const [cookie = ''] = String(response.headers['set-cookie']).split(';')

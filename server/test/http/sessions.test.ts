@@ -11,9 +11,8 @@ import { openTestStore, useService } from '../../../testing/service.ts'
 import { generateSecret } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { hashToken } from '../../src/domain/access/session.ts'
-import { sessionTokenIn } from '../../src/http/sessions/cookie.ts'
 import { sessionSchema } from '../../src/http/sessions/schema.ts'
-import { cookieOf, sameOrigin, sessionRequests } from './session-requests.ts'
+import { cookieOf, sameOrigin, sessionRequests, tokenOf } from './session-requests.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -40,7 +39,7 @@ onEachEngine('Sessions', (engine) => {
     assert.equal(response.headers['cache-control'], 'no-store')
     assert.match(
       String(response.headers['set-cookie']),
-      /^promptledger_session=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000; Secure$/,
+      /^__Host-promptledger_session=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000; Secure$/,
     )
     assert.deepEqual(response.json(), {
       data: {
@@ -64,7 +63,7 @@ onEachEngine('Sessions', (engine) => {
 
   test('every sign-in creates a new token, whatever cookie was planted before', async () => {
     const { key } = await service.tenant()
-    const planted = `promptledger_session=${'A'.repeat(43)}`
+    const planted = `__Host-promptledger_session=${'A'.repeat(43)}`
     const headers = { ...sameOrigin, authorization: `Bearer ${key}`, cookie: planted }
     const signInAgain = async () =>
       cookieOf(await service.app.inject({ method: 'POST', url: '/api/v1/session', headers }))
@@ -129,7 +128,7 @@ onEachEngine('Sessions', (engine) => {
     assert.equal(await statusOf(cookie), 200)
     const response = await request(cookie, { method: 'DELETE', url: '/api/v1/session', headers: sameOrigin })
     assert.deepEqual([response.statusCode, response.body], [204, ''])
-    assert.match(String(response.headers['set-cookie']), /^promptledger_session=; Path=\/; .*Max-Age=0/)
+    assert.match(String(response.headers['set-cookie']), /^__Host-promptledger_session=; Path=\/; .*Max-Age=0/)
     assert.deepEqual([await statusOf(cookie), await statusOf(otherCookie)], [401, 200])
     assert.equal((await tenant.history()).statusCode, 200)
   })
@@ -183,11 +182,11 @@ onEachEngine('Sessions', (engine) => {
     }
     const first = await signIn(await service.key(organisation, 'standard', service.now + hour))
     const second = await signIn(key)
-    const hashes = [first, second].map((cookie) => hashToken(sessionTokenIn(cookie) as string))
+    const hashes = [first, second].map((cookie) => hashToken(tokenOf(cookie)))
     assert.deepEqual((await storedHashes()).sort(), hashes.toSorted())
     await at(service.now + hour, async () => {
       const third = await signIn(key)
-      assert.deepEqual((await storedHashes()).sort(), [hashes[1], hashToken(sessionTokenIn(third) as string)].sort())
+      assert.deepEqual((await storedHashes()).sort(), [hashes[1], hashToken(tokenOf(third))].sort())
     })
   })
 
@@ -196,7 +195,7 @@ onEachEngine('Sessions', (engine) => {
     const cookie = await signIn(tenant.key)
     await statusOf(cookie)
     await signInWith(generateSecret())
-    const token = sessionTokenIn(cookie) as string
+    const token = tokenOf(cookie)
     const rows = JSON.stringify(
       await queryRows(service.url, `select * from sessions where organisation_id = ${tenant.organisation.id}`),
     )
@@ -211,7 +210,7 @@ onEachEngine('Sessions', (engine) => {
   test('sessions start and end in every process on the same database', async (t) => {
     const tenant = await service.tenant()
     const [signedOut, active] = [await signIn(tenant.key), await signIn(tenant.key)]
-    const hashes = [signedOut, active].map((cookie) => hashToken(sessionTokenIn(cookie) as string)) as [string, string]
+    const hashes = [signedOut, active].map((cookie) => hashToken(tokenOf(cookie))) as [string, string]
     const other = await openTestStore(service.url, () => service.now)
     t.after(() => other.close())
     for (const hash of hashes) assert.notEqual(await other.sessions.findAccess(hash), null)

@@ -1,4 +1,4 @@
-import { cookieName } from '../sessions/cookie.ts'
+import { cookieName, cookieNameAt } from '../sessions/cookie.ts'
 import type { Document } from './openapi-document.ts'
 
 export const introduction = `
@@ -38,7 +38,9 @@ export const securitySchemes: Document['components']['securitySchemes'] = {
     type: 'apiKey',
     in: 'cookie',
     name: cookieName,
-    description: 'A session that was started with a key. Ignored if the request has an Authorization header.',
+    description:
+      'A session that was started with a key. Ignored if the request has an Authorization header. Over https the name is ' +
+      `\`${cookieNameAt('https:')}\`.`,
   },
   github: signature('X-Hub-Signature-256', 'GitHub: `sha256=` and the HMAC of the body with the webhook secret.'),
   gitlab: signature('X-Gitlab-Token', 'GitLab: the webhook secret itself.'),

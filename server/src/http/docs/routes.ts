@@ -49,7 +49,6 @@ export function docsRoutes(routes: RouteOptions[]) {
         return reply
           .type('text/html; charset=utf-8')
           .header('Content-Security-Policy', policy)
-          .header('X-Content-Type-Options', 'nosniff')
           .header('Referrer-Policy', 'no-referrer')
           .send(html)
       },

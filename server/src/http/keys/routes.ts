@@ -6,19 +6,12 @@ import { hour, type Instant, parseTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema, unexpectedBodySchema } from '../error-schema.ts'
 import { notFound } from '../errors.ts'
+import { defaultOverlapHours, type OverlapBody, overlapSchema } from '../overlap-schema.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { pageQuerySchema } from '../page-schema.ts'
 import { idParameter } from '../parameters.ts'
 import { toIssuedKeyBody, toKeyBody } from './body.ts'
-import {
-  issuedKeySchema,
-  keyPageSchema,
-  keyParamsSchema,
-  type NewKeyBody,
-  newKeySchema,
-  type RotationBody,
-  rotationSchema,
-} from './schema.ts'
+import { issuedKeySchema, keyPageSchema, keyParamsSchema, type NewKeyBody, newKeySchema } from './schema.ts'
 
 const config = { roles: ['admin'] } as const
 const errors = { 401: errorBodySchema, 403: errorBodySchema, 500: errorBodySchema }
@@ -125,7 +118,7 @@ export function keyRoutes({ store, clock }: Context) {
             'default.',
           tags,
           params,
-          body: rotationSchema,
+          body: overlapSchema('key'),
           response: {
             201: issuedKeySchema,
             ...errors,
@@ -141,7 +134,7 @@ export function keyRoutes({ store, clock }: Context) {
         },
       },
       async (request, reply) => {
-        const { overlap_hours: overlapHours = 24 } = (request.body ?? {}) as RotationBody
+        const { overlap_hours: overlapHours = defaultOverlapHours } = (request.body ?? {}) as OverlapBody
         const key = await findKey(request)
         const issued = await rotateKey(store.keys, key, overlapHours * hour, clock(), request.access)
         return reply.status(201).send({ data: toIssuedKeyBody(issued) })

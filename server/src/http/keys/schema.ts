@@ -108,23 +108,6 @@ export const issuedKeySchema = {
   examples: [{ data: { ...issuedExample, key: 'plk_0000000000000000000000000000000000000000000x7Qa' } }],
 } as const
 
-const hoursInYear = 8_760
-
-// The body may be left out; the defaults apply.
-export const rotationSchema = {
-  type: ['object', 'null'],
-  properties: {
-    overlap_hours: {
-      type: 'integer',
-      minimum: 0,
-      maximum: hoursInYear,
-      default: 24,
-      description: 'Hours for which the old key stays valid',
-    },
-  },
-  examples: [{ overlap_hours: 48 }],
-} as const
-
 export const keyParamsSchema = {
   type: 'object',
   required: ['key_id'],
@@ -134,6 +117,3 @@ export const keyParamsSchema = {
 export type NewKeyBody = FromSchema<typeof newKeySchema>
 export type KeyBody = FromSchema<typeof keySchema>
 export type IssuedKeyBody = FromSchema<typeof issuedKey>
-export interface RotationBody {
-  overlap_hours?: number
-}

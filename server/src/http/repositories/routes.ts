@@ -2,9 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import { pageOffset } from '../../domain/page.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
 import { alreadyConnected } from '../../domain/repositories/repository-service.ts'
-import { day } from '../../domain/time.ts'
+import { hour } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema, unexpectedBodySchema } from '../error-schema.ts'
+import { defaultOverlapHours, type OverlapBody, overlapSchema } from '../overlap-schema.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { pageQuerySchema } from '../page-schema.ts'
 import { requestedDeployKey, toConnectedBody, toRepositoryBody, toRotatedSecretBody } from './body.ts'
@@ -27,7 +28,6 @@ const errorsWithNotFound = { ...errors, 404: errorBodySchema }
 const tags = ['Repositories']
 const params = repositoryParamsSchema
 const connectWaitMs = 5_000
-const secretOverlapMs = day
 
 /** The connected repositories of the organisation. */
 export function repositoryRoutes(context: Context) {
@@ -169,16 +169,26 @@ export function repositoryRoutes(context: Context) {
         schema: {
           operationId: 'rotateRepositorySecret',
           summary: 'Rotate the webhook secret',
-          description: 'The old secret stays valid for 24 hours.',
+          description: 'The old secret stays valid during the overlap, 24 hours by default.',
           tags,
           params,
-          response: { 200: rotatedSecretSchema, ...errorsWithNotFound, 422: unexpectedBodySchema },
+          body: overlapSchema('secret'),
+          response: {
+            200: rotatedSecretSchema,
+            ...errorsWithNotFound,
+            422: errorSchema('validation_error', 'overlap_hours must be >= 0'),
+          },
         },
         config,
+        // Before the body is read: 404 comes before 422, as for prompts.
+        onRequest: async (request) => {
+          await repositoryOf(store, request)
+        },
       },
       async (request) => {
+        const { overlap_hours: overlapHours = defaultOverlapHours } = (request.body ?? {}) as OverlapBody
         const repository = await repositoryOf(store, request)
-        const rotated = await repositories.rotateSecret(repository, secretOverlapMs, request.access)
+        const rotated = await repositories.rotateSecret(repository, overlapHours * hour, request.access)
         return { data: toRotatedSecretBody(repository, rotated, publicUrl()) }
       },
     )

@@ -1,15 +1,24 @@
 import type { Instant } from '../../domain/time.ts'
+import { isHttps } from '../security-headers.ts'
 
 export const cookieName = 'promptledger_session'
+
+/** Over https, browsers refuse a cookie with this prefix unless the very host that receives it has set it, over TLS. */
+const hostPrefix = '__Host-'
+
+export function cookieNameAt(publicUrl: string): string {
+  return isHttps(publicUrl) ? hostPrefix + cookieName : cookieName
+}
 
 /**
  * The session token in a Cookie header, or null. If two cookies have the name, another host of the same domain set one of
  * them and we cannot tell which, so neither is accepted.
  */
-export function sessionTokenIn(cookies = ''): string | null {
+export function sessionTokenIn(cookies = '', publicUrl: string): string | null {
+  const ownName = cookieNameAt(publicUrl)
   const values = cookies.split(';').flatMap((cookie) => {
     const [name = '', value = ''] = cookie.trim().split('=', 2)
-    return name === cookieName ? [value] : []
+    return name === ownName ? [value] : []
   })
   const [token, ...others] = values
   return token === undefined || others.length > 0 ? null : token
@@ -25,6 +34,6 @@ export function clearedSessionCookie(publicUrl: string): string {
 }
 
 function cookie(value: string, seconds: number, publicUrl: string): string {
-  const secure = publicUrl.startsWith('https:') ? '; Secure' : ''
-  return `${cookieName}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`
+  const secure = isHttps(publicUrl) ? '; Secure' : ''
+  return `${cookieNameAt(publicUrl)}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`
 }

@@ -90,7 +90,7 @@ export function sessionRoutes({ store, publicUrl, clock }: Context) {
         config,
       },
       async ({ headers }, reply) => {
-        const token = sessionTokenIn(headers.cookie)
+        const token = sessionTokenIn(headers.cookie, publicUrl())
         if (token !== null) await store.sessions.end(hashToken(token))
         return reply.status(204).header('Set-Cookie', clearedSessionCookie(publicUrl())).send()
       },

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { eraseSignals, metadataQuery } from '../../domain/signals/erasure.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema } from '../error-schema.ts'
+import { allowSilence } from '../silent-request.ts'
 import { erasedSchema, erasureSchema } from './schema.ts'
 import { parseMetadata } from './validation.ts'
 
@@ -26,7 +27,9 @@ const schema = {
 /** Erases one user's feedback, for example to honour a deletion request. */
 export function eraseSignalsRoute({ store, clock }: Context) {
   return async (app: FastifyInstance) => {
-    app.post('/signals/erase', { schema, config: { roles: ['admin'] } }, async ({ access, bodyText }) => {
+    app.post('/signals/erase', { schema, config: { roles: ['admin'] } }, async (request) => {
+      const { access, bodyText } = request
+      allowSilence(request)
       const query = metadataQuery(parseMetadata(bodyText))
       return { data: { erased: await eraseSignals(store.signals, access, query, clock()) } }
     })
