@@ -7,6 +7,7 @@ import { readMainline } from '../git/mainline.ts'
 import { readShallowBoundary } from '../git/mirror.ts'
 import { sideAuthors } from '../git/pull-head.ts'
 import { listRemoteRefs } from '../git/remote.ts'
+import { withinLimit } from '../git/run.ts'
 import { dropUnknownFiles, editsOf, newPaths, sanitisedPerson } from './edits.ts'
 import { type PathMove, type PromptPaths, trackPaths } from './prompt-paths.ts'
 import type { PullFindings, UnsettledPulls } from './pulls.ts'
@@ -112,7 +113,8 @@ async function storeBatch(
   const { facts } = context.store
   const commits = batch.map(({ commit }) => commit)
   const merges = commits.filter(({ parents }) => parents.length > 1)
-  const authors = await sideAuthors(mirror.path, merges, options)
+  // Without them, the merge's own author is shown. One hostile commit of a merged branch must not stop the sync.
+  const authors = await withinLimit(sideAuthors(mirror.path, merges, options), () => new Map())
   const known = await facts.edits(lease.repository, { commits: commits.map(({ sha }) => sha) })
   const edits = batch
     .flatMap(({ edits }) => edits)

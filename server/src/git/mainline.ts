@@ -2,7 +2,7 @@ import { decode } from './bytes.ts'
 import type { Commit, LogOptions } from './commit.ts'
 import { readDiff, streamCommits } from './log.ts'
 import { readFirstParents, revisions } from './log-range.ts'
-import { git } from './run.ts'
+import { git, withinLimit } from './run.ts'
 
 export interface Range {
   /** The last commit that was read before; null to read from the root. */
@@ -38,11 +38,15 @@ export async function* readMainline(mirror: string, range: Range, options: LogOp
 
 async function newestSwappedMerge(mirror: string, { from, to, branch }: Range) {
   const known = from === null ? null : await descendants(mirror, from, to)
-  for await (const merge of streamCommits(mirror, ['--first-parent', '--merges', ...revisions(from, to)])) {
-    const parent = swappedParent(merge, known, branch)
-    if (parent !== null) return { merge, parent }
+  const find = async () => {
+    for await (const merge of streamCommits(mirror, ['--first-parent', '--merges', ...revisions(from, to)])) {
+      const parent = swappedParent(merge, known, branch)
+      if (parent !== null) return { merge, parent }
+    }
+    return null
   }
-  return null
+  // If messages are too large to be searched, the first parents are the default branch.
+  return withinLimit(find(), () => null)
 }
 
 /** `known` holds the descendants of the last commit that was read; null on the first read. */

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/pro
 import { dirname, join } from 'node:path'
 import { decode } from './bytes.ts'
 import { type Remote, withRemoteAccess } from './remote-access.ts'
-import { GitError, git } from './run.ts'
+import { GitError, GitLimitError, git } from './run.ts'
 
 /** A bare copy of the remote's default branch and of reported pull requests. It can be deleted at any time. */
 export interface Mirror {
@@ -126,6 +126,20 @@ export async function readShallowBoundary(mirror: string): Promise<Set<string>> 
   return new Set(text.split('\n').filter(Boolean))
 }
 
+const fetchCommand = [
+  // Stream large files to disk, where the size check sees them, instead of holding them in memory.
+  '-c',
+  'core.bigFileThreshold=2m',
+  'fetch',
+  '--quiet',
+  '--no-tags',
+  '--no-write-fetch-head',
+  '--no-show-forced-updates',
+  '--update-shallow',
+  '--recurse-submodules=no',
+  '--end-of-options',
+]
+
 async function fetchRefs(mirror: Mirror, refspecs: string[]): Promise<void> {
   const { path, remote } = mirror
   const packs = await readdir(join(path, 'objects', 'pack')).catch(() => [])
@@ -136,25 +150,16 @@ async function fetchRefs(mirror: Mirror, refspecs: string[]): Promise<void> {
     if (await isTooLarge(mirror).catch(() => false)) tooLarge.abort()
   }, sizeCheckIntervalMs)
   try {
-    await withRemoteAccess(remote, 'fetch', ({ url, env }) =>
-      git(
-        [
-          // Stream large files to disk, where the size check sees them, instead of holding them in memory.
-          '-c',
-          'core.bigFileThreshold=2m',
-          'fetch',
-          '--quiet',
-          '--no-tags',
-          '--no-write-fetch-head',
-          '--update-shallow',
-          '--recurse-submodules=no',
-          '--end-of-options',
-          url,
-          ...refspecs,
-        ],
-        { mirror: path, env, timeoutMs, signal: tooLarge.signal },
-      ),
-    )
+    await withRemoteAccess(remote, 'fetch', ({ url, env }) => {
+      const fetch = () =>
+        git([...fetchCommand, url, ...refspecs], { mirror: path, env, timeoutMs, signal: tooLarge.signal })
+      return fetch().catch(async (error) => {
+        if (!(error instanceof GitLimitError) || error.failure === 'connection') throw error
+        // Without it, git holds the messages of the commits that it compares with the server's in memory.
+        await git(['commit-graph', 'write', '--reachable'], { mirror: path })
+        return fetch()
+      })
+    })
   } catch (error) {
     await removeLeftovers(path, tooLarge.signal.aborted ? 0 : abandonedAfterMs)
     if (tooLarge.signal.aborted) throw tooLargeError(mirror)

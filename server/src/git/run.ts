@@ -20,7 +20,7 @@ export interface GitOptions {
 const defaultTimeoutMs = 60_000
 const megabyte = 1024 * 1024
 const memoryCheckIntervalMs = 100
-let memoryLimitBytes = 256 * megabyte
+let memoryLimitBytes = 192 * megabyte
 
 /** Sets how much memory one git command may use, with its child processes. */
 export function limitGitMemory(bytes: number): void {

@@ -23,7 +23,7 @@ describe('Settings', () => {
       allowPrivateRepositoryAddresses: false,
       allowMachineSshKeys: false,
       repositorySizeLimitMb: 2048,
-      gitMemoryLimitMb: 256,
+      gitMemoryLimitMb: 192,
       syncConcurrency: 4,
       repositoriesPerOrganisation: 100,
       inboxLimitMb: 100,
