@@ -34,7 +34,8 @@ const auditEntrySchema = {
     seq: { type: ['integer', 'null'], description: "The entry's place in the chain of the organisation, from 1 on" },
     hash: {
       type: ['string', 'null'],
-      description: 'SHA-256 of this entry and the hash of the one before it, so that a changed or missing entry is noticed',
+      description:
+        'SHA-256 of this entry and the hash of the one before it, so that a changed or missing entry is noticed',
     },
   },
   additionalProperties: false,
