@@ -94,7 +94,9 @@ describe('Examples', () => {
     assert.equal(await vote('t-2'), 202)
   })
 
-  test('the workflow step records the deployment', { skip: skipWithout('jq') || skipWithout('curl') }, async () => {
+  test('the workflow step records the deployment with a recorder key', {
+    skip: skipWithout('jq') || skipWithout('curl'),
+  }, async () => {
     const tenant = await service.tenant('free', 'admin')
     const workflow = await readFile(pathOf('github-actions/record-deployment.yml'), 'utf8')
     const script = /run: \|\n([\s\S]+)$/.exec(workflow)?.[1] ?? ''
@@ -105,7 +107,8 @@ describe('Examples', () => {
       BRANCH: 'main',
       AT: '2026-11-15T10:30:00+01:00',
     }
-    await run('bash', ['-e', '-c', script], { env: { ...environment(tenant), ...entry } })
+    const recorder = { PROMPTLEDGER_KEY: await service.key(tenant.organisation, 'recorder') }
+    await run('bash', ['-e', '-c', script], { env: { ...environment(tenant), ...recorder, ...entry } })
     const [recorded] = (await tenant.history()).json().data
     assert.deepEqual(
       [recorded.action, recorded.user.name, recorded.commit_sha, recorded.created_at],

@@ -21,7 +21,7 @@ export function history(service: Transport) {
 
     /**
      * Records a change from another system. Recording the same change again returns the existing entry. Needs a key with
-     * the role `admin`.
+     * the role `recorder` or `admin`.
      */
     record(promptId: string, body: NewHistoryEntry, options?: RequestOptions): Promise<HistoryEntry> {
       return requestData(service, { method: 'POST', path: pathOf(promptId), body, isIdempotent: true }, options)

@@ -18,7 +18,7 @@ export function keys(service: Transport) {
       return requestData(service, { method: 'POST', path: '/keys', body }, options)
     },
 
-    /** Creates a key with the same name, role and lifetime. The old one keeps working for `overlap_hours`. */
+    /** Creates a key with the same name, role, prompts and lifetime. The old one keeps working for `overlap_hours`. */
     rotate(keyId: number, body: Rotation = {}, options?: RequestOptions): Promise<IssuedKey> {
       return requestData(service, { method: 'POST', path: `/keys/${keyId}/rotate`, body }, options)
     },

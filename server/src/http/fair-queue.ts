@@ -102,8 +102,7 @@ export function createFairQueue(maxRunning: number): FairQueue {
   return {
     enter(lane, keyId, weight) {
       // Heavy requests start one by one, so that the time of each is known before the next one starts.
-      const isFree = weight === lightWeight ? canStart(lane, weight) : lane.running === 0
-      if (isFree && lane.waiting.size === 0) {
+      if (weight === lightWeight && lane.waiting.size === 0 && canStart(lane, weight)) {
         lane.running += weight
         return undefined
       }

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { eventually } from '../../../testing/eventually.ts'
+import { createFairQueue, createLane, heavyWeight, type Lane, lightWeight } from '../../src/http/fair-queue.ts'
+
+describe('The fair queue', () => {
+  /** Enters requests and notes when they start. */
+  function start(maxRunning: number) {
+    const queue = createFairQueue(maxRunning)
+    const started: string[] = []
+    const enter = (name: string, lane: Lane, keyId = 1, weight = lightWeight, work = () => {}) => {
+      const begin = () => {
+        started.push(name)
+        work()
+      }
+      const turn = queue.enter(lane, keyId, weight)
+      if (turn === undefined) begin()
+      else void turn.then(begin)
+    }
+    return { queue, started, enter }
+  }
+
+  test('a request starts at once while its organisation has few at work', () => {
+    const { started, enter } = start(3)
+    const lane = createLane()
+    for (const name of ['1', '2', '3', '4']) enter(name, lane)
+    assert.deepEqual(started, ['1', '2', '3'])
+  })
+
+  test('the waiting requests of an organisation do not delay those of another', async () => {
+    const { started, enter } = start(2)
+    const [busy, quiet] = [createLane(), createLane()]
+    for (let i = 0; i < 100; i++) enter(`busy ${i}`, busy)
+    enter('quiet', quiet)
+    assert.deepEqual(started, ['busy 0', 'busy 1', 'quiet'])
+    await nextTurn()
+    await nextTurn()
+    assert.equal(started.length, 3, 'none may start before another one ends')
+  })
+
+  test('the keys of an organisation take turns', async () => {
+    const { queue, started, enter } = start(1)
+    const lane = createLane()
+    for (const name of ['a1', 'a2', 'a3', 'a4']) enter(name, lane, 1)
+    for (const name of ['b1', 'b2']) enter(name, lane, 2)
+    for (let ended = 1; ended < 6; ended++) {
+      queue.leave(lane, lightWeight)
+      await eventually(() => assert.equal(started.length, ended + 1))
+    }
+    assert.deepEqual(started, ['a1', 'a2', 'b1', 'a3', 'b2', 'a4'])
+  })
+
+  test('organisations take turns', async () => {
+    const { queue, started, enter } = start(1)
+    const lanes = [createLane(), createLane()] as const
+    for (let i = 0; i < 3; i++) for (const [n, lane] of lanes.entries()) enter(`${n}`, lane)
+    for (let i = 0; i < 2; i++) {
+      for (const lane of lanes) queue.leave(lane, lightWeight)
+      await eventually(() => assert.equal(started.length, 4 + 2 * i))
+    }
+    assert.deepEqual(started, ['0', '1', '0', '1', '0', '1'])
+  })
+
+  test('heavy requests count as several, and one always fits', async () => {
+    const { queue, started, enter } = start(2 * heavyWeight)
+    const lane = createLane()
+    for (const name of ['1', '2', '3']) enter(name, lane, 1, heavyWeight)
+    await eventually(() => assert.deepEqual(started, ['1', '2']))
+    queue.leave(lane, heavyWeight)
+    await eventually(() => assert.deepEqual(started, ['1', '2', '3']))
+    const narrow = start(1)
+    narrow.enter('alone', createLane(), 1, heavyWeight)
+    await eventually(() => assert.deepEqual(narrow.started, ['alone']))
+  })
+
+  test('connections are read between requests that block the event loop', async () => {
+    const { queue, started, enter } = start(heavyWeight * 4)
+    const lane = createLane()
+    const block = () => {
+      const end = performance.now() + 20
+      while (performance.now() < end);
+    }
+    let turns = 0
+    let isDone = false
+    const count = () => {
+      turns++
+      if (!isDone) setImmediate(count)
+    }
+    setImmediate(count)
+    for (let i = 0; i < 5; i++) {
+      enter(String(i), lane, 1, heavyWeight, () => {
+        block()
+        queue.leave(lane, heavyWeight)
+      })
+    }
+    await eventually(() => assert.equal(started.length, 5))
+    isDone = true
+    // An organisation rests for as long as its request has blocked the others.
+    assert.ok(turns > 10, `${turns} turns of the event loop`)
+  })
+
+  test('everything that waits starts in the end, whatever the weights', async () => {
+    const { queue, started, enter } = start(10)
+    const lanes = [createLane(), createLane(), createLane()]
+    let waiting = 0
+    for (let i = 0; i < 300; i++) {
+      const lane = lanes[i % 3] as Lane
+      const weight = i % 7 === 0 ? heavyWeight : lightWeight
+      waiting++
+      enter(String(i), lane, i % 5, weight, () => {
+        setImmediate(() => {
+          queue.leave(lane, weight)
+          waiting--
+        })
+      })
+    }
+    await eventually(() => assert.equal(waiting, 0))
+    assert.equal(started.length, 300)
+    for (const lane of lanes) assert.deepEqual([lane.running, lane.waiting.size], [0, 0])
+  })
+})
