@@ -156,7 +156,9 @@ onEachEngine('The store', (engine) => {
     const database = await engine.create()
     const stores = await Promise.all([1, 2, 3, 4].map(() => openTestStore(database.url)))
     const versions = await queryRows(database.url, 'select version from schema_migrations')
-    assert.equal(versions.length, stores[0]?.schemaVersion)
+    const applied = versions.map(({ version }) => Number(version))
+    assert.equal(new Set(applied).size, applied.length)
+    assert.equal(Math.max(...applied), stores[0]?.schemaVersion)
   })
 
   test('a database that is newer than the code is rejected', async () => {
