@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readdir, stat } from 'node:fs/promises'
 import { after, describe, test } from 'node:test'
 import { type Engine, engines, onEachEngine } from '../../../testing/engines.ts'
-import { everything, fillWell, idempotencyKey } from '../../../testing/filled-database.ts'
+import { archivedRows, fillDatabase, idempotencyKey } from '../../../testing/filled-database.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { openTestStore, TestService } from '../../../testing/service.ts'
 import { newOrganisation } from '../../src/domain/access/organisation.ts'
@@ -22,6 +22,7 @@ import {
   settings,
   sourceOn,
   webhook,
+  withoutImportEntry,
 } from './archive-source.ts'
 
 const notArchived = [
@@ -68,7 +69,7 @@ for (const source of engines) {
         made.tables.map(({ table }) => table),
         archiveTables.map(({ name }) => name),
       )
-      const stored = await everything(service.url)
+      const stored = await archivedRows(service.url)
       for (const { table, rows } of made.tables) assert.equal(rows, stored[table]?.length, table)
       const { mode, size } = await stat(file)
       assert.equal(mode & 0o777, 0o600)
@@ -85,7 +86,7 @@ for (const source of engines) {
         const database = await newDatabase(target)
         const restored = await json(settings(database.url, service.secretKey), ['restore', file])
         assert.deepEqual(restored.tables, made.tables)
-        assert.deepEqual(await everything(database.url), await everything(service.url))
+        assert.deepEqual(await archivedRows(database.url), await archivedRows(service.url))
 
         const moved = await serviceOn(target, database, service)
         const { tenant, scenario } = filled
@@ -161,7 +162,10 @@ for (const source of engines) {
         ])
         const { id } = filled.tenant.organisation
         assert.deepEqual({ organisation_id, moved }, { organisation_id: id, moved: {} })
-        assert.deepEqual(await everything(database.url), onlyOf(await everything(service.url), id))
+        assert.deepEqual(
+          withoutImportEntry(await archivedRows(database.url)),
+          withoutImportEntry(onlyOf(await archivedRows(service.url), id)),
+        )
       })
     }
   })
@@ -174,7 +178,7 @@ onEachEngine('An imported organisation', (engine) => {
     const service = new TestService()
     await service.open(other)
     after(() => service.close())
-    const filled = await fillWell(service)
+    const filled = await fillDatabase(service)
     const file = newFile()
     const exported = ['export', '--org', String(filled.tenant.organisation.id), file]
     await json(settings(service.url, service.secretKey), exported)
@@ -183,8 +187,8 @@ onEachEngine('An imported organisation', (engine) => {
     after(() => host.close())
     host.now = service.now
     host.secretKey = randomBytes(32)
-    const resident = await fillWell(host)
-    const before = onlyOf(await everything(host.url), resident.other.organisation.id)
+    const resident = await fillDatabase(host)
+    const before = onlyOf(await archivedRows(host.url), resident.other.organisation.id)
     const { tenant, scenario } = filled
 
     let recording = true
@@ -203,11 +207,12 @@ onEachEngine('An imported organisation', (engine) => {
     const moved = printed.moved as Record<string, number>
     assert.deepEqual(Object.keys(moved).sort(), [...numberedTables].sort())
     assert.equal(id, tenant.organisation.id + (moved.organisations as number))
-    const [there] = [onlyOf(await everything(service.url), tenant.organisation.id)]
-    const here = onlyOf(await everything(host.url), id)
+    const there = withoutImportEntry(onlyOf(await archivedRows(service.url), tenant.organisation.id))
+    const here = withoutImportEntry(onlyOf(await archivedRows(host.url), id))
     for (const { name } of archiveTables) assert.equal(here[name]?.length, there[name]?.length, name)
+    assert.equal((await host.store.audit.verify(id)).brokenAt, null)
     const { signals: _, signal_hours: __, signal_usage: ___, ...unchanged } = before
-    assert.partialDeepStrictEqual(onlyOf(await everything(host.url), resident.other.organisation.id), unchanged)
+    assert.partialDeepStrictEqual(onlyOf(await archivedRows(host.url), resident.other.organisation.id), unchanged)
 
     const guest = await serviceOn(engine, { url: host.url, remove: async () => {} }, service)
     guest.syncContext.dataDir = service.syncContext.dataDir
@@ -223,10 +228,11 @@ onEachEngine('An imported organisation', (engine) => {
       (await ask(guest, `/prompts/${promptId}/history`)).data,
       history.map((entry) => ({ ...entry, id: entry.id + (moved.history_entries as number) })),
     )
-    const subjects = (await ask(guest, '/audit?limit=100')).data as AuditBody[]
+    const audit = (await ask(guest, '/audit?limit=100')).data as AuditBody[]
+    const sourceAudit = (await ask(service, '/audit?limit=100')).data as AuditBody[]
     assert.deepEqual(
-      subjects,
-      ((await ask(service, '/audit?limit=100')).data as AuditBody[]).map((entry) => expectedAudit(entry, moved)),
+      audit.filter(({ action }) => action !== 'organisation.imported').map(({ hash: _, ...entry }) => entry),
+      sourceAudit.map((entry) => expectedAudit(entry, moved)),
     )
     const send = () =>
       guest.app.inject({
@@ -235,9 +241,9 @@ onEachEngine('An imported organisation', (engine) => {
         headers: { ...tenant.headers, 'idempotency-key': idempotencyKey },
         payload: { value: 'positive' },
       })
-    const stored = (await everything(host.url)).signals?.length
+    const stored = (await archivedRows(host.url)).signals?.length
     assert.equal((await send()).statusCode, 201)
-    assert.equal((await everything(host.url)).signals?.length, stored, 'a repeated request was recorded twice')
+    assert.equal((await archivedRows(host.url)).signals?.length, stored, 'a repeated request was recorded twice')
 
     // Merging the imported pull request finds the same prompt.
     const { git, forge } = scenario
@@ -261,13 +267,13 @@ onEachEngine('An imported organisation', (engine) => {
     await assertRejected(
       env,
       ['import', 'organisation', file],
-      /^promptledger: The key .+ is already here, in organisation \d+/,
+      /^promptledger: The key .+ already exists here, in organisation \d+/,
     )
     await queryRows(host.url, `update api_keys set hash = 'x' || id where organisation_id = ${id}`)
-    await assertRejected(env, ['import', 'organisation', file], /: The webhook of repository \S+ is already here/)
+    await assertRejected(env, ['import', 'organisation', file], /: The webhook of repository \S+ already exists here/)
     await queryRows(host.url, `update repositories set hook_id = 'x' || id where organisation_id = ${id}`)
-    await assertRejected(env, ['import', 'organisation', file], /: The prompt pmt_\w+ is already here/)
-    assert.equal((await everything(host.url)).organisations?.length, (here.organisations?.length as number) + 3)
+    await assertRejected(env, ['import', 'organisation', file], /: The prompt pmt_\w+ already exists here/)
+    assert.equal((await archivedRows(host.url)).organisations?.length, (here.organisations?.length as number) + 3)
   })
 
   test('its secrets are encrypted again with the new key, and it is rejected without the old key', async () => {
@@ -275,9 +281,9 @@ onEachEngine('An imported organisation', (engine) => {
     const database = await newDatabase(engine)
     const newKey = randomBytes(32)
     const env = settings(database.url, newKey)
-    const another = /The secrets of a repository were stored with another secret key: .+ Nothing was changed/
+    const another = /The secrets of 1 repository were encrypted with another secret key\. .+ Nothing was changed/
     await assertRejected(env, ['import', 'organisation', file], another)
-    const none = /stored with another secret key; here is none/
+    const none = /encrypted with another secret key, and none is set here/
     await assertRejected(settings(database.url, null), ['import', 'organisation', file], none)
     const args = ['import', 'organisation', file, '--secret-key-env', 'OLD']
     await json({ ...env, OLD: service.secretKey.toString('hex') }, args)
@@ -290,8 +296,8 @@ onEachEngine('An imported organisation', (engine) => {
     const left = await newDatabase(engine)
     await json(settings(left.url, newKey), ['import', 'organisation', file, '--leave-secrets'])
     assert.deepEqual(
-      (await everything(left.url)).repositories,
-      onlyOf(await everything(service.url), filled.tenant.organisation.id).repositories,
+      (await archivedRows(left.url)).repositories,
+      onlyOf(await archivedRows(service.url), filled.tenant.organisation.id).repositories,
     )
   })
 
@@ -302,11 +308,10 @@ onEachEngine('An imported organisation', (engine) => {
     await store.organisations.create(newOrganisation('Resident', 'free', 1))
     await store.signals.removeBatch(Date.parse('2100-01-01T00:00:00Z'))
     await store.close()
-    const before = await everything(database.url)
-    const message =
-      /Signals from before 2100-01-01T00:00:00.000Z are not kept here, and this organisation has \d+ of them/
+    const before = await archivedRows(database.url)
+    const message = /does not keep signals from before 2100-01-01T00:00:00.000Z, and this organisation has \d+ of them/
     await assertRejected(settings(database.url, service.secretKey), ['import', 'organisation', exported], message)
-    assert.deepEqual(await everything(database.url), before)
+    assert.deepEqual(await archivedRows(database.url), before)
   })
 
   test('it is rejected where signals are retained for longer than at its source, because pages could not be counted', async () => {
@@ -315,10 +320,11 @@ onEachEngine('An imported organisation', (engine) => {
     const store = await openTestStore(database.url)
     await store.organisations.create(newOrganisation('Resident', 'free', 1))
     await store.close()
-    const before = await everything(database.url)
-    const message = /signals from before 2026-02-01T00:00:00.000Z were removed, and here they are kept for longer/
+    const before = await archivedRows(database.url)
+    const message =
+      /source has removed this organisation's signals from before 2026-02-01T00:00:00.000Z, but this database keeps signals for longer/
     await assertRejected(settings(database.url, service.secretKey), ['import', 'organisation', exported], message)
-    assert.deepEqual(await everything(database.url), before)
+    assert.deepEqual(await archivedRows(database.url), before)
   })
 })
 
@@ -328,9 +334,11 @@ interface AuditBody {
   actor: { key_id: number } | null
   subject: { id: string }
   details: { new_key_id?: number } | null
+  hash: string
 }
 
-function expectedAudit(entry: AuditBody, moved: Record<string, number>): AuditBody {
+/** Without the hash, which covers the shifted ids. */
+function expectedAudit({ hash: _, ...entry }: AuditBody, moved: Record<string, number>): Omit<AuditBody, 'hash'> {
   const subjects: Record<string, string> = {
     key: 'api_keys',
     repository: 'repositories',
