@@ -57,7 +57,8 @@ describe('Resources of the client', () => {
     assert.deepEqual(recorded, { id: recorded.id, ...entry })
     assert.deepEqual((await ledger.history.list(promptId)).data, [recorded])
     const unknown = { message: null, actor: null, path: null, before: null, after: null, patch: null }
-    assert.deepEqual(await ledger.history.get(promptId, recorded.id), { ...recorded, ...unknown })
+    const { id: keyId } = (await ledger.session.get()).key
+    assert.deepEqual(await ledger.history.get(promptId, recorded.id), { ...recorded, ...unknown, key_id: keyId })
     assert.deepEqual(await ledger.history.live(promptId), { entry: recorded, path: null, content: null })
     await assert.rejects(ledger.history.live(promptId, { at: new Date('2026-11-15T09:59:59Z') }), NotFoundError)
   })

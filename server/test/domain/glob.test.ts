@@ -40,7 +40,15 @@ test('a glob matches by the rules of git', () => {
 })
 
 test('a glob agrees with a regular expression of the same meaning', () => {
-  const parts: Record<string, string> = { '**/': '(?:.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]', a: 'a', b: 'b', '/': '/' }
+  const parts: Record<string, string> = {
+    '**/': '(?:.*/)?',
+    '**': '.*',
+    '*': '[^/]*',
+    '?': '[^/]',
+    a: 'a',
+    b: 'b',
+    '/': '/',
+  }
   const texts = fc.array(fc.constantFrom('a', 'b', '/'), { maxLength: 8 }).map((characters) => characters.join(''))
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...Object.keys(parts)), { maxLength: 6 }), texts, (chosen, text) => {

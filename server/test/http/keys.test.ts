@@ -142,7 +142,12 @@ onEachEngine('API keys', (engine) => {
   test('a rotated key gets an identical replacement and works until the overlap ends', async () => {
     const tenant = await admin()
     const now = service.now
-    const body = { name: 'app', role: 'standard', prompts: 'prompts/**', expires_at: new Date(now + 90 * day).toISOString() }
+    const body = {
+      name: 'app',
+      role: 'standard',
+      prompts: 'prompts/**',
+      expires_at: new Date(now + 90 * day).toISOString(),
+    }
     const old = await create(tenant, body)
     try {
       service.now = now + 10 * day
