@@ -1,5 +1,8 @@
 # Only the console is built. The server runs from source, because Node strips the types.
-FROM node:24-slim AS console
+# To pin the base image by digest, build with NODE_IMAGE=node:24-slim@sha256:…: see compose.yaml.
+ARG NODE_IMAGE=node:24-slim
+
+FROM ${NODE_IMAGE} AS console
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY server/package.json server/
@@ -12,7 +15,7 @@ COPY server/src/domain/hidden-text.ts server/src/domain/
 COPY tsconfig.json ./
 RUN npm run build
 
-FROM node:24-slim AS dependencies
+FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY server/package.json server/
@@ -20,7 +23,7 @@ COPY client/package.json client/
 COPY console/package.json console/
 RUN npm ci --omit=dev --ignore-scripts
 
-FROM node:24-slim
+FROM ${NODE_IMAGE}
 RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates git openssh-client && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules

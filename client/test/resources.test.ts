@@ -56,10 +56,12 @@ describe('Resources of the client', () => {
     const recorded = await ledger.history.record(promptId, entry)
     assert.deepEqual(recorded, { id: recorded.id, ...entry })
     assert.deepEqual((await ledger.history.list(promptId)).data, [recorded])
-    const { key_id, ...details } = await ledger.history.get(promptId, recorded.id)
-    assert.ok(Number.isInteger(key_id))
+    const { id: key_id } = (await ledger.session.get()).key
     const contents = { before: null, after: null, patch: null, hidden_characters: null }
-    assert.deepEqual(details, { ...recorded, message: null, actor: null, path: null, too_large: false, ...contents })
+    assert.deepEqual(await ledger.history.get(promptId, recorded.id), {
+      ...recorded,
+      ...{ message: null, actor: null, path: null, too_large: false, ...contents, key_id },
+    })
     assert.deepEqual(await ledger.history.live(promptId), { entry: recorded, path: null, content: null })
     await assert.rejects(ledger.history.live(promptId, { at: new Date('2026-11-15T09:59:59Z') }), NotFoundError)
   })

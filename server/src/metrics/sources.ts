@@ -7,7 +7,7 @@ export interface Sources {
   version: string
   engine: string
   loadShedder: {
-    inFlight(): { reads: number; writes: number; bodyBytes: number }
+    inFlight(): { reads: number; writes: number; webhooks: number; bodyBytes: number }
     rejected(): Record<string, number>
   }
   connections(): number
@@ -19,7 +19,7 @@ const databaseTimeoutMs = 1_000
 
 export async function readSources(sources: Sources): Promise<Family[]> {
   const { store, version, engine, loadShedder, connections, worker } = sources
-  const { reads, writes, bodyBytes } = loadShedder.inFlight()
+  const { reads, writes, webhooks, bodyBytes } = loadShedder.inFlight()
   const { caches, connections: pool } = store.stats()
   const queues = Object.entries(store.queues)
   const now = Date.now()
@@ -38,12 +38,14 @@ export async function readSources(sources: Sources): Promise<Family[]> {
       { labels: { version, node: process.versions.node, engine }, value: 1 },
     ]),
     gauge('promptledger_http_connections', 'Open client connections.', [{ value: connections() }]),
-    gauge('promptledger_http_requests_in_flight', 'Requests accepted and not responded to yet.', [
-      ...by('kind', { read: reads, write: writes }),
+    gauge('promptledger_http_requests_in_flight', 'Requests accepted whose response has not been read yet.', [
+      ...by('kind', { read: reads, write: writes, webhook: webhooks }),
     ]),
-    gauge('promptledger_http_in_flight_body_bytes', 'Body bytes received or announced by the requests in flight.', [
-      { value: bodyBytes },
-    ]),
+    gauge(
+      'promptledger_http_in_flight_body_bytes',
+      'Body bytes received or announced by the requests in flight, without webhooks.',
+      [{ value: bodyBytes }],
+    ),
     counter('promptledger_http_requests_rejected_total', 'Requests rejected because of overload, by reason.', [
       ...by('reason', loadShedder.rejected()),
     ]),

@@ -17,6 +17,8 @@ export interface GroupCommitOptions<Result> {
 
 // Larger batches would save little more and block the event loop for longer.
 const maxBatchSize = 256
+// A steady trickle of calls must not keep the first of them waiting until the batch is full.
+const maxCollectingMs = 2
 
 /**
  * Commits many calls in few batches, like a database's group commit: while one batch is in flight, the next one collects. There
@@ -64,11 +66,12 @@ export function groupCommit<Item, Result>(
    * docs/performance.md.
    */
   async function arrivals(): Promise<void> {
+    const deadline = performance.now() + maxCollectingMs
     let before: number
     do {
       before = waiting.length
       await new Promise((resolve) => setImmediate(resolve))
-    } while (waiting.length > before && waiting.length < maxBatchSize)
+    } while (waiting.length > before && waiting.length < maxBatchSize && performance.now() < deadline)
   }
 
   return {

@@ -57,7 +57,16 @@ onEachEngine('The CLI beside a running service', (engine) => {
     const { org } = await tenant()
     const args = ['key', 'create', '--org', String(org), '--name', 'ci', '--role', 'ingest', '--expires', '90d']
     const key = await json<Record<string, string>>(args)
-    assert.deepEqual(Object.keys(key), ['id', 'key', 'organisation_id', 'name', 'role', 'created_at', 'expires_at'])
+    assert.deepEqual(Object.keys(key), [
+      'id',
+      'key',
+      'organisation_id',
+      'name',
+      'role',
+      'prompts',
+      'created_at',
+      'expires_at',
+    ])
     assert.match(key.key as string, /^plk_[0-9A-Za-z]{49}$/)
     assert.equal(Date.parse(key.expires_at as string) - Date.parse(key.created_at as string), 90 * 86_400_000)
     const [row] = await queryRows(database.url, `select * from api_keys where id = ${key.id}`)

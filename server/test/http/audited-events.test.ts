@@ -99,6 +99,31 @@ onEachEngine('Repeated events in the audit log', (engine) => {
     assert.equal((await details('session.started')).length, 3)
   })
 
+  test('the first event after a period writes what the period left, before its response', async (t) => {
+    const tenant = await service.tenant('free', 'reader')
+    const start = service.now
+    t.after(() => {
+      service.now = start
+    })
+    for (let i = 0; i < 3; i++) await signIn(tenant.headers)
+    service.now += minute
+    await signIn(tenant.headers)
+    const details = (await entriesOf(tenant, 'session.started')).map(({ details }) => details)
+    assert.deepEqual(details, [{ count: 3 }, null])
+  })
+
+  test('a clock that is set back does not silence the audit log', async (t) => {
+    const tenant = await service.tenant('free', 'reader')
+    const start = service.now
+    t.after(() => {
+      service.now = start
+    })
+    await signIn(tenant.headers)
+    service.now -= 24 * hour
+    await signIn(tenant.headers)
+    assert.equal((await entriesOf(tenant, 'session.started')).length, 2)
+  })
+
   test('a sign-in is audited with its key', async () => {
     const tenant = await service.tenant()
     await signIn(tenant.headers)

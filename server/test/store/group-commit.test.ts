@@ -45,3 +45,21 @@ test('a batch takes no more calls than batchSize allows', async () => {
   await Promise.all(Array.from({ length: 8 }, (_, i) => submit(i)))
   assert.deepEqual(sizes, [4, 2, 1, 1])
 })
+
+test('a steady trickle of calls does not keep the first one waiting until the batch is full', async () => {
+  const batch = groupCommit<number, number>(async (items) => items)
+  let isAnswered = false
+  const first = batch.submit(0).then(() => {
+    isAnswered = true
+  })
+  let calls = 0
+  while (!isAnswered && calls < 200) {
+    // Each turn of the event loop takes a while and brings one more call.
+    const end = performance.now() + 0.5
+    while (performance.now() < end);
+    void batch.submit(++calls)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await first
+  assert.ok(calls < 50, `${calls} calls came before the first was answered`)
+})

@@ -70,7 +70,7 @@ export function createAuditThrottle(audit: Pick<AuditStore, 'record'>, clock: Cl
   return {
     async record(event) {
       const period = add(event)
-      if (period.unwritten > 1 || clock() < period.endsAt) return
+      if (!isOver(period, clock())) return
       await write(period).catch((error) => {
         // What is not audited does not happen, so it is not counted either.
         period.unwritten--
@@ -80,10 +80,19 @@ export function createAuditThrottle(audit: Pick<AuditStore, 'record'>, clock: Cl
     count: add,
     async flush(all = false) {
       const now = clock()
+      const failures: unknown[] = []
       for (const [id, period] of periods) {
-        if (period.unwritten > 0 && (all || now >= period.endsAt)) await write(period)
-        else if (period.unwritten === 0 && now >= period.endsAt) periods.delete(id)
+        const isDue = all || isOver(period, now)
+        // A failure must not keep the entries of other organisations from being written.
+        if (isDue && period.unwritten > 0) await write(period).catch((error) => failures.push(error))
+        else if (isDue) periods.delete(id)
       }
+      if (failures.length > 0) throw failures[0]
     },
   }
+}
+
+/** A period that ends too late started before the clock was set back. Waiting for its end would silence the audit log. */
+function isOver({ event, endsAt }: Period, now: Instant): boolean {
+  return now >= endsAt || endsAt - now > periodMs[event.action]
 }
