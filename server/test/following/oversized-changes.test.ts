@@ -8,7 +8,7 @@ import { connectedScenario, type Scenario, shortSha } from '../../../testing/sce
 import { useService } from '../../../testing/service.ts'
 import { readDiff, readLog } from '../../src/git/log.ts'
 import { readMainline } from '../../src/git/mainline.ts'
-import { gitOutput, limitGitMemory } from '../../src/git/run.ts'
+import { gitOutput, gitRuns, limitGitMemory } from '../../src/git/run.ts'
 import { commitPull } from './pull-branch.ts'
 
 const p = 'prompts/p.md'
@@ -46,7 +46,9 @@ onEachEngine('Changes that exceed the limits', (engine) => {
 
   test('git is killed when a pull request with a million paths takes too much memory, and its prompts are recorded', async () => {
     const s = await connectedScenario(service)
+    const failedBefore = gitRuns.failed
     const head = await openNestedPull(s, { width: 1_000, depth: 2 })
+    assert.ok(gitRuns.failed > failedBefore, 'git was not killed')
     assert.deepEqual((await s.summary()).slice(1), [`pr_opened ${shortSha(head)} #7`])
     assert.equal((await detailsOf(s)).too_large, true)
     const sha = s.git.commit('Next', { [p]: 'next\n' })
@@ -104,7 +106,7 @@ test('commits with huge messages are read without them if git takes too much mem
   }
   const range = { from: start, to: shas.at(-1) as string, branch: 'main' }
   const read = async () => Array.fromAsync(readMainline(repository.remote, range, everything))
-  for (const limit of [30, 100]) {
+  for (const limit of [50, 100]) {
     limitGitMemory(limit * megabyte)
     try {
       const commits = await read()
