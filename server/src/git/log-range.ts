@@ -1,6 +1,6 @@
 import { decode } from './bytes.ts'
 import type { Commit, LogOptions } from './commit.ts'
-import { readDiff, readHeader, readLog } from './log.ts'
+import { readDiff, readHeader, readLog, readTree } from './log.ts'
 import { GitLimitError, git, withinLimit } from './run.ts'
 
 /**
@@ -62,8 +62,12 @@ const emptyTrees = new Map([
 /** A commit that `git log` cannot print within its limits: without the message, and with as many files as the limits allow. */
 async function readOversized(mirror: string, sha: string, options: LogOptions): Promise<Commit> {
   const commit = await withinLimit(readHeader(mirror, sha), () => readDates(mirror, sha))
-  const parent = commit.parents[0] ?? (emptyTrees.get(sha.length) as string)
-  const changes = await withinLimit(readDiff(mirror, parent, sha, options), () => ({ files: [], tooLarge: true }))
+  const readFiles = async () => {
+    const [parent] = commit.parents
+    const before = parent === undefined ? (emptyTrees.get(sha.length) as string) : await readTree(mirror, parent)
+    return readDiff(mirror, before, await readTree(mirror, sha), options)
+  }
+  const changes = await withinLimit(readFiles(), () => ({ files: [], tooLarge: true }))
   return { ...commit, ...changes, tooLarge: true }
 }
 

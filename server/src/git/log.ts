@@ -56,6 +56,11 @@ function commitsWithoutFiles(mirror: string, format: string, revisions: string[]
   return parseCommits(gitOutput(args, { mirror, timeoutMs: logTimeoutMs }), null, maxSubjectBytes)
 }
 
+/** The tree of a commit. A diff of two trees does not hold the messages of their commits in memory. */
+export async function readTree(mirror: string, commit: string): Promise<string> {
+  return decode(await git(['rev-parse', '--verify', '--end-of-options', `${commit}^{tree}`], { mirror })).trim()
+}
+
 export async function isAncestor(mirror: string, ancestor: string, commit: string): Promise<boolean> {
   const found = await git(['rev-list', '-n', '1', ancestor, `^${commit}`, '--'], { mirror })
   return found.length === 0

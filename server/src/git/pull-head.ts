@@ -1,6 +1,6 @@
 import { decode } from './bytes.ts'
 import type { Changes, Commit, FileChange, LogOptions, Person } from './commit.ts'
-import { mergeBase, readAuthors, readCommits, readDiff } from './log.ts'
+import { mergeBase, readAuthors, readCommits, readDiff, readTree } from './log.ts'
 import { git, withinLimit } from './run.ts'
 
 export interface PullHeadQuery {
@@ -57,11 +57,15 @@ function readFiles(mirror: string, from: string, to: string, options: LogOptions
   const tooLarge: Changes = { files: [], tooLarge: true }
   return withinLimit(readDiff(mirror, from, to, options), () => {
     if (known.length === 0) return tooLarge
-    const onlyKnown = readDiff(mirror, from, to, { ...options, onlyPaths: known.slice(0, maxPathArguments) })
-    return withinLimit(
-      onlyKnown.then(({ files }) => ({ files, tooLarge: true })),
-      () => tooLarge,
-    )
+    const readKnown = async () => {
+      const [before, after] = [await readTree(mirror, from), await readTree(mirror, to)]
+      const { files } = await readDiff(mirror, before, after, {
+        ...options,
+        onlyPaths: known.slice(0, maxPathArguments),
+      })
+      return { files, tooLarge: true }
+    }
+    return withinLimit(readKnown(), () => tooLarge)
   })
 }
 

@@ -44,7 +44,7 @@ onEachEngine('Changes that exceed the limits', (engine) => {
     assert.match(delivery?.error ?? '', /pull request 7 is too large/)
   })
 
-  test('git is killed when a pull request with a million paths takes too much memory, and its prompts are recorded', async () => {
+  test('a pull request with a million paths is recorded for its prompts and does not stop the default branch', async () => {
     const s = await connectedScenario(service)
     const head = await openNestedPull(s, { width: 1_000, depth: 2 })
     assert.deepEqual((await s.summary()).slice(1), [`pr_opened ${shortSha(head)} #7`])
@@ -104,7 +104,7 @@ test('commits with huge messages are read without them if git takes too much mem
   }
   const range = { from: start, to: shas.at(-1) as string, branch: 'main' }
   const read = async () => Array.fromAsync(readMainline(repository.remote, range, everything))
-  for (const limit of [30, 100]) {
+  for (const limit of [50, 100]) {
     limitGitMemory(limit * megabyte)
     try {
       const commits = await read()
@@ -122,6 +122,20 @@ test('commits with huge messages are read without them if git takes too much mem
     } finally {
       limitGitMemory(192 * megabyte)
     }
+  }
+})
+
+test('git is killed when it takes more memory than the limit', async () => {
+  const repository = new GitRepository()
+  const parent = repository.commit('First', { [p]: 'a\n' })
+  repository.push()
+  const sha = commitNestedTrees(repository, { width: 1_000, depth: 2, parent, text: 'x\n' })
+  const message = 'git diff: needs more than 64 MB of memory (GIT_MEMORY_LIMIT)'
+  limitGitMemory(64 * megabyte)
+  try {
+    await assert.rejects(readDiff(repository.remote, parent, sha, everything), { name: 'GitError', message })
+  } finally {
+    limitGitMemory(192 * megabyte)
   }
 })
 

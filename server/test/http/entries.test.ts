@@ -3,10 +3,13 @@ import { rmSync } from 'node:fs'
 import { test } from 'node:test'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
-import { bob, type GitRepository } from '../../../testing/git-repository.ts'
+import { bob } from '../../../testing/git-repository.ts'
 import { connectedScenario, type Entry, type Scenario } from '../../../testing/scenario.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
+import type { EntryDetails } from '../../src/domain/history/entry.ts'
+import type { Prompt } from '../../src/domain/prompt.ts'
+import type { Contents } from '../../src/domain/repositories/repository-service.ts'
 import { mirrorOf } from '../../src/follow/sync-context.ts'
 import { git } from '../../src/git/run.ts'
 import { entryDetailsSchema, recordedEntrySchema } from '../../src/http/history/schema.ts'
@@ -160,6 +163,14 @@ onEachEngine('Reading a history entry', (engine) => {
     return data as Details
   }
 
+  /** The texts as git has them now. */
+  async function uncachedContents(scenario: Scenario, promptId: string, entry: Entry | undefined): Promise<Contents> {
+    const prompts = await service.store.facts.prompts(scenario.repository)
+    const prompt = prompts.find(({ publicId }) => publicId === promptId) as Prompt
+    const found = await service.store.history.find(prompt, entry?.id as number)
+    return service.repositories.contents(found as EntryDetails)
+  }
+
   test('an entry shows the text before and after a file is added, changed, renamed or deleted', async () => {
     const scenario = await connectedScenario(service)
     const { git } = scenario
@@ -278,27 +289,22 @@ onEachEngine('Reading a history entry', (engine) => {
     assert.equal(Object.keys(listed[0] as Entry).length, 8)
   })
 
-  const twoEntries = {
-    prepare: (git: GitRepository) => {
-      git.commit('Start', { 'prompts/p.md': 'Be kind.\n' })
-      git.commit('Be kinder', { 'prompts/p.md': 'Be kinder.\n' })
-      git.push()
-    },
-  }
-
   test('a lost mirror is fetched again; contents are null if the remote is gone too', async () => {
-    const scenario = await connectedScenario(service, twoEntries)
+    const scenario = await connectedScenario(service)
     const id = await scenario.promptId('prompts/p.md')
-    const [second, first] = await scenario.history()
+    const [entry] = await scenario.history()
+    const complete = await details(scenario, id, entry)
+    assert.equal(complete.after, 'Be kind.\n')
     const { path } = mirrorOf(service.syncContext, scenario.repository)
     rmSync(path, { recursive: true })
     // Concurrent requests share one new mirror.
-    for (const { after } of await Promise.all(Array.from({ length: 4 }, () => details(scenario, id, first)))) {
-      assert.equal(after, 'Be kind.\n')
-    }
+    const again = await Promise.all(Array.from({ length: 4 }, () => uncachedContents(scenario, id, entry)))
+    const { before, after, patch } = complete
+    assert.deepEqual(again, Array(4).fill({ before, after, patch }))
     rmSync(path, { recursive: true })
     scenario.git.remove()
-    assert.partialDeepStrictEqual(await details(scenario, id, second), { before: null, after: null, patch: null })
+    assert.deepEqual(await uncachedContents(scenario, id, entry), { before: null, after: null, patch: null })
+    assert.deepEqual(await details(scenario, id, entry), complete, 'the cached texts are no longer served')
   })
 
   test("the patch of a new file survives git's cleanup of the mirror", async () => {
@@ -307,18 +313,18 @@ onEachEngine('Reading a history entry', (engine) => {
     const [entry] = await scenario.history()
     const { patch } = await details(scenario, id, entry)
     await git(['prune', '--expire=now'], { mirror: mirrorOf(service.syncContext, scenario.repository).path })
-    assert.equal((await details(scenario, id, entry)).patch, patch)
+    assert.equal((await uncachedContents(scenario, id, entry)).patch, patch)
     assert.notEqual(patch, null)
   })
 
   test('contents stay available after a disconnect as long as the mirror exists', async () => {
-    const scenario = await connectedScenario(service, twoEntries)
+    const scenario = await connectedScenario(service)
     const id = await scenario.promptId('prompts/p.md')
-    const [second, first] = await scenario.history()
+    const [entry] = await scenario.history()
     await service.store.repositories.disconnect(scenario.repository, service.now, operator)
-    assert.equal((await details(scenario, id, first)).after, 'Be kind.\n')
+    assert.equal((await uncachedContents(scenario, id, entry)).after, 'Be kind.\n')
     rmSync(mirrorOf(service.syncContext, scenario.repository).path, { recursive: true })
-    assert.equal((await details(scenario, id, second)).after, null)
+    assert.equal((await uncachedContents(scenario, id, entry)).after, null)
   })
 
   test('contents that a rewritten default branch lost can still be read', async () => {
