@@ -8,9 +8,10 @@ import { TestService } from '../testing/service.ts'
 import type { EngineName, Fault } from './fault.ts'
 import { readEverything } from './model/actions/reads.ts'
 import { actions } from './model/actions.ts'
+import { audit, flushAudit } from './model/audit.ts'
 import { type Counts, createClient } from './model/client.ts'
 import { drawFrom, type Run } from './model/run.ts'
-import { createModel, type Model, type Plan } from './model/state.ts'
+import { createModel, createPrompt, type Model, type Plan } from './model/state.ts'
 import { crashService, openService, stopService } from './service.ts'
 import { checkCounts } from './trial.ts'
 import { weighted } from './weighted.ts'
@@ -82,12 +83,15 @@ async function startRun(
   const service = new TestService()
   service.now = startedAt
   let port = await openService(service, database.url)
+  let flush = takeOverFlush(service)
   for (const plan of plans) await createOrganisation(model, service, plan)
 
   async function reopen(end: (service: TestService) => Promise<void>): Promise<void> {
     await end(service)
+    flushAudit(model, service.now, true)
     service.log.length = 0
     port = await openService(service, database.url)
+    flush = takeOverFlush(service)
     onRestart()
   }
 
@@ -100,6 +104,10 @@ async function startRun(
     keyed: [],
     restart: () => reopen(stopService),
     crash: () => reopen(crashService),
+    async flushAudit() {
+      await flush()
+      flushAudit(model, service.now)
+    },
     async end() {
       client.close()
       await crashService(service)
@@ -108,13 +116,26 @@ async function startRun(
   }
 }
 
+/** Only the model decides when audit entries of repeated events are written, apart from the end of the service. */
+function takeOverFlush({ app: { auditThrottle } }: TestService): () => Promise<void> {
+  const { flush } = auditThrottle
+  auditThrottle.flush = async (all) => {
+    if (all) await flush(all)
+  }
+  return flush
+}
+
 /** An organisation with a key and a prompt, as the operator creates them. */
 async function createOrganisation(model: Model, { store, now }: TestService, plan: Plan): Promise<void> {
   const { id } = await store.organisations.create(newOrganisation(plan, plan, now))
-  const terms = { name: 'first', role: 'admin' as const, createdAt: now, expiresAt: null }
+  const terms = { name: 'first', role: 'admin' as const, prompts: null, createdAt: now, expiresAt: null }
   const issued = await issueKey(store.keys, { organisationId: id, ...terms }, operator)
   const key = { id: issued.key.id, secret: issued.secret, ...terms, revokedAt: null }
   const { publicId } = await store.prompts.create(newPrompt(id, 'first prompt', now), operator)
-  const prompt = { id: publicId, deleted: false, signals: [], entries: [] }
-  model.organisations.push({ id, plan, keys: [key], prompts: [prompt], used: new Map(), idempotency: new Map() })
+  const prompt = createPrompt(publicId, 'first prompt', now)
+  const has = { keys: [key], prompts: [prompt], used: new Map(), idempotency: new Map(), audit: [] }
+  const organisation = { id, name: plan, plan, ...has }
+  model.organisations.push(organisation)
+  audit({ organisation, key: null, action: 'key.created', subject: key, details: { role: key.role } }, now)
+  audit({ organisation, key: null, action: 'prompt.created', subject: prompt }, now)
 }

@@ -1,3 +1,4 @@
+import * as imports from './actions/imports.ts'
 import * as keys from './actions/keys.ts'
 import * as prompts from './actions/prompts.ts'
 import { reads } from './actions/reads.ts'
@@ -37,10 +38,15 @@ export const actions: Record<string, [weight: number, Action]> = {
   'rotate key': [30, keys.rotateKey],
   'rotate key together': [4, keys.rotateTogether],
   'revoke key': [10, keys.revokeKey],
+  'use session': [40, keys.useSession],
   'create prompt': [15, prompts.createPrompt],
+  'rename prompt': [20, prompts.renamePrompt],
   'delete prompt': [5, prompts.deletePrompt],
   'record entry': [50, prompts.recordEntry],
   'record entry together': [5, prompts.recordEntryTogether],
+  'import history': [8, imports.importHistory],
+  'import signals': [8, imports.importSignals],
+  'flush audit': [40, (run) => run.flushAudit()],
   restart: [6, (run) => run.restart()],
   ...reads,
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Agent, type IncomingHttpHeaders } from 'node:http'
 import { send } from '../http.ts'
 import { predict } from './predict.ts'
-import { any, type Prediction, type Request } from './request.ts'
+import { any, isCookie, type Prediction, type Request } from './request.ts'
 import type { Model } from './state.ts'
 
 export interface Response {
@@ -50,7 +50,7 @@ export function createClient(
     if (response.status === 429) counts['over the limit']++
     else if (response.status >= 400) counts.rejected++
     else if (response.status === 201 && request.path.endsWith('/signals')) counts.recorded++
-    prediction.learn?.(response.body as never)
+    prediction.learn?.(response.body as never, response.headers)
   }
 
   return {
@@ -88,13 +88,17 @@ function pathOf({ path, query = {} }: Request): string {
 
 function describe(request: Request): string {
   const { method, key, idempotencyKey = '', body = '' } = request
-  return `${method} ${pathOf(request)} by key …${key.slice(-4)} ${idempotencyKey} ${body}`
+  return `${method} ${pathOf(request)} by ${isCookie(key) ? 'session' : 'key'} …${key.slice(-4)} ${idempotencyKey} ${body}`
 }
 
 async function exchange(agent: Agent, port: number, request: Request): Promise<Response> {
-  const { idempotencyKey } = request
-  const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
-  const response = await send(agent, port, { ...request, path: pathOf(request), headers })
+  const { idempotencyKey, key, ...rest } = request
+  const headers = {
+    ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+    ...(isCookie(key) && { cookie: key, 'sec-fetch-site': 'same-origin' }),
+  }
+  const authorisation = isCookie(key) ? {} : { key }
+  const response = await send(agent, port, { ...rest, ...authorisation, path: pathOf(request), headers })
   return { ...response, body: parsed(response.body, response.headers['content-type']) }
 }
 

@@ -1,12 +1,24 @@
 import { isDeepStrictEqual } from 'node:util'
 import { differenceOf, verdictOf } from '../../server/src/domain/impact/verdict.ts'
-import { any, type Call, created, invalid, ok, type Prediction, page, parseObject, parseTime } from './request.ts'
+import { audit } from './audit.ts'
+import {
+  any,
+  type Call,
+  created,
+  invalid,
+  notFound,
+  ok,
+  type Prediction,
+  page,
+  parseObject,
+  parseTime,
+} from './request.ts'
 import { rate, tally } from './signals.ts'
 import { type Entry, floor, hour, iso, type Model, type Prompt } from './state.ts'
 
 const actions = ['deployed', 'pr_opened', 'pr_merged', 'pr_closed']
 
-export function recordEntry({ prompt, request }: Call): Prediction {
+export function recordEntry({ organisation, key, prompt, request, now }: Call): Prediction {
   const given = parseObject(request.body) as unknown as Omit<Entry, 'id'>
   const hasPull = given.pr_number !== null && given.pr_url !== null
   if (!actions.includes(given.action) || hasPull === (given.action === 'deployed')) return invalid()
@@ -14,7 +26,21 @@ export function recordEntry({ prompt, request }: Call): Prediction {
   const entry = { ...given, commit_sha: given.commit_sha.toLowerCase(), created_at: iso(parseTime(given.created_at)) }
   const recorded = prompt.entries.find(({ id: _, ...known }) => isDeepStrictEqual(known, entry))
   if (recorded !== undefined) return created({ data: recorded })
-  return created<{ data: Entry }>({ data: { id: any, ...entry } }, ({ data }) => prompt.entries.push(data))
+  return created<{ data: Entry }>({ data: { id: any, ...entry } }, ({ data }) => {
+    prompt.entries.push(data)
+    prompt.recordedBy.set(data.id, key.id)
+    const { id: entry_id, action, commit_sha } = data
+    const details = { entry_id, action, commit_sha }
+    audit({ organisation, key, action: 'history.recorded', subject: prompt, details }, now)
+  })
+}
+
+/** An entry that does not come from git has no texts. */
+export function readEntry({ prompt, partId }: Call): Prediction {
+  const entry = prompt.entries.find(({ id }) => String(id) === partId) ?? notFound()
+  const unknown = { message: null, actor: null, path: null, before: null, after: null, patch: null }
+  const key_id = prompt.recordedBy.get(entry.id) ?? null
+  return ok({ data: { ...entry, ...unknown, too_large: false, hidden_characters: any, key_id } })
 }
 
 export function listHistory({ prompt, query }: Call): Prediction {
@@ -27,7 +53,7 @@ export function listImpact({ model, prompt, query, now }: Call): Prediction {
 }
 
 /** The entries that went live, newest first. */
-function changesOf(prompt: Prompt): Entry[] {
+export function changesOf(prompt: Prompt): Entry[] {
   return newestFirst(prompt).filter(({ action }) => action === 'deployed' || action === 'pr_merged')
 }
 

@@ -1,22 +1,21 @@
-import { listHistory, listImpact, recordEntry } from './history.ts'
+import { auditRejectedKey, listAudit } from './audit.ts'
+import { listHistory, listImpact, readEntry, recordEntry } from './history.ts'
 import { createKey, listKeys, revokeKey, rotateKey } from './keys.ts'
+import { createPrompt, deletePrompt, listPrompts, readPrompt, renamePrompt } from './prompts.ts'
 import {
   any,
   type Call,
-  created,
   ErrorResponse,
-  invalid,
-  noContent,
+  isCookie,
   notFound,
   ok,
   type Prediction,
-  parseObject,
   type Request,
   reject,
 } from './request.ts'
+import { authenticateSession, readSession, signIn, signOut } from './sessions.ts'
 import { deleteSignal, eraseSignals, exportSignals, listSignals, recordSignal, summariseSignals } from './signals.ts'
 import {
-  existingPrompts,
   isActive,
   iso,
   type Model,
@@ -25,83 +24,88 @@ import {
   nextMonth,
   type Role,
   usedIn,
+  visiblePrompts,
 } from './state.ts'
 
 type Handler = (call: Call) => Prediction
 
-const everyone: Role[] = ['ingest', 'standard', 'admin']
-const readers: Role[] = ['standard', 'admin']
+const senders: Role[] = ['ingest', 'standard', 'admin']
+const recorders: Role[] = ['recorder', 'admin']
+const readers: Role[] = ['reader', 'standard', 'admin']
+const deleters: Role[] = ['standard', 'admin']
 const admins: Role[] = ['admin']
 
 /** The operations whose responses depend on more than their own resource, with the roles that may use them. */
 const operations: Record<string, [Role[], Handler]> = {
-  'POST prompts/:id/signals': [everyone, recordSignal],
+  'POST prompts/:id/signals': [senders, recordSignal],
   'GET prompts/:id/signals': [readers, listSignals],
   'GET prompts/:id/signals/export': [readers, exportSignals],
   'GET prompts/:id/signals/summary': [readers, summariseSignals],
-  'DELETE prompts/:id/signals/:id': [readers, deleteSignal],
+  'DELETE prompts/:id/signals/:id': [deleters, deleteSignal],
   'POST signals/erase': [admins, eraseSignals],
   'GET prompts/:id/history': [readers, listHistory],
-  'POST prompts/:id/history': [admins, recordEntry],
+  'POST prompts/:id/history': [recorders, recordEntry],
+  'GET prompts/:id/history/:id': [readers, readEntry],
   'GET prompts/:id/impact': [readers, listImpact],
+  'GET prompts': [readers, listPrompts],
   'POST prompts': [admins, createPrompt],
+  'GET prompts/:id': [readers, readPrompt],
+  'PATCH prompts/:id': [admins, renamePrompt],
   'DELETE prompts/:id': [admins, deletePrompt],
   'GET keys': [admins, listKeys],
   'POST keys': [admins, createKey],
   'DELETE keys/:id': [admins, revokeKey],
   'POST keys/:id/rotate': [admins, rotateKey],
   'GET usage': [readers, readUsage],
+  'GET audit': [admins, listAudit],
+  'POST session': [readers, signIn],
+  'GET session': [readers, readSession],
+  'DELETE session': [readers, signOut],
 }
 
 /** Predicts the service's response at this time, and changes the model as the service changes. */
 export function predict(model: Model, request: Request, now: number): Prediction {
+  // Sessions are for browsers, which must not keep what they read.
+  const cacheControl: Record<string, string> = isCookie(request.key) ? { 'cache-control': 'no-store' } : {}
   try {
     const { organisation, key } = authenticate(model, request, now) ?? reject(401, 'unauthorized')
     const { method, path, query = {} } = request
     const [noun = '', id = '', part = '', partId = ''] = path.slice(1).split('/')
     const fixed = noun === 'signals' ? id : id && ':id'
-    const fixedPart = method === 'GET' ? partId : partId && ':id'
+    const fixedPart = /^\d+$/.test(partId) ? ':id' : partId
     const name = `${method} ${[noun, fixed, part, fixedPart].filter((word) => word !== '').join('/')}`
     const [roles, handle] = operations[name] ?? notFound()
     if (!roles.includes(key.role)) reject(403, 'forbidden')
-    return handle({
+    const prediction = handle({
       model,
       organisation,
+      key,
       request,
       query,
       now,
       id,
       partId,
       get prompt() {
-        return existingPrompts(organisation).find((prompt) => prompt.id === id) ?? notFound()
+        return visiblePrompts(organisation, key).find((prompt) => prompt.id === id) ?? notFound()
       },
     })
+    return { ...prediction, headers: { ...prediction.headers, ...cacheControl } }
   } catch (error) {
     if (!(error instanceof ErrorResponse)) throw error
     const { status, code, extra, headers } = error
-    return { status, body: { error: { code, message: any, ...extra } }, headers }
+    return { status, body: { error: { code, message: any, ...extra } }, headers: { ...headers, ...cacheControl } }
   }
 }
 
-function authenticate({ organisations }: Model, { key: secret }: Request, now: number) {
-  for (const organisation of organisations) {
+function authenticate(model: Model, { key: secret }: Request, now: number) {
+  if (isCookie(secret)) return authenticateSession(model, secret, now)
+  for (const organisation of model.organisations) {
     const key = organisation.keys.find((key) => key.secret === secret)
-    if (key !== undefined) return isActive(key, now) ? { organisation, key } : null
+    if (key === undefined) continue
+    if (isActive(key, now)) return { organisation, key }
+    auditRejectedKey(model, organisation, key, now)
   }
   return null
-}
-
-function createPrompt({ organisation, request }: Call): Prediction {
-  const { name } = parseObject(request.body)
-  if (typeof name !== 'string' || name.trim() === '') return invalid()
-  return created<{ data: { id: string } }>({ data: any }, ({ data: { id } }) => {
-    organisation.prompts.push({ id, deleted: false, signals: [], entries: [] })
-  })
-}
-
-function deletePrompt({ prompt }: Call): Prediction {
-  prompt.deleted = true
-  return noContent()
 }
 
 function readUsage({ organisation, now }: Call): Prediction {

@@ -1,10 +1,12 @@
-import type { Model, Organisation, Prompt } from './state.ts'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Key, Model, Organisation, Prompt } from './state.ts'
 
 export interface Request {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** After /api/v1. */
   path: string
   query?: Query
+  /** The secret of a key, or the cookie of a session. */
   key: string
   body?: string
   idempotencyKey?: string
@@ -19,7 +21,7 @@ export interface Prediction {
   body: unknown
   headers: Record<string, string>
   /** Takes in those values. */
-  learn?: (body: never) => void
+  learn?: (body: never, headers: IncomingHttpHeaders) => void
 }
 
 export const any = Symbol('any value')
@@ -28,13 +30,15 @@ export const any = Symbol('any value')
 export interface Call {
   model: Model
   organisation: Organisation
+  /** The key that acts, itself or through a session. */
+  key: Key
   request: Request
   query: Query
   now: number
   /** The path's parameters. */
   id: string
   partId: string
-  /** The prompt with this id, or 404. */
+  /** The prompt with this id, or 404. A key that is limited to others does not see it. */
   prompt: Prompt
 }
 
@@ -58,6 +62,11 @@ export function reject(status: number, code: string): never {
   throw new ErrorResponse(status, code)
 }
 
+/** Browsers send the token of a session as name=token. */
+export function isCookie(key: string): boolean {
+  return key.includes('=')
+}
+
 export const notFound = () => reject(404, 'not_found')
 export const invalid = () => reject(422, 'validation_error')
 
@@ -69,7 +78,7 @@ export function noContent(): Prediction {
   return { status: 204, body: null, headers: {} }
 }
 
-export function created<Body>(body: unknown, learn?: (body: Body) => void): Prediction {
+export function created<Body>(body: unknown, learn?: (body: Body, headers: IncomingHttpHeaders) => void): Prediction {
   return { status: 201, body, headers: {}, ...(learn && { learn }) }
 }
 

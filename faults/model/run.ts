@@ -8,6 +8,7 @@ import {
   hour,
   isActive,
   iso,
+  type Key,
   type Model,
   nextMonth,
   type Organisation,
@@ -25,6 +26,8 @@ export interface Run extends ComparingClient {
   restart(): Promise<void>
   /** Restarts without an orderly stop, whatever is in flight. */
   crash(): Promise<void>
+  /** Writes the audit entries of repeated events that are due, as a timer does otherwise. */
+  flushAudit(): Promise<void>
 }
 
 /** Random choices of one action, which fast-check prints and shrinks. */
@@ -47,8 +50,10 @@ export function drawFrom(generate: GeneratorValue): Draw {
 
 export type Action = (run: Run, draw: Draw) => Promise<void>
 
-export const everyone: Role[] = ['ingest', 'standard', 'admin']
-export const readers: Role[] = ['standard', 'admin']
+export const senders: Role[] = ['ingest', 'standard', 'admin']
+export const recorders: Role[] = ['recorder', 'admin']
+export const readers: Role[] = ['reader', 'standard', 'admin']
+export const deleters: Role[] = ['standard', 'admin']
 export const admins: Role[] = ['admin']
 
 /** Some organisations are busier than others. */
@@ -56,11 +61,16 @@ export function someOrganisation({ model: { organisations } }: Run, draw: Draw):
   return draw.one(draw.chance(0.3) ? organisations : organisations.slice(0, 3))
 }
 
-/** Mostly a key that suffices; sometimes any of the organisation's, an unknown one, or another organisation's. */
-export function someKey({ model, service }: Run, draw: Draw, { keys }: Organisation, roles: Role[]): string {
-  if (draw.chance(0.04)) return draw.one(keys).secret
+/** Mostly a key or session that suffices; sometimes any of the organisation's, an unknown one, or another organisation's. */
+export function someKey({ model, service }: Run, draw: Draw, organisation: Organisation, roles: Role[]): string {
+  const { keys } = organisation
+  const sessions = model.sessions.filter((session) => session.organisation === organisation)
+  if (draw.chance(0.04)) return draw.one([...keys.map(({ secret }) => secret), ...sessions.map(({ cookie }) => cookie)])
   if (draw.chance(0.01)) return draw.one(['', 'plk_unknown', firstKey(draw.one(model.organisations))])
-  return draw.one(keys.filter((key) => isActive(key, service.now) && roles.includes(key.role))).secret
+  const suffices = (key: Key) => isActive(key, service.now) && roles.includes(key.role)
+  const sufficient = sessions.filter(({ key, ended }) => suffices(key) && !ended)
+  if (sufficient.length > 0 && draw.chance(0.2)) return draw.one(sufficient).cookie
+  return draw.one(keys.filter(suffices)).secret
 }
 
 /** The key that every organisation has from the start, and that is never revoked. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { audit, auditRepeated } from './audit.ts'
 import {
   any,
   type Call,
@@ -75,14 +76,18 @@ function secondsToReset(now: number): string {
   return String(Math.ceil((nextMonth(now) - now) / 1_000))
 }
 
-export function deleteSignal({ model, prompt, partId }: Call): Prediction {
+export function deleteSignal({ model, organisation, key, prompt, partId, now }: Call): Prediction {
   const at = prompt.signals.findIndex((signal) => String(signal.id) === partId && isRetained(model, signal))
   if (at === -1) return notFound()
   prompt.signals.splice(at, 1)
+  const subject = { id: partId, name: prompt.name }
+  const details = { prompt_id: prompt.id }
+  audit({ organisation, key, action: 'signal.retracted', subject, details }, now)
   return noContent()
 }
 
-export function eraseSignals({ model, organisation, request }: Call): Prediction {
+/** At most 1,000 signals at once, which have one audit entry. */
+export function eraseSignals({ model, organisation, key, request, now }: Call): Prediction {
   const { metadata: wanted } = parseObject(request.body)
   if (!isObject(wanted) || Object.keys(wanted).length === 0) return invalid()
   let erased = 0
@@ -91,6 +96,7 @@ export function eraseSignals({ model, organisation, request }: Call): Prediction
     erased += prompt.signals.length - left.length
     prompt.signals = left
   }
+  audit({ organisation, key, action: 'signals.erased', subject: organisation, details: { erased } }, now)
   return ok({ data: { erased } })
 }
 
@@ -108,7 +114,12 @@ export function listSignals(call: Call): Prediction {
 }
 
 export function exportSignals(call: Call): Prediction {
-  return ok(selected(call))
+  const { model, organisation, key, prompt, now } = call
+  const signals = selected(call)
+  const details = { format: 'ndjson' }
+  const entry = { organisation, key, action: 'signals.exported', subject: { ...prompt }, details }
+  auditRepeated(model, entry, prompt.id, now)
+  return ok(signals)
 }
 
 /** The retained signals that match the query, oldest first. */

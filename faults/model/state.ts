@@ -7,19 +7,23 @@ export interface Model {
   signalIds: Set<number>
   /** Signals from before are deleted, and only counted. */
   retainedSince: number
+  sessions: Session[]
+  repeated: Map<string, RepeatedEvent>
 }
 
 export type Plan = 'free' | 'team' | 'business'
-export type Role = 'ingest' | 'standard' | 'admin'
+export type Role = 'ingest' | 'recorder' | 'reader' | 'standard' | 'admin'
 
 export interface Organisation {
   id: number
+  name: string
   plan: Plan
   keys: Key[]
   prompts: Prompt[]
   /** Signals recorded in each month, by its name. */
   used: Map<string, number>
   idempotency: Map<string, { promptId: string; body: string; response: object; createdAt: number }>
+  audit: AuditEntry[]
 }
 
 export interface Key {
@@ -27,16 +31,32 @@ export interface Key {
   secret: string
   name: string
   role: Role
+  /** A glob, or null for every prompt. */
+  prompts: string | null
   createdAt: number
   expiresAt: number | null
   revokedAt: number | null
 }
 
+/** A key in a browser. */
+export interface Session {
+  /** As the browser sends it: name=token. */
+  cookie: string
+  organisation: Organisation
+  key: Key
+  expiresAt: number
+  ended: boolean
+}
+
 export interface Prompt {
   id: string
+  name: string
+  createdAt: number
   deleted: boolean
   signals: Signal[]
   entries: Entry[]
+  /** The key that recorded an entry, by the entry's id; null for the operator. */
+  recordedBy: Map<number, number | null>
 }
 
 export interface Signal {
@@ -58,14 +78,62 @@ export interface Entry {
   created_at: string
 }
 
+/** As on the wire, without the id. */
+export interface AuditEntry {
+  at: string
+  actor: { key_id: number; name: string } | null
+  action: string
+  subject: { id: string; name: string }
+  details: Details
+  seq: number
+  hash: string
+}
+
+type Details = Record<string, string | number> | null
+
+export interface NewAuditEntry {
+  organisation: Organisation
+  /** Null for the operator. */
+  key: Key | null
+  action: string
+  subject: { id: string | number; name: string }
+  details?: Details
+}
+
+/** An event whose repetitions have one entry with their number. */
+export interface RepeatedEvent {
+  entry: NewAuditEntry
+  periodMs: number
+  /** When the first one without an entry happened. */
+  since: number
+  unwritten: number
+  endsAt: number
+}
+
 export const monthlyLimits: Record<Plan, number> = { free: 1_000, team: 10_000, business: 100_000 }
 
 export function createModel(engine: EngineName): Model {
-  return { engine, organisations: [], signalIds: new Set(), retainedSince: 0 }
+  return { engine, organisations: [], signalIds: new Set(), retainedSince: 0, sessions: [], repeated: new Map() }
 }
 
 export function isActive(key: Key, now: number): boolean {
   return key.revokedAt === null && (key.expiresAt === null || now < key.expiresAt)
+}
+
+/** What a key sees: the prompts that its glob matches. */
+export function visiblePrompts(organisation: Organisation, { prompts: glob }: Key): Prompt[] {
+  return existingPrompts(organisation).filter(({ name }) => glob === null || globPattern(glob).test(name))
+}
+
+const wildcards: Record<string, string> = { '**/': '(?:.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' }
+
+function globPattern(glob: string): RegExp {
+  const parts = glob.match(/\*\*\/?|./g) ?? []
+  return new RegExp(`^${parts.map((part) => wildcards[part] ?? RegExp.escape(part)).join('')}$`)
+}
+
+export function createPrompt(id: string, name: string, createdAt: number): Prompt {
+  return { id, name, createdAt, deleted: false, signals: [], entries: [], recordedBy: new Map() }
 }
 
 export function existingPrompts({ prompts }: Organisation): Prompt[] {

@@ -1,7 +1,8 @@
 import { operator } from '../../../server/src/domain/access/audit.ts'
+import { audit } from '../audit.ts'
 import type { Request } from '../request.ts'
-import { type Action, admins, type Draw, everyone, firstKey, type Run, someKey, someOrganisation } from '../run.ts'
-import { day, hour, isActive, iso, type Organisation } from '../state.ts'
+import { type Action, admins, type Draw, firstKey, type Run, readers, someKey, someOrganisation } from '../run.ts'
+import { day, hour, isActive, iso, type Organisation, type Role } from '../state.ts'
 
 /** Changes a key that was in use a moment ago and is used again at once, so that a stale cache shows. */
 async function whileInUse(run: Run, key: string, change: () => Promise<void>): Promise<void> {
@@ -16,15 +17,24 @@ export const setPlan: Action = async (run, draw) => {
   const { store, now } = run.service
   await whileInUse(run, firstKey(organisation), async () => {
     await store.organisations.setPlan(organisation.id, plan, now, operator)
+    const { plan: from } = organisation
+    if (plan === from) return
+    const details = { from, to: plan }
+    audit({ organisation, key: null, action: 'organisation.plan_changed', subject: organisation, details }, now)
     organisation.plan = plan
   })
 }
+
+const roles: Role[] = ['ingest', 'recorder', 'reader', 'standard', 'admin']
+const globs = ['**', '*', 'prompts/**', 'prompts/*', 'prompts/support/**', '**/a.md', 'first prompt', 'prompts/?.md']
+const invalidGlobs = ['', '*'.repeat(23)]
 
 export const createKey: Action = async (run, draw) => {
   const lifetimes = [-1, 0, 1, 500, hour, draw.between(1, 60) * day]
   const terms = {
     name: draw.one(['bot', 'Ada', 'ключ', 'a "quoted" one']),
-    ...(draw.chance(0.9) && { role: draw.one([...everyone, ...(draw.chance(0.1) ? ['root'] : [])]) }),
+    ...(draw.chance(0.9) && { role: draw.one([...roles, ...(draw.chance(0.1) ? ['root'] : [])]) }),
+    ...(draw.chance(0.4) && { prompts: draw.one(draw.chance(0.05) ? invalidGlobs : globs) }),
     ...(draw.chance(0.5) && { expires_at: iso(run.service.now + draw.one(lifetimes)) }),
   }
   const key = someKey(run, draw, someOrganisation(run, draw), admins)
@@ -37,6 +47,12 @@ function someOtherKey({ service }: Run, draw: Draw, { keys }: Organisation): { i
   const active = others.filter((key) => isActive(key, service.now))
   if (others.length === 0 || draw.chance(0.03)) return { id: 999_999, secret: 'plk_unknown' }
   return draw.one(active.length === 0 || draw.chance(0.2) ? others : active)
+}
+
+/** Starts a session, or reads or ends one. */
+export const useSession: Action = async (run, draw) => {
+  const key = someKey(run, draw, someOrganisation(run, draw), readers)
+  await run.send({ method: draw.one(['POST', 'POST', 'POST', 'GET', 'GET', 'DELETE']), path: '/session', key })
 }
 
 export const rotateKey: Action = async (run, draw) => {

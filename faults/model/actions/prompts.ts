@@ -1,14 +1,38 @@
 import type { Request } from '../request.ts'
-import { type Action, admins, type Draw, firstKey, type Run, someKey, someOrganisation, somePromptId } from '../run.ts'
+import {
+  type Action,
+  admins,
+  type Draw,
+  firstKey,
+  type Run,
+  readers,
+  recorders,
+  someKey,
+  someOrganisation,
+  somePromptId,
+} from '../run.ts'
 import { day, existingPrompts, hour, iso } from '../state.ts'
 
 const maxPrompts = 12
 
+const names = ['prompt', 'Prompts/b.md', 'prompts/a.md', 'prompts/support/a.md', 'prompts/support/deep/a.md']
+
 export const createPrompt: Action = async (run, draw) => {
   const organisation = someOrganisation(run, draw)
   if (existingPrompts(organisation).length >= maxPrompts) return
-  const body = JSON.stringify({ name: draw.chance(0.05) ? '' : 'prompt' })
+  const body = JSON.stringify({ name: draw.chance(0.05) ? '' : draw.one(names) })
   await run.send({ method: 'POST', path: '/prompts', key: someKey(run, draw, organisation, admins), body })
+}
+
+/** A key that is limited to prompts may see it before and not after, or the other way round. */
+export const renamePrompt: Action = async (run, draw) => {
+  const organisation = someOrganisation(run, draw)
+  const path = `/prompts/${somePromptId(run, draw, organisation)}`
+  const read: Request = { method: 'GET', path: `${path}/history`, key: someKey(run, draw, organisation, readers) }
+  const body = JSON.stringify({ name: draw.chance(0.05) ? '' : draw.one(names) })
+  await run.send(read)
+  await run.send({ method: 'PATCH', path, key: someKey(run, draw, organisation, admins), body })
+  await run.send(read)
 }
 
 export const deletePrompt: Action = async (run, draw) => {
@@ -37,7 +61,7 @@ function someEntry(run: Run, draw: Draw): Request {
     created_at: iso(draw.one([now, now, now, ...recently])),
   }
   const path = `/prompts/${somePromptId(run, draw, organisation)}/history`
-  return { method: 'POST', path, key: someKey(run, draw, organisation, admins), body: JSON.stringify(entry) }
+  return { method: 'POST', path, key: someKey(run, draw, organisation, recorders), body: JSON.stringify(entry) }
 }
 
 export const recordEntry: Action = async (run, draw) => {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { Query } from '../request.ts'
 import {
   type Action,
@@ -6,6 +7,7 @@ import {
   firstKey,
   type Run,
   readers,
+  someId,
   someKey,
   someOrganisation,
   somePromptId,
@@ -31,9 +33,9 @@ function someQuery(run: Run, draw: Draw, parameters: Record<string, Values>): Qu
   )
 }
 
-function read(path: string, parameters: Record<string, Values> = {}): Action {
+function read(path: string, parameters: Record<string, Values> = {}, roles = admins): Action {
   return async (run, draw) => {
-    const key = someKey(run, draw, someOrganisation(run, draw), admins)
+    const key = someKey(run, draw, someOrganisation(run, draw), roles)
     await run.send({ method: 'GET', path, query: someQuery(run, draw, parameters), key })
   }
 }
@@ -47,6 +49,16 @@ function readPrompt(part: string, parameters: Record<string, Values> = {}): Acti
   }
 }
 
+/** With the key that recorded it. */
+const readEntry: Action = async (run, draw) => {
+  const organisation = someOrganisation(run, draw)
+  const { id, entries } = draw.one(existingPrompts(organisation))
+  const path = `/prompts/${id}/history/${someId(draw, entries)}`
+  await run.send({ method: 'GET', path, key: someKey(run, draw, organisation, readers) })
+}
+
+const auditActions = ['key.rejected', 'session.started', 'history.recorded', 'signals.exported', 'key.created', 'all']
+
 export const reads: Record<string, [weight: number, Action]> = {
   'read history': [70, readPrompt('/history', pages)],
   'read signals': [80, readPrompt('/signals', { ...pages, ...range, value: values })],
@@ -56,16 +68,20 @@ export const reads: Record<string, [weight: number, Action]> = {
     readPrompt('/signals/summary', { from: someTime, to: someTime, interval: ['hour', 'day', 'week', 'year'] }),
   ],
   'read impact': [40, readPrompt('/impact', pages)],
-  'read usage': [40, read('/usage')],
+  'read entry': [20, readEntry],
+  'read prompts': [20, read('/prompts', { ...pages, q: ['prompts', 'A.MD', 'none'] }, readers)],
+  'read prompt': [20, readPrompt('')],
+  'read usage': [40, read('/usage', {}, readers)],
   'read keys': [30, read('/keys', pages)],
+  'read audit': [40, read('/audit', { ...pages, ...range, action: auditActions })],
   'read nothing': [5, read('/prompts/x/y/z')],
 }
 
-/** Reads everything, at the end of a run. */
+/** Reads everything and verifies the audit chains, at the end of a run. */
 export async function readEverything(run: Run, since: number): Promise<void> {
   for (const organisation of run.model.organisations) {
     const get = (path: string, query: Query) => run.send({ method: 'GET', path, query, key: firstKey(organisation) })
-    for (const path of ['/usage', '/keys']) await get(path, { limit: '100' })
+    for (const path of ['/usage', '/keys', '/prompts', '/audit']) await get(path, { limit: '100' })
     for (const { id } of existingPrompts(organisation)) {
       for (const part of ['signals', 'signals/export', 'history', 'impact']) {
         await get(`/prompts/${id}/${part}`, {})
@@ -73,5 +89,8 @@ export async function readEverything(run: Run, since: number): Promise<void> {
       const to = iso(run.service.now + 1)
       await get(`/prompts/${id}/signals/summary`, { from: iso(since), to, interval: 'day' })
     }
+    const last = organisation.audit.at(-1)
+    const chain = await run.service.store.audit.verify(organisation.id)
+    assert.deepEqual(chain, { entries: last?.seq, hash: last?.hash, brokenAt: null, unchained: 0 })
   }
 }

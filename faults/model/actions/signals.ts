@@ -6,10 +6,10 @@ import {
   type Action,
   admins,
   type Draw,
-  everyone,
+  deleters,
   firstKey,
   type Run,
-  readers,
+  senders,
   someId,
   someKey,
   someOrganisation,
@@ -57,7 +57,7 @@ function withIdempotencyKey({ keyed }: Run, organisation: Organisation, request:
 
 export const record: Action = async (run, draw) => {
   const organisation = someOrganisation(run, draw)
-  const request = someSignal(run, draw, organisation, someKey(run, draw, organisation, everyone))
+  const request = someSignal(run, draw, organisation, someKey(run, draw, organisation, senders))
   if (draw.chance(0.02)) {
     await run.send({ ...request, idempotencyKey: draw.one(['with space', 'x'.repeat(256)]) })
   } else await run.send(draw.chance(0.4) ? withIdempotencyKey(run, organisation, request) : request)
@@ -144,7 +144,7 @@ function someDeletion(run: Run, draw: Draw): Request {
   const organisation = someOrganisation(run, draw)
   const { id, signals } = draw.one(existingPrompts(organisation))
   const path = `/prompts/${id}/signals/${someId(draw, signals)}`
-  return { method: 'DELETE', path, key: someKey(run, draw, organisation, readers) }
+  return { method: 'DELETE', path, key: someKey(run, draw, organisation, deleters) }
 }
 
 export const deleteSignal: Action = (run, draw) => run.send(someDeletion(run, draw))
