@@ -1,7 +1,7 @@
 import type { Plan } from '../domain/access/plan.ts'
 import type { ArchiveRow, ArchiveTable } from '../domain/archive/archive.ts'
 import { DomainError } from '../domain/errors.ts'
-import { type RuleContext, ruleFor } from './row-rules.ts'
+import { type RuleContext, rowRuleFor, ruleFor } from './row-rules.ts'
 
 export interface ImportRules extends RuleContext {
   /** The plan of the imported organisation. Null to keep the one in the file. */
@@ -26,20 +26,25 @@ export function createRowImport(
     }))
     const before = counts.get(table.name) ?? 0
     counts.set(table.name, before + rows.length)
-    return rows.map((row, i) =>
-      columns.map(({ column, rule, granted }, at) => {
+    const rowRule = rowRuleFor(table.name)
+    const checkRow = (row: ArchiveRow) => {
+      for (const [at, { column, rule }] of columns.entries()) {
         const value = row[at] ?? null
-        try {
-          if (value !== null) rule?.(value, context, column)
-        } catch (error) {
-          const problem = error instanceof DomainError ? error.message : `${column} is invalid`
-          throw new Error(
-            `Row ${before + i + 1} of ${table.name} in ${file} is invalid: ${problem}. Nothing was imported.`,
-          )
-        }
-        return granted === undefined ? value : granted
-      }),
-    )
+        if (value !== null) rule?.(value, context, column)
+      }
+      rowRule?.(Object.fromEntries(columns.map(({ column }, at) => [column, row[at] ?? null])))
+    }
+    return rows.map((row, i) => {
+      try {
+        checkRow(row)
+      } catch (error) {
+        const problem = error instanceof DomainError ? error.message : 'a value is malformed'
+        throw new Error(
+          `Row ${before + i + 1} of ${table.name} in ${file} is invalid: ${problem}. Nothing was imported.`,
+        )
+      }
+      return columns.map(({ granted }, at) => (granted === undefined ? (row[at] ?? null) : granted))
+    })
   }
 }
 

@@ -39,6 +39,8 @@ export interface ImportedOrganisation extends RestoredArchive {
 export interface ImportOptions extends SecretOptions {
   /** Null for the plan in the file. */
   plan: Plan | null
+  /** Imports an organisation although its audit log was changed. */
+  acceptBrokenAudit?: boolean
 }
 
 /** Adds an exported organisation to a database, empty or not. */
@@ -46,7 +48,7 @@ export async function importOrganisation(
   store: Store,
   config: Config,
   file: string,
-  { plan, ...secretOptions }: ImportOptions,
+  { plan, acceptBrokenAudit = false, ...secretOptions }: ImportOptions,
   startProgress: StartProgress,
 ): Promise<ImportedOrganisation> {
   const { offsets, ...restored } = await readArchive(
@@ -61,6 +63,7 @@ export async function importOrganisation(
       }
       return createRowImport(file, { plan, lastIds, allowLocal: config.allowLocalRepositories })
     },
+    acceptBrokenAudit,
   )
   return {
     ...restored,
@@ -77,6 +80,7 @@ async function readArchive(
   secretOptions: SecretOptions,
   startProgress: StartProgress,
   prepareFor: (archive: Archive) => (table: ArchiveTable, rows: ArchiveRow[]) => ArchiveRow[],
+  acceptBrokenAudit = false,
 ): Promise<RestoredArchive & { offsets: Offsets }> {
   const { size: bytes } = await stat(file).catch((error: Error) => {
     throw new Error(`Cannot read ${file}: ${error.message}`)
@@ -95,6 +99,7 @@ async function readArchive(
     }
   }
   const onVerified = startProgress('Verifying', total, 'rows')
-  const offsets = await store.archive.write({ ...archive, at: Date.now(), batches: batches(), onVerified })
+  const at = Date.now()
+  const offsets = await store.archive.write({ ...archive, at, batches: batches(), acceptBrokenAudit, onVerified })
   return { archive, offsets, bytes }
 }

@@ -1,7 +1,7 @@
-import { roles } from '../domain/access/api-key.ts'
+import { type Role, roles, validPromptLimit } from '../domain/access/api-key.ts'
 import { auditActions } from '../domain/access/audit.ts'
 import { plans } from '../domain/access/plan.ts'
-import type { LastIds, NumberedTable } from '../domain/archive/archive.ts'
+import type { ArchiveRow, LastIds, NumberedTable } from '../domain/archive/archive.ts'
 import { invalidField } from '../domain/errors.ts'
 import { actions, isWebUrl } from '../domain/history/entry.ts'
 import { lookupId } from '../domain/prompt.ts'
@@ -24,6 +24,7 @@ export interface RuleContext {
 export type Rule = (value: string | number, context: RuleContext, field: string) => void
 
 const sha = pattern(/^[0-9a-f]{7,64}$/, 'must be a git hash')
+const sha256 = pattern(/^[0-9a-f]{64}$/, 'must be a SHA-256 hash')
 const sealed = pattern(/^v[12]:[0-9a-zA-Z+/=:]+$/, 'must be an encrypted value')
 const anyText: Rule = (value, _context, field) => {
   if (!String(value).isWellFormed() || String(value).includes('\0')) throw invalidField(field, 'must be valid Unicode')
@@ -41,11 +42,17 @@ const webUrl: Rule = (value, _context, field) => {
 const sshKey: Rule = (value, _context, field) => {
   if (validHostKey(String(value)) !== value) throw invalidField(field, 'must be an ssh key without a comment')
 }
+const flag: Rule = (value, _context, field) => {
+  if (value !== 0 && value !== 1) throw invalidField(field, 'must be 0 or 1')
+}
 const wholeNumber: Rule = (value, _context, field) => {
   if (Number(value) < 0 || Number(value) >= yearTenThousand) throw invalidField(field, 'is out of range')
 }
-// The position of a commit on its branch, and the result of a check, may be below zero.
+// The position of a commit on its branch may be below zero.
 const anyNumber: Rule = () => {}
+const hiddenStatus: Rule = (value, _context, field) => {
+  if (Number(value) < -1 || Number(value) > 2) throw invalidField(field, 'must be the result of a check, -1 to 2')
+}
 
 /** The rules for columns that are not covered by `defaultRule`, by table. */
 const rules: Record<string, Record<string, Rule>> = {
@@ -53,7 +60,7 @@ const rules: Record<string, Record<string, Rule>> = {
   api_keys: {
     name,
     role: oneOf(roles),
-    hash: pattern(/^[0-9a-f]{64}$/, 'must be a SHA-256 hash'),
+    hash: sha256,
     hint: pattern(/^[0-9A-Za-z]{4}$/, 'must be four characters of a key'),
   },
   repositories: {
@@ -72,6 +79,8 @@ const rules: Record<string, Record<string, Rule>> = {
     tip: sha,
     web_url: webUrl,
     last_error: anyText,
+    incomplete: flag,
+    connected_by_operator: flag,
   },
   prompts: {
     name,
@@ -88,9 +97,10 @@ const rules: Record<string, Record<string, Rule>> = {
     before_blob: sha,
     after_blob: sha,
     seq: anyNumber,
-    hidden_characters: anyNumber,
+    too_large: flag,
+    hidden_characters: hiddenStatus,
   },
-  pulls: { document: (value, { lastIds }) => checkPullDocument(String(value), lastIds) },
+  pulls: { settled: flag, document: (value, { lastIds }) => checkPullDocument(String(value), lastIds) },
   edits: {
     commit_sha: sha,
     old_blob: sha,
@@ -99,9 +109,19 @@ const rules: Record<string, Record<string, Rule>> = {
     path: anyText,
     old_path: anyText,
     seq: anyNumber,
+    too_large: flag,
   },
   deliveries: { state: oneOf(deliveryStates), body: anyText, error: anyText },
-  audit: { action: oneOf(auditActions), details: check(isJsonObject, 'must be a JSON object') },
+  audit: {
+    action: oneOf(auditActions),
+    subject_id: pattern(/^(?:[1-9]\d{0,14}|pmt_[0-9A-Za-z]{24})$/, 'must be the ID of a resource'),
+    details: check(isAuditDetails, 'must be a JSON object of texts and numbers'),
+    seq: (value, _context, field) => {
+      if (Number(value) < 1) throw invalidField(field, 'must be at least 1')
+    },
+    hash: sha256,
+  },
+  audit_heads: { hash: pattern(/^(?:[0-9a-f]{64})?$/, 'must be a SHA-256 hash') },
   idempotency_keys: { key: pattern(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters') },
   signals: {
     value: oneOf(signalValues),
@@ -109,6 +129,20 @@ const rules: Record<string, Record<string, Rule>> = {
       if (!isJsonObject(validMetadata(String(value)))) throw invalidField('metadata', 'must be a JSON object')
     },
   },
+}
+
+/** What must hold between the columns of a row, by table. */
+const rowRules: Record<string, (row: Record<string, ArchiveRow[number]>) => void> = {
+  api_keys: ({ role, prompts }) => validPromptLimit(role as Role, prompts as string | null),
+  // Without the key of the server, any server would be accepted.
+  repositories: ({ sealed_ssh_key, ssh_public_key, ssh_host_key }) => {
+    const parts = [sealed_ssh_key, ssh_public_key, ssh_host_key].filter((part) => part != null)
+    if (parts.length % 3 !== 0) throw invalidField('ssh_host_key', 'must accompany the deploy key')
+  },
+}
+
+export function rowRuleFor(table: string): ((row: Record<string, ArchiveRow[number]>) => void) | null {
+  return rowRules[table] ?? null
 }
 
 /** The rule for a column. Text that has none of its own must be one line without control characters. */
@@ -142,10 +176,19 @@ function isBranchName(text: string): boolean {
 }
 
 function isJsonObject(text: string): boolean {
+  return parseObject(text) !== null
+}
+
+function isAuditDetails(text: string): boolean {
+  const details = parseObject(text)
+  return details !== null && Object.values(details).every((value) => ['string', 'number'].includes(typeof value))
+}
+
+function parseObject(text: string): object | null {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null
   } catch {
-    return false
+    return null
   }
 }

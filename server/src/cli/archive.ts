@@ -68,13 +68,18 @@ export function importOrganisationCommand(imports: Command): void {
       .addOption(new Option('--plan <plan>', 'plan of the organisation here').choices(plans).default('free'))
       .addOption(
         new Option('--keep-plan', 'use the plan in the file, which anyone who had it could edit').conflicts('plan'),
+      )
+      .option(
+        '--accept-broken-audit',
+        'import an audit log that was changed; the new entry says where, and audit verify still reports it',
       ),
   ).action((file: string, options: ImportFlags, command: Command) =>
     withStore(async (store, config) => {
       const { importOrganisation } = await import('../archive/restore.ts')
       const seconds = startTimer()
-      const plan = options.keepPlan ? null : options.plan
-      const imported = importOrganisation(store, config, file, { ...secretOptions(options), plan }, startProgress)
+      const { keepPlan, acceptBrokenAudit = false } = options
+      const importOptions = { ...secretOptions(options), plan: keepPlan ? null : options.plan, acceptBrokenAudit }
+      const imported = importOrganisation(store, config, file, importOptions, startProgress)
       const { archive, organisationId, shifted, bytes } = await imported.finally(clearProgress)
       const { tables, createdAt } = archive
       const json = { file, bytes, seconds: seconds(), organisation_id: organisationId, moved: shifted, tables }
@@ -89,6 +94,7 @@ export function importOrganisationCommand(imports: Command): void {
 interface ImportFlags extends SecretFlags {
   plan: Plan
   keepPlan?: boolean
+  acceptBrokenAudit?: boolean
 }
 
 interface SecretFlags {

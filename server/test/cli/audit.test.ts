@@ -180,7 +180,7 @@ onEachEngine('The audit log on the command line', (engine) => {
   })
 
   for (const target of engines) {
-    test(`an organisation that is imported on ${target.name} continues its chain, and a broken entry stays broken`, async () => {
+    test(`an organisation that is imported on ${target.name} continues its chain, and a broken one only if the operator accepts it`, async () => {
       const [intact, broken] = [await eventfulTenant(), await eventfulTenant()]
       const at = `organisation_id = ${broken.organisation.id}`
       await queryRows(service.url, `update audit set at = at + 1 where ${at} and seq = 4`)
@@ -195,17 +195,24 @@ onEachEngine('The audit log on the command line', (engine) => {
           { actor: null, subject: { id: String(id), name }, details: null },
         ])
         const source = await service.store.audit.verify(id)
-        const { code, stdout, stderr } = await cli(['import', 'organisation', file, '--json'], url)
+        const isBroken = tenant === broken
+        if (isBroken) {
+          const rejected = await cli(['import', 'organisation', file], url)
+          assert.equal(rejected.code, 1)
+          assert.match(rejected.stderr, /entry 4 does not match its hash.+ Nothing was imported.+--accept-broken-audit/)
+        }
+        const accept = isBroken ? ['--accept-broken-audit'] : []
+        const { code, stdout, stderr } = await cli(['import', 'organisation', file, '--json', ...accept], url)
         assert.equal(code, 0, stderr)
         const imported = JSON.parse(stdout).organisation_id
         const result = await store.audit.verify(imported)
         assert.deepEqual([result.entries, result.brokenAt], [source.entries + 1, source.brokenAt])
-        assert.equal(source.brokenAt?.seq, tenant === broken ? 4 : undefined)
+        assert.equal(source.brokenAt?.seq, isBroken ? 4 : undefined)
         assert.deepEqual(await audited(store, imported, 'organisation.imported'), [
           {
             actor: null,
             subject: { id: String(imported), name },
-            details: { entries: source.entries, source_hash: source.hash },
+            details: { entries: source.entries, source_hash: source.hash, ...(isBroken && { broken_at: 4 }) },
           },
         ])
         const [rotation] = await audited(store, imported, 'key.rotated')

@@ -13,18 +13,19 @@ import { readConfig } from '../../src/config.ts'
 import { archiveTables } from '../../src/store/sql/archive-tables.ts'
 import { assertRejected, json, newDatabase, newFile, settings, sourceOn } from './archive-source.ts'
 
-type Edit = [table: string, column: string, value: string | number]
+type Edit = [table: string, column: string, value: string | number | null, row?: number]
 
-/** Changes one column in the first row of a table that has a value there, and the checksum with it. */
+/** Changes one column in a row of a table, by default the first that has a value there, and the checksum with it. */
 function edited(file: string, ...edits: Edit[]): string {
   const lines = gunzipSync(readFileSync(file)).toString().trimEnd().split('\n')
   const columnsOf = (name: string) => Object.keys(archiveTables.find((table) => table.name === name)?.columns ?? {})
-  for (const [table, column, value] of edits) {
+  for (const [table, column, value, row] of edits) {
     const start = lines.findIndex((line) => line.startsWith(`{"table":"${table}"`))
     const end = lines.findIndex((line, i) => i > start && !line.startsWith('['))
     const place = columnsOf(table).indexOf(column)
     assert.ok(place >= 0 && end > start + 1, `${table}.${column} has no row to edit`)
-    const at = lines.findIndex((line, i) => i > start && i < end && JSON.parse(line)[place] !== null)
+    const isFirst = (line: string, i: number) => i > start && i < end && JSON.parse(line)[place] !== null
+    const at = row === undefined ? lines.findIndex(isFirst) : start + 1 + row
     lines[at] = JSON.stringify(JSON.parse(lines[at] as string).with(place, value))
   }
   const { end } = JSON.parse(lines.pop() as string)
@@ -42,6 +43,9 @@ const hostile: [Edit, RegExp][] = [
   [['organisations', 'plan', 'unlimited'], /plan must be one of free, team, business/],
   [['api_keys', 'name', 'ci\u009b31m'], /name must not contain control characters/],
   [['api_keys', 'role', 'root'], /role must be one of/],
+  [['api_keys', 'prompts', '*'.repeat(23)], /prompts must have at most 10 wildcards/],
+  [['api_keys', 'prompts', ''], /prompts must not be empty/],
+  [['api_keys', 'prompts', `a\u001b[2J`], /prompts must not contain control characters/],
   [['api_keys', 'hash', 'x'], /hash must be a SHA-256 hash/],
   [['repositories', 'url', 'ext::sh -c id'], /url must be an https/],
   [['repositories', 'url', '--upload-pack=id'], /url must be an https/],
@@ -54,16 +58,28 @@ const hostile: [Edit, RegExp][] = [
   [['repositories', 'web_url', 'javascript:alert(1)'], /web_url must be an http or https URL/],
   [['repositories', 'sealed_token', 'ghp_plain'], /sealed_token must be an encrypted value/],
   [['repositories', 'ssh_host_key', 'ssh-ed25519 x\n* ssh-ed25519 y'], /sshHostKey must be a public key/],
+  [['repositories', 'ssh_public_key', 'ssh-ed25519 x'], /sshHostKey must be a public key/],
+  [['repositories', 'sealed_ssh_key', '-----BEGIN'], /sealed_ssh_key must be an encrypted value/],
+  [['repositories', 'ssh_host_key', null], /ssh_host_key must accompany the deploy key/],
+  [['repositories', 'connected_by_operator', 2], /connected_by_operator must be 0 or 1/],
   [['prompts', 'public_id', 'pmt_1'], /public_id must be pmt_/],
   [['prompts', 'name', 'a\nb'], /name must not contain control characters/],
   [['history_entries', 'before_blob', '--batch'], /before_blob must be a git hash/],
   [['history_entries', 'pr_url', 'javascript:alert(1)'], /pr_url must be an http or https URL/],
   [['history_entries', 'action', sql], /action must be one of/],
+  [['history_entries', 'too_large', 7], /too_large must be 0 or 1/],
+  [['history_entries', 'hidden_characters', 3], /hidden_characters must be the result of a check/],
+  [['edits', 'too_large', -1], /too_large must be 0 or 1/],
   [['edits', 'new_blob', 'HEAD:../x'], /new_blob must be a git hash/],
   [['pulls', 'document', '[null]'], /document\.url is invalid|document is invalid/],
   [['pulls', 'document', '{'], /document must be a JSON object/],
   [['deliveries', 'state', 'later'], /state must be one of/],
   [['audit', 'action', 'nothing.happened'], /action must be one of/],
+  [['audit', 'subject_id', '__proto__'], /subject_id must be the ID of a resource/],
+  [['audit', 'details', '{"role":{"toString":1}}'], /details must be a JSON object of texts and numbers/],
+  [['audit', 'seq', 0], /seq must be at least 1/],
+  [['audit', 'hash', 'f'.repeat(63)], /hash must be a SHA-256 hash/],
+  [['audit_heads', 'hash', 'none'], /hash must be a SHA-256 hash/],
   [['signal_usage', 'used', -1_000_000], /used is out of range/],
   [['signal_hours', 'positive', -1], /positive is out of range/],
   [['idempotency_keys', 'key', 'a b'], /key must be 1 to 255/],
@@ -87,6 +103,40 @@ onEachEngine('An edited export', (engine) => {
       await assert.rejects(
         importOrganisation(store, config, file, options, () => () => {}),
         { message: place },
+      )
+    }
+    assert.deepEqual((await archivedRows(database.url)).organisations, [])
+  })
+
+  test('a key with the role admin that is limited to prompts is rejected', async () => {
+    const { service, exported } = sourceOn(engine)
+    const database = await newDatabase(engine)
+    const limited = edited(exported, ['api_keys', 'role', 'admin', 0], ['api_keys', 'prompts', 'a/**', 0])
+    await assertRejected(
+      settings(database.url, service.secretKey),
+      ['import', 'organisation', limited],
+      /Row \d+ of api_keys .+ prompts cannot limit the role admin/,
+    )
+  })
+
+  test('an audit log with a changed, missing or cut off entry is rejected, and nothing is imported', async () => {
+    const { service, exported } = sourceOn(engine)
+    const database = await newDatabase(engine)
+    const config = readConfig(settings(database.url, service.secretKey))
+    const store = await openTestStore(database.url)
+    onTestEnd(() => store.close())
+    const options = { oldKey: null, leaveUnreadable: true, plan: 'free' } as const
+    const rejected: [Edit, RegExp][] = [
+      [['audit', 'subject_name', 'forged'], /entry \d+ does not match its hash/],
+      [['audit', 'at', 1], /entry \d+ does not match its hash/],
+      [['audit', 'seq', 9_999], /entry \d+ is missing/],
+      [['audit_heads', 'entries', 9_999], /entry \d+ to 9999 are missing at the end/],
+      [['audit_heads', 'hash', 'f'.repeat(64)], /entry \d+ is not the one that was written last/],
+    ]
+    for (const [edit, message] of rejected) {
+      await assert.rejects(
+        importOrganisation(store, config, edited(exported, edit), options, () => () => {}),
+        { message: new RegExp(`${message.source}.*Nothing was imported`) },
       )
     }
     assert.deepEqual((await archivedRows(database.url)).organisations, [])

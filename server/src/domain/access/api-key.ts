@@ -106,13 +106,14 @@ export function newApiKey(secret: string, key: KeyDetails): NewApiKey {
   return {
     ...key,
     name: validLine('name', key.name, maxNameLength),
-    prompts: validPrompts(key),
+    prompts: validPromptLimit(key.role, key.prompts),
     hash: hashSecret(secret),
     hint: secret.slice(-4),
   }
 }
 
-function validPrompts({ role, prompts = null }: KeyDetails): string | null {
+/** The glob that limits a key to some prompts, or null. */
+export function validPromptLimit(role: Role, prompts: string | null = null): string | null {
   if (prompts === null) return null
   // An admin could create another key without the limit.
   if (role === 'admin')

@@ -53,6 +53,8 @@ export interface ArchiveContents extends ArchiveMetadata {
   at: Instant
   /** Ordered by table. */
   batches: AsyncIterable<{ table: ArchiveTable; rows: ArchiveRow[] }>
+  /** For one organisation: imports it although an entry of its audit log does not fit the chain. */
+  acceptBrokenAudit: boolean
   /** Called after a batch of stored rows was read back for comparison. */
   onVerified(rows: number): void
 }

@@ -1,7 +1,12 @@
 import { operator } from '../../domain/access/audit.ts'
-import { type ChainHead, emptyChain, linkHash, type StoredLink } from '../../domain/access/audit-chain.ts'
-import { type ArchiveRow, type ArchiveTable, numberedTables, type Offsets } from '../../domain/archive/archive.ts'
-import type { Instant } from '../../domain/time.ts'
+import { type ChainHead, emptyChain, findBreak, linkHash, type StoredLink } from '../../domain/access/audit-chain.ts'
+import {
+  type ArchiveContents,
+  type ArchiveRow,
+  type ArchiveTable,
+  numberedTables,
+  type Offsets,
+} from '../../domain/archive/archive.ts'
 import { renumberedRow } from './archive-renumbering.ts'
 import { archiveTables } from './archive-tables.ts'
 import { appendLink, setHashes, toLink } from './audit-chain.ts'
@@ -15,18 +20,27 @@ const batchSize = 1_000
 type Query = (sql: string, parameters: Value[]) => Promise<ArchiveRow[]>
 
 /**
- * Continues the chain of an organisation that was just imported. The IDs in its entries were shifted, so their hashes are
- * computed again; an entry that did not match its hash in the archive does not match it here either. An entry says that the
- * organisation was imported, and which hash its chain ended with.
+ * Continues the chain of an organisation that was just imported, and rejects one that is broken unless the operator accepts it.
+ * The IDs in its entries were shifted, so their hashes are computed again; an entry that did not match its hash in the archive
+ * does not match it here either. An entry says that the organisation was imported, which hash its chain ended with, and where
+ * it was broken.
  */
 export async function continueChain(
   database: Database,
   query: Query,
   organisationId: number,
   offsets: Offsets,
-  at: Instant,
+  { at, acceptBrokenAudit }: Pick<ArchiveContents, 'at' | 'acceptBrokenAudit'>,
 ): Promise<void> {
   const source = await readHead(query, organisationId)
+  const brokenAt = await findBreak(source, originalLinks(query, organisationId, offsets))
+  if (brokenAt !== null && !acceptBrokenAudit) {
+    const { seq, problem } = brokenAt
+    throw new Error(
+      `The audit log in the file was changed: entry ${seq} ${problem}. Nothing was imported. If the log was already like this ` +
+        'where it was exported, add --accept-broken-audit',
+    )
+  }
   const isShifted = Object.values(offsets).some((offset) => offset > 0)
   const head = isShifted ? await rehash(database, query, organisationId, offsets, source) : source
   const [[name]] = (await query('select name from organisations where id = ?', [organisationId])) as [[string]]
@@ -36,7 +50,11 @@ export async function continueChain(
     at,
     action: 'organisation.imported',
     subject: { id: organisationId, name },
-    details: { entries: source.entries, source_hash: source.hash },
+    details: {
+      entries: source.entries,
+      source_hash: source.hash,
+      ...(brokenAt && { broken_at: brokenAt.seq }),
+    },
   } as const
   for (const { sql, parameters } of appendLink(head, entry, null)) await query(sql, parameters)
 }
@@ -49,7 +67,7 @@ async function rehash(
   offsets: Offsets,
   head: ChainHead,
 ): Promise<ChainHead> {
-  const back = Object.fromEntries(numberedTables.map((name) => [name, -offsets[name]])) as Offsets
+  const back = backwards(offsets)
   let [oldHash, newHash] = [emptyChain.hash, emptyChain.hash]
   for await (const rows of entriesInOrder(query, organisationId)) {
     const hashes = rows.map((row) => {
@@ -62,6 +80,18 @@ async function rehash(
     await query(sql, parameters)
   }
   return { entries: head.entries, hash: head.hash === oldHash ? newHash : head.hash }
+}
+
+/** The entries as they were in the archive. */
+async function* originalLinks(query: Query, organisationId: number, offsets: Offsets): AsyncGenerator<StoredLink[]> {
+  const back = backwards(offsets)
+  for await (const rows of entriesInOrder(query, organisationId)) {
+    yield rows.map((row) => linkOf(renumberedRow(table, row, back)))
+  }
+}
+
+function backwards(offsets: Offsets): Offsets {
+  return Object.fromEntries(numberedTables.map((name) => [name, -offsets[name]])) as Offsets
 }
 
 async function* entriesInOrder(query: Query, organisationId: number): AsyncGenerator<ArchiveRow[]> {

@@ -69,7 +69,7 @@ export function sqlArchive(database: Database, engine: ArchiveEngine): ArchiveSt
     await storeRows(connection, contents, offsets)
     if (isFirst) await connection.rows('update signal_retention set kept_since = ?', [contents.retainedSince])
     else await checkRetention(connection, contents, organisationId + offsets.organisations)
-    await continueChain(database, connection.rows, organisationId + offsets.organisations, offsets, contents.at)
+    await continueChain(database, connection.rows, organisationId + offsets.organisations, offsets, contents)
     return offsets
   }
 
