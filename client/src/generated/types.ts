@@ -15,6 +15,7 @@ export type AuditAction =
   | 'repository.connected'
   | 'repository.disconnected'
   | 'repository.secret_rotated'
+  | 'secrets.reencrypted'
   | 'history.recorded'
   | 'history.imported'
   | 'signal.retracted'

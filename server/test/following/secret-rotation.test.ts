@@ -83,16 +83,33 @@ onEachEngine('Rotating the secret key', (engine) => {
     const { list, replace } = service.store.secrets
     const observed: SealedSecretStore = {
       list,
-      async replace(secret, sealed) {
+      async replace(...all) {
         await assertAccepted(repositories)
-        return replace(secret, sealed)
+        return replace(...all)
       },
     }
-    assert.deepEqual(await reencryptSecrets(observed, vault), { reencrypted: 8, unreadable: [] })
+    assert.deepEqual(await reencryptSecrets(observed, vault, service.now), { reencrypted: 8, unreadable: [] })
     assert.ok((await storedSecrets()).every(({ sealed }) => vault.isCurrent(sealed)))
     service.syncContext.vault = createVault(newKey)
     await assertAccepted(repositories)
-    assert.deepEqual(await reencryptSecrets(service.store.secrets, vault), { reencrypted: 0, unreadable: [] })
+    assert.deepEqual(await reencryptSecrets(service.store.secrets, vault, service.now), {
+      reencrypted: 0,
+      unreadable: [],
+    })
+  })
+
+  test('each organisation has one audit entry with the number of its secrets, and none if nothing changed', async () => {
+    const { repositories, vault } = await startRotation()
+    await reencryptSecrets(service.store.secrets, vault, service.now)
+    await reencryptSecrets(service.store.secrets, vault, service.now)
+    for (const { organisationId } of repositories) {
+      const filter = { action: 'secrets.reencrypted', since: null, until: null } as const
+      const { entries } = await service.store.audit.page(organisationId, filter, { page: '1', limit: 10 })
+      assert.deepEqual(
+        entries.map(({ actor, subject, details }) => ({ actor, subject, details })),
+        [{ actor: null, subject: { id: String(organisationId), name: 'Acme' }, details: { secrets: 4 } }],
+      )
+    }
   })
 
   test('secrets in the format of earlier versions stay valid, and are replaced', async () => {
@@ -101,7 +118,7 @@ onEachEngine('Rotating the secret key', (engine) => {
     const sealed = encryptedAsV1(oldKey, 'secret-1')
     await queryRows(service.url, `update repositories set sealed_secret = '${sealed}' where id = ${id}`)
     await assertAccepted(repositories)
-    assert.equal((await reencryptSecrets(service.store.secrets, vault)).reencrypted, 8)
+    assert.equal((await reencryptSecrets(service.store.secrets, vault, service.now)).reencrypted, 8)
     service.syncContext.vault = createVault(newKey)
     await assertAccepted(repositories)
   })
@@ -109,17 +126,17 @@ onEachEngine('Rotating the secret key', (engine) => {
   test('an interrupted rotation leaves every secret readable, and continues when it is run again', async () => {
     const { repositories, vault } = await startRotation()
     const { list, replace } = service.store.secrets
-    let left = 3
+    let left = 1
     const failing: SealedSecretStore = {
       list,
-      async replace(secret, sealed) {
+      async replace(...all) {
         if (left-- === 0) throw new Error('killed')
-        return replace(secret, sealed)
+        return replace(...all)
       },
     }
-    await assert.rejects(reencryptSecrets(failing, vault), /killed/)
+    await assert.rejects(reencryptSecrets(failing, vault, service.now), /killed/)
     await assertAccepted(repositories)
-    assert.equal((await reencryptSecrets(service.store.secrets, vault)).reencrypted, 5)
+    assert.equal((await reencryptSecrets(service.store.secrets, vault, service.now)).reencrypted, 4)
     assert.ok((await storedSecrets()).every(({ sealed }) => vault.isCurrent(sealed)))
   })
 
@@ -127,21 +144,21 @@ onEachEngine('Rotating the secret key', (engine) => {
     const { repositories, oldKey, vault } = await startRotation()
     const [repository] = repositories
     const { list, replace } = service.store.secrets
-    let replaced: SealedSecret | null = null
+    let isReplaced = false
     const racing: SealedSecretStore = {
       list,
-      async replace(secret, sealed) {
-        if (replaced === null && secret.column === 'sealed_secret') {
-          replaced = secret
+      async replace(...all) {
+        if (!isReplaced) {
+          isReplaced = true
           // As a process does that does not have the new key yet.
           service.syncContext.vault = createVault(oldKey)
           await service.repositories.rotateSecret(repository, 3_600_000, operator)
           service.syncContext.vault = vault
         }
-        return replace(secret, sealed)
+        return replace(...all)
       },
     }
-    await reencryptSecrets(racing, vault)
+    await reencryptSecrets(racing, vault, service.now)
     const secrets = await storedSecrets()
     assert.ok(secrets.every(({ sealed }) => vault.isCurrent(sealed)))
     const texts = secrets
@@ -157,7 +174,7 @@ onEachEngine('Rotating the secret key', (engine) => {
     const { id, hookId } = repositories[0]
     const foreign = createVault(randomBytes(32)).encrypt('lost', { hookId, kind: 'token' })
     await queryRows(service.url, `update repositories set sealed_token = '${foreign}' where id = ${id}`)
-    const { reencrypted, unreadable } = await reencryptSecrets(service.store.secrets, vault)
+    const { reencrypted, unreadable } = await reencryptSecrets(service.store.secrets, vault, service.now)
     assert.equal(reencrypted, 7)
     assert.deepEqual(
       unreadable.map(({ repositoryId, column, sealed }) => [repositoryId, column, sealed]),

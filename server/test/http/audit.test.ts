@@ -303,6 +303,7 @@ onEachEngine('The audit log', (engine) => {
       'key.rejected',
       'organisation.exported',
       'organisation.imported',
+      'secrets.reencrypted',
       'signals.imported',
     ]
     const seen = [...rows.map(({ action }) => action), ...elsewhere]

@@ -14,6 +14,7 @@ export const auditActions = [
   'repository.connected',
   'repository.disconnected',
   'repository.secret_rotated',
+  'secrets.reencrypted',
   'history.recorded',
   'history.imported',
   'signal.retracted',

@@ -1,3 +1,4 @@
+import type { Instant } from '../time.ts'
 import { type SealedColumn, type SecretPlace, sealedColumns, type Vault } from './vault.ts'
 
 /** One encrypted value. */
@@ -12,8 +13,16 @@ export interface SealedSecret {
 export interface SealedSecretStore {
   /** The secrets of up to `limit` repositories with an ID above `afterId`, in order of ID. */
   list(afterId: number, limit: number): Promise<SealedSecret[]>
-  /** Replaces the value, unless it has changed since it was listed. Returns whether it was replaced. */
-  replace(secret: SealedSecret, sealed: string): Promise<boolean>
+  /**
+   * Replaces values of one organisation, except those that have changed since they were listed. Its audit log says how many.
+   * Returns that number.
+   */
+  replace(organisationId: number, replacements: Replacement[], at: Instant): Promise<number>
+}
+
+export interface Replacement {
+  secret: SealedSecret
+  sealed: string
 }
 
 export interface Reencryption {
@@ -32,22 +41,21 @@ const batchSize = 500
  * Encrypts every secret with the current key. Safe to interrupt and to run again, and while the service changes secrets: it
  * repeats until it finds nothing to do.
  */
-export async function reencryptSecrets(secrets: SealedSecretStore, vault: Vault): Promise<Reencryption> {
+export async function reencryptSecrets(secrets: SealedSecretStore, vault: Vault, now: Instant): Promise<Reencryption> {
   let reencrypted = 0
   for (;;) {
     const unreadable: SealedSecret[] = []
-    let found = 0
+    const replacements: Replacement[] = []
     for await (const secret of listSecrets(secrets)) {
       if (vault.isCurrent(secret.sealed)) continue
       const text = tryDecrypt(vault, secret)
-      if (text === null) {
-        unreadable.push(secret)
-        continue
-      }
-      found++
-      if (await secrets.replace(secret, vault.encrypt(text, placeOf(secret)))) reencrypted++
+      if (text === null) unreadable.push(secret)
+      else replacements.push({ secret, sealed: vault.encrypt(text, placeOf(secret)) })
     }
-    if (found === 0) return { reencrypted, unreadable }
+    if (replacements.length === 0) return { reencrypted, unreadable }
+    for (const [organisationId, own] of Map.groupBy(replacements, ({ secret }) => secret.organisationId)) {
+      reencrypted += await secrets.replace(organisationId, own, now)
+    }
   }
 }
 

@@ -13,8 +13,8 @@ const schema = {
   description:
     'Who created, rotated and revoked keys; connected and disconnected repositories and rotated their webhook secrets; ' +
     'created, renamed and deleted prompts; recorded history; imported, exported, deleted and erased signals; changed the ' +
-    'plan; signed in; and tried a revoked or expired key. Newest first. The entry of a change is written in the same ' +
-    'transaction as the change, and each entry contains a hash of the one before it.',
+    'plan; rotated the secret key; signed in; and tried a revoked or expired key. Newest first. The entry of a change is ' +
+    'written in the same transaction as the change, and each entry contains a hash of the one before it.',
   tags: ['Audit'],
   querystring: auditQuerySchema,
   response: {

@@ -26,6 +26,7 @@ const subjects: Record<AuditAction, NumberedTable | null> = {
   'repository.connected': 'repositories',
   'repository.disconnected': 'repositories',
   'repository.secret_rotated': 'repositories',
+  'secrets.reencrypted': 'organisations',
   'history.recorded': null,
   'history.imported': null,
   'signal.retracted': 'signals',

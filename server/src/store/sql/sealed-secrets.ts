@@ -1,6 +1,8 @@
-import type { SealedSecretStore } from '../../domain/repositories/secret-rotation.ts'
+import { operator } from '../../domain/access/audit.ts'
+import type { Replacement, SealedSecretStore } from '../../domain/repositories/secret-rotation.ts'
 import { type SealedColumn, sealedColumns } from '../../domain/repositories/vault.ts'
-import { type Database, statement } from './database.ts'
+import { auditEntry } from './audit-chain.ts'
+import { type Database, type Row, statement } from './database.ts'
 
 const columns = Object.keys(sealedColumns) as SealedColumn[]
 
@@ -24,15 +26,43 @@ export function sqlSealedSecrets(database: Database): SealedSecretStore {
       )
     },
 
-    async replace({ organisationId, repositoryId, hookId, column, sealed }, replacement) {
-      const [rows = []] = await database.write([
-        statement(
-          `update repositories set ${column} = ?
-           where organisation_id = ? and id = ? and hook_id = ? and ${column} = ? returning id`,
-          [replacement, organisationId, repositoryId, hookId, sealed],
-        ),
+    async replace(organisationId, replacements, at) {
+      let secrets = 0
+      const count = (rows: Row[]) => {
+        secrets += rows.length
+        return []
+      }
+      const audit = ({ name }: Row) => {
+        const subject = { id: organisationId, name: name as string }
+        return auditEntry({
+          organisationId,
+          by: operator,
+          at,
+          action: 'secrets.reencrypted',
+          subject,
+          details: { secrets },
+        })
+      }
+      await database.write([
+        ...replacements.map((replacement) => ({ ...update(replacement), andThen: count })),
+        {
+          // The number is known only after the updates.
+          ...statement('select name from organisations where id = ?', [organisationId]),
+          andThen: (rows) => (secrets === 0 ? [] : rows.map(audit)),
+        },
       ])
-      return rows.length > 0
+      return secrets
     },
   }
+}
+
+function update({
+  secret: { organisationId, repositoryId, hookId, column, sealed },
+  sealed: replacement,
+}: Replacement) {
+  return statement(
+    `update repositories set ${column} = ?
+     where organisation_id = ? and id = ? and hook_id = ? and ${column} = ? returning id`,
+    [replacement, organisationId, repositoryId, hookId, sealed],
+  )
 }
