@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { type Instant, monthStart, nextMonthStart } from '../domain/time.ts'
+import { workerPoolSize } from '../service/worker/pool-size.ts'
 import { getTypeParser, minServerVersion, numberPlaceholders } from '../store/postgres/database.ts'
 import { partitionName } from '../store/postgres/partitions.ts'
 import type { Row, Value } from '../store/sql/database.ts'
@@ -76,7 +77,7 @@ async function checkServer(rows: DatabaseReader['rows'], address: string): Promi
 
 const isOurTable = `(c.relname in ('organisations', 'api_keys', 'sessions', 'prompts', 'history_entries', 'signals',
   'idempotency_keys', 'signal_usage', 'signal_hours', 'repositories', 'deliveries', 'pulls', 'edits', 'audit',
-  'signal_retention', 'readiness', 'schema_migrations', 'change_counter') or c.relname ~ '^signals_\\d{4}_\\d{2}$')`
+  'audit_heads', 'signal_retention', 'readiness', 'schema_migrations', 'change_counter') or c.relname ~ '^signals_\\d{4}_\\d{2}$')`
 
 async function checkPrivileges(rows: DatabaseReader['rows']): Promise<Finding> {
   const [row] = await rows(
@@ -113,11 +114,15 @@ async function checkConnections(rows: DatabaseReader['rows'], poolSize: number):
          and application_name is distinct from 'promptledger') as others`,
   )
   const { available, others } = row as { available: number; others: number }
-  const message = `DATABASE_POOL_SIZE is ${poolSize} per process, the server allows ${available}, other clients use ${others}`
+  const worker = workerPoolSize(poolSize)
+  const needed = poolSize + worker
+  const message =
+    `each process uses up to ${needed} (DATABASE_POOL_SIZE is ${poolSize}, and ${worker} for its worker process), ` +
+    `the server allows ${available}, other clients use ${others}`
   const fix = `Raise max_connections (or the limit of the role or database), or lower DATABASE_POOL_SIZE: ${guide}`
-  if (poolSize > available) return fail('connections', message, fix)
-  if (poolSize > available - others) return warn('connections', message, fix)
-  return ok('connections', `${message}: enough for ${Math.floor((available - others) / poolSize)} processes`)
+  if (needed > available) return fail('connections', message, fix)
+  if (needed > available - others) return warn('connections', message, fix)
+  return ok('connections', `${message}: enough for ${Math.floor((available - others) / needed)} processes`)
 }
 
 async function checkDurability(rows: DatabaseReader['rows']): Promise<Finding> {

@@ -60,13 +60,15 @@ describe('The doctor on a PostgreSQL database', () => {
     await sql(`alter database ${name()} reset synchronous_commit`)
   })
 
-  test('a pool larger than the server allows is reported', async () => {
+  test('a pool that does not fit the server, with the connections of the worker process, is reported', async () => {
     const large = { ...env, DATABASE_POOL_SIZE: '400' }
     await assertFinds(
       { env: large },
-      { check: 'connections', message: /is 400 .* allows 297/, fix: /Raise max_connections/ },
+      { check: 'connections', message: /up to 405 .* is 400, and 5 .* allows 297/, fix: /Raise max_connections/ },
     )
-    await sql(`alter database ${name()} connection limit 12`)
+    await sql(`alter database ${name()} connection limit 14`)
+    await assertFinds({ env }, { check: 'connections', message: /up to 15 .* allows 14/, fix: /Raise max_connections/ })
+    await sql(`alter database ${name()} connection limit 18`)
     const clients = await Promise.all(
       Array.from({ length: 5 }, async () => {
         const client = new pg.Client({ connectionString: database.url })
@@ -74,7 +76,7 @@ describe('The doctor on a PostgreSQL database', () => {
         return client
       }),
     )
-    const message = /is 10 per process, the server allows 12, other clients use 5$/
+    const message = /up to 15 .* the server allows 18, other clients use 5$/
     await assertFinds({ env }, { check: 'connections', status: 'warning', message, fix: /lower DATABASE_POOL_SIZE/ })
     for (const client of clients) await client.end()
     await sql(`alter database ${name()} connection limit -1`)

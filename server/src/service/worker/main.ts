@@ -8,8 +8,8 @@ import { openStore } from '../../store/open.ts'
 import { createLogger } from '../log.ts'
 import { openSyncContext } from '../sync-context.ts'
 import { type Request, type Response, toPlainError, type WorkerCalls } from './messages.ts'
+import { workerPoolSize } from './pool-size.ts'
 
-const maxConnections = 5
 const closeTimeoutMs = 500
 
 interface Started {
@@ -52,7 +52,7 @@ async function start(config: Config): Promise<Started> {
   const log = createLogger(config.logLevel).child({ process: 'worker' })
   const store = await openStore({
     url: config.databaseUrl,
-    poolSize: Math.min(config.databasePoolSize, maxConnections),
+    poolSize: workerPoolSize(config.databasePoolSize),
     clock: Date.now,
     onLostConnection: (error) => log.warn({ err: error }, 'lost a connection to the database'),
   })
