@@ -16,6 +16,7 @@ export const keepHiddenStatus = `hidden_characters = case
     and history_entries.after_blob is not distinct from excluded.after_blob then history_entries.hidden_characters end`
 
 const checkedColumns: TypedColumn[] = [
+  { name: 'organisation_id', type: 'bigint' },
   { name: 'entry_id', type: 'bigint' },
   { name: 'old_blob', type: 'text' },
   { name: 'new_blob', type: 'text' },
@@ -42,6 +43,7 @@ export function sqlHiddenCharacters(database: Database): Pick<FactStore, 'unchec
       // In order of their IDs, so that two writers cannot each wait for a prompt that the other has locked.
       const prompts = [...new Set(checked.map(({ promptId }) => promptId))].sort((a, b) => a - b)
       const records = checked.map(({ id, beforeBlob, afterBlob, status }) => ({
+        organisation_id: organisationId,
         entry_id: id,
         old_blob: beforeBlob,
         new_blob: afterBlob,
@@ -50,12 +52,13 @@ export function sqlHiddenCharacters(database: Database): Pick<FactStore, 'unchec
       // The caches hold no part of this.
       await database.write([
         ...prompts.map((id) => lockHistory({ organisationId, id })),
+        // The organisation comes from the records, so that SQLite looks up each entry instead of comparing all with all.
         statement(
           `update history_entries set hidden_characters = records.status from ${database.jsonRecords(checkedColumns)}
-           where history_entries.organisation_id = ? and history_entries.id = records.entry_id
+           where history_entries.organisation_id = records.organisation_id and history_entries.id = records.entry_id
              and history_entries.before_blob is not distinct from records.old_blob
              and history_entries.after_blob is not distinct from records.new_blob`,
-          [JSON.stringify(records), organisationId],
+          [JSON.stringify(records)],
         ),
       ])
     },
