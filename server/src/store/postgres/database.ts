@@ -36,7 +36,10 @@ const statementTimeoutMs = 30_000
 const stallTimeoutMs = 32_000
 const connectTimeoutMs = 5_000
 
-export const incrementChangeCounter = statement('update change_counter set changes = changes + 1')
+export const incrementChangeCounter: Statement = {
+  ...statement('update change_counter set changes = changes + 1'),
+  atEnd: true,
+}
 
 /** `onChange` is called after each change made through this pool. */
 export async function openPostgres(
@@ -168,20 +171,42 @@ async function transaction(client: pg.ClientBase, statements: Statement[]): Prom
   // A single statement is a transaction of its own. Skipping begin and commit saves two round trips.
   const several = statements.length > 1 || statements.some(({ andThen }) => andThen !== undefined)
   if (several) await client.query('begin')
-  const results = await runInOrder(client, statements)
+  const atEnd: Statement[] = []
+  const results = await runInOrder(client, statements, atEnd)
+  await runTogether(client, atEnd)
   if (several) await client.query('commit')
   return results
 }
 
-async function runInOrder(client: pg.ClientBase, statements: Statement[]): Promise<Row[][]> {
+/** Adds the statements that can wait to `atEnd`. */
+async function runInOrder(client: pg.ClientBase, statements: Statement[], atEnd: Statement[]): Promise<Row[][]> {
   const results: Row[][] = []
-  for (const { sql, parameters, orThrow, andThen } of statements) {
+  for (const statement of statements) {
+    if (statement.atEnd) {
+      atEnd.push(statement)
+      results.push([])
+      continue
+    }
+    const { sql, parameters, orThrow, andThen } = statement
     const rows = await run(client, numberPlaceholders(sql), parameters)
     if (rows.length === 0 && orThrow !== undefined) throw orThrow()
-    if (andThen !== undefined) await runInOrder(client, andThen(rows))
+    if (andThen !== undefined) await runInOrder(client, andThen(rows), atEnd)
     results.push(rows)
   }
   return results
+}
+
+/** One round trip for all: by now, the transaction holds locks that others wait for. */
+async function runTogether(client: pg.ClientBase, statements: Statement[]): Promise<void> {
+  const last = statements.at(-1)
+  if (last === undefined) return
+  const others = statements.slice(0, -1).map(({ sql }, i) => `with_${i} as (${sql})`)
+  const sql = others.length === 0 ? last.sql : `with ${others.join(', ')} ${last.sql}`
+  await run(
+    client,
+    numberPlaceholders(sql),
+    statements.flatMap(({ parameters }) => parameters),
+  )
 }
 
 // Connection exceptions, shutdown or crash of the server, system errors, internal errors.

@@ -67,19 +67,22 @@ export function appendLink(head: ChainHead, entry: NewAuditEntry, keyName: strin
   }
   const hash = linkHash(head.hash, link)
   return [
-    statement(`insert into audit (${linkColumns}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
-      organisationId,
-      link.seq,
-      at,
-      keyId,
-      keyName,
-      action,
-      link.subjectId,
-      link.subjectName,
-      link.details,
-      hash,
-    ]),
-    setHead(organisationId, { entries: link.seq, hash }),
+    {
+      ...statement(`insert into audit (${linkColumns}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+        organisationId,
+        link.seq,
+        at,
+        keyId,
+        keyName,
+        action,
+        link.subjectId,
+        link.subjectName,
+        link.details,
+        hash,
+      ]),
+      atEnd: true,
+    },
+    { ...setHead(organisationId, { entries: link.seq, hash }), atEnd: true },
   ]
 }
 

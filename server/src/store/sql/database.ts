@@ -5,6 +5,11 @@ export interface Statement {
   parameters: Value[]
   /** If the statement returns no row, the transaction rolls back and rejects with this error. */
   orThrow?: () => Error
+  /**
+   * Returns no rows, and no other statement of the transaction reads or writes what it writes. PostgreSQL runs all of these
+   * together, right before the commit.
+   */
+  atEnd?: true
   /** Statements to run next in the same transaction, given the rows that this one returned. */
   andThen?: (rows: Row[]) => Statement[]
 }

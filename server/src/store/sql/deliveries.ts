@@ -8,19 +8,31 @@ import type {
 import { maxFuture } from '../../domain/repositories/due-time.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
 import { groupCommit } from '../group-commit.ts'
-import { type Database, firstOrNull, isDueSql, type Row, requireRow, type Statement, statement } from './database.ts'
+import {
+  type Database,
+  firstOrNull,
+  isDueSql,
+  type Row,
+  requireRow,
+  type Statement,
+  statement,
+  type TypedColumn,
+} from './database.ts'
 
 const columns = `id, organisation_id, repository_id, delivery_id, event, state, attempts, error, received_at, next_attempt_at,
   finished_at`
 
 export function sqlDeliveries(database: Database): DeliveryStore {
   // Like signals, concurrent deliveries share one flush to disk.
-  const received = groupCommit<Received, void>(async (batch) => {
-    // A fixed order prevents deadlocks between processes that insert the same deliveries.
-    const ordered = batch.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-    await database.write(inChunks(withoutRepeats(ordered)).map(insertDeliveries))
-    return batch.map(() => undefined)
-  })
+  const received = groupCommit<Received, void>(
+    async (batch) => {
+      // A fixed order prevents deadlocks between processes that insert the same deliveries.
+      const ordered = batch.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+      await database.write(inChunks(withoutRepeats(ordered)).map(insertDeliveries))
+      return batch.map(() => undefined)
+    },
+    { batchSize: largestChunk },
+  )
 
   return {
     receive: (repository, delivery) => received.submit({ repository, delivery }),
@@ -109,14 +121,19 @@ function withoutRepeats(ordered: Received[]): Received[] {
   })
 }
 
-// Few sizes, because each is a statement that PostgreSQL keeps prepared.
-const chunkSizes = [32, 8, 1]
+/**
+ * A power of two: few sizes, because each is a statement that PostgreSQL keeps prepared. A batch of this size is a single
+ * statement and so a single round trip, which matters while the server is busy.
+ */
+function largestChunk(length: number): number {
+  return 2 ** Math.floor(Math.log2(length))
+}
 
-/** Many rows per statement, which saves most round trips to PostgreSQL. */
+/** Several chunks only if the batch had repeated deliveries. */
 function inChunks(received: Received[]): Received[][] {
   const chunks: Received[][] = []
   for (let start = 0; start < received.length; ) {
-    const size = chunkSizes.find((each) => each <= received.length - start) as number
+    const size = largestChunk(received.length - start)
     chunks.push(received.slice(start, start + size))
     start += size
   }
@@ -157,13 +174,36 @@ function fitting(sizes: { id: number; size: number }[]): number[] {
     .map(({ id }) => id)
 }
 
-export function finishDelivery(organisationId: number, outcome: DeliveryOutcome): Statement {
-  const { id, state, error, nextAttemptAt, finishedAt } = outcome
-  return statement(
-    `update deliveries set state = ?, error = ?, next_attempt_at = ?, finished_at = ?, attempts = attempts + 1
-     where organisation_id = ? and id = ?`,
-    [state, error, nextAttemptAt, finishedAt, organisationId, id],
-  )
+const outcomeColumns: TypedColumn[] = [
+  { name: 'organisation_id', type: 'bigint' },
+  { name: 'delivery', type: 'bigint' },
+  { name: 'outcome', type: 'text' },
+  { name: 'reason', type: 'text' },
+  { name: 'attempt_at', type: 'bigint' },
+  { name: 'ended_at', type: 'bigint' },
+]
+
+/** One statement for all, because a round trip to PostgreSQL for each would keep the rows of a sync locked for longer. */
+export function finishDeliveries(database: Database, organisationId: number, outcomes: DeliveryOutcome[]): Statement[] {
+  if (outcomes.length === 0) return []
+  const records = outcomes.map(({ id, state, error, nextAttemptAt, finishedAt }) => ({
+    organisation_id: organisationId,
+    delivery: id,
+    outcome: state,
+    reason: error,
+    attempt_at: nextAttemptAt,
+    ended_at: finishedAt,
+  }))
+  // The organisation comes from the records, so that SQLite looks up each delivery instead of comparing all with all.
+  return [
+    statement(
+      `update deliveries set state = records.outcome, error = records.reason, next_attempt_at = records.attempt_at,
+         finished_at = records.ended_at, attempts = attempts + 1
+       from ${database.jsonRecords(outcomeColumns)}
+       where deliveries.organisation_id = records.organisation_id and deliveries.id = records.delivery`,
+      [JSON.stringify(records)],
+    ),
+  ]
 }
 
 function toDelivery(row: Row): Delivery {

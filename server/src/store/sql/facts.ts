@@ -1,7 +1,7 @@
 import type { EntryChanges, FactStore, Findings } from '../../domain/history/facts.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
 import { type Database, type Statement, statement, type Value } from './database.ts'
-import { finishDelivery } from './deliveries.ts'
+import { finishDeliveries } from './deliveries.ts'
 import { applyEntryChanges, sqlDerivedEntries } from './derived-entries.ts'
 import { sqlEdits, upsertEdits } from './edits.ts'
 import { sqlHiddenCharacters } from './hidden-characters.ts'
@@ -28,7 +28,7 @@ export function sqlFacts(database: Database): FactStore {
         ...upsertEdits(database, repository, findings.edits ?? []),
         ...(findings.pulls ?? []).map((pull) => upsertPull(repository, pull)),
         ...applyEntryChanges(database, repository, findings.entries ?? noChanges),
-        ...(findings.deliveries ?? []).map((outcome) => finishDelivery(repository.organisationId, outcome)),
+        ...finishDeliveries(database, repository.organisationId, findings.deliveries ?? []),
       ]
       // Of all cached data, a sync can change only prompts and pages, and most deliveries change neither.
       await (affectsCaches(findings) ? database.writeAndInvalidate(statements) : database.write(statements))
