@@ -1,3 +1,4 @@
+import { setPriority } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../../config.ts'
 import { createRepositoryService } from '../../follow/repository-service.ts'
@@ -11,6 +12,8 @@ import { type Request, type Response, toPlainError, type WorkerCalls } from './m
 import { workerPoolSize } from './pool-size.ts'
 
 const closeTimeoutMs = 500
+// Between that of the service and that of git.
+const priority = 5
 
 interface Started {
   worker: Worker
@@ -49,6 +52,8 @@ function fail(error: Error): void {
 }
 
 async function start(config: Config): Promise<Started> {
+  // Requests come first. With SQLite they may wait for a transaction of this process, which a low priority would prolong.
+  if (!config.databaseUrl.startsWith('sqlite:')) setPriority(priority)
   const log = createLogger(config.logLevel).child({ process: 'worker' })
   const store = await openStore({
     url: config.databaseUrl,
