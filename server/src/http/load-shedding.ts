@@ -71,6 +71,8 @@ const logEveryMs = 10_000
 
 export function createLoadShedder({ refresh, signals }: Queues, limits: RequestLimits, log: Logger): LoadShedder {
   const organisationLimit = shareOf(capacity, limits.organisationShare)
+  // An organisation that floods itself must not keep its admins from seeing that.
+  const adminLimit = { ...organisationLimit, reads: organisationLimit.reads + adminReads }
   const keyLimit = shareOf(capacity, limits.keyShare)
   const queue = createFairQueue(limits.organisationConcurrency)
   const callerOf = createCallers()
@@ -91,8 +93,10 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
     return used.bodyBytes + length > capacity.bodyBytes ? 'bodies' : null
   }
 
-  function callerRejectionReason({ organisation, used: ofKey }: Caller, kind: RequestKind, length: number) {
-    if (!hasRoom(organisation.used, organisationLimit, kind, length)) return 'organisation'
+  function callerRejectionReason(caller: Caller, { role }: Access, kind: RequestKind, length: number): Reason | null {
+    const { organisation, used: ofKey } = caller
+    const limit = role === 'admin' ? adminLimit : organisationLimit
+    if (!hasRoom(organisation.used, limit, kind, length)) return 'organisation'
     if (!hasRoom(ofKey, keyLimit, kind, length)) return 'key'
     return organisation.unreadBytes > maxUnreadBytes ? 'unread' : null
   }
@@ -201,7 +205,7 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
       if (request.caller === null) {
         const caller = callerOf(access)
         const kind = kindOf(request)
-        const reason = callerRejectionReason(caller, kind, request.bodyBytesInFlight)
+        const reason = callerRejectionReason(caller, access, kind, request.bodyBytesInFlight)
         if (reason !== null) throw reject(reason, request, reply, organisationOverloaded)
         occupy(caller.used, kind, request.bodyBytesInFlight)
         occupy(caller.organisation.used, kind, request.bodyBytesInFlight)
