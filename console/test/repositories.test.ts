@@ -6,6 +6,8 @@ import { syncOnce, syncWithLease } from '../../server/src/follow/worker.ts'
 import { GitRepository } from '../../testing/git-repository.ts'
 import { deliveriesFrom } from '../../testing/payloads/deliveries.ts'
 import type { Delivery } from '../../testing/payloads/facts.ts'
+import { queryRows } from '../../testing/rows.ts'
+import { connectedScenario } from '../../testing/scenario.ts'
 import { inBrowser } from './support/browser.ts'
 import { rowWith } from './support/table-row.ts'
 
@@ -124,5 +126,18 @@ inBrowser('The repositories page', (suite) => {
     await row.getByText('Failing').waitFor()
     await page.getByRole('link', { name: git.remote }).click()
     await page.getByText('The last sync failed. The service retries automatically.').waitFor()
+  })
+
+  test('a repository without a successful sync for two hours is shown as out of date', async (t) => {
+    const { tenant, repository } = await connectedScenario(service)
+    await queryRows(
+      service.url,
+      `update repositories set last_sync_at = ${service.now - 7_300_000} where id = ${repository.id}`,
+    )
+    const key = await service.key(tenant.organisation, 'admin')
+    const { page } = await suite.visit(t, { at: '/repositories', key })
+    await rowWith(page, repository.url).getByText('Out of date: no successful sync for 2 hours').waitFor()
+    await page.getByRole('link', { name: repository.url }).click()
+    await page.getByText('The history is out of date: no sync has succeeded for more than two hours.').waitFor()
   })
 })

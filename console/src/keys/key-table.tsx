@@ -81,14 +81,17 @@ function KeyName({ apiKey, isCurrent }: { apiKey: Key; isCurrent: boolean }) {
 
 function KeyRole({ apiKey: { role, prompts } }: { apiKey: Key }) {
   return (
-    <>
+    <div>
       {role}
       {prompts !== null && (
         <div className="key-prompts muted">
-          only <code>{prompts}</code>
+          only{' '}
+          <code>
+            <UntrustedText text={prompts} />
+          </code>
         </div>
       )}
-    </>
+    </div>
   )
 }
 

@@ -4,8 +4,8 @@ import { useId } from 'react'
 const roles: { role: Role; description: string }[] = [
   { role: 'ingest', description: 'Record signals, nothing else. For applications.' },
   { role: 'recorder', description: 'Record history entries, nothing else. For CI.' },
-  { role: 'reader', description: 'Read prompts, history, signals and usage, and sign in to this console.' },
-  { role: 'standard', description: 'Record and delete signals, read the same, and sign in.' },
+  { role: 'reader', description: 'Read prompts, history, signals and usage, and sign in.' },
+  { role: 'standard', description: 'Also record and delete signals.' },
   { role: 'admin', description: 'Everything, including prompts, keys and repositories.' },
 ]
 
