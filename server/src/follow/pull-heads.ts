@@ -30,9 +30,9 @@ export async function withReportedHeads(
   let missingHead: string | null = null
   for (const event of pull.events) {
     if (!event.intoDefault || !reported.has(event.head) || heads.some(({ sha }) => sha.startsWith(event.head))) continue
-    const refs = [forgeOf(run.lease.repository.forge).pullRef(pull.number), branchRef(event)]
-    const sha = await fetchCommit(run.mirror, event.head, refs)
-    if (sha !== null) heads.push(await readHead(run, sha, event, paths, maxPullBytes - bytesOf(heads)))
+    const read = fetchHead(run, pull.number, event, paths, maxPullBytes - bytesOf(heads))
+    const head = await withinLimit(read, () => ({ sha: event.head, files: [], traces: [], tooLarge: true }))
+    if (head !== null) heads.push(head)
     else if (event === pull.events.at(-1)) missingHead = event.head
   }
   return { pull: { ...pull, heads: withNewestTraces(pull.events, heads) }, missingHead }
@@ -53,13 +53,17 @@ function withNewestTraces(events: PullEvent[], heads: PullHead[]): PullHead[] {
   return heads.map((head) => (newest.includes(head) ? head : { ...head, traces: [] }))
 }
 
-async function readHead(
+/** Null if git does not have it. */
+async function fetchHead(
   run: SyncRun,
-  sha: string,
+  number: number,
   event: PullEvent,
   paths: ReadonlyMap<string, number>,
   maxBytes: number,
-): Promise<PullHead> {
+): Promise<PullHead | null> {
+  const refs = [forgeOf(run.lease.repository.forge).pullRef(number), branchRef(event)]
+  const sha = await fetchCommit(run.mirror, event.head, refs)
+  if (sha === null) return null
   const { files, commits, tooLarge } = await readChanges(run, sha, event, paths)
   const read = files.map((file): PullFile => ({ ...file, author: sanitisedPerson(file.author), promptId: null }))
   const kept = withinBytes(read, paths, maxBytes)

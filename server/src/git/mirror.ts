@@ -23,7 +23,7 @@ const abandonedAfterMs = 10_000
 /** Creates the mirror if it does not exist. The length of `head`, any commit of the remote, selects SHA-1 or SHA-256. */
 export async function ensureMirror({ path }: Mirror, head: string): Promise<void> {
   if (mirrorExists(path)) return
-  await mkdir(dirname(path), { recursive: true })
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   // Created under a temporary name, so that an interrupted attempt is never mistaken for a complete mirror.
   const unfinished = await mkdtemp(`${path}.`)
   try {
@@ -52,7 +52,10 @@ export async function fetchBranch(mirror: Mirror, branch: string): Promise<strin
   return (await resolveCommit(mirror.path, ref)) as string
 }
 
-/** Fetches a commit through the first of these refs that contains it, then by hash; null if none does. */
+/**
+ * Fetches a commit through the first of these refs that contains it, then by hash; null if none does. Throws if git needs too
+ * much memory for it, because another attempt would too.
+ */
 export async function fetchCommit(mirror: Mirror, commit: string, refs: (string | null)[]): Promise<string | null> {
   const known = await resolveCommit(mirror.path, commit)
   if (known !== null) return known
@@ -63,7 +66,7 @@ export async function fetchCommit(mirror: Mirror, commit: string, refs: (string 
       // A ref of our own keeps the commit after the remote drops it.
       await fetchRefs(mirror, [`+${ref}:refs/kept/${commit}`])
     } catch (error) {
-      if (!(error instanceof GitError)) throw error
+      if (!(error instanceof GitError) || needsTooMuchMemory(error)) throw error
       continue
     }
     const found = await resolveCommit(mirror.path, commit)
@@ -130,6 +133,11 @@ const fetchCommand = [
   // Stream large files to disk, where the size check sees them, instead of holding them in memory.
   '-c',
   'core.bigFileThreshold=2m',
+  // The defaults, 96 MB for each of several threads, would exceed the memory limit with a large repository.
+  '-c',
+  'core.deltaBaseCacheLimit=16m',
+  '-c',
+  'pack.threads=1',
   'fetch',
   '--quiet',
   '--no-tags',
@@ -154,7 +162,7 @@ async function fetchRefs(mirror: Mirror, refspecs: string[]): Promise<void> {
       const fetch = () =>
         git([...fetchCommand, url, ...refspecs], { mirror: path, env, timeoutMs, signal: tooLarge.signal })
       return fetch().catch(async (error) => {
-        if (!(error instanceof GitLimitError) || error.failure === 'connection') throw error
+        if (!needsTooMuchMemory(error)) throw error
         // Without it, git holds the messages of the commits that it compares with the server's in memory.
         await git(['commit-graph', 'write', '--reachable'], { mirror: path })
         return fetch()
@@ -169,6 +177,11 @@ async function fetchRefs(mirror: Mirror, refspecs: string[]): Promise<void> {
   }
   // A fast fetch can finish between two checks.
   if (await isTooLarge(mirror)) throw tooLargeError(mirror)
+}
+
+/** Rather than too much time, which may be the server's fault. */
+function needsTooMuchMemory(error: unknown): boolean {
+  return error instanceof GitLimitError && error.failure !== 'connection'
 }
 
 function tooLargeError({ sizeLimit }: Mirror): GitError {

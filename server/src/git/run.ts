@@ -19,8 +19,8 @@ export interface GitOptions {
 
 const defaultTimeoutMs = 60_000
 const megabyte = 1024 * 1024
-const memoryCheckIntervalMs = 100
-let memoryLimitBytes = 192 * megabyte
+const memoryCheckIntervalMs = 50
+let memoryLimitBytes = 160 * megabyte
 
 /** Sets how much memory one git command may use, with its child processes. */
 export function limitGitMemory(bytes: number): void {

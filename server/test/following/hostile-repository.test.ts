@@ -122,6 +122,7 @@ onEachEngine('A hostile repository', (engine) => {
     const folder = join(service.syncContext.dataDir, 'mirrors')
     const mirrors = readdirSync(folder)
     assert.ok(mirrors.length > 0)
+    assert.equal(statSync(folder).mode & 0o777, 0o700)
     for (const name of mirrors) assert.equal(statSync(join(folder, name)).mode & 0o777, 0o700, name)
   })
 })

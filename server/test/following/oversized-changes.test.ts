@@ -55,6 +55,24 @@ onEachEngine('Changes that exceed the limits', (engine) => {
     assert.ok((await s.summary()).includes(`deployed ${shortSha(sha)}`), 'the default branch was not followed')
   })
 
+  test('a pull request that git cannot fetch within its memory limit is recorded as too large and not fetched again', async () => {
+    const s = await connectedScenario(service)
+    const tree = s.git.head('main^{tree}')
+    const head = commitRaw(s.git.remote, tree, s.git.head('main'), `Huge\n\n${'x'.repeat(50 * megabyte)}`)
+    s.git.inRemote('update-ref', 'refs/pull/7/head', head)
+    limitGitMemory(40 * megabyte)
+    try {
+      await s.deliver(s.forge.pull({ action: 'opened', number: 7, head }))
+    } finally {
+      limitGitMemory(160 * megabyte)
+    }
+    const [delivery] = await service.store.deliveries.list(s.repository, 1)
+    assert.equal(delivery?.state, 'done')
+    assert.match(delivery?.error ?? '', /pull request 7 is too large/)
+    const [pull] = await service.store.facts.pulls(s.repository, [7])
+    assert.deepEqual(pull?.heads, [{ sha: head, files: [], traces: [], tooLarge: true }])
+  })
+
   test('any number of open pull requests is read in small batches, and a few reported ones at a time', async () => {
     const s = await connectedScenario(service)
     const numbers = Array.from({ length: 25 }, (_, i) => i + 1)
@@ -120,7 +138,7 @@ test('commits with huge messages are read without them if git takes too much mem
       assert.equal(commits.at(-1)?.message, 'Last')
       assert.ok(commits.every(({ message }) => message.length <= 64 * 1024))
     } finally {
-      limitGitMemory(192 * megabyte)
+      limitGitMemory(160 * megabyte)
     }
   }
 })
@@ -135,7 +153,7 @@ test('git is killed when it takes more memory than the limit', async () => {
   try {
     await assert.rejects(readDiff(repository.remote, parent, sha, everything), { name: 'GitError', message })
   } finally {
-    limitGitMemory(192 * megabyte)
+    limitGitMemory(160 * megabyte)
   }
 })
 
