@@ -1,44 +1,23 @@
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { gunzipSync, gzipSync } from 'node:zlib'
 import { onTestEnd } from '../../../testing/cleanup.ts'
+import { type ArchiveEdit, writeEditedArchive } from '../../../testing/edited-archive.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { archivedRows } from '../../../testing/filled-database.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { openTestStore } from '../../../testing/service.ts'
 import { importOrganisation } from '../../src/archive/restore.ts'
 import { readConfig } from '../../src/config.ts'
-import { archiveTables } from '../../src/store/sql/archive-tables.ts'
 import { assertRejected, json, newDatabase, newFile, settings, sourceOn } from './archive-source.ts'
 
-type Edit = [table: string, column: string, value: string | number | null, row?: number]
-
-/** Changes one column in a row of a table, by default the first that has a value there, and the checksum with it. */
-function edited(file: string, ...edits: Edit[]): string {
-  const lines = gunzipSync(readFileSync(file)).toString().trimEnd().split('\n')
-  const columnsOf = (name: string) => Object.keys(archiveTables.find((table) => table.name === name)?.columns ?? {})
-  for (const [table, column, value, row] of edits) {
-    const start = lines.findIndex((line) => line.startsWith(`{"table":"${table}"`))
-    const end = lines.findIndex((line, i) => i > start && !line.startsWith('['))
-    const place = columnsOf(table).indexOf(column)
-    assert.ok(place >= 0 && end > start + 1, `${table}.${column} has no row to edit`)
-    const isFirst = (line: string, i: number) => i > start && i < end && JSON.parse(line)[place] !== null
-    const at = row === undefined ? lines.findIndex(isFirst) : start + 1 + row
-    lines[at] = JSON.stringify(JSON.parse(lines[at] as string).with(place, value))
-  }
-  const { end } = JSON.parse(lines.pop() as string)
-  const sha256 = createHash('sha256')
-    .update(lines.map((line) => `${line}\n`).join(''))
-    .digest('hex')
-  const target = newFile()
-  writeFileSync(target, gzipSync(`${lines.join('\n')}\n${JSON.stringify({ end: { ...end, sha256 } })}\n`))
-  return target
+/** The export with these edits. */
+function edited(file: string, ...edits: ArchiveEdit[]): string {
+  return writeEditedArchive(file, newFile(), edits)
 }
 
 const sql = `x'); --`
-const hostile: [Edit, RegExp][] = [
+const hostile: [ArchiveEdit, RegExp][] = [
   [['organisations', 'name', 'Acme\u001b]0;pwned\u0007'], /name must not contain control characters/],
   [['organisations', 'plan', 'unlimited'], /plan must be one of free, team, business/],
   [['api_keys', 'name', 'ci\u009b31m'], /name must not contain control characters/],
@@ -126,7 +105,7 @@ onEachEngine('An edited export', (engine) => {
     const store = await openTestStore(database.url)
     onTestEnd(() => store.close())
     const options = { oldKey: null, leaveUnreadable: true, plan: 'free' } as const
-    const rejected: [Edit, RegExp][] = [
+    const rejected: [ArchiveEdit, RegExp][] = [
       [['audit', 'subject_name', 'forged'], /entry \d+ does not match its hash/],
       [['audit', 'at', 1], /entry \d+ does not match its hash/],
       [['audit', 'seq', 9_999], /entry \d+ is missing/],
