@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
@@ -152,13 +152,14 @@ describe('On SIGTERM', options, () => {
     const { url } = await sqlite.create()
     const root = fileURLToPath(new URL('../../..', import.meta.url))
     const env = { PATH: process.env.PATH, HOME: process.env.HOME, DATABASE_URL: url, PORT: '0' }
-    const npm = spawn('npm', ['start'], { cwd: root, env, stdio: ['ignore', 'pipe', 'ignore'] })
-    t.after(() => npm.kill('SIGKILL'))
+    // A group of its own, so that a failure leaves no service behind, which would keep the output of this test open.
+    const npm = spawn('npm', ['start'], { cwd: root, env, stdio: ['ignore', 'pipe', 'ignore'], detached: true })
+    t.after(() => killGroup(npm))
     let output = ''
     npm.stdout.on('data', (chunk) => {
       output += chunk
     })
-    await eventually(() => assert.match(output, /http:\S+/))
+    await eventually(() => assert.match(output, /http:\S+/), { timeoutMs: 30_000 })
     const address = /http:\S+/.exec(output)?.[0] as string
     assert.equal((await fetch(`${address}/healthz`)).status, 200)
     npm.kill('SIGTERM')
@@ -166,3 +167,11 @@ describe('On SIGTERM', options, () => {
     await assert.rejects(fetch(`${address}/healthz`))
   })
 })
+
+function killGroup({ pid }: ChildProcess): void {
+  try {
+    process.kill(-(pid as number), 'SIGKILL')
+  } catch {
+    // All of its processes have ended.
+  }
+}
