@@ -10,6 +10,8 @@ export interface Trial {
   times: number
   /** Seeded, so that a run can be repeated. */
   random: () => number
+  /** Reports one of the steps of a fault, as a line of text. */
+  note: (line: string) => void
 }
 
 export interface Outcome {

@@ -10,7 +10,7 @@ for (const fault of faults) {
     test(`no signal is lost or counted twice with ${fault.title}, on ${engineTitles[engine]}`, async (t) => {
       const seed = Math.floor(Math.random() * 2 ** 31)
       t.diagnostic(`seed ${seed}`)
-      const { tried } = await tryFault(fault, engine, fault.times.short, seed)
+      const { tried } = await tryFault(fault, engine, fault.times.short, seed, (line) => t.diagnostic(line))
       t.diagnostic(tried)
     })
   }

@@ -10,6 +10,8 @@ export interface Probe {
 }
 
 export interface Probed {
+  /** When the request was sent, in milliseconds since 1970. */
+  at: number
   /** 0 without a response. */
   status: number
   ms: number
@@ -30,10 +32,10 @@ export async function startProbe(probe: Probe): Promise<() => Promise<Probed[]>>
 if (parentPort !== null && workerData !== null) {
   const { url, headers, intervalMs } = workerData as Probe
   for (;;) {
-    const start = performance.now()
+    const [at, start] = [Date.now(), performance.now()]
     const response = await fetch(url, { headers: { ...headers, connection: 'close' } }).catch(() => null)
     await response?.arrayBuffer()
-    parentPort.postMessage({ status: response?.status ?? 0, ms: performance.now() - start })
+    parentPort.postMessage({ at, status: response?.status ?? 0, ms: performance.now() - start })
     await pause(intervalMs)
   }
 }

@@ -9,7 +9,7 @@ const names = faults.map(({ name }) => name)
 
 const usage = `Checks the guarantees of docs/reliability.md under failures, and prints a table. Exits with 1 if one does not hold.
 
-npm run faults                         all faults in full, about 16 minutes
+npm run faults                         all faults in full, about 25 minutes
 npm run faults -- --short              all faults as npm test runs them
 npm run faults -- --only kills,model   some of ${names.join(', ')}
 npm run faults -- --engine sqlite      on SQLite only, or on postgres only
@@ -71,7 +71,8 @@ async function runOne(fault: Fault, engine: EngineName): Promise<Result> {
   const start = performance.now()
   const times = options.times === undefined ? fault.times[options.short ? 'short' : 'full'] : Number(options.times)
   process.stdout.write(`${fault.title}, ${engine} … `)
-  const outcome = await tryFault(fault, engine, times, seed).catch((error) => {
+  const note = (line: string) => process.stdout.write(`\n${line}`)
+  const outcome = await tryFault(fault, engine, times, seed, note).catch((error) => {
     process.stdout.write(
       `FAILED\n${(error as Error).stack}\n` +
         `Repeat: npm run faults -- --only ${fault.name} --engine ${engine} --times ${times} --seed ${seed}\n`,

@@ -8,11 +8,17 @@ import { seededRandom } from '../testing/random.ts'
 import type { EngineName, Fault, Outcome } from './fault.ts'
 
 /** Runs a fault on a new database and in a new folder, which are deleted afterwards. */
-export async function tryFault(fault: Fault, engine: EngineName, times: number, seed: number): Promise<Outcome> {
+export async function tryFault(
+  fault: Fault,
+  engine: EngineName,
+  times: number,
+  seed: number,
+  note: (line: string) => void,
+): Promise<Outcome> {
   const database = await { sqlite, postgres }[engine].create()
   const folder = await mkdtemp(join(tmpdir(), 'promptledger-fault-'))
   try {
-    const outcome = await fault.run({ engine, url: database.url, folder, times, random: seededRandom(seed) })
+    const outcome = await fault.run({ engine, url: database.url, folder, times, random: seededRandom(seed), note })
     await killAll()
     await checkCounts(database.url)
     return outcome

@@ -1,10 +1,13 @@
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 
+// A running service may be writing.
+const lockTimeoutMs = 5_000
+
 /** Queries the database directly, past the service. */
 export async function queryRows(url: string, sql: string): Promise<Record<string, unknown>[]> {
   if (url.startsWith('sqlite:')) {
-    const database = new DatabaseSync(url.slice('sqlite:'.length))
+    const database = new DatabaseSync(url.slice('sqlite:'.length), { timeout: lockTimeoutMs })
     try {
       return database.prepare(sql).all()
     } finally {

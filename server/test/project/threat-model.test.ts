@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 
 const root = new URL('../../../', import.meta.url)
-const namedTest = /^`((?:server|client|console|examples)\/test\/[\w/-]+\.test\.ts)` `([^`]+)`$/
+const testFile = /(?:server|client|console|examples)\/test\/[\w/-]+\.test\.ts|faults\/[\w/-]+\.ts/.source
+const namedTest = new RegExp(`^\`(${testFile})\` \`([^\`]+)\`$`)
 
 /** Problems with the last cell of a row, which names tests by file and name. */
 function problemsIn(cell: string): string[] {
@@ -16,9 +17,9 @@ function problemsIn(cell: string): string[] {
   })
 }
 
-/** Whether the source has a test of exactly this name. */
+/** Whether the source has a test, a fault or an attack of exactly this name. */
 function hasTest(source: string, name: string): boolean {
-  return new RegExp(`\\btest\\(\\s*(['"\`])${RegExp.escape(name)}\\1,`).test(source)
+  return new RegExp(`\\b(?:test\\(|name:|title:)\\s*(['"\`])${RegExp.escape(name)}\\1,`).test(source)
 }
 
 /** The rows of all tables whose last column says what holds the answer. */
@@ -42,7 +43,7 @@ describe('The threat model', () => {
       assert.ok(threat?.trim() && answer?.trim() && cell.trim() && more.length === 0, String(threat))
       assert.deepEqual(problemsIn(cell), [], String(threat))
     }
-    const named = document.match(/`[\w/-]+\.test\.ts` `/g)?.length
+    const named = document.match(new RegExp(`\`(?:${testFile})\` \``, 'g'))?.length
     const checked = found.reduce((sum, cells) => sum + (cells[2] as string).split('<br>').length, 0)
     assert.equal(checked, named, 'a test is named outside the tables')
   })

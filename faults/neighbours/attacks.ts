@@ -1,0 +1,42 @@
+import type { Attack } from './attack.ts'
+import { changedAudit, wrongKeys } from './audit.ts'
+import { largeBody } from './bodies.ts'
+import { editedImport } from './edited-import.ts'
+import { entryReads } from './entry-reads.ts'
+import { erasures } from './erasures.ts'
+import { forgedLines, unreadExports } from './exports.ts'
+import { signalFlood } from './floods.ts'
+import { hugeMessages, nestedTrees } from './git-bombs.ts'
+import { hangingServers, hostileGlobs, innerAddresses } from './git-servers.ts'
+import { hardening } from './hardening.ts'
+import { hiddenText } from './hidden-text.ts'
+import { weakKeys } from './roles.ts'
+import { copiedSecret, killedRotation } from './secrets.ts'
+import { idleUploads, leakedSecret } from './webhooks.ts'
+import { stuckWorker } from './worker.ts'
+
+/** In the order in which they run. */
+export const attacks: Attack[] = [
+  nestedTrees,
+  hugeMessages,
+  forgedLines,
+  unreadExports,
+  idleUploads,
+  entryReads,
+  erasures,
+  hangingServers,
+  hostileGlobs,
+  editedImport,
+  innerAddresses,
+  weakKeys,
+  leakedSecret,
+  hardening,
+  hiddenText,
+  copiedSecret,
+  killedRotation,
+  signalFlood,
+  stuckWorker,
+  largeBody,
+  changedAudit,
+  wrongKeys,
+]

@@ -1,0 +1,82 @@
+import type { Account } from '../../testing/account.ts'
+import type { RunningProcess } from '../../testing/processes.ts'
+import { type Probed, startProbe } from '../probe.ts'
+import { type MemorySample, watchMemory } from './memory.ts'
+import { type RecordedSignal, startRecording } from './recorder.ts'
+
+/** Everything that was measured, over all phases. */
+export interface Observations {
+  memory: MemorySample[]
+  health: Probed[]
+  reads: Probed[]
+  signals: RecordedSignal[]
+}
+
+export interface Span {
+  from: number
+  to: number
+}
+
+/** A part of the run: one of the attacks, or the times between them. */
+export interface Phase {
+  name: string
+  isLoad: boolean
+  spans: Span[]
+  /** What the attack itself observed. */
+  result: string
+}
+
+export interface Figures {
+  peakMb: number
+  /** The largest parts of it, in megabytes. */
+  peakParts: string
+  gitProcesses: number
+  healthMs: number
+  recordingP99: number
+  readingP99: number
+}
+
+const healthIntervalMs = 100
+const readIntervalMs = 50
+
+/** Starts to record and read as the neighbour, to check the health and to sample the memory, each in a thread of its own. */
+export async function watch(service: RunningProcess, neighbour: Account): Promise<() => Promise<Observations>> {
+  const { address, port } = service
+  const headers = { authorization: `Bearer ${neighbour.key}` }
+  const page = `${address}/api/v1/prompts/${neighbour.promptId}/history`
+  const stopMemory = await watchMemory(service.process.pid as number)
+  const stopHealth = await startProbe({ url: `${address}/healthz`, intervalMs: healthIntervalMs })
+  const stopReads = await startProbe({ url: page, headers, intervalMs: readIntervalMs })
+  const stopSignals = await startRecording({ port, account: neighbour })
+  return async () => ({
+    signals: await stopSignals(),
+    reads: await stopReads(),
+    health: await stopHealth(),
+    memory: await stopMemory(),
+  })
+}
+
+/** What was measured during the phase. Throws if a request of the neighbour failed. */
+export function figuresOf({ memory, health, reads, signals }: Observations, phase: Phase): Figures {
+  const isDuring = (time: number) => phase.spans.some(({ from, to }) => time >= from && time < to)
+  const during = <T extends { at: number }>(all: T[]) => all.filter(({ at }) => isDuring(at))
+  const requests = [...during(reads), ...during(health), ...during(signals)]
+  const failed = requests.find(({ status }) => status !== 200 && status !== 201)
+  if (failed !== undefined)
+    throw new Error(`${phase.name}: a request of the neighbour was answered with ${failed.status}`)
+  const peak = during(memory).reduce((a, b) => (a.total > b.total ? a : b))
+  const { service, worker, git } = peak
+  return {
+    peakMb: Math.round(peak.total),
+    peakParts: [service, worker, git].map(Math.round).join(' + '),
+    gitProcesses: Math.max(...during(memory).map(({ gitProcesses }) => gitProcesses)),
+    healthMs: Math.round(Math.max(...during(health).map(({ ms }) => ms))),
+    recordingP99: p99(during(signals)),
+    readingP99: p99(during(reads)),
+  }
+}
+
+function p99(requests: { ms: number }[]): number {
+  const sorted = requests.map(({ ms }) => ms).sort((a, b) => a - b)
+  return Math.ceil(sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0)
+}
