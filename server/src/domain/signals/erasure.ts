@@ -82,6 +82,7 @@ export function startErasure(organisationId: number, by: Actor, at: Instant): Er
 }
 
 // SQLite runs each batch synchronously. Pausing in between lets signal writes through.
+const workMs = 5
 const pauseMs = 2
 
 /**
@@ -94,9 +95,12 @@ export async function eraseSignals(
   now: Instant,
 ): Promise<number> {
   let erasure = startErasure(access.organisationId, access, now)
+  let pausedAt = performance.now()
   while (!erasure.done) {
     erasure = await signals.eraseNextBatch(erasure, query)
+    if (performance.now() - pausedAt < workMs) continue
     await delay(pauseMs)
+    pausedAt = performance.now()
   }
   return erasure.erased
 }

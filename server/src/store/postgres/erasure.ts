@@ -2,7 +2,8 @@ import { statement } from '../sql/database.ts'
 import { mayMatch, type SignalScan, toPosition } from '../sql/erasure.ts'
 import type { PostgresDatabase } from './database.ts'
 
-const batchSize = 1_000
+// Up to 16 KB of metadata in each row, which arrive and are parsed at once.
+const batchSize = 200
 
 /** Scans by the primary key, which starts with the organisation. */
 export function postgresSignalScan(database: PostgresDatabase): SignalScan {

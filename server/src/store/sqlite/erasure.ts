@@ -6,7 +6,8 @@ import type { SqliteDatabase } from './database.ts'
 // that the last batch took.
 const scanMs = 10
 const minBatchSize = 10
-const maxBatchSize = 1_000
+// The next batch may have 16 KB of metadata in each row, however small those of the last one were.
+const maxBatchSize = 200
 
 /** Scans by ID, which is the order of rows on disk. Scanning by the index takes ten times as long. */
 export function sqliteSignalScan(database: SqliteDatabase): SignalScan {
