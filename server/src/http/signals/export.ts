@@ -70,13 +70,13 @@ export function exportSignalsRoute({ store }: Context) {
 }
 
 async function* toNdjson(batches: AsyncIterable<StoredSignal[]>): AsyncGenerator<string> {
-  for await (const signals of batches) yield* signals.map((signal) => `${renderSignalLine(signal)}\n`)
+  for await (const signals of batches) for (const signal of signals) yield `${renderSignalLine(signal)}\n`
 }
 
 async function* toCsv(batches: AsyncIterable<StoredSignal[]>): AsyncGenerator<string> {
   yield csvLine(['id', 'value', 'created_at', 'metadata'])
   for await (const signals of batches) {
-    yield* signals.map(({ id, value, createdAt, metadata }) => csvLine([id, value, isoTime(createdAt), metadata]))
+    for (const { id, value, createdAt, metadata } of signals) yield csvLine([id, value, isoTime(createdAt), metadata])
   }
 }
 

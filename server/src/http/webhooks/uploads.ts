@@ -35,7 +35,7 @@ interface Group {
 const megabyte = 1024 * 1024
 
 export const uploadLimits: UploadLimits = {
-  maxBytes: 64 * megabyte,
+  maxBytes: 40 * megabyte,
   maxBytesPerHook: 32 * megabyte,
   maxPerHook: 32,
 }
