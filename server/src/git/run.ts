@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
 import { failureOf, type GitFailure, reasonOf } from './failure.ts'
-import { memoryOf } from './memory.ts'
+import { memoryOf, packBytes } from './memory.ts'
 import { machineSshCommand } from './ssh.ts'
 
 export interface GitOptions {
@@ -20,11 +20,18 @@ export interface GitOptions {
 const defaultTimeoutMs = 60_000
 const megabyte = 1024 * 1024
 const memoryCheckIntervalMs = 50
+// Git needs about 100 bytes for each object of a pack, and the objects of large repositories have 300 bytes on average.
+const packBytesPerMemoryByte = 3
 let memoryLimitBytes = 160 * megabyte
 
-/** Sets how much memory one git command may use, with its child processes. */
+/** Sets how much memory one git command may use, with its child processes, in a small repository. */
 export function limitGitMemory(bytes: number): void {
   memoryLimitBytes = bytes
+}
+
+/** Grows with what the repository really contains, so that only changes that are huge when read exceed it. */
+function memoryLimit(mirror: string | undefined): number {
+  return memoryLimitBytes + (mirror === undefined ? 0 : packBytes(mirror) / packBytesPerMemoryByte)
 }
 
 /**
@@ -108,7 +115,8 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
   let usedTooMuchMemory = false
   // A tree that names itself a thousand times takes a few bytes on disk and gigabytes in a list of paths.
   const memoryCheck = setInterval(() => {
-    if (child.pid === undefined || memoryOf(child.pid) <= memoryLimitBytes) return
+    const used = child.pid === undefined ? 0 : memoryOf(child.pid)
+    if (used <= memoryLimitBytes || used <= memoryLimit(mirror)) return
     usedTooMuchMemory = true
     kill()
   }, memoryCheckIntervalMs)
@@ -140,7 +148,7 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
     if (code !== 0) {
       gitRuns.failed++
       if (usedTooMuchMemory) {
-        const limit = `${Math.floor(memoryLimitBytes / megabyte)} MB`
+        const limit = `${Math.floor(memoryLimit(mirror) / megabyte)} MB`
         throw new GitLimitError(command, `needs more than ${limit} of memory (GIT_MEMORY_LIMIT)`)
       }
       if (deadline.isOver()) throw new GitLimitError(command, 'timed out', 'connection')

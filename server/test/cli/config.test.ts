@@ -23,7 +23,7 @@ describe('Settings', () => {
       allowPrivateRepositoryAddresses: false,
       allowMachineSshKeys: false,
       repositorySizeLimitMb: 2048,
-      gitMemoryLimitMb: 192,
+      gitMemoryLimitMb: 160,
       syncConcurrency: 4,
       repositoriesPerOrganisation: 100,
       inboxLimitMb: 100,

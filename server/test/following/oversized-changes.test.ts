@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { onEachEngine } from '../../../testing/engines.ts'
@@ -143,15 +145,20 @@ test('commits with huge messages are read without them if git takes too much mem
   }
 })
 
-test('git is killed when it takes more memory than the limit', async () => {
+test('git is killed when it takes more memory than the limit, which grows with the size of the repository', async () => {
   const repository = new GitRepository()
   const parent = repository.commit('First', { [p]: 'a\n' })
   repository.push()
   const sha = commitNestedTrees(repository, { width: 1_000, depth: 2, parent, text: 'x\n' })
+  const diff = () => readDiff(repository.remote, parent, sha, everything)
   const message = 'git diff: needs more than 64 MB of memory (GIT_MEMORY_LIMIT)'
   limitGitMemory(64 * megabyte)
   try {
-    await assert.rejects(readDiff(repository.remote, parent, sha, everything), { name: 'GitError', message })
+    await assert.rejects(diff(), { name: 'GitError', message })
+    const pack = join(repository.remote, 'objects/pack/tmp_pack_fetched')
+    writeFileSync(pack, '')
+    truncateSync(pack, 2_000 * megabyte)
+    assert.equal((await diff()).tooLarge, true)
   } finally {
     limitGitMemory(160 * megabyte)
   }
