@@ -58,7 +58,7 @@ const rules: Record<string, Record<string, Rule>> = {
   },
   repositories: {
     forge: oneOf(forgeNames),
-    url: (value, { allowLocal }) => validRepositoryUrl(String(value), allowLocal),
+    url: (value, { allowLocal }) => validRepositoryUrl(String(value), { allowLocal, allowHttp: true }),
     path: (value) => validPathPattern(String(value)),
     similarity: (value) => validSimilarity(Number(value)),
     hook_id: check(isHookId, 'must be 24 letters and digits'),
@@ -100,6 +100,7 @@ const rules: Record<string, Record<string, Rule>> = {
     old_path: anyText,
     seq: anyNumber,
   },
+  pushes: { after_sha: sha, before_sha: pattern(/^([0-9a-f]{7,64})?$/, 'must be a git hash or empty') },
   deliveries: { state: oneOf(deliveryStates), body: anyText, error: anyText },
   audit: { action: oneOf(auditActions), details: check(isJsonObject, 'must be a JSON object') },
   idempotency_keys: { key: pattern(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters') },

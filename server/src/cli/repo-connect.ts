@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
 import { operator } from '../domain/access/audit.ts'
-import { InvalidFieldError } from '../domain/errors.ts'
 import type { ForgeName } from '../domain/repositories/repository.ts'
 import type { ConnectedRepository, NewDeployKey, RepositoryService } from '../domain/repositories/repository-service.ts'
 import { sshFingerprint } from '../domain/repositories/ssh-key.ts'
 import type { ConnectedBody } from '../http/repositories/schema.ts'
 import { formatCount } from './output.ts'
 import { clearProgress, progressBar, showProgress } from './progress.ts'
+import { withOptionName } from './repository-service.ts'
 import { secretFrom } from './with-store.ts'
 
 export interface ConnectOptions {
@@ -20,9 +20,8 @@ export interface ConnectOptions {
   generateSshKey?: boolean
   sshHostKey?: string
   secretEnv?: string
+  allowHttp?: boolean
 }
-
-const optionOf: Record<string, string> = { sshKey: '--ssh-key-env', sshHostKey: '--ssh-host-key' }
 
 /** Connects a repository for `promptledger repo connect`, and shows the progress of its backfill. */
 export async function connectWithProgress(
@@ -46,8 +45,7 @@ export async function connectWithProgress(
   const connected = await service
     .connect(connection, operator, { onProgress })
     .catch((error) => {
-      const option = error instanceof InvalidFieldError ? optionOf[error.field] : undefined
-      throw option === undefined ? error : new Error(`${option} ${error.problem}`)
+      throw withOptionName(error)
     })
     .finally(clearProgress)
   const { repository, backfillError } = connected
@@ -70,7 +68,7 @@ function deployKeyFrom({ sshKeyEnv, generateSshKey, sshHostKey }: ConnectOptions
 
 export function connectedJson(body: ConnectedBody) {
   const { id, forge, url, default_branch, ssh_public_key, ssh_host_key, webhook_url, webhook_secret } = body
-  const { prompts, entries } = body
+  const { prompts, entries, warnings } = body
   return {
     id,
     forge,
@@ -82,6 +80,7 @@ export function connectedJson(body: ConnectedBody) {
     webhook_secret,
     prompts,
     entries,
+    warnings,
   }
 }
 

@@ -13,7 +13,7 @@ import { syncWithLease, type Worker } from './worker.ts'
 export async function backfill(
   context: SyncContext,
   worker: Worker,
-  { lease, secret }: Connected,
+  { lease, secret, warnings }: Connected,
   options: BackfillOptions,
 ): Promise<ConnectedRepository> {
   const { store } = context
@@ -27,6 +27,7 @@ export async function backfill(
     prompts: await store.facts.prompts(repository),
     entryCount: await store.facts.countEntries(repository),
     backfillError,
+    warnings,
   }
 }
 

@@ -6,6 +6,7 @@ import { readContents } from './contents.ts'
 import { createInbox } from './inbox.ts'
 import { receiveDelivery } from './receive-delivery.ts'
 import type { SyncContext } from './sync-context.ts'
+import { updateRepository } from './update-repository.ts'
 import { syncUntilDone, type Worker } from './worker.ts'
 
 export function createRepositoryService(context: SyncContext, worker: Worker): RepositoryService {
@@ -18,6 +19,13 @@ export function createRepositoryService(context: SyncContext, worker: Worker): R
     async connect(connection, by, options) {
       const connected = await connects.run(connection.organisationId, () => connectRepository(context, connection, by))
       return backfill(context, worker, connected, options)
+    },
+    async update(repository, update, by) {
+      const updated = await connects.run(repository.organisationId, () =>
+        updateRepository(context, repository, update, by),
+      )
+      worker.wake(repository)
+      return updated
     },
     async receive(repository, request) {
       await receiveDelivery(context, inbox, repository, request)

@@ -93,6 +93,7 @@ function withWorkerProcess(repositories: RepositoryService, worker: WorkerProces
   return {
     ...repositories,
     connect: (connection, by, options) => worker.call('connect', connection, by, options),
+    update: (repository, update, by) => worker.call('update', repository, update, by),
     // An entry without a repository has no texts in git, so it must not start the process.
     contents: (entry) => (entry.repositoryId === null ? repositories.contents(entry) : worker.call('contents', entry)),
   }

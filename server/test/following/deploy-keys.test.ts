@@ -157,7 +157,7 @@ onEachEngine('Deploy keys', (engine) => {
     assert.equal(response.statusCode, 201, response.body)
     const { id, state, last_error, ssh_public_key, ssh_host_key, prompts } = response.json().data
     assert.deepEqual([state, prompts, ssh_host_key], ['failing', [], sshd.hostKey.publicKey])
-    assert.match(last_error, /the server requires a token or deploy key with read access/)
+    assert.match(last_error, /^git ls-remote: the server rejected the ssh key\. Add its public half to the repository on the forge/)
     assert.ok(!response.body.includes('PRIVATE KEY'))
     sshd.authorise(ssh_public_key)
     await request(tenant, 'POST', `/${id}/sync`)
@@ -170,13 +170,13 @@ onEachEngine('Deploy keys', (engine) => {
     const [tenant, key] = [await admin(), createSshKey()]
     sshd.authorise(key.publicKey)
     const wrong = body({ ssh_key: key.privateKey, ssh_host_key: createSshKey().publicKey })
-    const unknown = /^url cannot be read: the ssh host key of the server is unknown, or differs/
-    assertError(await request(tenant, 'POST', '', wrong), 422, 'validation_error', unknown)
+    const differs = /^url cannot be read: the ssh host key of the server differs from the recorded one/
+    assertError(await request(tenant, 'POST', '', wrong), 422, 'validation_error', differs)
     const right = body({ ssh_key: key.privateKey, ssh_host_key: `${sshd.hostKey.publicKey} comment` })
     const { id } = (await request(tenant, 'POST', '', right)).json().data
     await sshd.replaceHostKey()
     await request(tenant, 'POST', `/${id}/sync`)
-    await assert.rejects(syncOnce(service.syncContext, id), /the ssh host key of the server is unknown, or differs/)
+    await assert.rejects(syncOnce(service.syncContext, id), /the ssh host key of the server differs from the recorded one\. If the server has a new key, record it with/)
   })
 
   test("the machine's ssh agent and keys are not used for a repository with a deploy key, or without one", {
@@ -191,7 +191,7 @@ onEachEngine('Deploy keys', (engine) => {
         withOther,
         422,
         'validation_error',
-        /^url cannot be read: the repository does not exist, or the server req/,
+        /^url cannot be read: the server rejected the ssh key/,
       )
       const missing = /^ssh_key is missing: a repository fetched over ssh needs a deploy key/
       assertError(await request(tenant, 'POST', '', body({})), 422, 'validation_error', missing)

@@ -73,6 +73,6 @@ onEachEngine('Repositories that have moved', (engine) => {
     const response = await withEnvironment({ PATH }, () =>
       service.app.inject({ method: 'POST', url: '/api/v1/repositories', headers, payload }),
     )
-    assertError(response, 422, 'validation_error', /the repository has moved\. Use its new URL/)
+    assertError(response, 422, 'validation_error', /^url cannot be read: the repository moved\. Use its new URL/)
   })
 })

@@ -72,7 +72,8 @@ const rejected = [
 describe('Repository URLs', () => {
   test('https, ssh and git@host:path URLs are accepted', () => {
     for (const url of accepted) {
-      for (const allowLocal of [false, true]) assert.equal(validRepositoryUrl(url, allowLocal), url)
+      for (const allowLocal of [false, true])
+        assert.equal(validRepositoryUrl(url, { allowLocal, allowHttp: false }), url)
     }
   })
 
@@ -80,15 +81,17 @@ describe('Repository URLs', () => {
     for (const url of rejected) {
       for (const allowLocal of [false, true]) {
         const error = { code: 'validation_error', message: /^url must / }
-        assert.throws(() => validRepositoryUrl(url, allowLocal), error, url)
+        assert.throws(() => validRepositoryUrl(url, { allowLocal, allowHttp: false }), error, url)
       }
     }
   })
 
   test('a folder on this machine is accepted only if the settings allow it', () => {
     for (const url of ['/srv/prompts.git', 'file:///srv/prompts.git']) {
-      assert.equal(validRepositoryUrl(url, true), url)
-      assert.throws(() => validRepositoryUrl(url, false), { message: /ALLOW_LOCAL_REPOSITORIES=1/ })
+      assert.equal(validRepositoryUrl(url, { allowLocal: true, allowHttp: false }), url)
+      assert.throws(() => validRepositoryUrl(url, { allowLocal: false, allowHttp: false }), {
+        message: /ALLOW_LOCAL_REPOSITORIES=1/,
+      })
     }
   })
 

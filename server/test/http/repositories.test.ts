@@ -45,6 +45,7 @@ onEachEngine('Repositories', (engine) => {
       ssh_host_key: null,
       created_at: '2026-11-15T12:00:00.000Z',
       entries: 3,
+      warnings: [],
     })
     assert.match(webhook_url, /^https:\/\/ledger\.example\/webhooks\/[0-9A-Za-z]{24}$/)
     assert.equal(set_up.length, 4)

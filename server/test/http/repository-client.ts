@@ -13,7 +13,7 @@ export interface Connected {
   entries: number
 }
 
-export type Method = 'GET' | 'POST' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 /** A repository with two prompts and three entries: one prompt changed once. */
 export function createRemote(): GitRepository {

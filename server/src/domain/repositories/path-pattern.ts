@@ -8,7 +8,7 @@ export interface PathPattern {
   matches: ((path: string) => boolean) | null
 }
 
-type Token = { raw: string } & (
+export type Token = { raw: string } & (
   | { kind: 'character' }
   | { kind: 'any' }
   | { kind: 'class'; regexp: RegExp }
@@ -16,7 +16,7 @@ type Token = { raw: string } & (
 )
 
 /** A segment between two slashes, or `**` for any number of them. */
-type Segment = Token[] | '**'
+export type Segment = Token[] | '**'
 
 const maxStars = 16
 const maxDoubleStars = 4
@@ -42,7 +42,7 @@ export function pathPattern(glob: string): PathPattern {
   return { pathspec: simplified(segments), matches: (path) => matchesPath(segments, path) }
 }
 
-function parse(glob: string): Segment[] {
+export function parse(glob: string): Segment[] {
   return glob.split('/').map((text) => (text === '**' ? '**' : parseSegment(text)))
 }
 
@@ -146,7 +146,7 @@ function matchesSegment(tokens: Token[], text: string): boolean {
   return tokens.slice(token).every(({ kind }) => kind === 'star')
 }
 
-function matchesCharacter(token: Token, character: string): boolean {
+export function matchesCharacter(token: Token, character: string): boolean {
   if (token.kind === 'class') return token.regexp.test(character)
   return token.kind === 'any' || token.raw.replace(/^\\/, '') === character
 }

@@ -11,6 +11,8 @@ import type { WebhookRequest } from './webhook-request.ts'
 export interface RepositoryService {
   /** Connects a repository that git can read, and starts its backfill. */
   connect(connection: Connection, by: Actor, backfill: BackfillOptions): Promise<ConnectedRepository>
+  /** Changes the URL or credentials of a connected repository, if git can read it with them and it is the same repository. */
+  update(repository: Repository, update: RepositoryUpdate, by: Actor): Promise<UpdatedRepository>
   /** Verifies the signature of a webhook request, stores the delivery and requests a sync. */
   receive(repository: Repository, request: WebhookRequest): Promise<void>
   /** Requests a sync, or runs it with `wait`. Rejects if the repository is disconnected. */
@@ -43,6 +45,22 @@ export interface NewDeployKey {
   hostKey: string | null
 }
 
+/** What to change about a repository. Undefined keeps the current value. */
+export interface RepositoryUpdate {
+  url?: string | undefined
+  /** Null removes the token. */
+  token?: string | null | undefined
+  /** A private ssh key. */
+  sshKey?: string | undefined
+  sshHostKey?: string | undefined
+}
+
+export interface UpdatedRepository {
+  repository: Repository
+  /** What is probably a mistake. */
+  warnings: string[]
+}
+
 export interface BackfillOptions {
   /** Stop waiting after this long; the backfill continues in the background. Without it, wait until the end. */
   waitMs?: number
@@ -58,6 +76,8 @@ export interface ConnectedRepository {
   entryCount: number
   /** Why the backfill failed; null if it succeeded or is still running. The service retries it. */
   backfillError: Error | null
+  /** What is probably a mistake. */
+  warnings: string[]
 }
 
 export interface SyncOptions {
@@ -68,6 +88,10 @@ export interface SyncOptions {
 export interface RotatedSecret {
   secret: string
   oldSecretUntil: Instant
+}
+
+export function repositoryBusy(): DomainError {
+  return new DomainError('conflict', 'This repository is being synced. Try again when the sync has finished.')
 }
 
 export function alreadyConnected(): DomainError {

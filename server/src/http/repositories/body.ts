@@ -5,8 +5,9 @@ import type { ConnectedRepository, NewDeployKey, RotatedSecret } from '../../dom
 import { webUrlOf } from '../../domain/repositories/repository-url.ts'
 import { type Instant, isoTime } from '../../domain/time.ts'
 import { forgeOf } from '../../forges/index.ts'
+import type { NewRepositoryBody } from './connection-schema.ts'
 import type { DeliveryBody } from './delivery-schema.ts'
-import type { ConnectedBody, NewRepositoryBody, RepositoryBody, RotatedSecretBody } from './schema.ts'
+import type { ConnectedBody, RepositoryBody, RotatedSecretBody } from './schema.ts'
 
 /** The deploy key that a new repository is to be fetched with; null for none. */
 export function requestedDeployKey(body: NewRepositoryBody): NewDeployKey | null {
@@ -44,7 +45,7 @@ export function toRepositoryBody(
 
 /** The only response with the webhook secret, and the steps to set up the webhook with it. */
 export function toConnectedBody(
-  { repository, secret, prompts, entryCount }: ConnectedRepository,
+  { repository, secret, prompts, entryCount, warnings }: ConnectedRepository,
   publicUrl: string,
   now: Instant,
 ): ConnectedBody {
@@ -55,6 +56,7 @@ export function toConnectedBody(
     set_up: forgeOf(repository.forge).setUpSteps(webhook),
     prompts: prompts.map(({ publicId, path }) => ({ id: publicId, path })),
     entries: entryCount,
+    warnings,
   }
 }
 
