@@ -64,7 +64,7 @@ export function upsertEdits(database: Database, { organisationId, id }: Reposito
       `insert into edits (organisation_id, repository_id, ${names})
        select cast(? as bigint), cast(? as bigint), ${names} from ${database.jsonRecords(editColumns)} where true
        on conflict (organisation_id, repository_id, commit_sha, prompt_id) do update set
-         seq = excluded.seq, actor = excluded.actor, mark = excluded.mark, pull = excluded.pull,
+         seq = excluded.seq, actor = excluded.actor, push_size = excluded.push_size, mark = excluded.mark, pull = excluded.pull,
          held_until = excluded.held_until, orphaned_at = excluded.orphaned_at`,
       [organisationId, id, JSON.stringify(chunk.map(fromEdit))],
     ),

@@ -48,7 +48,8 @@ export function sqlRepositoryChanges(
           `update repositories set forge = ?, url = ?, similarity = ?, hook_id = ?, sealed_token = ?, sealed_ssh_key = ?,
              ssh_public_key = ?, ssh_host_key = ?, connected_by_operator = ?, sealed_secret = ?, due_at = ?,
              lease_owner = ?, lease_until = ?, sealed_old_secret = null, old_secret_until = null, last_error = null,
-             last_sync_at = null, disconnected_at = null
+             last_sync_at = null, disconnected_at = null, forge_id = null, rejected_deliveries = 0, last_rejected_at = null,
+             last_rejection = null
            where organisation_id = ? and id = ? returning ${repositoryColumns}`,
           [...values, organisationId, id],
         )
