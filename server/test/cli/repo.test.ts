@@ -134,9 +134,11 @@ onEachEngine('The repo commands', (engine) => {
       'webhook_secret',
       'prompts',
       'entries',
+      'warnings',
     ])
     const noKey = { ssh_public_key: null, ssh_host_key: null }
-    assert.deepEqual(rest, { forge: 'github', url: git.remote, default_branch: 'main', ...noKey, entries: 3 })
+    const expected = { forge: 'github', url: git.remote, default_branch: 'main', ...noKey, entries: 3, warnings: [] }
+    assert.deepEqual(rest, expected)
     assert.match(webhook_url, new RegExp(`^${command.address()}/webhooks/[0-9A-Za-z]{24}$`))
     assert.match(webhook_secret, /^[0-9a-f]{64}$/)
     assert.deepEqual(
@@ -283,9 +285,9 @@ describe('The output of the repo commands', () => {
     )
     assert.equal(await say('repo', 'sync', id), `Synced repository ${id}: 0 new entries.\n`)
     const listed = (await say('repo', 'list')).split('\n')
-    assert.match(listed[0] as string, /^id +forge +url +path +state +last_delivery_at +last_sync_at +last_error$/)
+    assert.match(listed[0] as string, /^id +forge +url +path +state +last_delivery_at +last_sync_at$/)
     const row = listed.find((line) => line.startsWith(`${id} `))
-    assert.match(row as string, /^\d+ +github +\S+ +prompts\/\*\* +following +2\S+Z +2\S+Z +-$/)
+    assert.match(row as string, /^\d+ +github +\S+ +prompts\/\*\* +following +2\S+Z +2\S+Z$/)
     assert.match(
       await say('repo', 'rotate-secret', id),
       /^[0-9a-f]{64}\nStore it now: [^\n]+ The old secret is valid until \S+Z\.\n$/,

@@ -95,6 +95,22 @@ describe('Repository URLs', () => {
     }
   })
 
+  test('plain http is accepted only if it is allowed, and never with a password', () => {
+    const url = 'http://git.example:3000/acme/prompts.git'
+    assert.equal(validRepositoryUrl(url, { allowLocal: false, allowHttp: true }), url)
+    const message = /^url must not be plain http:.+ALLOW_HTTP_REPOSITORIES=1/
+    assert.throws(() => validRepositoryUrl(url, { allowLocal: true, allowHttp: false }), { message })
+    for (const invalid of [
+      'http://user:password@h/r',
+      'http://user@h/r',
+      'http:h/r',
+      'http://h/r?x',
+      'http://h\\@e/r',
+    ]) {
+      assert.throws(() => validRepositoryUrl(invalid, { allowLocal: true, allowHttp: true }), { field: 'url' }, invalid)
+    }
+  })
+
   test('git itself runs no program and reads no folder for a URL that bypassed validation', async () => {
     const marker = join(createFolder(), 'ran')
     const { remote } = createRemote({ 'a.md': 'a\n' })
