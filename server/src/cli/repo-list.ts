@@ -4,7 +4,7 @@ import { toRepositoryBody } from '../http/repositories/body.ts'
 import type { RepositoryBody } from '../http/repositories/schema.ts'
 import { integerArgument } from './arguments.ts'
 import { organisationOrFail } from './lookup.ts'
-import { print, table } from './output.ts'
+import { formatCount, print, table } from './output.ts'
 import { publicUrl } from './repository-service.ts'
 import { withStore } from './with-store.ts'
 
@@ -23,14 +23,15 @@ export function repoListCommand(repo: Command): void {
           organisation_id: repository.organisationId,
           ...toRepositoryBody(repository, publicUrl(config), Date.now()),
         }))
-        const rows = json.map(({ id, forge, url, path, state, stale, last_delivery_at, last_sync_at }) => ({
+        const rows = json.map(({ id, forge, url, path, state, stale, ...rest }) => ({
           id,
           forge,
           url,
           path,
           state: stale ? `${state} (stale)` : state,
-          last_delivery_at,
-          last_sync_at,
+          last_delivery_at: rest.last_delivery_at,
+          rejected_deliveries: rest.rejected_deliveries,
+          last_sync_at: rest.last_sync_at,
         }))
         const listed = table(rows, "No repositories yet. Connect one with 'promptledger repo connect'.")
         print(command, json, [listed, ...json.flatMap(describeProblems)].join('\n'))
@@ -38,12 +39,25 @@ export function repoListCommand(repo: Command): void {
     )
 }
 
-type Listed = Pick<RepositoryBody, 'id' | 'state' | 'stale' | 'last_error'>
+type Listed = Omit<RepositoryBody, 'prompt_count' | 'entry_count'>
 
 /** What is wrong with a repository, and what to do. */
-function describeProblems({ id, state, stale, last_error: error }: Listed): string[] {
-  if (state === 'failing' && error !== null) return [`\nRepository ${id} is failing: ${error.replace(/\.?$/, '.')}`]
-  if (stale)
-    return [`\nRepository ${id} is stale: no sync has succeeded for two hours. Is 'promptledger serve' running?`]
-  return []
+function describeProblems(repository: Listed): string[] {
+  return [syncProblem(repository), webhookProblem(repository)].filter((problem) => problem !== null)
+}
+
+function syncProblem({ id, state, stale, last_error: error }: Listed): string | null {
+  if (state === 'failing' && error !== null) return `\nRepository ${id} is failing: ${error.replace(/\.?$/, '.')}`
+  if (stale) return `\nRepository ${id} is stale: no sync has succeeded for two hours. Is 'promptledger serve' running?`
+  return null
+}
+
+function webhookProblem(repository: Listed): string | null {
+  const { id, state, rejected_deliveries: count, last_rejected_at: at, last_delivery_at: accepted } = repository
+  if (at === null || state === 'disconnected' || (accepted !== null && accepted >= at)) return null
+  const rejected = formatCount(count, 'delivery was', 'deliveries were')
+  return (
+    `\nRepository ${id}: ${rejected} rejected, the last one at ${at}: ${repository.last_rejection}. Compare the webhook's secret ` +
+    `on the forge, or create a new one with 'promptledger repo rotate-secret ${id}'.`
+  )
 }

@@ -5,6 +5,7 @@ import { connectRepository, createConnectLimit, rotateSecret } from './connect.t
 import { readContents } from './contents.ts'
 import { createInbox } from './inbox.ts'
 import { receiveDelivery } from './receive-delivery.ts'
+import { createRejectedDeliveries } from './rejected-deliveries.ts'
 import type { SyncContext } from './sync-context.ts'
 import { updateRepository } from './update-repository.ts'
 import { syncUntilDone, type Worker } from './worker.ts'
@@ -12,6 +13,7 @@ import { syncUntilDone, type Worker } from './worker.ts'
 export function createRepositoryService(context: SyncContext, worker: Worker): RepositoryService {
   const { store, clock } = context
   const inbox = createInbox(context)
+  const rejected = createRejectedDeliveries(context)
   const connects = createConnectLimit()
   const find = async (id: number) => (await store.repositories.find(id)) as Repository
 
@@ -28,7 +30,7 @@ export function createRepositoryService(context: SyncContext, worker: Worker): R
       return updated
     },
     async receive(repository, request) {
-      await receiveDelivery(context, inbox, repository, request)
+      await receiveDelivery(context, inbox, rejected, repository, request)
       worker.wake(repository)
     },
     async sync(repository, { wait = false } = {}) {
@@ -51,5 +53,6 @@ export function createRepositoryService(context: SyncContext, worker: Worker): R
     },
     rotateSecret: (repository, overlapMs, by) => rotateSecret(context, repository, overlapMs, by),
     contents: (entry) => readContents(context, entry),
+    flush: rejected.flush,
   }
 }

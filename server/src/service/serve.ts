@@ -50,10 +50,11 @@ export async function serve(config: Config): Promise<Served> {
     return address
   }
   const syncWorker = createWorkerProcess(config, store.repositories, log)
+  const repositories = withWorkerProcess(createRepositoryService(syncContext, syncWorker), syncWorker)
   const app: FastifyInstance = buildApp({
     store,
     lastUsed,
-    repositories: withWorkerProcess(createRepositoryService(syncContext, syncWorker), syncWorker),
+    repositories,
     publicUrl: () => config.publicUrl ?? ownAddress(),
     consoleFolder,
     clock: Date.now,
@@ -67,6 +68,7 @@ export async function serve(config: Config): Promise<Served> {
     retention: null,
     metricsServer: null,
     lastUsedFlusher: startFlushing(lastUsed, log),
+    repositories,
     store,
   }
   let metricsServer: MetricsServer | null = null

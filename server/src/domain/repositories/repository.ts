@@ -89,11 +89,6 @@ export function isStale({ disconnectedAt, lastSyncAt, createdAt }: Repository, n
   return disconnectedAt === null && now - (lastSyncAt ?? createdAt) > staleAfterMs
 }
 
-/** Whether the newest webhook request was rejected: the webhook probably has the wrong secret. */
-export function isRejecting({ lastRejectedAt, lastDeliveryAt }: Repository): boolean {
-  return lastRejectedAt !== null && (lastDeliveryAt === null || lastDeliveryAt < lastRejectedAt)
-}
-
 export function checkConnected({ disconnectedAt }: Repository): void {
   if (disconnectedAt !== null)
     throw new DomainError('conflict', 'This repository is disconnected. Connect it again first.')
