@@ -13,6 +13,7 @@ export type AuditAction =
   | 'prompt.renamed'
   | 'prompt.deleted'
   | 'repository.connected'
+  | 'repository.updated'
   | 'repository.disconnected'
   | 'repository.secret_rotated'
   | 'history.recorded'
@@ -93,6 +94,12 @@ export interface ConnectedRepository {
   /** The URL for the webhook of the forge. */
   webhook_url: string
   last_delivery_at: string | null
+  /** The number of webhook requests with a missing or wrong signature, up to a minute late. */
+  rejected_deliveries: number
+  /** The newest of them. */
+  last_rejected_at: string | null
+  /** Why the newest of them was rejected. */
+  last_rejection: string | null
   /** The last successful sync. */
   last_sync_at: string | null
   /** The age of the last successful sync; null before the first. */
@@ -117,6 +124,8 @@ export interface ConnectedRepository {
   }[]
   /** The number of entries so far. */
   entries: number
+  /** What is probably a mistake, such as prompt files that overlap with those of another repository. */
+  warnings: string[]
 }
 
 /** A webhook delivery from a forge. */
@@ -363,7 +372,7 @@ export interface NewKey {
 /** A repository to connect. */
 export interface NewRepository {
   forge: Forge
-  /** https://…, ssh://… or git@host:path. */
+  /** https://…, ssh://… or git@host:path. Plain http:// needs `ALLOW_HTTP_REPOSITORIES=1`. */
   url: string
   /** A glob that selects the prompt files, such as prompts/**\/*.md. */
   path: string
@@ -483,6 +492,12 @@ export interface Repository {
   /** The URL for the webhook of the forge. */
   webhook_url: string
   last_delivery_at: string | null
+  /** The number of webhook requests with a missing or wrong signature, up to a minute late. */
+  rejected_deliveries: number
+  /** The newest of them. */
+  last_rejected_at: string | null
+  /** Why the newest of them was rejected. */
+  last_rejection: string | null
   /** The last successful sync. */
   last_sync_at: string | null
   /** The age of the last successful sync; null before the first. */
@@ -503,6 +518,18 @@ export interface Repository {
 }
 
 export type RepositoryState = 'connecting' | 'following' | 'failing' | 'disconnected'
+
+/** What to change about a repository. */
+export interface RepositoryUpdate {
+  /** The new URL of the same repository: https://…, ssh://… or git@host:path. Plain http:// needs `ALLOW_HTTP_REPOSITORIES=1`. */
+  url?: string
+  /** A new access token. Null removes it. Required if the new URL is on another server than the old one. */
+  token?: string | null
+  /** A new private key in OpenSSH's format without a passphrase. Never returned. */
+  ssh_key?: string
+  /** The new key of the ssh server, such as `ssh-ed25519 AAAAC3…`. By default, the recorded one, or that of the new server. */
+  ssh_host_key?: string
+}
 
 export type Role = 'ingest' | 'recorder' | 'reader' | 'standard' | 'admin'
 
@@ -625,6 +652,46 @@ export interface TimelineQuery {
   page?: number | undefined
   /** Results per page. Defaults to `25`. */
   limit?: number | undefined
+}
+
+export interface UpdatedRepository {
+  id: number
+  forge: Forge
+  url: string
+  path: string
+  /** Null while the repository has no commits. */
+  default_branch: string | null
+  state: RepositoryState
+  /** Whether the server lacks the oldest commits, as with a shallow clone, so that history starts late. */
+  incomplete: boolean
+  /** The URL for the webhook of the forge. */
+  webhook_url: string
+  last_delivery_at: string | null
+  /** The number of webhook requests with a missing or wrong signature, up to a minute late. */
+  rejected_deliveries: number
+  /** The newest of them. */
+  last_rejected_at: string | null
+  /** Why the newest of them was rejected. */
+  last_rejection: string | null
+  /** The last successful sync. */
+  last_sync_at: string | null
+  /** The age of the last successful sync; null before the first. */
+  sync_age_seconds: number | null
+  /** Whether no sync has succeeded for more than two hours, so that the history may be out of date. */
+  stale: boolean
+  /** Why the last sync failed. */
+  last_error: string | null
+  /** The public half of the deploy key; null without one. */
+  ssh_public_key: string | null
+  /** The only key of the ssh server that is accepted; null without a deploy key. */
+  ssh_host_key: string | null
+  created_at: string
+  /** The number of prompts in the repository. */
+  prompt_count: number
+  /** The number of history entries of these prompts. */
+  entry_count: number
+  /** What is probably a mistake, such as prompt files that overlap with those of another repository. */
+  warnings: string[]
 }
 
 export interface UsageReport {

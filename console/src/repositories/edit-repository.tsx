@@ -18,11 +18,15 @@ interface Props {
 
 const labels = { url: 'Repository URL', token: 'New token', ssh_key: 'New SSH key', ssh_host_key: 'New SSH host key' }
 
+const emptyForm = { url: '', token: '', removesToken: false, sshKey: '', sshHostKey: '' }
+
+type EditForm = typeof emptyForm
+
 /** Changes the URL of a repository that was renamed or moved, or its credentials. */
 export function EditRepository({ repository, onClose }: Props) {
   const queryClient = useQueryClient()
-  const [form, setForm] = useState({ url: repository.url, token: '', removesToken: false, sshKey: '', sshHostKey: '' })
-  const update = (changes: Partial<typeof form>) => setForm((current) => ({ ...current, ...changes }))
+  const [form, setForm] = useState<EditForm>({ ...emptyForm, url: repository.url })
+  const update = (changes: Partial<EditForm>) => setForm((current) => ({ ...current, ...changes }))
   const change = useMutation({
     mutationFn: (body: RepositoryUpdate) => ledger.repositories.update(repository.id, body),
     onSuccess: () => refreshRepositories(queryClient),
@@ -116,16 +120,15 @@ export function EditRepository({ repository, onClose }: Props) {
   )
 }
 
-function changesOf(form: {
-  url: string
-  token: string
-  removesToken: boolean
-  sshKey: string
-  sshHostKey: string
-}): RepositoryUpdate {
-  const [url, token, sshKey, sshHostKey] = [form.url, form.token, form.sshKey, form.sshHostKey].map((text) => text.trim())
-  if (isSsh(form.url)) {
-    return { url: url ?? '', ...(sshKey && { ssh_key: form.sshKey }), ...(sshHostKey && { ssh_host_key: sshHostKey }) }
+function changesOf({ url, token, removesToken, sshKey, sshHostKey }: EditForm): RepositoryUpdate {
+  const changes: RepositoryUpdate = { url: url.trim() }
+  if (isSsh(url)) {
+    if (sshKey.trim() !== '') changes.ssh_key = sshKey
+    if (sshHostKey.trim() !== '') changes.ssh_host_key = sshHostKey.trim()
+  } else if (removesToken) {
+    changes.token = null
+  } else if (token.trim() !== '') {
+    changes.token = token.trim()
   }
-  return { url: url ?? '', ...(form.removesToken ? { token: null } : token && { token }) }
+  return changes
 }

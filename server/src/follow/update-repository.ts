@@ -97,7 +97,7 @@ function credentialsFor(
     throw invalidField(
       'token',
       `is required: the stored one is only sent to ${serverOf(repository.url)}, not to ${serverOf(url)}. Pass the token for ` +
-        'that server, or remove it (null, or --remove-token)',
+        'that server, or remove it',
     )
   }
   const { sealedSshKey, sshPublicKey } =

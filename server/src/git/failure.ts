@@ -13,7 +13,8 @@ const failures = {
     // With a deploy key, only the recorded key is known, under the alias `repository`.
     output: /remote host identification has changed|host key is known for repository and you/i,
     reason: 'the ssh host key of the server differs from the recorded one',
-    advice: "If the server has a new key, record it with 'repo set-url' and --ssh-host-key",
+    advice:
+      "If the server has a new key, record it with 'repo set-url' and --ssh-host-key, or with Edit in the console",
   },
   hostKeyUnknown: {
     output: /host key verification failed|no \w+ host key is known/i,

@@ -93,6 +93,7 @@ describe('Overlapping globs', () => {
       ['[a-c]x.md', 'b*'],
       ['[a-c].md', '[x-z].md'],
       ['\\*.md', '*.md'],
+      ['{a,b}/*.md', 'b/**'],
     ]
     const separate = [
       ['prompts/*.md', 'prompts/*.txt'],
@@ -103,6 +104,7 @@ describe('Overlapping globs', () => {
       ['a?.md', 'abc.md'],
       ['\\*.md', 'a.md'],
       ['*/x', 'x'],
+      ['{a,b}/*.md', 'c/**'],
     ]
     for (const [one, other] of overlapping as [string, string][]) {
       assert.ok(patternsOverlap(one, other) && patternsOverlap(other, one), `${one} and ${other}`)

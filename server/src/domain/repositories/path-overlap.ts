@@ -1,9 +1,14 @@
+import { expandBraces } from './brace-expansion.ts'
 import { matchesCharacter, parse, type Segment, type Token } from './path-pattern.ts'
 
 /** Whether a file could match both globs. Two character classes count as overlapping. */
 export function patternsOverlap(one: string, other: string): boolean {
-  const isWildcard = (segment: Segment) => segment === '**'
-  return sequencesOverlap(segmentsOf(one), segmentsOf(other), isWildcard, segmentsOverlap)
+  const others = expandBraces(other).map(segmentsOf)
+  return expandBraces(one).some((glob) => others.some((segments) => pathsOverlap(segmentsOf(glob), segments)))
+}
+
+function pathsOverlap(one: Segment[], other: Segment[]): boolean {
+  return sequencesOverlap(one, other, (segment) => segment === '**', segmentsOverlap)
 }
 
 /** At the end, `**` stands for at least one segment. */
