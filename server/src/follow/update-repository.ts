@@ -2,9 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Actor, operator } from '../domain/access/audit.ts'
 import { type InvalidFieldError, invalidField } from '../domain/errors.ts'
 import { connectionWarnings } from '../domain/repositories/connection-warnings.ts'
-import { checkForge } from '../domain/repositories/forge-host.ts'
+import { rightForge } from '../domain/repositories/forge-host.ts'
 import { generateLeaseOwner, type Lease } from '../domain/repositories/lease.ts'
-import { checkConnected, type Repository, type RepositoryChange } from '../domain/repositories/repository.ts'
+import {
+  checkConnected,
+  type ForgeName,
+  type Repository,
+  type RepositoryChange,
+} from '../domain/repositories/repository.ts'
 import { serverOf } from '../domain/repositories/repository-identity.ts'
 import {
   type RepositoryUpdate,
@@ -43,7 +48,7 @@ export async function updateRepository(
   const lease = await waitForLease(context, repository)
   let outcome = { dueAt: lease.repository.dueAt, error: lease.repository.lastError }
   try {
-    const updated = await store.repositories.update(lease.repository, change, clock(), by)
+    const updated = await store.repositories.update(repository, change, clock(), by)
     // Commits that the server no longer has exist only in the mirror.
     await moveMirror(mirrorOf(context, repository).path, mirrorOf(context, updated).path)
     outcome = { dueAt: clock(), error: null }
@@ -63,7 +68,8 @@ async function checkedChange(
   const { allowLocal, allowHttp = false } = context
   const url = update.url === undefined ? repository.url : validRepositoryUrl(update.url, { allowLocal, allowHttp })
   const isMoved = url !== repository.url
-  if (isMoved) checkForge(repository.forge, url)
+  const forge = isMoved ? rightForge(repository.forge, url) : null
+  if (forge !== null) throw otherForge(repository, forge)
   // An admin must not reach through an operator's repository what only the operator may read.
   const connectedByOperator = isMoved ? by === operator : repository.connectedByOperator
   const credentials = credentialsFor(context, repository, url, update)
@@ -124,6 +130,13 @@ function otherRepository({ tip }: Repository): InvalidFieldError {
     'url',
     `must lead to the same repository: the default branch there has no commit in common with ${known}, the newest known ` +
       'one. Connect another repository as a new one',
+  )
+}
+
+function otherForge({ forge }: Repository, other: ForgeName): InvalidFieldError {
+  return invalidField(
+    'url',
+    `is on ${other}, but the repository is connected as ${forge}. Connect it as a new repository`,
   )
 }
 

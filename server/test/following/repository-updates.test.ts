@@ -250,6 +250,30 @@ onEachEngine('Changing a repository', (engine) => {
     }
   })
 
+  test('a change that was checked against an older URL or connection is rejected instead of undoing the newer one', async () => {
+    const [tenant, git] = [await admin(), createRemote()]
+    const { id } = await connect(tenant, git)
+    const old = await rowOf(id)
+    const newUrl = `${git.remote}/`
+    assert.equal((await patch(tenant, id, { url: newUrl })).statusCode, 200)
+    const stale = service.repositories.update(old, { url: `file://${git.remote}` }, operator)
+    await assert.rejects(stale, { code: 'conflict', message: /^This repository was changed or disconnected meanwhile/ })
+    assert.equal((await rowOf(id)).url, newUrl)
+    assert.deepEqual((await service.store.repositories.due(service.now)).filter((due) => due.id === id).length, 1)
+  })
+
+  test('a repository does not move to a host that certainly belongs to another forge', async () => {
+    const [tenant, git] = [await admin(), createRemote()]
+    const { id } = await connect(tenant, git)
+    const message = /^url is on gitlab, but the repository is connected as github\. Connect it as a new repository$/
+    assertError(
+      await patch(tenant, id, { url: 'https://gitlab.com/acme/prompts.git' }),
+      422,
+      'validation_error',
+      message,
+    )
+  })
+
   test('the operator may set a URL that an admin may not', async () => {
     const [tenant, git] = [await admin(), createRemote()]
     const { id } = await connect(tenant, git)

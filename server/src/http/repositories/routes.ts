@@ -8,6 +8,7 @@ import { errorBodySchema, errorSchema, unexpectedBodySchema } from '../error-sch
 import { defaultOverlapHours, type OverlapBody, overlapSchema } from '../overlap-schema.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { pageQuerySchema } from '../page-schema.ts'
+import { allowSilence } from '../silent-request.ts'
 import { requestedDeployKey, toConnectedBody, toRepositoryBody, toRotatedSecretBody } from './body.ts'
 import {
   type NewRepositoryBody,
@@ -149,6 +150,8 @@ export function repositoryRoutes(context: Context) {
       async (request) => {
         const { url, token, ssh_key: sshKey, ssh_host_key: sshHostKey } = request.body as RepositoryUpdateBody
         const update = { url, token, sshKey, sshHostKey }
+        // Comparing the history at a new URL with the known one can take minutes.
+        allowSilence(request)
         const { repository, warnings } = await repositories.update(
           await repositoryOf(store, request),
           update,

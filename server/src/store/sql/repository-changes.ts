@@ -74,7 +74,7 @@ export function sqlRepositoryChanges(
       return firstOrNull(stored, toRepository)
     },
 
-    async update({ id, organisationId, url: oldUrl, path, ...old }, change, at, by) {
+    async update({ id, organisationId, url: oldUrl, path, hookId, ...old }, change, at, by) {
       const { url, sealedToken, sealedSshKey, sshPublicKey, sshHostKey, connectedByOperator } = change
       const subject = { id, name: oldUrl }
       const details = {
@@ -99,7 +99,7 @@ export function sqlRepositoryChanges(
                   `update repositories set url = ?, sealed_token = ?, sealed_ssh_key = ?, ssh_public_key = ?,
                      ssh_host_key = ?, connected_by_operator = ?, web_url = case when url = ? then web_url end,
                      forge_id = case when url = ? then forge_id end
-                   where organisation_id = ? and id = ? and url = ? and disconnected_at is null returning ${repositoryColumns}`,
+                   where organisation_id = ? and id = ? and url = ? and hook_id = ? and disconnected_at is null returning ${repositoryColumns}`,
                   [
                     url,
                     sealedToken,
@@ -112,6 +112,7 @@ export function sqlRepositoryChanges(
                     organisationId,
                     id,
                     oldUrl,
+                    hookId,
                   ],
                 ),
                 orThrow: changedMeanwhile,
