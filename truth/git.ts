@@ -1,6 +1,8 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 
 // Plain git, on purpose: a mistake in server/src/git/ must not hide itself here.
 
@@ -140,8 +142,7 @@ async function* output(clone: Clone, args: string[], input: string | Iterable<st
     errors = (errors + data).slice(-2_000)
   })
   // git may end before it has read everything.
-  child.stdin.on('error', () => {})
-  void feed(child, input)
+  pipeline(Readable.from(typeof input === 'string' ? [input] : input), child.stdin).catch(() => {})
   const ended = new Promise<number | null>((resolve, reject) => {
     child.on('error', reject)
     child.on('close', resolve)
@@ -155,12 +156,4 @@ async function* output(clone: Clone, args: string[], input: string | Iterable<st
   }
   const code = await ended
   if (code !== 0) throw new Error(`git ${args[0]} failed: ${errors.trim() || `exit ${code}`}`)
-}
-
-async function feed({ stdin }: ChildProcessWithoutNullStreams, input: string | Iterable<string>): Promise<void> {
-  for (const text of typeof input === 'string' ? [input] : input) {
-    if (!stdin.writable) return
-    if (!stdin.write(text)) await new Promise((resolve) => stdin.once('drain', resolve).once('close', resolve))
-  }
-  stdin.end()
 }

@@ -6,6 +6,7 @@ import { toConnectedBody, toDeliveryBody, toRepositoryBody, toRotatedSecretBody 
 import { integerArgument, overlapOption } from './arguments.ts'
 import { deliveryOrFail, organisationOrFail, repositoryOrFail } from './lookup.ts'
 import { formatCount, print, printWarnings, table } from './output.ts'
+import { repoAuditCommand } from './repo-audit.ts'
 import { type ConnectOptions, connectedJson, connectWithProgress, describeConnected } from './repo-connect.ts'
 import { repoListCommand } from './repo-list.ts'
 import { allowHttpOption, repoUpdateCommands } from './repo-update.ts'
@@ -113,6 +114,7 @@ export function repoCommands(program: Command): void {
     )
 
   repoUpdateCommands(repo)
+  repoAuditCommand(repo)
 
   repo
     .command('disconnect')
