@@ -4,7 +4,7 @@ import { findCopies } from './copies.ts'
 import { openObjects } from './git.ts'
 import { type Heads, readHeads } from './heads.ts'
 import { type Line, readLine } from './line.ts'
-import { backfill, readTexts } from './product.ts'
+import { backfill, type Product, readTexts } from './product.ts'
 import { openHistory } from './recorded.ts'
 import type { Report } from './report.ts'
 import { compareSideAuthors, compareTexts } from './texts.ts'
@@ -21,14 +21,26 @@ export interface CheckOptions {
 export async function checkClone(
   path: string,
   folder: string,
-  { forge, url, glob, similarity, sample }: CheckOptions,
+  options: CheckOptions,
+  log: (step: string) => void,
+): Promise<Report> {
+  const clone = await openClone(path, folder, options.url)
+  const heads = await readHeads(clone, options.forge, clone.tip)
+  const { forge, glob, similarity } = options
+  log('Backfilling …')
+  const product = await backfill(folder, await asPublished(clone, folder, heads), { forge, path: glob, similarity })
+  return checkBackfill(clone, heads, product, options, log)
+}
+
+/** Compares a backfill with git. */
+export async function checkBackfill(
+  clone: OpenedClone,
+  heads: Heads,
+  product: Product,
+  { forge, glob, similarity, sample }: CheckOptions,
   log: (step: string) => void,
 ): Promise<Report> {
   const startedAt = performance.now()
-  const clone = await openClone(path, folder, url)
-  const heads = await readHeads(clone, forge, clone.tip)
-  log('Backfilling …')
-  const product = await backfill(folder, await asPublished(clone, folder, heads), { forge, path: glob, similarity })
   log(`Reading the line of ${clone.branch} …`)
   const line = await readLine(clone, clone.tip, forge, { forge, heads, names: clone.names, project: clone.project })
   const project = clone.project ?? mostNamed(line.commits)
@@ -44,10 +56,10 @@ export async function checkClone(
   objects.close()
   log('Comparing texts and authors …')
   const entries = texts.flatMap(({ recorded: { entry } }) => entry ?? [])
-  await compareTexts(tallies, clone, texts, await readTexts(folder, entries))
+  await compareTexts(tallies, clone, texts, await readTexts(product.folder, entries))
   await compareSideAuthors(tallies, clone, merges, { glob, similarity })
   return {
-    clone: path,
+    clone: clone.path,
     branch: clone.branch,
     tip: clone.tip,
     forge,
@@ -56,7 +68,7 @@ export async function checkClone(
     prompts: product.prompts,
     entries: product.entries,
     backfillSeconds: product.seconds,
-    seconds: (performance.now() - startedAt) / 1_000,
+    seconds: product.seconds + (performance.now() - startedAt) / 1_000,
     notes: notesOn(clone, heads, line, project),
     classes: Object.values(tallies),
   }

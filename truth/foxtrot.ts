@@ -54,7 +54,7 @@ export async function decide(clone: Clone, merge: Commit, judge: Judge): Promise
   if (branch === null || !judge.names.has(branch.name)) return is('first', 'not a merge of the default branch')
   const [a, b] = [await readSide(clone, first, second, judge), await readSide(clone, second, first, judge)]
   const found = byLandings(a, b) ?? byMessage(merge, branch, judge, a, b)
-  if (found.side === 'second' && (await rootOf(clone, first)) !== (await rootOf(clone, second))) {
+  if (found.side !== 'first' && (await rootOf(clone, first)) !== (await rootOf(clone, second))) {
     return is('first', 'the second parent leads to another root: the history of another project')
   }
   return is(found.side, found.reason, found.side === 'unknown' ? [...a.commits, ...b.commits] : [])

@@ -22,6 +22,8 @@ export interface BackfillOptions {
 }
 
 export interface Product {
+  /** Where its database and its copies of repositories are. */
+  folder: string
   database: string
   repositoryId: number
   prompts: number
@@ -43,6 +45,7 @@ export async function backfill(folder: string, clone: string, options: BackfillO
   const connected = await cli('repo', 'connect', ...connect, '--similarity', String(similarity))
   const seconds = (performance.now() - startedAt) / 1_000
   return {
+    folder,
     database: join(folder, 'truth.db'),
     repositoryId: connected.id,
     prompts: connected.prompts.length,

@@ -45,15 +45,15 @@ export async function prove(context: ProofContext, { commit, changes }: Landing)
       ? { kind: 'fast-forward', numbers, reason: 'it is the head of the pull request that it names' }
       : { kind: 'unknown', reason: `it is the head of ${listed(own)}, whose target git does not know` }
   }
+  const rebases = copies.of.get(commit.sha)
+  if (rebases !== undefined) {
+    return { kind: 'rebase', numbers: rebases.map(({ number }) => number), reason: 'the same commits in a row' }
+  }
   const doubts: string[] = []
   for (const number of commit.named.numbers) {
     const verdict = await squashVerdict(context, commit, changes, number)
     if (verdict === true) return { kind: 'squash', numbers: [number], reason: 'same contents as the head' }
     if (verdict !== null) doubts.push(verdict)
-  }
-  const rebases = copies.of.get(commit.sha)
-  if (rebases !== undefined) {
-    return { kind: 'rebase', numbers: rebases.map(({ number }) => number), reason: 'the same commits in a row' }
   }
   if (doubts.length > 0) return { kind: 'unknown', reason: doubts.join('; ') }
   if (copies.partly.has(commit.sha))
@@ -81,9 +81,8 @@ async function proveMerge({ clone, heads }: ProofContext, commit: LineCommit): P
       return { kind: 'merge', numbers: [number], reason: 'it brings the head' }
     }
     const isOlder = head.committedAt <= committedAt + dayMs
-    const isExtended = await gitSucceeds(clone, ['merge-base', '--is-ancestor', others[0] as string, head.sha])
     const isEarlier = before !== null && heads.landed.has(head.sha)
-    if ((isOlder && !isEarlier) || isExtended) {
+    if (isOlder && !isEarlier) {
       return { kind: 'unknown', reason: `it names #${number}, whose head is another commit` }
     }
   }
