@@ -44,6 +44,15 @@ export async function readPullRefs(remote: Remote, pattern: string): Promise<Pul
   return pullRefsOf(heads)
 }
 
+/** Lists them when they are first needed, and once. */
+export function lazyPullRefs(remote: Remote, pattern: string): () => Promise<PullRefs> {
+  let refs: Promise<PullRefs> | null = null
+  return () => {
+    refs ??= readPullRefs(remote, pattern)
+    return refs
+  }
+}
+
 export function pullRefsOf(heads: ReadonlyMap<number, string>): PullRefs {
   // A number, or a list for the few heads that several pull requests share.
   const numbers = new Map<string, number | number[]>()
