@@ -42,7 +42,8 @@ export async function checkBackfill(
 ): Promise<Report> {
   const startedAt = performance.now()
   log(`Reading the line of ${clone.branch} …`)
-  const line = await readLine(clone, clone.tip, forge, { forge, heads, names: clone.names, project: clone.project })
+  const projects = new Set(clone.project === null ? [] : [clone.project])
+  const line = await readLine(clone, clone.tip, forge, { forge, heads, names: clone.names, projects })
   const project = clone.project ?? mostNamed(line.commits)
   log('Looking for rebased pull requests …')
   const copies = await findCopies(clone, line.commits, heads, clone.tip)

@@ -9,8 +9,8 @@ export interface Judge {
   heads: Heads
   /** The name of the default branch, and its former names. */
   names: Set<string>
-  /** `owner/project` of the repository itself; null if unknown. */
-  project: string | null
+  /** `owner/project` of the repository itself, and of the one whose history it continues. Empty if unknown. */
+  projects: Set<string>
 }
 
 export interface Decision {
@@ -18,6 +18,8 @@ export interface Decision {
   /** Which parent the line continues at. */
   side: 'first' | 'second' | 'unknown'
   reason: string
+  /** `owner/project` of the merged branch, if pull requests decided: what was merged is the repository itself, or is not. */
+  proven: string | null
   /** The commits of both sides, if the decision is unknown. */
   doubtful: string[]
 }
@@ -42,22 +44,28 @@ const maxSideCommits = 20_000
 export async function decide(clone: Clone, merge: Commit, judge: Judge): Promise<Decision> {
   const [first, second] = merge.parents
   const branch = mergedBranch(merge.subject)
-  const is = (side: Decision['side'], reason: string, doubtful: string[] = []): Decision => ({
+  const is = (side: Decision['side'], reason: string): Decision => ({
     merge: merge.sha,
     side,
     reason,
-    doubtful,
+    proven: null,
+    doubtful: [],
   })
   if (first === undefined || second === undefined || merge.parents.length > 2) return is('first', 'not a merge of two')
   if (judge.heads.numbersOf.has(second)) return is('first', 'the second parent is the head of a pull request')
   if (isForgeMerge(merge)) return is('first', 'the forge made the merge')
   if (branch === null || !judge.names.has(branch.name)) return is('first', 'not a merge of the default branch')
   const [a, b] = [await readSide(clone, first, second, judge), await readSide(clone, second, first, judge)]
-  const found = byLandings(a, b) ?? byMessage(merge, branch, judge, a, b)
+  const landings = byLandings(a, b)
+  const found = landings ?? byMessage(merge, branch, judge, a, b)
   if (found.side !== 'first' && (await rootOf(clone, first)) !== (await rootOf(clone, second))) {
     return is('first', 'the second parent leads to another root: the history of another project')
   }
-  return is(found.side, found.reason, found.side === 'unknown' ? [...a.commits, ...b.commits] : [])
+  return {
+    ...is(found.side, found.reason),
+    proven: landings === null || found.side === 'unknown' ? null : branch.project,
+    doubtful: found.side === 'unknown' ? [merge.sha, ...a.commits, ...b.commits] : [],
+  }
 }
 
 type Found = Pick<Decision, 'side' | 'reason'>
@@ -79,8 +87,8 @@ function byLandings(a: Side, b: Side): Found | null {
 
 function byMessage(merge: Commit, branch: MergedBranch, judge: Judge, a: Side, b: Side): Found {
   const { project, into, remote } = branch
-  if (project !== null && judge.project !== null) {
-    return project === judge.project
+  if (project !== null && judge.projects.size > 0) {
+    return judge.projects.has(project)
       ? { side: 'second', reason: 'a pull from the repository itself' }
       : { side: 'first', reason: `a pull from another repository, ${project}` }
   }

@@ -46,7 +46,11 @@ export function toText(report: Report): string {
   const examples = classes.flatMap((tally) =>
     tally.examples.length === 0
       ? []
-      : ['', `${tally.name}:`, ...tally.examples.map(({ commit, reason }) => `  ${commit} ${oneLine(reason)}`)],
+      : [
+          '',
+          `${tally.name}:`,
+          ...tally.examples.map(({ commit, outcome, reason }) => `  ${commit} ${outcome}: ${oneLine(reason)}`),
+        ],
   )
   return [
     `${clone}, branch ${branch} at ${tip}`,

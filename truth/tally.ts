@@ -13,10 +13,12 @@ export interface Tally {
 
 export interface Example {
   commit: string
+  outcome: 'missing' | 'wrong'
   reason: string
 }
 
-export const maxExamples = 10
+/** Of each outcome. */
+const maxExamples = 10
 /** The share that both percentages must reach. */
 export const requiredShare = 0.999
 
@@ -26,7 +28,8 @@ function createTally(name: string): Tally {
 
 export function count(tally: Tally, outcome: 'missing' | 'wrong', commit: string, reason: string, by = 1): void {
   tally[outcome] += by
-  if (tally.examples.length < maxExamples) tally.examples.push({ commit, reason: `${outcome}: ${reason}` })
+  const shown = tally.examples.filter((example) => example.outcome === outcome).length
+  if (shown < maxExamples) tally.examples.push({ commit, outcome, reason })
 }
 
 /** The share of what was recorded that is right. Null if nothing was recorded. */
