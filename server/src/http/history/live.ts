@@ -32,8 +32,9 @@ const schema = {
 export function livePromptRoute({ store, clock }: Context, readContents: ReadContents) {
   return async (app: FastifyInstance) => {
     app.get('/prompts/:prompt_id/live', { schema, config: { roles: readerRoles } }, async (request, reply) => {
-      const at = timeParameter(request.query as Query, 'at') ?? clock()
-      const entry = await store.history.live(request.prompt, at)
+      const now = clock()
+      const at = timeParameter(request.query as Query, 'at') ?? now
+      const entry = await store.history.live(request.prompt, at, now)
       if (entry === null) throw notFound()
       const { after } = await readContents(request.prompt.organisationId, entry, reply)
       return { data: { entry: toHistoryEntryBody(entry), path: entry.path, content: after } }
