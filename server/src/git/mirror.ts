@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/pro
 import { dirname, join } from 'node:path'
 import { decode } from './bytes.ts'
 import { type Remote, withRemoteAccess } from './remote-access.ts'
-import { GitError, GitLimitError, git } from './run.ts'
+import { GitError, GitLimitError, git, originalParents } from './run.ts'
 
 /** A bare copy of the remote's default branch and of reported pull requests. It can be deleted at any time. */
 export interface Mirror {
@@ -111,14 +111,6 @@ export async function firstParentsSince(mirror: string, from: string, tip: strin
     .filter(Boolean)
 }
 
-/** The number of commits on the fetched branch that change files matching the pathspec. */
-export async function countCommitsTouching(mirror: string, pathspec: string): Promise<number> {
-  const counted = await git(['rev-list', '--count', '--first-parent', '--branches', '--', `:(glob)${pathspec}`], {
-    mirror,
-  })
-  return Number(decode(counted))
-}
-
 /** Packs loose objects from many small fetches and removes leftovers of interrupted ones. */
 export async function cleanUpMirror({ path }: Mirror): Promise<void> {
   await removeLeftovers(path, abandonedAfterMs)
@@ -175,14 +167,15 @@ async function fetchRefs(
       const fetch = () =>
         git([...fetchCommand, ...filter, '--end-of-options', url, ...refspecs], {
           mirror: path,
-          env,
+          // Otherwise git would not use the commit graph below.
+          env: { ...env, ...originalParents },
           timeoutMs,
           signal: tooLarge.signal,
         })
       return fetch().catch(async (error) => {
         if (!(error instanceof GitLimitError) || error.failure === 'connection') throw error
         // Without it, git holds the messages of the commits that it compares with the server's in memory.
-        await git(['commit-graph', 'write', '--reachable'], { mirror: path })
+        await git(['commit-graph', 'write', '--reachable'], { mirror: path, env: originalParents })
         return fetch()
       })
     })
