@@ -1,11 +1,17 @@
 import { resolve } from 'node:path'
 import { operator } from '../domain/access/audit.ts'
 import type { ForgeName } from '../domain/repositories/repository.ts'
-import type { ConnectedRepository, NewDeployKey, RepositoryService } from '../domain/repositories/repository-service.ts'
+import type {
+  BackfillProgress,
+  ConnectedRepository,
+  NewDeployKey,
+  RepositoryService,
+} from '../domain/repositories/repository-service.ts'
 import { sshFingerprint } from '../domain/repositories/ssh-key.ts'
+import { isoTime } from '../domain/time.ts'
 import type { ConnectedBody } from '../http/repositories/schema.ts'
 import { formatCount } from './output.ts'
-import { clearProgress, progressBar, showProgress } from './progress.ts'
+import { bar, clearProgress, showProgress } from './progress.ts'
 import { withOptionName } from './repository-service.ts'
 import { secretFrom } from './with-store.ts'
 
@@ -41,7 +47,7 @@ export async function connectWithProgress(
   // Exiting through process.exit also kills git.
   process.once('SIGINT', () => process.exit(130))
   showProgress('Fetching the repository')
-  const onProgress = (recorded: number, total: number) => showProgress(progressBar(recorded, total, 'commits'))
+  const onProgress = (progress: BackfillProgress) => showProgress(describeProgress(progress))
   const connected = await service
     .connect(connection, operator, { onProgress })
     .catch((error) => {
@@ -57,6 +63,11 @@ export async function connectWithProgress(
     )
   }
   return connected
+}
+
+function describeProgress({ commits, reachedAt, share }: BackfillProgress): string {
+  const [date] = isoTime(reachedAt).split('T')
+  return `${bar(share)} ${Math.floor(share * 100)}%, ${formatCount(commits, 'commit')} up to ${date}`
 }
 
 function deployKeyFrom({ sshKeyEnv, generateSshKey, sshHostKey }: ConnectOptions): NewDeployKey | null {

@@ -20,7 +20,7 @@ import { entryChangesFor, type SyncRun } from './sync-run.ts'
 
 // Applies to commits and to edits, because one commit can change thousands of files. Larger transactions write the pages of
 // the indexes less often, but make other writers wait for longer.
-const batchSize = 1_000
+const batchSize = 2_000
 // Every edit of a commit is stored with its message.
 const maxMessageLengthPerBatch = 4_000_000
 // A forge sends a merge and its push as two deliveries. A commit that may be a merge waits this long for the other one.
@@ -74,7 +74,10 @@ export async function recordCommits(
   let recorded = 0
 
   async function flush(): Promise<void> {
+    // In one transaction for all commits of the batch: a transaction of its own for each would take longer than all else.
+    const idOf = paths.settle(await addPrompts(run, paths.newPaths()))
     if (batch.length === 0) return
+    for (const { edits } of batch) for (const edit of edits) edit.promptId = idOf(edit.promptId)
     const allPulls = new Map([...landedPulls.takeRebased(), ...pulls])
     await storeBatch(run, batch, { pulls: allPulls, moves: paths.takeMoves(), incomplete: boundary.size > 0 })
     recorded += batch.length
@@ -92,7 +95,7 @@ export async function recordCommits(
     if (added.length > 0) {
       // A path that a prompt just left must be free in the store before another prompt takes it.
       if (paths.hasMoves()) await flush()
-      for (const [path, promptId] of await addPrompts(run, added)) paths.add(path, promptId)
+      paths.addNew(added)
       addedPaths.push(...added)
     }
     // In the oldest commit of a shallow repository every file looks new, so its real changes are unknown.
@@ -175,6 +178,7 @@ function mayBeMerge({ lease }: SyncRun, commit: Commit, edits: Edit[], { open, p
 }
 
 async function addPrompts({ context, lease, now }: SyncRun, paths: string[]): Promise<Map<string, number>> {
+  if (paths.length === 0) return new Map()
   const prompts = paths.map((path) => promptFromPath(lease.repository.organisationId, path, now))
   return context.store.facts.addPrompts(lease, prompts)
 }

@@ -23,6 +23,8 @@ export interface RepositoryService {
   rotateSecret(repository: Repository, overlapMs: number, by: Actor): Promise<RotatedSecret>
   /** The texts before and after a change, from git. */
   contents(entry: EntryDetails): Promise<Contents>
+  /** Stores counts of rejected webhook requests that are still only in memory. */
+  flush(): Promise<void>
 }
 
 export interface Connection {
@@ -64,7 +66,16 @@ export interface UpdatedRepository {
 export interface BackfillOptions {
   /** Stop waiting after this long; the backfill continues in the background. Without it, wait until the end. */
   waitMs?: number
-  onProgress?: (recordedCommits: number, totalCommits: number) => void
+  onProgress?: (progress: BackfillProgress) => void
+}
+
+export interface BackfillProgress {
+  /** Recorded so far. */
+  commits: number
+  /** The date of the newest of them. */
+  reachedAt: Instant
+  /** The part of the history that has been read, from 0 to 1, according to the dates. */
+  share: number
 }
 
 export interface ConnectedRepository {

@@ -54,6 +54,7 @@ async function start(config: Config): Promise<Started> {
     url: config.databaseUrl,
     poolSize: Math.min(config.databasePoolSize, maxConnections),
     clock: Date.now,
+    syncs: true,
     onLostConnection: (error) => log.warn({ err: error }, 'lost a connection to the database'),
   })
   const metrics = createWorkerMetrics(gitRuns)

@@ -1,6 +1,6 @@
 import type { FactStore } from '../../domain/history/facts.ts'
 import type { HiddenStatus } from '../../domain/history/hidden-characters.ts'
-import { type Database, statement, type TypedColumn, type Value } from './database.ts'
+import { type Database, statement, type Value } from './database.ts'
 import { lockHistory } from './history-positions.ts'
 
 const statuses: HiddenStatus[] = ['none', 'present', 'added']
@@ -14,13 +14,6 @@ export function toHiddenStatus(value: Value | undefined): HiddenStatus | null {
 export const keepHiddenStatus = `hidden_characters = case
   when history_entries.before_blob is not distinct from excluded.before_blob
     and history_entries.after_blob is not distinct from excluded.after_blob then history_entries.hidden_characters end`
-
-const checkedColumns: TypedColumn[] = [
-  { name: 'entry_id', type: 'bigint' },
-  { name: 'old_blob', type: 'text' },
-  { name: 'new_blob', type: 'text' },
-  { name: 'status', type: 'bigint' },
-]
 
 export function sqlHiddenCharacters(database: Database): Pick<FactStore, 'uncheckedEntries' | 'recordHiddenStatus'> {
   return {
@@ -41,21 +34,15 @@ export function sqlHiddenCharacters(database: Database): Pick<FactStore, 'unchec
     async recordHiddenStatus({ organisationId }, checked) {
       // In order of their IDs, so that two writers cannot each wait for a prompt that the other has locked.
       const prompts = [...new Set(checked.map(({ promptId }) => promptId))].sort((a, b) => a - b)
-      const records = checked.map(({ id, beforeBlob, afterBlob, status }) => ({
-        entry_id: id,
-        old_blob: beforeBlob,
-        new_blob: afterBlob,
-        status: status === null ? unreadable : statuses.indexOf(status),
-      }))
-      // The caches hold no part of this.
+      // One statement for each entry: SQLite would join them with all entries of the organisation. The caches hold none of this.
       await database.write([
         ...prompts.map((id) => lockHistory({ organisationId, id })),
-        statement(
-          `update history_entries set hidden_characters = records.status from ${database.jsonRecords(checkedColumns)}
-           where history_entries.organisation_id = ? and history_entries.id = records.entry_id
-             and history_entries.before_blob is not distinct from records.old_blob
-             and history_entries.after_blob is not distinct from records.new_blob`,
-          [JSON.stringify(records), organisationId],
+        ...checked.map(({ id, beforeBlob, afterBlob, status }) =>
+          statement(
+            `update history_entries set hidden_characters = ? where organisation_id = ? and id = ?
+               and before_blob is not distinct from cast(? as text) and after_blob is not distinct from cast(? as text)`,
+            [status === null ? unreadable : statuses.indexOf(status), organisationId, id, beforeBlob, afterBlob],
+          ),
         ),
       ])
     },
