@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,7 +28,8 @@ onEachEngine('The audit of a repository', (engine) => {
     const database = await engine.create()
     const dataDir = await mkdtemp(join(tmpdir(), 'promptledger-data-'))
     onTestEnd(() => rm(dataDir, { recursive: true }))
-    env = { DATABASE_URL: database.url, DATA_DIR: dataDir }
+    const secretKey = randomBytes(32).toString('hex')
+    env = { DATABASE_URL: database.url, DATA_DIR: dataDir, PROMPTLEDGER_SECRET_KEY: secretKey }
     landed = repositoryWithLandedPulls()
     await cli('org', 'create', 'Acme')
     const remote = ['--org', '1', '--forge', 'github', '--url', landed.git.remote]
