@@ -14,7 +14,7 @@ const token = 'ghp_SECRETTOKEN0123456789'
 
 onEachEngine('Mistakes while connecting', (engine) => {
   const service = useService(engine)
-  const { admin, historyOf, request } = repositoryClient(service)
+  const { admin, connect, historyOf, request } = repositoryClient(service)
   let git: GitRepository
   let server: GitHttpServer
   const spellings = ['/acme/prompts', '/acme/prompts/', '/acme/prompts.git', '/acme/prompts.git/']
@@ -54,20 +54,20 @@ onEachEngine('Mistakes while connecting', (engine) => {
   test('reconnecting under another spelling of the URL resumes with the same prompts', async () => {
     allow({ allowHttp: true, allowPrivateAddresses: true })
     const tenant = await admin()
-    const first = (await request(tenant, 'POST', '', body('/acme/prompts.git'))).json().data
+    const first = await connect(tenant, git, body('/acme/prompts.git'))
     const before = await historyOf(tenant, first)
     await request(tenant, 'DELETE', `/${first.id}`)
-    const second = (await request(tenant, 'POST', '', body('/acme/prompts/'))).json().data
+    const second = await connect(tenant, git, body('/acme/prompts/'))
     assert.deepEqual([second.id, second.prompts, second.entries], [first.id, first.prompts, 3])
-    assert.equal(second.url, server.url('/acme/prompts/'))
+    assert.equal((await request(tenant, 'GET', `/${second.id}`)).json().data.url, server.url('/acme/prompts/'))
     assert.deepEqual(await historyOf(tenant, second), before)
   })
 
   test('two rows for one repository from an earlier version still work, and no third one is added', async () => {
     allow({ allowHttp: true, allowPrivateAddresses: true })
     const tenant = await admin()
-    const one = (await request(tenant, 'POST', '', body('/acme/prompts', { path: 'prompts/p.md' }))).json().data
-    const two = (await request(tenant, 'POST', '', body('/acme/prompts.git', { path: 'prompts/q.md' }))).json().data
+    const one = await connect(tenant, git, body('/acme/prompts', { path: 'prompts/p.md' }))
+    const two = await connect(tenant, git, body('/acme/prompts.git', { path: 'prompts/q.md' }))
     // As an earlier version could have stored it.
     await queryRows(service.url, `update repositories set path = 'prompts/p.md' where id = ${two.id} returning id`)
     for (const { id } of [one, two]) {
@@ -81,15 +81,11 @@ onEachEngine('Mistakes while connecting', (engine) => {
   test('prompt files that overlap with those of the same repository lead to a warning, and others do not', async () => {
     allow({ allowHttp: true, allowPrivateAddresses: true })
     const tenant = await admin()
-    const connect = async (spelling: string, path: string, host?: string) => {
-      const response = await request(tenant, 'POST', '', { ...body('', { path }), url: server.url(spelling, host) })
-      assert.equal(response.statusCode, 201, response.body)
-      return response.json().data
-    }
-    const first = await connect('/acme/prompts', 'prompts/p.md')
+    const connectPath = (spelling: string, path: string) => connect(tenant, git, body(spelling, { path }))
+    const first = await connectPath('/acme/prompts', 'prompts/p.md')
     assert.deepEqual(first.warnings, [])
-    assert.deepEqual((await connect('/acme/prompts.git', 'prompts/q.md')).warnings, [])
-    const third = await connect('/acme/prompts.git', 'prompts/p*')
+    assert.deepEqual((await connectPath('/acme/prompts.git', 'prompts/q.md')).warnings, [])
+    const third = await connectPath('/acme/prompts.git', 'prompts/p*')
     assert.deepEqual(third.warnings, [
       `Repository ${first.id} is the same repository, and its prompt files prompts/p.md overlap with prompts/p*. ` +
         'A file that matches both becomes two prompts.',
@@ -125,7 +121,7 @@ onEachEngine('Mistakes while connecting', (engine) => {
     assertError(rejected, 422, 'validation_error', message)
     assert.equal(server.received.length, received, 'the server was contacted')
     allow({ allowHttp: true })
-    const { id } = (await request(tenant, 'POST', '', body('/acme/prompts'))).json().data
+    const { id } = await connect(tenant, git, body('/acme/prompts'))
     allow({ allowHttp: false })
     await request(tenant, 'POST', `/${id}/sync`)
     const before = server.received.length

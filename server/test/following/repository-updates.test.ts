@@ -122,14 +122,7 @@ onEachEngine('Changing a repository', (engine) => {
     const [first, second] = [await serverOf(git), await serverOf(git, '/moved/prompts.git')]
     first.requireToken(token)
     second.requireToken('new-token')
-    const response = await request(tenant, 'POST', '', {
-      forge: 'github',
-      url: first.url('/acme/prompts.git'),
-      path,
-      token,
-    })
-    assert.equal(response.statusCode, 201, response.body)
-    const { id, warnings } = response.json().data
+    const { id, warnings } = await connect(tenant, git, { url: first.url('/acme/prompts.git'), token })
     assert.deepEqual(warnings, ['The token is sent over plain http: anyone on the way to the server can read it.'])
     const url = second.url('/moved/prompts.git')
     const required = new RegExp(
@@ -157,7 +150,7 @@ onEachEngine('Changing a repository', (engine) => {
     const server = await serverOf(git)
     server.requireToken(token)
     const url = server.url('/acme/prompts.git')
-    const { id } = (await request(tenant, 'POST', '', { forge: 'github', url, path, token })).json().data
+    const { id } = await connect(tenant, git, { url, token })
     server.requireToken('renewed')
     await request(tenant, 'POST', `/${id}/sync`)
     await assert.rejects(syncOnce(service.syncContext, id))
@@ -190,8 +183,7 @@ onEachEngine('Changing a repository', (engine) => {
   test('a redirect is told as a move, with the command that sets the new URL', async () => {
     const [tenant, git] = [await admin(), createRemote()]
     const server = await serverOf(git)
-    const body = { forge: 'github', url: server.url('/acme/prompts.git'), path }
-    const { id } = (await request(tenant, 'POST', '', body)).json().data
+    const { id } = await connect(tenant, git, { url: server.url('/acme/prompts.git') })
     server.folders.set('/acme/renamed.git', git.remote)
     server.folders.delete('/acme/prompts.git')
     server.redirects.set('/acme/prompts.git', '/acme/renamed.git')
@@ -340,8 +332,7 @@ onEachEngine('Changing a repository', (engine) => {
       await sshd.start()
       sshd.authorise(key.publicKey)
     }
-    const body = { forge: 'github', url: first.url(git.remote), path, ssh_key: key.privateKey }
-    const { id } = (await request(tenant, 'POST', '', body)).json().data
+    const { id } = await connect(tenant, git, { url: first.url(git.remote), ssh_key: key.privateKey })
     const moved = await patch(tenant, id, { url: second.url(git.remote) })
     assert.equal(moved.statusCode, 200, moved.body)
     assert.deepEqual(

@@ -27,6 +27,7 @@ const actionOf: Record<string, AuditAction> = {
   renamePrompt: 'prompt.renamed',
   deletePrompt: 'prompt.deleted',
   connectRepository: 'repository.connected',
+  updateRepository: 'repository.updated',
   disconnectRepository: 'repository.disconnected',
   rotateRepositorySecret: 'repository.secret_rotated',
   recordHistory: 'history.recorded',

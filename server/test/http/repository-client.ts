@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { LightMyRequestResponse } from 'fastify'
+import { eventually } from '../../../testing/eventually.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
 import type { Delivery } from '../../../testing/payloads/facts.ts'
@@ -11,6 +12,7 @@ export interface Connected {
   webhook_secret: string
   prompts: { id: string; path: string }[]
   entries: number
+  warnings: string[]
 }
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -44,11 +46,23 @@ export function repositoryClient(service: TestService) {
     request,
     admin: () => service.tenant('free', 'admin'),
 
+    /** Connects the repository, and waits for its backfill, which the response does not do on a slow machine. */
     async connect(tenant: Tenant, git: GitRepository, more: object = {}): Promise<Connected> {
       const body = { forge: 'github', url: git.remote, path: 'prompts/**', ...more }
       const response = await request(tenant, 'POST', '', body)
       assert.equal(response.statusCode, 201, response.body)
-      return response.json().data
+      const connected: Connected = response.json().data
+      const isSynced = async () => {
+        const repository = await service.store.repositories.find(connected.id)
+        return repository !== null && repository.lastSyncAt !== null && repository
+      }
+      const repository = await eventually(isSynced, { timeoutMs: 60_000 })
+      assert.ok(repository)
+      const prompts = (await service.store.facts.prompts(repository)).map(({ publicId, path }) => ({
+        id: publicId,
+        path: `${path}`,
+      }))
+      return { ...connected, prompts, entries: await service.store.facts.countEntries(repository) }
     },
 
     /** Sends a delivery as the forge would, and returns the status. */
@@ -59,7 +73,7 @@ export function repositoryClient(service: TestService) {
 
     ping: ({ webhook_secret }: Pick<Connected, 'webhook_secret'>) => deliveriesFrom('github', webhook_secret).ping(),
 
-    async historyOf(tenant: Tenant, { prompts }: Connected) {
+    async historyOf(tenant: Tenant, { prompts }: Pick<Connected, 'prompts'>) {
       const pages = prompts.map(({ id }) =>
         service.app.inject({ url: `/api/v1/prompts/${id}/history`, headers: tenant.headers }),
       )
