@@ -236,15 +236,19 @@ export interface HistoryEntryDetails {
   path: string | null
   /** Whether the commit or pull request exceeds the limits of a sync: some of its files are not recorded, or its message is cut. */
   too_large: boolean
-  /** The prompt's text before the change; null if there was none or git no longer has it. */
+  /** The prompt's text before the change; `before_state` says why it is null. */
   before: string | null
-  /** The prompt's text after the change; null if it was deleted or git no longer has it. */
+  /** The prompt's text after the change; `after_state` says why it is null. */
   after: string | null
-  /** Unified diff between the two. */
+  /** `absent`: the file did not exist. `too_large`: the texts exceed 16 MiB together. `unavailable`: git does not have it, or the entry does not come from git. */
+  before_state: 'available' | 'absent' | 'too_large' | 'unavailable'
+  /** `absent`: the file did not exist. `too_large`: the texts exceed 16 MiB together. `unavailable`: git does not have it, or the entry does not come from git. */
+  after_state: 'available' | 'absent' | 'too_large' | 'unavailable'
+  /** Unified diff between the two; null if a text is unavailable, or over 4 MiB. */
   patch: string | null
   /** The key that recorded the entry through the API; null for entries from git, the CLI or an import. */
   key_id: number | null
-  /** Hidden characters in the prompt's text; null if the text is unavailable. */
+  /** Hidden characters in the prompt's text; null if the text is unavailable or the texts exceed 4 MiB. */
   hidden_characters: {
     /** Whether the prompt's text contains hidden characters after the change. */
     present: boolean
@@ -324,11 +328,16 @@ export interface Key {
 }
 
 export interface Live {
-  entry: HistoryEntry
+  /** The change; null if it is unknown. */
+  entry: HistoryEntry | null
   /** Path of the prompt's file at that time. */
   path: string | null
-  /** The prompt's text at that time. */
+  /** The prompt's text at that time; `content_state` says why it is null. */
   content: string | null
+  /** `absent`: the file did not exist. `too_large`: the texts exceed 16 MiB together. `unavailable`: git does not have it, or the entry does not come from git. */
+  content_state: 'available' | 'absent' | 'too_large' | 'unavailable'
+  /** Whether the change is unknown because the repository is a shallow clone. */
+  incomplete: boolean
 }
 
 export interface LiveQuery {
@@ -384,7 +393,7 @@ export interface NewRepository {
   generate_ssh_key?: boolean
   /** The key of the ssh server, such as `ssh-ed25519 AAAAC3…`. By default, the one that it has when you connect. Needs `ssh_key` or `generate_ssh_key`. */
   ssh_host_key?: string | null
-  /** The minimum similarity, in percent, for a file that was moved and edited to keep its prompt. Defaults to `100`. */
+  /** The minimum similarity, in percent, for a file that was moved and edited to keep its prompt. At 100, only files that are moved without edits do. Defaults to `50`. */
   similarity?: number
 }
 

@@ -15,7 +15,7 @@ export type IncomingDelivery = { delivery: Delivery } & (
 
 export interface ParsedDeliveries {
   deliveries: IncomingDelivery[]
-  /** How the forge identifies the repository, if they tell for the first time or anew. */
+  /** How the forge identifies the repository, if they tell for the first time or tell another one. */
   forgeId: string | null
 }
 
