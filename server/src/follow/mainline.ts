@@ -1,3 +1,4 @@
+import type { Repository } from '../domain/repositories/repository.ts'
 import { isLocalUrl } from '../domain/repositories/repository-url.ts'
 import { forgeOf, referenceOfAnyForge } from '../forges/index.ts'
 import type { MainlineRules } from '../git/crossing.ts'
@@ -10,26 +11,27 @@ import { referenceReader } from './merge-references.ts'
 import type { SyncRun } from './sync-run.ts'
 
 /** Makes the first parents in the mirror the commits that the default branch went through. */
-export async function alignDefaultBranch(run: SyncRun): Promise<void> {
-  const { mirror, tip, branch, lease } = run
-  const { url, webUrl, tip: recorded } = lease.repository
+export async function alignDefaultBranch(
+  { mirror, tip, branch, pullRefs }: Pick<SyncRun, 'mirror' | 'tip' | 'branch' | 'pullRefs'>,
+  repository: Repository,
+): Promise<void> {
+  const { url, webUrl, tip: recorded } = repository
   await alignMainline(mirror.path, tip, recorded, async (): Promise<MainlineRules> => {
-    const refs = await run.pullRefs()
+    const refs = await pullRefs()
     return {
       branch,
       places: [url, webUrl].flatMap((each) => (each === null ? [] : placeOf(each))),
       isPullHead: refs.isPullHead,
-      landingKind: landingKindWith(run, refs),
+      landingKind: landingKindWith(repository, refs),
     }
   })
 }
 
-function landingKindWith({ lease }: SyncRun, refs: PullRefs): (commit: MergeText) => LandingKind {
-  const { repository } = lease
+function landingKindWith(repository: Repository, refs: PullRefs): (commit: MergeText) => LandingKind {
   const { keepsPullRefs } = forgeOf(repository.forge)
   const readReference = referenceReader(repository)
   // A clone in a folder may lack the refs of the forge. Then nothing proves whose pull request it was.
-  const hasRefs = refs.count > 0 || !isLocalUrl(repository.url)
+  const hasRefs = refs.isComplete && (refs.count > 0 || !isLocalUrl(repository.url))
   return (commit) => {
     const [, ...merged] = commit.parents
     if (merged.some(refs.isPullHead)) return 'own'

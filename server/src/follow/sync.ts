@@ -89,7 +89,7 @@ async function syncWithGit(
   const options = logOptions(repository)
   const pullRefs = lazyPullRefs(mirror.remote, forgeOf(repository.forge).pullRefPattern)
   const run: SyncRun = { context, lease, mirror, branch, tip, deliveries, options, pullRefs, now }
-  await alignDefaultBranch(run)
+  await alignDefaultBranch(run, repository)
   const start = await findResumePoint(run)
   const found = await readPulls(run, start.paths)
   const commits = await recordCommits(run, start, found, onCommits)

@@ -136,6 +136,13 @@ export async function readShallowBoundary(mirror: string): Promise<Set<string>> 
   return new Set(text.split('\n').filter(Boolean))
 }
 
+/** The date of the oldest first parent that the mirror has. */
+export async function readStart(mirror: string, tip: string): Promise<number | null> {
+  const args = ['rev-list', '--first-parent', '--max-parents=0', '--timestamp', tip, '--']
+  const seconds = Number(decode(await git(args, { mirror })).split(' ')[0])
+  return seconds > 0 ? seconds * 1_000 : null
+}
+
 const fetchCommand = [
   // Stream large files to disk, where the size check sees them, instead of holding them in memory.
   '-c',
