@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { foreignReason } from '../../src/domain/repositories/reported-repository.ts'
+import { foreignReason, type ReportedRepository } from '../../src/domain/repositories/reported-repository.ts'
 
-const reported = { id: '4711', fullName: 'acme/prompts', webUrl: 'https://git.example/acme/prompts' }
-const known = { url: 'https://git.example/acme/prompts.git', webUrl: null, forgeId: null }
+type Known = Parameters<typeof foreignReason>[0]
+
+const reported: ReportedRepository = {
+  id: '4711',
+  fullName: 'acme/prompts',
+  webUrl: 'https://git.example/acme/prompts',
+}
+const known: Known = { url: 'https://git.example/acme/prompts.git', webUrl: null, forgeId: null }
 
 function isForeign(
   changes: Partial<typeof known> | { forgeId: string },
@@ -37,7 +43,7 @@ describe('The repository of a delivery', () => {
     const moved = { fullName: 'team/renamed', webUrl: 'https://git.example/team/renamed' }
     assert.ok(isForeign({}, moved))
     assert.ok(!isForeign({ forgeId: '4711' }, moved))
-    assert.ok(!isForeign({ webUrl: 'https://git.example/team/renamed' } as object, moved))
+    assert.ok(!isForeign({ webUrl: 'https://git.example/team/renamed' }, moved))
     assert.ok(isForeign({ forgeId: '1' }, moved))
   })
 
