@@ -1,6 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { checkClone } from './check.ts'
 import { isTrue, toJson, toText } from './report.ts'
@@ -60,16 +61,19 @@ function fail(message: string): void {
 
 async function main(clone: string, glob: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'promptledger-truth-'))
+  // It holds a copy of the repository, which can be large.
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130))
   try {
     const log = (step: string) => process.stderr.write(`${step}\n`)
     const options = { forge: values.forge, url: values.url, glob, similarity, sample }
-    const report = await checkClone(clone, folder, options, log)
+    // npm runs scripts in the folder of package.json.
+    const path = resolve(process.env.INIT_CWD ?? '.', clone)
+    const report = await checkClone(path, folder, options, log)
     process.stdout.write(`${values.json ? toJson(report) : toText(report)}\n`)
     process.exitCode = isTrue(report) ? 0 : 1
   } catch (error) {
     process.stderr.write(`truth: ${(error as Error).message}\n`)
     process.exitCode = 1
-  } finally {
-    await rm(folder, { recursive: true, force: true })
   }
 }
