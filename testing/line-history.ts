@@ -35,7 +35,7 @@ const localRemote = {
 
 const startAt = Date.parse('2026-03-01T00:00:00Z') / 1_000
 
-/** Commits without files, written in one go, of which only the parents and messages matter. */
+/** Commits without files, written in one go. Only their parents and messages matter. */
 export class LineHistory {
   #commits: LineCommit[] = []
   #pulls = new Map<number, number>()
