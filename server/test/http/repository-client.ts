@@ -54,7 +54,7 @@ export function repositoryClient(service: TestService) {
       const connected: Connected = response.json().data
       const isSynced = async () => {
         const repository = await service.store.repositories.find(connected.id)
-        return repository !== null && repository.lastSyncAt !== null && repository
+        return repository !== null && (repository.lastSyncAt ?? repository.lastError) !== null && repository
       }
       const repository = await eventually(isSynced, { timeoutMs: 60_000 })
       assert.ok(repository)
