@@ -42,7 +42,7 @@ export function sqlRepositoryPrompts(database: Database): PromptFacts {
           [organisationId, id, JSON.stringify(prompts.map(({ path }) => path))],
         ),
       ])
-      return idsByPath(results.at(-1) ?? [])
+      return idsByPath(results[parameters.length + 1] ?? [])
     },
 
     async prompts({ organisationId, id }) {
