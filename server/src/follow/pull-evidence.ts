@@ -1,4 +1,3 @@
-import { commitTrace } from '../domain/history/pull.ts'
 import { isLocalUrl } from '../domain/repositories/repository-url.ts'
 import { forgeOf } from '../forges/index.ts'
 import type { MergeReference } from '../forges/merge-reference.ts'
@@ -11,7 +10,7 @@ import { referenceReader } from './merge-references.ts'
 import { claimHeads } from './merged-heads.ts'
 import { createClaims, type Mention, type PullClaims } from './pull-claims.ts'
 import { readTips } from './pull-tips.ts'
-import { type Copy, claimRebases } from './rebases.ts'
+import { claimRebases } from './rebases.ts'
 import { claimSquashes } from './squashes.ts'
 import type { SyncRun } from './sync-run.ts'
 
@@ -32,53 +31,51 @@ export async function readPullEvidence(
   const forge = forgeOf(repository.forge)
   const readReference = referenceReader(repository)
   const claims = createClaims()
-  const tips = await readTips(run, refs)
   const merges: Mention[] = []
   const titles: Mention[] = []
-  const copies: Copy[] = []
+  const headsOnLine = new Set<string>()
+  let hasOthers = false
 
   // A clone in a folder may lack the refs of the forge. Then only the text that the forge itself writes counts.
-  const hasRefs = refs.count > 0 || !isLocalUrl(repository.url)
+  const hasAllRefs = refs.isComplete && (refs.count > 0 || !isLocalUrl(repository.url))
   const isProven = ({ number, isForgeText }: MergeReference, { committer }: Commit) => {
-    if (refs.headOf(number) === null && reported.has(number)) return true
+    if (refs.headOf(number) !== null) return isForgeText && !forge.keepsPullRefs
+    if (reported.has(number)) return true
     if (!forge.keepsPullRefs) return isForgeText
-    return !hasRefs && (isForgeText || forge.isForgeCommitter(committer))
+    return !hasAllRefs && (isForgeText || forge.isForgeCommitter(committer))
   }
 
   const read = async () => {
     for await (const commit of streamMessages(run.mirror.path, ['--first-parent', ...revisions(from, run.tip)])) {
       const { sha, committedAt, author } = commit
       const [parent = null, ...merged] = commit.parents
+      if (refs.isPullHead(sha)) headsOnLine.add(sha)
       const reference = readReference(commit)
       const number = numberOfHeads(merged, reference, refs)
       if (number !== null) {
         claims.add({ number, proof: 'head', landing: sha, landed: [sha] })
-        continue
-      }
-      if (reference !== null && isProven(reference, commit)) {
+      } else if (reference !== null && isProven(reference, commit)) {
         // Older commits replace newer ones, but not those with a better proof.
         const isBetter = claims.claimFor(reference.number)?.proof !== 'head'
         if (isBetter) claims.add({ number: reference.number, proof: 'message', landing: sha, landed: [sha] })
-        continue
-      }
-      if (reference !== null) {
+      } else {
+        if (merged.length === 0) hasOthers = true
+        if (reference === null) continue
         const byForge = forge.isForgeCommitter(commit.committer)
         const mention = { number: reference.number, sha, parent, merged, committedAt, author, byForge }
         if (merged.length > 0) merges.push(mention)
         else titles.push(mention)
       }
-      if (merged.length > 0 || tips.count === 0) continue
-      for (const copied of tips.numbersOf(commitTrace(commit))) {
-        copies.push({ number: copied, landing: sha, committedAt })
-      }
     }
   }
   // Messages that are too large for git's limits prove nothing. The commits read so far are newer than those.
   await withinLimit(read(), () => {})
-  const search = { mirror: run.mirror.path, from, refs, tips, claims, readReference }
+  if (refs.count === 0 || (merges.length === 0 && !hasOthers)) return claims
+  const tips = await readTips(run, refs)
+  const search = { mirror: run.mirror.path, from, refs, tips, claims, readReference, headsOnLine }
   await claimHeads(search, merges)
   await claimSquashes(search, titles)
-  await claimRebases({ mirror: run.mirror, tip: run.tip, tips, claims }, copies)
+  await claimRebases({ mirror: run.mirror, from, to: run.tip, tips, claims })
   return claims
 }
 

@@ -19,8 +19,8 @@ export interface PullTips {
   tipOf(number: number): Tip | undefined
   /** The pull requests whose head commit has this trace, in ascending order. */
   numbersOf(trace: string): readonly number[]
-  /** Whether git could not fetch the commit. */
-  isMissing(sha: string): boolean
+  /** Whether git has the head, here or on the default branch. */
+  hasHead(sha: string | null): boolean
   count: number
 }
 
@@ -42,7 +42,7 @@ export async function readTips({ mirror }: SyncRun, refs: PullRefs): Promise<Pul
   return {
     tipOf: (number) => tips.get(refs.headOf(number) ?? ''),
     numbersOf: (trace) => [numbers.get(trace) ?? []].flat(),
-    isMissing: (sha) => outside.has(sha) && !tips.has(sha),
+    hasHead: (sha) => sha !== null && (tips.has(sha) || !outside.has(sha)),
     count: tips.size,
   }
 }

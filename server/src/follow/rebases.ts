@@ -1,16 +1,29 @@
 import { commitTrace } from '../domain/history/pull.ts'
-import type { Instant } from '../domain/time.ts'
+import type { Commit } from '../git/commit.ts'
 import { streamCommits } from '../git/log.ts'
+import { revisions } from '../git/log-range.ts'
 import type { Mirror } from '../git/mirror.ts'
 import { maxRowLength, missingCommits, readPullRows } from '../git/pull-tips.ts'
+import { withinLimit } from '../git/run.ts'
 import type { PullClaims } from './pull-claims.ts'
 import type { PullTips, Tip } from './pull-tips.ts'
 
+interface RebaseSearch {
+  mirror: Mirror
+  /** The last commit that was read before, and the newest. */
+  from: string | null
+  to: string
+  tips: PullTips
+  claims: PullClaims
+}
+
 /** A commit on the default branch that is a copy of a pull request's head. */
-export interface Copy {
+interface Copy {
   number: number
+  tip: Tip
   landing: string
-  committedAt: Instant
+  /** The commit before the head. */
+  parent: string
 }
 
 interface RowCommit {
@@ -19,47 +32,52 @@ interface RowCommit {
   trace: string
 }
 
-interface RowSearch {
-  mirror: Mirror
-  tip: string
-  tips: PullTips
-  claims: PullClaims
-}
-
 // A copy is made after the original. A head that is newer is a copy of the landing, such as a backport to another branch.
 const maxClockDifferenceMs = 5 * 60_000
-// Each needs its branch from the server. The others are `deployed`.
+// Each needs its branch from the server. Of the older ones, only those of a single commit are found.
 const maxRows = 2_000
 
 /**
  * Finds the pull requests that were rebased: all of their commits are on the default branch, in a row, with the same author, time
- * and title. `copies` are newest first.
+ * and title.
  */
-export async function claimRebases({ mirror, tip, tips, claims }: RowSearch, copies: Copy[]): Promise<void> {
-  const tipOf = ({ number }: Copy) => tips.tipOf(number) as Tip
-  const parentOf = (copy: Copy) => tipOf(copy).parents[0] as string
-  const candidates = copies.toReversed().filter((copy) => {
-    const { parents, committedAt } = tipOf(copy)
-    return parents.length === 1 && committedAt <= copy.committedAt + maxClockDifferenceMs
-  })
-  const outside = await missingCommits(mirror.path, new Set(candidates.map(parentOf)))
-  const longer = candidates.filter((copy) => outside.has(parentOf(copy))).slice(-maxRows)
-  const branches = await readBranches(mirror, new Set(longer.map((copy) => tipOf(copy).sha)))
-  const lines = await readLines(
-    mirror.path,
-    tip,
-    new Map(longer.map((copy) => [copy.landing, branches.get(tipOf(copy).sha)?.length ?? 0])),
-  )
+export async function claimRebases(search: RebaseSearch): Promise<void> {
+  const { mirror, claims } = search
+  const copies = await findCopies(search)
+  const outside = await missingCommits(mirror.path, new Set(copies.map(({ parent }) => parent)))
+  const longer = copies.filter(({ parent }) => outside.has(parent)).slice(-maxRows)
+  const branches = await readBranches(mirror, new Set(longer.map(({ tip }) => tip.sha)))
+  const lengths = new Map(longer.map(({ landing, tip }) => [landing, branches.get(tip.sha)?.length ?? 0]))
+  const lines = await readLines(search, lengths)
   const missing = await missingCommits(mirror.path, new Set([...branches.values()].flat().map(({ sha }) => sha)))
-  // Oldest first: a pull request that was built on another begins where that one ends.
-  for (const copy of candidates) {
-    const { number, landing } = copy
+  for (const { number, tip, landing, parent } of copies) {
     if (claims.claimFor(number) !== undefined || claims.claimOf(landing) !== undefined) continue
-    const landed = outside.has(parentOf(copy))
-      ? landedRow(branches.get(tipOf(copy).sha) ?? [], lines.get(landing) ?? [], missing, claims)
+    const landed = outside.has(parent)
+      ? landedRow(branches.get(tip.sha) ?? [], lines.get(landing) ?? [], missing, claims)
       : [landing]
     if (landed.length > 0) claims.add({ number, proof: 'rebase', landing, landed })
   }
+}
+
+/** Oldest first: a pull request that was built on another begins where that one ends. */
+async function findCopies({ mirror, from, to, tips, claims }: RebaseSearch): Promise<Copy[]> {
+  const copies: Copy[] = []
+  if (tips.count === 0) return copies
+  const find = async () => {
+    for await (const commit of streamCommits(mirror.path, ['--first-parent', '--no-merges', ...revisions(from, to)])) {
+      if (claims.claimOf(commit.sha) !== undefined) continue
+      for (const number of tips.numbersOf(commitTrace(commit))) {
+        const tip = tips.tipOf(number) as Tip
+        const [parent, ...others] = tip.parents
+        const isOlder = tip.committedAt <= commit.committedAt + maxClockDifferenceMs
+        if (parent !== undefined && others.length === 0 && isOlder) {
+          copies.push({ number, tip, landing: commit.sha, parent })
+        }
+      }
+    }
+  }
+  await withinLimit(find(), () => {})
+  return copies.reverse()
 }
 
 /** The copies of the branch's commits, newest first; none if some of them are missing. */
@@ -84,35 +102,40 @@ function landedRow(branch: RowCommit[], line: RowCommit[], missing: Set<string>,
 async function readBranches(mirror: Mirror, heads: Set<string>): Promise<Map<string, RowCommit[]>> {
   const branches = new Map<string, RowCommit[]>()
   await readPullRows(mirror, [...heads], (head, commits) => {
-    const row = commits.map(({ sha, parents, ...commit }) => ({
-      sha,
-      isMerge: parents.length > 1,
-      trace: commitTrace(commit),
-    }))
-    branches.set(head, row)
+    branches.set(head, commits.map(rowCommit))
   })
   return branches
 }
 
-/** For each landing, as many commits of the default branch as asked for, from it backwards. Reads all landings in one pass. */
-async function readLines(mirror: string, tip: string, lengths: Map<string, number>): Promise<Map<string, RowCommit[]>> {
+/** For each landing, as many commits of the default branch as asked for, from it backwards. Reads all of them in one pass. */
+async function readLines(
+  { mirror, to }: RebaseSearch,
+  lengths: Map<string, number>,
+): Promise<Map<string, RowCommit[]>> {
   const lines = new Map<string, RowCommit[]>()
   const unfinished = new Set<string>()
   const wanted = new Set(lengths.keys())
   if (wanted.size === 0) return lines
-  for await (const commit of streamCommits(mirror, ['--first-parent', tip])) {
-    const { sha, parents } = commit
-    if (wanted.delete(sha)) {
-      lines.set(sha, [])
-      unfinished.add(sha)
+  const read = async () => {
+    for await (const commit of streamCommits(mirror.path, ['--first-parent', to])) {
+      if (wanted.delete(commit.sha)) {
+        lines.set(commit.sha, [])
+        unfinished.add(commit.sha)
+      }
+      const row = rowCommit(commit)
+      for (const landing of unfinished) {
+        const line = lines.get(landing) as RowCommit[]
+        line.push(row)
+        const length = Math.min(lengths.get(landing) ?? 0, maxRowLength)
+        if (line.length >= length || row.isMerge) unfinished.delete(landing)
+      }
+      if (wanted.size === 0 && unfinished.size === 0) break
     }
-    const row = unfinished.size === 0 ? null : { sha, isMerge: parents.length > 1, trace: commitTrace(commit) }
-    for (const landing of unfinished) {
-      const line = lines.get(landing) as RowCommit[]
-      line.push(row as RowCommit)
-      if (line.length >= Math.min(lengths.get(landing) ?? 0, maxRowLength) || row?.isMerge) unfinished.delete(landing)
-    }
-    if (wanted.size === 0 && unfinished.size === 0) break
   }
+  await withinLimit(read(), () => {})
   return lines
+}
+
+function rowCommit(commit: Commit): RowCommit {
+  return { sha: commit.sha, isMerge: commit.parents.length > 1, trace: commitTrace(commit) }
 }

@@ -8,7 +8,7 @@ import { type PullTips, type Tip, tipOf } from './pull-tips.ts'
 /** How far a developer's clock may be ahead. A head that is newer than that was committed after the landing. */
 const maxClockDifferenceMs = 24 * 3_600_000
 // Each costs a walk through the history. Real repositories have a handful.
-const maxAncestryChecks = 100
+const maxWalks = 20
 const headsPerLog = 500
 /** How many commits before the ones that are read now are searched for an earlier landing. */
 const maxEarlierCommits = 20_000
@@ -21,6 +21,8 @@ interface SquashSearch {
   tips: PullTips
   claims: PullClaims
   readReference: ReferenceReader
+  /** The heads that are commits of the default branch themselves, as far as these are read now. */
+  headsOnLine: ReadonlySet<string>
 }
 
 interface Squash {
@@ -34,19 +36,19 @@ interface Squash {
  * forge made or that has the author of the head is preferred, then the first.
  */
 export async function claimSquashes(search: SquashSearch, mentions: Mention[]): Promise<void> {
-  const { mirror, refs, tips, claims } = search
+  const { mirror, refs, tips, claims, headsOnLine } = search
   const open = mentions.filter(({ number }) => refs.headOf(number) !== null && claims.claimFor(number) === undefined)
   const landedTips = await readLandedTips(search, open)
   const found = new Map<number, Squash>()
-  let ancestryChecks = 0
+  let walks = 0
   for (const [number, ofNumber] of Map.groupBy(open, ({ number }) => number)) {
     const outside = tips.tipOf(number)
     const tip = outside ?? landedTips.get(refs.headOf(number) as string)
     const mention = tip === undefined ? undefined : bestOf(ofNumber, tip)
     if (tip === undefined || mention === undefined) continue
-    if (outside === undefined && mention.sha !== tip.sha) {
-      // The head is part of the default branch. If a merge brought it before, this commit only mentions the pull request.
-      if (++ancestryChecks > maxAncestryChecks || (await isMergedInto(mirror, tip.sha, mention.sha))) continue
+    if (outside === undefined && mention.sha !== tip.sha && !headsOnLine.has(tip.sha)) {
+      // A merge brought the head to the default branch. If that was before, this commit only mentions the pull request.
+      if (++walks > maxWalks || (await isMergedInto(mirror, tip.sha, mention.sha))) continue
     }
     found.set(number, { mention, tip })
   }
@@ -74,7 +76,7 @@ function rankOf({ author, byForge }: Mention, tip: Tip): number {
 /** The heads that the default branch contains although no merge brought them. */
 async function readLandedTips({ mirror, refs, tips }: SquashSearch, mentions: Mention[]): Promise<Map<string, Tip>> {
   const numbers = new Set(mentions.map(({ number }) => number).filter((number) => tips.tipOf(number) === undefined))
-  const heads = [...numbers].map((number) => refs.headOf(number) as string).filter((head) => !tips.isMissing(head))
+  const heads = [...numbers].map((number) => refs.headOf(number) as string).filter(tips.hasHead)
   const found = new Map<string, Tip>()
   for (let start = 0; start < heads.length; start += headsPerLog) {
     const part = await readCommits(mirror, ['--no-walk=unsorted', ...heads.slice(start, start + headsPerLog)])

@@ -27,7 +27,14 @@ export function mention(number: number | null): MergeReference | null {
 }
 
 // How bots and people start the subject of a merge commit: bors and homu, Bitcoin's merge script.
-const handMerges = ['Merge #', 'Auto merge of #', 'Rollup merge of #', 'Merge PR #', 'Merge pull request #']
+const handMerges = [
+  'Merge #',
+  'Auto merge of #',
+  'Rollup merge of #',
+  'Merge PR #',
+  'Merge pull request #',
+  'Merged pull request #',
+]
 
 /** The first number in the subject of a merge commit that a bot or a person made, such as `Auto merge of #7 - …`. */
 export function numberInHandMerge({ parents, subject }: ReferencingCommit): number | null {

@@ -4,6 +4,8 @@ import { gitOutput, withinLimit } from './run.ts'
 /** The pull request heads that a remote publishes. */
 export interface PullRefs {
   readonly count: number
+  /** Whether no ref was left out because of a limit. */
+  readonly isComplete: boolean
   /** Whether the commit is the head of a pull request. */
   isPullHead(sha: string): boolean
   /** The pull requests with this head, in ascending order. */
@@ -21,18 +23,20 @@ const timeoutMs = 2 * 60_000
 
 /**
  * Lists the pull request heads with one `ls-remote`. In the pattern, such as `refs/pull/*\/head`, `*` stands for the number.
- * Refs beyond the limits are left out: their pull requests are then unknown, and nothing is recorded as their merge.
+ * Refs beyond the limits are left out.
  */
 export async function readPullRefs(remote: Remote, pattern: string): Promise<PullRefs> {
   const heads = new Map<number, string>()
   const [before = '', after = ''] = pattern.split('*')
+  let isComplete = true
   const read = async () => {
     await withRemoteAccess(remote, 'ls-remote', async ({ url, env }) => {
       const args = ['ls-remote', '--quiet', '--refs', '--end-of-options', url, pattern]
       let bytes = 0
       for await (const line of linesOf(gitOutput(args, { env, timeoutMs }))) {
         bytes += line.length + 1
-        if (heads.size >= maxRefs || bytes > maxOutputBytes) break
+        isComplete = heads.size < maxRefs && bytes <= maxOutputBytes
+        if (!isComplete) break
         const [sha = '', ref = ''] = line.split('\t')
         if (!ref.startsWith(before) || !ref.endsWith(after)) continue
         const number = ref.slice(before.length, ref.length - after.length)
@@ -40,8 +44,10 @@ export async function readPullRefs(remote: Remote, pattern: string): Promise<Pul
       }
     })
   }
-  await withinLimit(read(), () => {})
-  return pullRefsOf(heads)
+  await withinLimit(read(), () => {
+    isComplete = false
+  })
+  return pullRefsOf(heads, isComplete)
 }
 
 /** Lists them when they are first needed, and once. */
@@ -53,7 +59,7 @@ export function lazyPullRefs(remote: Remote, pattern: string): () => Promise<Pul
   }
 }
 
-export function pullRefsOf(heads: ReadonlyMap<number, string>): PullRefs {
+function pullRefsOf(heads: ReadonlyMap<number, string>, isComplete: boolean): PullRefs {
   // A number, or a list for the few heads that several pull requests share.
   const numbers = new Map<string, number | number[]>()
   for (const [number, sha] of heads) {
@@ -62,6 +68,7 @@ export function pullRefsOf(heads: ReadonlyMap<number, string>): PullRefs {
   }
   return {
     count: heads.size,
+    isComplete,
     isPullHead: (sha) => numbers.has(sha),
     numbersOf: (sha) => [numbers.get(sha) ?? []].flat(),
     headOf: (number) => heads.get(number) ?? null,

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decode } from './bytes.ts'
 import type { Commit } from './commit.ts'
@@ -16,21 +16,28 @@ const maxTips = 300_000
 const tipsPerFetch = 10_000
 const tipsPerLog = 500
 const fetchTimeoutMs = 5 * 60_000
-/** How much a failing server, or hostile commits, can cost: each failed git command counts. */
-const maxFailures = 60
+// How much a failing server, one that ignores the filter, or hostile commits can cost. The rest stays unproven.
+const maxFailures = 30
+const maxTotalMs = 15 * 60_000
 /** A longer row of rebased commits is not recognised. */
 export const maxRowLength = 250
-// With commits that have merged the default branch, each can bring some thousand more.
-const rowsPerFetch = 20
+// A branch that has merged the default branch brings thousands of commits.
+const rowsPerFetch = 50
 
 /** Fetches these commits alone, without their files where the server supports that. Calls `onTip` with each that exists. */
 export async function readPullTips(mirror: Mirror, shas: string[], onTip: (tip: Commit) => void): Promise<void> {
   const [first] = shas
   if (first === undefined) return
   const tips: Mirror = { ...mirror, path: join(mirror.path, 'pull-tips'), sizeLimit: maxTipBytes }
-  await ensureMirror(tips, first)
+  await ensureTips(tips, first)
   const wanted = await missingCommits(tips.path, shas.slice(0, maxTips))
-  await inParts([...wanted], tipsPerFetch, (part) => fetchAlone(tips, part, 1))
+  for (const sha of await readSkipped(tips.path)) wanted.delete(sha)
+  await inParts(
+    [...wanted],
+    tipsPerFetch,
+    (part) => fetchAlone(tips, part, 1),
+    (sha) => skip(tips.path, sha),
+  )
   const missing = await missingCommits(tips.path, shas)
   const found = shas.filter((sha) => !missing.has(sha))
   await inParts(found, tipsPerLog, async (part) => {
@@ -46,9 +53,10 @@ export async function readPullRows(
 ): Promise<void> {
   const [first] = heads
   if (first === undefined) return
-  const folder = await mkdtemp(join(mirror.path, 'pull-rows-'))
+  const rows: Mirror = { ...mirror, path: join(mirror.path, 'pull-rows'), sizeLimit: maxTipBytes }
+  // Left behind if the process was killed.
+  await rm(rows.path, { recursive: true, force: true })
   try {
-    const rows: Mirror = { ...mirror, path: join(folder, 'git'), sizeLimit: maxTipBytes }
     await ensureMirror(rows, first)
     await inParts(heads, rowsPerFetch, async (part) => {
       await fetchAlone(rows, part, maxRowLength + 1)
@@ -57,12 +65,30 @@ export async function readPullRows(
       for (const head of part) onRow(head, [...firstParents(commits, head)])
     })
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await rm(rows.path, { recursive: true, force: true })
   }
 }
 
 function* firstParents(commits: Map<string, Commit>, head: string): Generator<Commit> {
   for (let commit = commits.get(head); commit !== undefined; commit = commits.get(commit.parents[0] ?? '')) yield commit
+}
+
+async function ensureTips(tips: Mirror, head: string): Promise<void> {
+  const settings = await readFile(join(tips.path, 'config'), 'latin1').catch(() => '')
+  // The process was killed during a fetch, and git would start a fetch of its own for each missing file.
+  if (settings.includes('partialclonefilter')) await rm(tips.path, { recursive: true })
+  await ensureMirror(tips, head)
+}
+
+// A commit that cannot be fetched on its own exceeds a limit, or is gone. It must not cost as much again with every sync.
+const skippedFile = 'skipped'
+
+async function readSkipped(path: string): Promise<string[]> {
+  return (await readFile(join(path, skippedFile), 'latin1').catch(() => '')).split('\n')
+}
+
+async function skip(path: string, sha: string): Promise<void> {
+  await appendFile(join(path, skippedFile), `${sha}\n`)
 }
 
 /** Those of the commits that the repository does not have. */
@@ -81,8 +107,7 @@ export async function keptCommits(mirror: string): Promise<string[]> {
 
 /** Fetches the commits, and as many before each as the depth says. */
 async function fetchAlone(target: Mirror, shas: string[], depth: number): Promise<void> {
-  if (await isTooLarge(target))
-    throw new GitLimitError('fetch', `the heads of pull requests exceed ${maxTipBytes} bytes`)
+  if (await isTooLarge(target)) throw tooManyBytes()
   const settings = await readFile(join(target.path, 'config'))
   const tooLarge = new AbortController()
   const sizeCheck = setInterval(async () => {
@@ -99,12 +124,28 @@ async function fetchAlone(target: Mirror, shas: string[], depth: number): Promis
         signal: tooLarge.signal,
       }),
     )
+  } catch (error) {
+    await removeUnfinished(target.path)
+    if (tooLarge.signal.aborted) throw tooManyBytes()
+    throw error
   } finally {
     clearInterval(sizeCheck)
     // git has noted that the remote has the missing files. It would then start a fetch of its own for each of them.
     await writeFile(join(target.path, 'config'), settings)
     // The boundary would be sent to the server with each fetch, and git would hide the parents of every tip.
     if (depth === 1) await rm(join(target.path, 'shallow'), { force: true })
+  }
+}
+
+function tooManyBytes(): GitLimitError {
+  return new GitLimitError('fetch', `the heads of pull requests exceed ${maxTipBytes} bytes`)
+}
+
+/** Removes what a killed git left: its locks would stop the next fetch, and its files would count. */
+async function removeUnfinished(path: string): Promise<void> {
+  for (const folder of [path, join(path, 'objects'), join(path, 'objects', 'pack')]) {
+    const files = (await readdir(folder)).filter((file) => file.endsWith('.lock') || file.startsWith('tmp_'))
+    for (const file of files) await rm(join(folder, file), { recursive: true, force: true })
   }
 }
 
@@ -122,21 +163,31 @@ function fetchCommand(url: string, { allowLocal }: Remote, depth: number): strin
  * Works on the items in parts. A part that fails is split, so that one hostile or missing commit costs no other. Without a
  * connection, everything fails, and the next sync tries again.
  */
-async function inParts(items: string[], size: number, work: (part: string[]) => Promise<void>): Promise<void> {
+async function inParts(
+  items: string[],
+  size: number,
+  work: (part: string[]) => Promise<void>,
+  onFailed: (item: string) => Promise<void> = async () => {},
+): Promise<void> {
   let failures = 0
+  const deadline = performance.now() + maxTotalMs
+  const isOver = () => failures > maxFailures || performance.now() > deadline
   const attempt = async (part: string[]): Promise<void> => {
     try {
       await work(part)
     } catch (error) {
       if (!(error instanceof GitError)) throw error
       if (error.failure === 'connection' && !(error instanceof GitLimitError)) throw error
-      if (++failures > maxFailures || part.length === 1) return
+      const [only] = part
+      if (part.length === 1 && only !== undefined) await onFailed(only)
+      failures++
+      if (isOver() || part.length === 1) return
       const half = Math.ceil(part.length / 2)
       await attempt(part.slice(0, half))
       await attempt(part.slice(half))
     }
   }
-  for (let start = 0; start < items.length && failures <= maxFailures; start += size) {
+  for (let start = 0; start < items.length && !isOver(); start += size) {
     await attempt(items.slice(start, start + size))
   }
 }

@@ -232,7 +232,7 @@ onEachEngine('Proof of pull requests from git alone', (engine) => {
     ])
   })
 
-  test('a pull request of which only the newest commit was copied is not recorded as merged', async () => {
+  test('a pull request is not recorded as merged if only its newest commit was copied', async () => {
     let copy = ''
     const { summary } = await backfill((git) => {
       commitPull(git, 7, ['one', 'two'])
