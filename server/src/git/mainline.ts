@@ -46,7 +46,8 @@ export async function alignMainline(
   // If messages are too large to be searched, the first parents are the default branch.
   const crossings = await withinLimit(findCrossings(walk, since, aligned === null ? null : since), () => [])
   for (const { merge, parents } of crossings) {
-    await git(['replace', '--graft', '--force', merge, ...parents], { mirror })
+    // A hostile merge that git cannot copy within its limits keeps its parents.
+    await withinLimit(git(['replace', '--graft', '--force', merge, ...parents], { mirror }), () => null)
   }
   await git(['update-ref', alignedRef, tip], { mirror })
 }
