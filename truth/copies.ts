@@ -22,7 +22,8 @@ interface Side {
   parents: string[]
 }
 
-const dayMs = 86_400_000
+// A copy is made after the original. A newer head is a copy of the landing, such as a backport to another branch.
+const maxClockDifferenceMs = 5 * 60_000
 const maxPullCommits = 500
 
 /** Looks for the commits of every pull request on the line, by author, author date and subject. */
@@ -50,7 +51,7 @@ export async function findCopies(clone: Clone, line: LineCommit[], heads: Heads,
         block.length === wanted.size &&
         block.every(({ others }) => others.length === 0) &&
         new Set(block.map(traceOf)).isSupersetOf(wanted)
-      if (!isWhole || committedAt > landing.committedAt + dayMs) continue
+      if (!isWhole || committedAt > landing.committedAt + maxClockDifferenceMs) continue
       const rebase = { number, landing: landing.sha, commits: block.map((each) => each.sha) }
       for (const each of rebase.commits) copies.of.set(each, [...(copies.of.get(each) ?? []), rebase])
     }

@@ -20,12 +20,9 @@ export interface Decision {
   reason: string
   /** `owner/project` of the merged branch, if pull requests decided: what was merged is the repository itself, or is not. */
   proven: string | null
-  /** The commits of both sides, if the decision is unknown. */
-  doubtful: string[]
 }
 
 interface Side {
-  commits: string[]
   committers: Set<string>
   /** Pull requests that provably landed on this side. */
   verified: number
@@ -49,7 +46,6 @@ export async function decide(clone: Clone, merge: Commit, judge: Judge): Promise
     side,
     reason,
     proven: null,
-    doubtful: [],
   })
   if (first === undefined || second === undefined || merge.parents.length > 2) return is('first', 'not a merge of two')
   if (judge.heads.numbersOf.has(second)) return is('first', 'the second parent is the head of a pull request')
@@ -64,7 +60,6 @@ export async function decide(clone: Clone, merge: Commit, judge: Judge): Promise
   return {
     ...is(found.side, found.reason),
     proven: landings === null || found.side === 'unknown' ? null : branch.project,
-    doubtful: found.side === 'unknown' ? [merge.sha, ...a.commits, ...b.commits] : [],
   }
 }
 
@@ -105,10 +100,9 @@ function byMessage(merge: Commit, branch: MergedBranch, judge: Judge, a: Side, b
 
 /** The first-parent chain of one parent, as far as the other one does not contain it. */
 async function readSide(clone: Clone, from: string, other: string, judge: Judge): Promise<Side> {
-  const side: Side = { commits: [], committers: new Set(), verified: 0, marked: 0 }
+  const side: Side = { committers: new Set(), verified: 0, marked: 0 }
   const revisions = ['--first-parent', `--max-count=${maxSideCommits}`, from, `^${other}`]
   for await (const commit of readCommits(clone, revisions)) {
-    side.commits.push(commit.sha)
     side.committers.add(commit.committer.email)
     if (isVerified(commit, judge)) side.verified++
     if (isForgeMerge(commit)) side.marked++

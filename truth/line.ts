@@ -47,6 +47,7 @@ async function readOnce(clone: Clone, tip: string, forge: string, judge: Judge):
   }
   let from: string | null = tip
   while (from !== null) from = await readUntilCrossing(clone, from, { forge, judge, line, onDecision })
+  await markUnknown(clone, judge, line)
   line.commits.reverse()
   line.former = new Set([...votes].filter(([, count]) => count > 0).map(([project]) => project))
   return line
@@ -65,10 +66,7 @@ async function readUntilCrossing(clone: Clone, from: string, reading: Reading): 
   for await (const commit of readCommits(clone, ['--first-parent', from])) {
     const decision = await decide(clone, commit, judge)
     onDecision(decision)
-    if (decision.side === 'unknown') {
-      line.undecided.push(decision)
-      for (const sha of decision.doubtful) line.unknown.add(sha)
-    }
+    if (decision.side === 'unknown') line.undecided.push(decision)
     const at = decision.side === 'second' ? 1 : 0
     line.commits.push(onLine(commit, at, forge))
     if (at === 0) continue
@@ -76,6 +74,48 @@ async function readUntilCrossing(clone: Clone, from: string, reading: Reading): 
     return commit.parents[1] ?? null
   }
   return null
+}
+
+/**
+ * Follows the other parent of each undecided merge to where it meets the line. What lies between, on both sides, is
+ * unknown. The commits of the line are still newest first.
+ */
+async function markUnknown(clone: Clone, judge: Judge, line: Line): Promise<void> {
+  const places = new Map(line.commits.map(({ sha }, place) => [sha, place]))
+  const walked = new Set<string>()
+  const starts = line.undecided.map(({ merge }) => merge)
+  for (const start of starts) {
+    const { others } = line.commits[places.get(start) as number] as LineCommit
+    const meeting = await walkToLine(clone, judge, others, { places, walked })
+    const until = meeting === null ? line.commits.length : (places.get(meeting) as number)
+    for (const { sha } of line.commits.slice(places.get(start), until)) line.unknown.add(sha)
+  }
+  for (const sha of walked) line.unknown.add(sha)
+}
+
+/** The first commit of the line that the default branch reaches if it continues at one of these; null if none. */
+async function walkToLine(
+  clone: Clone,
+  judge: Judge,
+  from: string[],
+  { places, walked }: { places: Map<string, number>; walked: Set<string> },
+): Promise<string | null> {
+  let oldest: string | null = null
+  const open = [...from]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for await (const commit of readCommits(clone, ['--first-parent', next])) {
+      if (places.has(commit.sha)) {
+        if ((places.get(oldest ?? '') ?? -1) < (places.get(commit.sha) as number)) oldest = commit.sha
+        break
+      }
+      if (walked.has(commit.sha)) break
+      walked.add(commit.sha)
+      const { side } = await decide(clone, commit, judge)
+      if (side !== 'first') open.push(commit.parents[1] as string)
+      if (side === 'second') break
+    }
+  }
+  return oldest
 }
 
 function onLine({ parents, message, ...commit }: Commit, at: number, forge: string): LineCommit {

@@ -54,8 +54,19 @@ export async function backfill(folder: string, clone: string, options: BackfillO
   }
 }
 
+// In megabytes. With a folder, git also packs the objects on this machine, which the forge does otherwise.
+const gitMemoryLimit = '2048'
+const repositorySizeLimit = '20000'
+
 function environment(folder: string): NodeJS.ProcessEnv {
-  return { ...process.env, DATABASE_URL: `sqlite:${join(folder, 'truth.db')}`, DATA_DIR: folder, LOG_LEVEL: 'error' }
+  return {
+    GIT_MEMORY_LIMIT: gitMemoryLimit,
+    REPOSITORY_SIZE_LIMIT: repositorySizeLimit,
+    ...process.env,
+    DATABASE_URL: `sqlite:${join(folder, 'truth.db')}`,
+    DATA_DIR: folder,
+    LOG_LEVEL: 'error',
+  }
 }
 
 export interface Texts {
