@@ -248,7 +248,7 @@ export interface HistoryEntryDetails {
   patch: string | null
   /** The key that recorded the entry through the API; null for entries from git, the CLI or an import. */
   key_id: number | null
-  /** Hidden characters in the prompt's text; null if the text is unavailable or the texts exceed 4 MiB. */
+  /** Hidden characters in the prompt's text; null if the text is unavailable or a text exceeds 2 MiB. */
   hidden_characters: {
     /** Whether the prompt's text contains hidden characters after the change. */
     present: boolean

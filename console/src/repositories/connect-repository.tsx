@@ -17,7 +17,7 @@ const emptyForm = {
   path: 'prompts/**/*.md',
   token: '',
   ssh_key: '',
-  similarity: '100',
+  similarity: '50',
 }
 
 const labels = {

@@ -70,6 +70,15 @@ function describeProgress({ commits, reachedAt, share }: BackfillProgress): stri
   return `${bar(share)} ${Math.floor(share * 100)}%, ${formatCount(commits, 'commit')} up to ${date}`
 }
 
+/** Fails if the repository has been read and has commits, but no prompts, so that scripts notice a wrong path. */
+export function requirePrompts({ repository, prompts }: ConnectedRepository): void {
+  const { id, tip, lastSyncAt } = repository
+  if (prompts.length > 0 || tip === null || lastSyncAt === null) return
+  throw new Error(
+    `Repository ${id} is connected without prompts. If the path is wrong, run 'promptledger repo disconnect ${id}' and connect it again.`,
+  )
+}
+
 function deployKeyFrom({ sshKeyEnv, generateSshKey, sshHostKey }: ConnectOptions): NewDeployKey | null {
   const privateKey = secretFrom(sshKeyEnv)
   if (privateKey !== null || generateSshKey) return { privateKey, hostKey: sshHostKey ?? null }

@@ -1,13 +1,19 @@
 import { type Command, Option } from 'commander'
 import { operator } from '../domain/access/audit.ts'
 import type { Delivery } from '../domain/repositories/delivery.ts'
-import { forgeNames } from '../domain/repositories/repository.ts'
+import { defaultSimilarity, forgeNames } from '../domain/repositories/repository.ts'
 import { toConnectedBody, toDeliveryBody, toRepositoryBody, toRotatedSecretBody } from '../http/repositories/body.ts'
 import { integerArgument, overlapOption } from './arguments.ts'
 import { deliveryOrFail, organisationOrFail, repositoryOrFail } from './lookup.ts'
 import { formatCount, print, printWarnings, table } from './output.ts'
 import { repoAuditCommand } from './repo-audit.ts'
-import { type ConnectOptions, connectedJson, connectWithProgress, describeConnected } from './repo-connect.ts'
+import {
+  type ConnectOptions,
+  connectedJson,
+  connectWithProgress,
+  describeConnected,
+  requirePrompts,
+} from './repo-connect.ts'
 import { repoListCommand } from './repo-list.ts'
 import { allowHttpOption, repoUpdateCommands } from './repo-update.ts'
 import { openRepositoryService, publicUrl } from './repository-service.ts'
@@ -39,7 +45,7 @@ export function repoCommands(program: Command): void {
       '--similarity <percent>',
       'minimum similarity for a file that was moved and edited to keep its prompt',
       integerArgument,
-      100,
+      defaultSimilarity,
     )
     .action((options: ConnectOptions, command: Command) =>
       withStore(async (store, config) => {
@@ -49,6 +55,8 @@ export function repoCommands(program: Command): void {
         printWarnings(connected.warnings)
         const body = toConnectedBody(connected, publicUrl(config), Date.now())
         print(command, connectedJson(body), describeConnected(body, connected.backfillError))
+        // Last, because the secret is not shown again.
+        requirePrompts(connected)
       }),
     )
 

@@ -4,6 +4,7 @@ import type { Repository } from '../domain/repositories/repository.ts'
 import type { BackfillOptions, ConnectedRepository } from '../domain/repositories/repository-service.ts'
 import { readHeader } from '../git/log.ts'
 import type { Connected } from './connect.ts'
+import { emptyMatchWarnings } from './empty-match.ts'
 import type { OnCommits } from './record-commits.ts'
 import { mirrorOf, type SyncContext } from './sync-context.ts'
 import { syncWithLease, type Worker } from './worker.ts'
@@ -20,13 +21,14 @@ export async function backfill(
     ? await backfillInWorker(context, worker, lease, options)
     : await backfillHere(context, lease, options)
   const repository = (await store.repositories.find(lease.repository.id)) as Repository
+  const prompts = await store.facts.prompts(repository)
   return {
     repository,
     secret,
-    prompts: await store.facts.prompts(repository),
+    prompts,
     entryCount: await store.facts.countEntries(repository),
     backfillError,
-    warnings,
+    warnings: [...warnings, ...(await emptyMatchWarnings(context, repository, prompts.length))],
   }
 }
 

@@ -41,6 +41,8 @@ export interface RecordedCommits {
   promptAt: PromptPaths['promptAt']
   /** The paths that became prompts. */
   addedPaths: string[]
+  /** Whether older commits are missing because the remote is shallow. */
+  incomplete: boolean
 }
 
 interface CommitEdits {
@@ -61,7 +63,7 @@ export async function recordCommits(
   const { context, lease, mirror, branch, tip } = run
   const paths = trackPaths(knownPaths)
   const addedPaths: string[] = []
-  if (from === tip) return { promptAt: paths.promptAt, addedPaths }
+  if (from === tip) return { promptAt: paths.promptAt, addedPaths, incomplete: lease.repository.incomplete }
   const boundary = await readShallowBoundary(mirror.path)
   const pushers = await findPushers(run, from)
   const pullOf = new Map([...pulls.values()].flatMap(({ number, landed }) => landed.map((sha) => [sha, number])))
@@ -121,7 +123,7 @@ export async function recordCommits(
     if (batch.length >= batchSize || size >= batchSize || messageLength >= maxMessageLengthPerBatch) await flush()
   }
   await flush()
-  return { promptAt: paths.promptAt, addedPaths }
+  return { promptAt: paths.promptAt, addedPaths, incomplete: boundary.size > 0 }
 }
 
 async function storeBatch(

@@ -19,6 +19,7 @@ export async function recordFindings(run: SyncRun, found: PullFindings, commits:
   await facts.apply(lease, {
     defaultBranch: run.branch,
     tip: run.tip,
+    incomplete: commits.incomplete,
     ...(webUrl ? { webUrl } : {}),
     edits,
     pulls,

@@ -3,6 +3,7 @@ import type { RepositoryService } from '../domain/repositories/repository-servic
 import { backfill } from './backfill.ts'
 import { connectRepository, createConnectLimit, rotateSecret } from './connect.ts'
 import { readContents } from './contents.ts'
+import { readEarliestText } from './earliest-text.ts'
 import { createInbox } from './inbox.ts'
 import { receiveDelivery } from './receive-delivery.ts'
 import { createRejectedDeliveries } from './rejected-deliveries.ts'
@@ -53,6 +54,7 @@ export function createRepositoryService(context: SyncContext, worker: Worker): R
     },
     rotateSecret: (repository, overlapMs, by) => rotateSecret(context, repository, overlapMs, by),
     contents: (entry) => readContents(context, entry),
+    earliestText: (prompt, at) => readEarliestText(context, prompt, at),
     flush: rejected.flush,
   }
 }

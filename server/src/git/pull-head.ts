@@ -76,10 +76,15 @@ async function newestAuthors(
     ...options,
     isKnown: wanted.has.bind(wanted),
   })) {
-    for (const { path } of commit.files) if (wanted.delete(path)) authors.set(path, commit.author)
+    for (const path of touchedPaths(commit)) if (wanted.delete(path)) authors.set(path, commit.author)
     if (wanted.size === 0) break
   }
   return authors
+}
+
+/** A commit that moves a file also touches its old path: if later edits hide the move, the whole looks like a deletion there. */
+function touchedPaths({ files }: Commit): string[] {
+  return files.flatMap(({ oldPath, path }) => (oldPath === null || oldPath === path ? [path] : [path, oldPath]))
 }
 
 // Commits on no merged side. Infinity wins over every index in `claim`.
@@ -109,7 +114,7 @@ export async function sideAuthors(
     ...options,
     isKnown,
   })) {
-    const { sha, files, author } = commit
+    const { sha, author } = commit
     const [parent, ...merged] = commit.parents
     const side = authorsByMerge.has(sha) ? mainline : (sideOf.get(sha) ?? mainline)
     sideOf.delete(sha)
@@ -118,7 +123,8 @@ export async function sideAuthors(
     for (const other of merged) claim(other, joined)
     const merge = merged.length > 0 ? undefined : sides[side]
     if (merge === undefined) continue
-    for (const { path } of files) if (wanted.get(merge)?.delete(path)) authorsByMerge.get(merge)?.set(path, author)
+    const [paths, authors] = [wanted.get(merge), authorsByMerge.get(merge)]
+    for (const path of touchedPaths(commit)) if (paths?.delete(path)) authors?.set(path, author)
   }
   return authorsByMerge
 }

@@ -97,6 +97,7 @@ function withWorkerProcess(repositories: RepositoryService, worker: WorkerProces
     connect: (connection, by, options) => worker.call('connect', connection, by, options),
     update: (repository, update, by) => worker.call('update', repository, update, by),
     // An entry without a repository has no texts in git, so it must not start the process.
+    earliestText: (prompt, at) => worker.call('earliestText', prompt, at),
     contents: (entry) => (entry.repositoryId === null ? repositories.contents(entry) : worker.call('contents', entry)),
   }
 }

@@ -200,6 +200,20 @@ onEachEngine('The repo commands', (engine) => {
     assert.deepEqual([back.id, back.prompts, back.entries], [id, prompts, 5])
   })
 
+  test('connecting a repository without a matching file prints the nearest matches and exits with 1', async () => {
+    const git = createRemote()
+    const [args, path] = [connectArguments(git).slice(0, -1), 'Prompts/*.md']
+    const { code, stdout, stderr } = await run([...args, path, '--json'])
+    assert.equal(code, 1)
+    const [warning, error] = stderr.split('\n')
+    const nearest = 'Upper and lower case matter: prompts/*.md would match 2 files.'
+    assert.equal(warning, `Warning: No file of the default branch matches ${path}. ${nearest}`)
+    const connected = JSON.parse(stdout) as Connected
+    assert.match(error ?? '', new RegExp(`^promptledger: Repository ${connected.id} is connected without prompts\\.`))
+    assert.deepEqual(connected.prompts, [])
+    assert.ok(connected.webhook_secret.length > 0, 'the repository is connected, and its secret is shown only now')
+  })
+
   test('a deploy key is read from an environment variable or generated, and its public half is printed', {
     skip: noSshd,
   }, async () => {

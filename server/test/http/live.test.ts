@@ -10,6 +10,8 @@ interface Live {
   entry: Entry
   path: string | null
   content: string | null
+  content_state: string
+  incomplete: boolean
 }
 
 onEachEngine('The live version of a prompt', (engine) => {
@@ -49,7 +51,17 @@ onEachEngine('The live version of a prompt', (engine) => {
       ['9999-12-31T23:59:59Z', 3, 'prompts/q.md', null],
     ]
     for (const [at, i, path, content] of times) {
-      assert.deepEqual(await liveAt(scenario, id, at), { entry: entries[i], path, content }, at)
+      assert.deepEqual(
+        await liveAt(scenario, id, at),
+        {
+          entry: entries[i],
+          path,
+          content,
+          content_state: content === null ? 'absent' : 'available',
+          incomplete: false,
+        },
+        at,
+      )
     }
     const now = await getLive(scenario, id, '')
     assertMatchesSchema(liveSchema, now)

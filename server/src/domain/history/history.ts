@@ -55,6 +55,8 @@ export interface HistoryStore {
   find(prompt: Prompt, id: number): Promise<EntryDetails | null>
   /** The change that was live at `at`: the last one on the default branch by then, unless it had been orphaned. */
   live(prompt: Prompt, at: Instant, now: Instant): Promise<EntryDetails | null>
+  /** The first change on the default branch. */
+  firstLanded(prompt: Prompt): Promise<EntryDetails | null>
   /** The changes that reached the default branch, by a direct commit or a pull request. The newest on the branch comes first. */
   liveChanges(prompt: Prompt, request: PageRequest, now: Instant): Promise<LiveChanges>
   /** Up to two changes per prompt: the newest that went live and the one before it. */

@@ -23,6 +23,8 @@ export interface RepositoryService {
   rotateSecret(repository: Repository, overlapMs: number, by: Actor): Promise<RotatedSecret>
   /** The texts before and after a change, from git. */
   contents(entry: EntryDetails): Promise<Contents>
+  /** The text of a prompt before its first recorded change; null unless the repository's older history is missing. */
+  earliestText(prompt: Prompt, at: Instant): Promise<EarliestText | null>
   /** Stores counts of rejected webhook requests that are still only in memory. */
   flush(): Promise<void>
 }
@@ -122,9 +124,23 @@ export function tooManyConnects(limit: number): DomainError {
   return new DomainError('conflict', message)
 }
 
-/** Null for a text that does not exist, or that git no longer has. */
+export const textStates = ['available', 'absent', 'too_large', 'unavailable'] as const
+
+/** Why a text is null: the file did not exist, its text exceeds the limit, or git does not have it. */
+export type TextState = (typeof textStates)[number]
+
+export interface EarliestText {
+  path: string
+  text: string | null
+  state: TextState
+}
+
+/** The texts are null unless their state is `available`. */
 export interface Contents {
   before: string | null
   after: string | null
+  beforeState: TextState
+  afterState: TextState
+  /** Null if a text that it needs is, or if it exceeds the limit. */
   patch: string | null
 }

@@ -149,6 +149,9 @@ export function validPathPattern(text: string): string {
   return text
 }
 
+/** The similarity, in percent, at which git itself takes a new file for a moved one. */
+export const defaultSimilarity = 50
+
 export function validSimilarity(value: number): number {
   if (!Number.isInteger(value) || value < 1 || value > 100) {
     throw invalidField('similarity', 'must be a whole number from 1 to 100')

@@ -1,5 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts'
-import { forgeNames } from '../../domain/repositories/repository.ts'
+import { defaultSimilarity, forgeNames } from '../../domain/repositories/repository.ts'
 
 const textOrNull = { type: ['string', 'null'] } as const
 
@@ -35,8 +35,10 @@ export const newRepositorySchema = {
       type: 'integer',
       minimum: 1,
       maximum: 100,
-      default: 100,
-      description: 'The minimum similarity, in percent, for a file that was moved and edited to keep its prompt',
+      default: defaultSimilarity,
+      description:
+        'The minimum similarity, in percent, for a file that was moved and edited to keep its prompt. At 100, only files ' +
+        'that are moved without edits do',
     },
   },
   examples: [{ forge: 'github', url: 'https://github.com/acme/prompts.git', path: 'prompts/**/*.md' }],

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { pageOffset } from '../../domain/page.ts'
-import type { Repository } from '../../domain/repositories/repository.ts'
+import { defaultSimilarity, type Repository } from '../../domain/repositories/repository.ts'
 import { alreadyConnected, repositoryBusy } from '../../domain/repositories/repository-service.ts'
 import { hour } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
@@ -98,7 +98,7 @@ export function repositoryRoutes(context: Context) {
         config,
       },
       async (request, reply) => {
-        const { forge, url, path, token = null, similarity = 100 } = request.body as NewRepositoryBody
+        const { forge, url, path, token = null, similarity = defaultSimilarity } = request.body as NewRepositoryBody
         const { organisationId } = request.access
         const deployKey = requestedDeployKey(request.body as NewRepositoryBody)
         const connection = { organisationId, forge, url, path, token, deployKey, similarity, secret: null }

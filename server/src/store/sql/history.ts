@@ -164,6 +164,12 @@ export function sqlHistory(database: Database): HistoryStore {
       return prompts.map(({ id }) => (rowsByPrompt.get(id) ?? []).slice(0, 2).map(toLiveChange))
     },
 
+    async firstLanded({ organisationId, id }) {
+      const sql = `select ${detailColumns} from history_entries
+        where organisation_id = ? and prompt_id = ? and seq is not null and orphaned_at is null order by seq limit 1`
+      return firstOrNull(await database.rows(sql, [organisationId, id]), toDetails)
+    },
+
     async live(prompt, at, now) {
       const spans = liveSpans(liveEntriesOf(prompt), now)
       const rows = await database.rows(
