@@ -21,7 +21,6 @@ export async function alignDefaultBranch(
     return {
       branch,
       places: [url, webUrl].flatMap((each) => (each === null ? [] : placeOf(each))),
-      isPullHead: refs.isPullHead,
       landingKind: landingKindWith(repository, refs),
     }
   })

@@ -8,7 +8,6 @@ export interface MainlineRules {
   branch: string
   /** The repository's own URLs, as `placeOf` writes them. */
   places: string[]
-  isPullHead(sha: string): boolean
   landingKind(commit: MergeText): LandingKind
 }
 
@@ -57,7 +56,7 @@ export function createCrossingJudge(mirror: string, rules: MainlineRules, places
       if (landing === 'own') foreignMerges = 0
       if (landing === 'foreign') foreignMerges++
       // The forge made it, or a maintainer did for a pull request: the first parent was the default branch.
-      if (landing !== null || rules.isPullHead(second)) return false
+      if (landing !== null) return false
       const merged = mergedBranchIn(merge.message)
       if (merged === null || !namesMainline(merged, rules.branch, isImported())) return false
       const { source } = merged
