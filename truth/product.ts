@@ -72,6 +72,9 @@ function environment(folder: string): NodeJS.ProcessEnv {
 export interface Texts {
   before: string | null
   after: string | null
+  /** Why a text is null. */
+  beforeState: string
+  afterState: string
 }
 
 /** Reads the texts of these entries as the API returns them. */

@@ -4,8 +4,10 @@ import type { Texts } from './product.ts'
 import { sideAuthors } from './side-author.ts'
 import { count, type Tallies } from './tally.ts'
 
-// As documented: longer texts are not returned.
-const maxTextBytes = 2 * 1024 * 1024
+const megabyte = 1024 * 1024
+// As documented: the limit of both texts together, and the size up to which a text is never too large.
+const maxTextBytes = 16 * megabyte
+const maxSmallBytes = 4 * megabyte
 
 /** Compares the texts that the product returns with the files of the two commits. */
 export async function compareTexts(
@@ -17,14 +19,15 @@ export async function compareTexts(
   const objects = openObjects(clone)
   for (const { commit, change, recorded } of checked) {
     const given = returned.get(recorded.entry?.id ?? 0)
-    for (const [name, blob, text] of [
-      ['before', change.oldBlob, given?.before],
-      ['after', change.newBlob, given?.after],
+    for (const [name, blob, text, state] of [
+      ['before', change.oldBlob, given?.before, given?.beforeState],
+      ['after', change.newBlob, given?.after, given?.afterState],
     ] as const) {
       if (recorded.number !== null && name === 'before') continue
       const expected = blob === null ? null : await objects.textOf(blob, maxTextBytes)
+      const isLarge = state === 'too_large' && (expected?.length ?? maxSmallBytes) > maxSmallBytes / 4
       // Longer than the limit, or absent from the clone.
-      if (blob !== null && expected === null) texts.unknown++
+      if (blob !== null && (expected === null || isLarge)) texts.unknown++
       else if (text === expected) texts.right++
       else count(texts, 'wrong', commit.sha, `${change.path}: the text ${name} the change differs`)
     }
