@@ -5,6 +5,7 @@ import { GitRepository } from '../../../testing/git-repository.ts'
 import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
 import type { Delivery } from '../../../testing/payloads/facts.ts'
 import type { Tenant, TestService } from '../../../testing/service.ts'
+import type { Repository } from '../../src/domain/repositories/repository.ts'
 
 export interface Connected {
   id: number
@@ -42,22 +43,27 @@ export function repositoryClient(service: TestService) {
     })
   }
 
+  /** Waits for the first sync, which the response to connecting does not do on a slow machine. */
+  async function synced(id: number): Promise<Repository> {
+    const hasEnded = async () => {
+      const repository = (await service.store.repositories.find(id)) as Repository
+      return (repository.lastSyncAt ?? repository.lastError) !== null && repository
+    }
+    return (await eventually(hasEnded, { timeoutMs: 60_000 })) as Repository
+  }
+
   return {
     request,
+    synced,
     admin: () => service.tenant('free', 'admin'),
 
-    /** Connects the repository, and waits for its backfill, which the response does not do on a slow machine. */
+    /** Connects the repository, and waits for its backfill. */
     async connect(tenant: Tenant, git: GitRepository, more: object = {}): Promise<Connected> {
       const body = { forge: 'github', url: git.remote, path: 'prompts/**', ...more }
       const response = await request(tenant, 'POST', '', body)
       assert.equal(response.statusCode, 201, response.body)
       const connected: Connected = response.json().data
-      const isSynced = async () => {
-        const repository = await service.store.repositories.find(connected.id)
-        return repository !== null && (repository.lastSyncAt ?? repository.lastError) !== null && repository
-      }
-      const repository = await eventually(isSynced, { timeoutMs: 60_000 })
-      assert.ok(repository)
+      const repository = await synced(connected.id)
       const prompts = (await service.store.facts.prompts(repository)).map(({ publicId, path }) => ({
         id: publicId,
         path: `${path}`,
