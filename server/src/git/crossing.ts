@@ -25,6 +25,9 @@ const commitsPerMerge = 100
 // A merge that the repository's own pull requests do not explain can be an exception. So many in a row are imported history.
 const minForeignMerges = 10
 
+// A source with so many merges that are not crossed, and none that is, is another repository. rails/rails merges from one 270 times.
+const maxRefusals = 8
+
 // What `git clone` calls the repository that was cloned. `upstream` is often the one that it was forked from.
 const ownRemote = 'origin'
 
@@ -41,12 +44,20 @@ const developNames = new Set(['develop', 'development', 'dev', 'next', 'staging'
  */
 export function createCrossingJudge(mirror: string, rules: MainlineRules, places: Set<string>): CrossingJudge {
   const budget = { commits: maxCommitsOfSides }
-  const undecided = new Set<string>()
+  const refusals = new Map<string, number>()
   let foreignMerges = 0
   for (const place of [ownRemote, ...rules.places]) places.add(place)
 
   /** Whether the history before was written in another repository, whose names and URL are unknown. */
   const isImported = () => foreignMerges >= minForeignMerges
+
+  function isSecondMainline(sides: [Side, Side], { source }: MergedBranch, isOwn: boolean): boolean {
+    if (isOwn) return preferSecond(sides) >= 0
+    const [first, second] = sides
+    // A fork merges from the repository that it was forked from again and again.
+    const isFork = source !== null && first.merges.some((message) => source === mergedBranchIn(message)?.source)
+    return !isFork && (second.ownLandings > first.ownLandings || (isImported() && preferSecond(sides) > 0))
+  }
 
   return {
     async isCrossed(merge) {
@@ -61,25 +72,19 @@ export function createCrossingJudge(mirror: string, rules: MainlineRules, places
       if (merged === null || !namesMainline(merged, rules.branch, isImported())) return false
       const { source } = merged
       const isOwn = source === null ? merged.name === rules.branch || merged.into !== null : places.has(source)
+      if (source !== null && (refusals.get(source) ?? 0) >= maxRefusals) return false
       budget.commits -= commitsPerMerge
       const sides = await readSides(mirror, [first, second], {
         landingKind: rules.landingKind,
         isPossible: ({ ownLandings, landings }) => isOwn || ownLandings > 0 || (isImported() && landings > 0),
         budget,
       })
-      if (sides === null) {
-        if (source !== null) undecided.add(source)
-        return false
-      }
-      if (isOwn) return preferSecond(sides) >= 0
-      const isProven = sides[1].ownLandings > sides[0].ownLandings || (isImported() && preferSecond(sides) > 0)
-      if (source === null) return isProven
-      // A fork merges from the repository that it was forked from again and again.
-      if (sides[0].merges.some((message) => source === mergedBranchIn(message)?.source)) return false
-      ;(isProven ? places : undecided).add(source)
-      return isProven
+      const isCrossed = sides !== null && isSecondMainline(sides, merged, isOwn)
+      if (source !== null && isCrossed) places.add(source)
+      if (source !== null && !isCrossed && !isOwn) refusals.set(source, (refusals.get(source) ?? 0) + 1)
+      return isCrossed
     },
-    learnedLate: () => !undecided.isDisjointFrom(places),
+    learnedLate: () => refusals.keys().some((source) => places.has(source)),
   }
 }
 
