@@ -302,7 +302,10 @@ describe('The output of the repo commands', () => {
     )
     assert.equal(await say('repo', 'sync', id), `Synced repository ${id}: 0 new entries.\n`)
     const listed = (await say('repo', 'list')).split('\n')
-    assert.match(listed[0] as string, /^id +forge +url +path +state +last_delivery_at +rejected_deliveries +last_sync_at$/)
+    assert.match(
+      listed[0] as string,
+      /^id +forge +url +path +state +last_delivery_at +rejected_deliveries +last_sync_at$/,
+    )
     const row = listed.find((line) => line.startsWith(`${id} `))
     assert.match(row as string, /^\d+ +github +\S+ +prompts\/\*\* +following +2\S+Z +0 +2\S+Z$/)
     assert.match(
