@@ -62,13 +62,12 @@ export const gitea: Forge = {
     return `/pulls/${number}`
   },
 
-  mergeReference(commit) {
-    const { parents, subject, message } = commit
+  mergeReference({ parents, subject, message }) {
     const reviewed = lastLineWith(message, 'Reviewed-on: ')
     return (
       forgeText(reviewed === null ? null : numberAfter(reviewed, '/pulls/'), repositoryIn(reviewed)) ??
       forgeText(parents >= 2 ? numberInMergeSubject(subject) : null) ??
-      mention(numberInHandMerge(commit) ?? numberAtEnd(subject, ['#', '!', 'gh-']))
+      mention(numberInHandMerge(subject) ?? numberAtEnd(subject, ['#', '!', 'gh-']))
     )
   },
 

@@ -45,10 +45,9 @@ export const github: Forge = {
     return `/pull/${number}`
   },
 
-  mergeReference(commit) {
-    const { parents, subject } = commit
+  mergeReference({ parents, subject }) {
     const merged = parents >= 2 ? numberAt(subject, 0, 'Merge pull request #', ' from ') : null
-    return forgeText(merged) ?? mention(numberInHandMerge(commit) ?? numberAtEnd(subject, ['#', 'gh-']))
+    return forgeText(merged) ?? mention(numberInHandMerge(subject) ?? numberAtEnd(subject, ['#', 'gh-']))
   },
 
   isForgeCommitter({ email }) {

@@ -26,7 +26,7 @@ export function mention(number: number | null): MergeReference | null {
   return number === null ? null : { number, isForgeText: false, repository: null }
 }
 
-// How bots and people start the subject of a merge commit: bors and homu, Bitcoin's merge script.
+// How bots and people start the subject of a merge: bors and homu, Bitcoin's merge script.
 const handMerges = [
   'Merge #',
   'Auto merge of #',
@@ -36,9 +36,12 @@ const handMerges = [
   'Merged pull request #',
 ]
 
-/** The first number in the subject of a merge commit that a bot or a person made, such as `Auto merge of #7 - …`. */
-export function numberInHandMerge({ parents, subject }: ReferencingCommit): number | null {
-  const prefix = parents < 2 ? undefined : handMerges.find((start) => subject.startsWith(start))
+/**
+ * The first number in the subject of a merge that a bot or a person made, such as `Auto merge of #7 - …`. It can have one parent:
+ * tools that copy commits between repositories make history linear and leave the subject.
+ */
+export function numberInHandMerge(subject: string): number | null {
+  const prefix = handMerges.find((start) => subject.startsWith(start))
   if (prefix === undefined) return null
   return numberAt(subject, 0, prefix, ' ') ?? numberAt(subject, 0, prefix, ':') ?? numberAfter(subject, prefix)
 }

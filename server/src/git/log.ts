@@ -1,12 +1,13 @@
 import { decode, splitAtNul } from './bytes.ts'
 import type { Changes, Commit, LogOptions } from './commit.ts'
-import { changesOf, parseCommits } from './log-output.ts'
+import { changesOf, parseCommits, parseHeaders } from './log-output.ts'
 import { GitLimitError, git, gitOutput, originalParents } from './run.ts'
 
 // No message, name or path can contain NUL, so untrusted text cannot forge a separator.
 const header = '%H%x00%P%x00%an%x00%ae%x00%cn%x00%ce%x00%ct%x00%at%x00'
 const withMessage = `${header}%B%x00`
 const withoutMessage = `${header}%x00`
+const headerLines = '%H%n%P%n%an%n%ae%n%cn%n%ce%n%ct%n%at%n'
 const logTimeoutMs = 5 * 60_000
 const diffTimeoutMs = 60_000
 const maxMessageBytes = 64 * 1024
@@ -53,7 +54,7 @@ export async function readCommits(mirror: string, revisions: string[]): Promise<
 
 /** Streams commits without their files, newest first. Long messages are cut. */
 export function streamCommits(mirror: string, revisions: string[]): AsyncGenerator<Commit> {
-  return commitsWithoutFiles(mirror, withMessage, revisions)
+  return commitsWithoutFiles(mirror, `${headerLines}%B`, revisions)
 }
 
 /** A commit as far as its message can tell of a merge. */
@@ -71,18 +72,18 @@ export async function* streamOriginals(mirror: string, revisions: string[]): Asy
 
 /** Like `streamCommits`, with messages that are long enough for the trailers at their end. */
 export function streamMessages(mirror: string, revisions: string[]): AsyncGenerator<Commit> {
-  return commitsWithoutFiles(mirror, withMessage, revisions, maxMessageBytes)
+  return commitsWithoutFiles(mirror, `${headerLines}%B`, revisions, maxMessageBytes)
 }
 
 /** A commit without its files and its message. */
 export async function readHeader(mirror: string, sha: string): Promise<Commit> {
-  const [commit] = await Array.fromAsync(commitsWithoutFiles(mirror, withoutMessage, ['--no-walk', sha]))
+  const [commit] = await Array.fromAsync(commitsWithoutFiles(mirror, headerLines, ['--no-walk', sha]))
   return commit as Commit
 }
 
 function commitsWithoutFiles(mirror: string, format: string, revisions: string[], maxBytes = maxSubjectBytes) {
   const args = ['log', '-z', '--no-patch', '--encoding=UTF-8', `--format=${format}`, ...revisions, '--']
-  return parseCommits(gitOutput(args, { mirror, timeoutMs: logTimeoutMs }), null, maxBytes)
+  return parseHeaders(gitOutput(args, { mirror, timeoutMs: logTimeoutMs }), maxBytes)
 }
 
 /** The tree of a commit. A diff of two trees does not hold the messages of their commits in memory. */

@@ -132,6 +132,7 @@ onEachEngine('Proof of pull requests from git alone', (engine) => {
   for (const [forge, title] of [
     ['github', 'Be kinder (GH-7)'],
     ['github', 'Be kinder (gh-7)'],
+    ['github', 'Merge pull request #7 from bob/kinder'],
     ['gitea', 'Be kinder (!7)'],
   ] as const) {
     test(`a squash on ${forge} with the title "${title}" belongs to pull request 7`, async () => {

@@ -36,7 +36,7 @@ describe('Merge references', () => {
         'Merge pull request #7 into main',
       ]) {
         assert.deepEqual(readReference(name, subject, 2), { number: 7, isForgeText: false, repository: null }, subject)
-        assert.equal(referenceIn(name, subject), null, subject)
+        assert.equal(referenceIn(name, subject), 7, subject)
       }
     }
     assert.equal(referenceIn('github', 'Merge #seven', 2), null)
@@ -46,6 +46,7 @@ describe('Merge references', () => {
   test('only the text that the forge itself writes for merges counts as such, with the repository that it names', () => {
     const own = (number: number, repository: string | null = null) => ({ number, isForgeText: true, repository })
     assert.deepEqual(readReference('github', 'Merge pull request #7 from eve/main', 2), own(7))
+    assert.equal(readReference('github', 'Merge pull request #7 from eve/main')?.isForgeText, false)
     assert.equal(readReference('github', 'Be kinder (#7)')?.isForgeText, false)
     assert.deepEqual(
       readReference('gitlab', 'x\n\nSee merge request Acme/Lab/prompts!7', 2),
@@ -60,7 +61,6 @@ describe('Merge references', () => {
   test('GitHub: a number in a quoted revert, in another position or in another format is no reference', () => {
     for (const message of [
       'Revert "x (#10)"',
-      'Merge pull request #7 from eve/main',
       'Be kinder\n\nBe kinder (#7)',
       'Be kinder #7',
       'Be kinder (7)',
