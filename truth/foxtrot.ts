@@ -50,7 +50,9 @@ export async function decide(clone: Clone, merge: Commit, judge: Judge): Promise
   if (first === undefined || second === undefined || merge.parents.length > 2) return is('first', 'not a merge of two')
   if (judge.heads.numbersOf.has(second)) return is('first', 'the second parent is the head of a pull request')
   if (isForgeMerge(merge)) return is('first', 'the forge made the merge')
-  if (branch === null || !judge.names.has(branch.name)) return is('first', 'not a merge of the default branch')
+  const kind = branch === null ? null : kindOf(branch, judge)
+  if (branch === null || kind === null) return is('first', 'not a merge of the default branch')
+  if (kind === 'unclear') return is('unknown', 'the default branch may have had another name then')
   const [a, b] = [await readSide(clone, first, second, judge), await readSide(clone, second, first, judge)]
   const landings = byLandings(a, b)
   const found = landings ?? byMessage(merge, branch, judge, a, b)
@@ -61,6 +63,19 @@ export async function decide(clone: Clone, merge: Commit, judge: Judge): Promise
     ...is(found.side, found.reason),
     proven: landings === null || found.side === 'unknown' ? null : branch.project,
   }
+}
+
+// An imported history may have had another default branch than the repository has now.
+const commonNames = new Set(['master', 'main', 'trunk', 'develop', 'development', 'dev'])
+
+/** Whether the merged branch can be the default branch itself. Null if it cannot. */
+function kindOf({ name, remote, project, into }: MergedBranch, { names, projects }: Judge): 'clear' | 'unclear' | null {
+  const isOwn = remote === 'origin' || (project !== null && projects.has(project))
+  // git leaves out `into master`.
+  if (isOwn && name === (into ?? 'master')) return 'clear'
+  const isOtherTarget = into !== null && into !== name && !names.has(into)
+  if (names.has(name)) return isOtherTarget && commonNames.has(into) ? 'unclear' : 'clear'
+  return isOtherTarget && commonNames.has(name) ? 'unclear' : null
 }
 
 type Found = Pick<Decision, 'side' | 'reason'>

@@ -45,15 +45,17 @@ export async function prove(context: ProofContext, { commit, changes }: Landing)
       ? { kind: 'fast-forward', numbers, reason: 'it is the head of the pull request that it names' }
       : { kind: 'unknown', reason: `it is the head of ${listed(own)}, whose target git does not know` }
   }
-  const rebases = copies.of.get(commit.sha)
-  if (rebases !== undefined) {
-    return { kind: 'rebase', numbers: rebases.map(({ number }) => number), reason: 'the same commits in a row' }
-  }
   const doubts: string[] = []
   for (const number of commit.named.numbers) {
+    // The last commit of a rebase also has what the head has.
+    if (copies.of.get(commit.sha)?.some((rebase) => rebase.number === number)) break
     const verdict = await squashVerdict(context, commit, changes, number)
     if (verdict === true) return { kind: 'squash', numbers: [number], reason: 'same contents as the head' }
     if (verdict !== null) doubts.push(verdict)
+  }
+  const rebases = copies.of.get(commit.sha)
+  if (rebases !== undefined) {
+    return { kind: 'rebase', numbers: rebases.map(({ number }) => number), reason: 'the same commits in a row' }
   }
   if (doubts.length > 0) return { kind: 'unknown', reason: doubts.join('; ') }
   if (copies.partly.has(commit.sha))
