@@ -95,7 +95,10 @@ export type PullState = 'open' | 'closed' | 'merged'
 export function withEvent(pull: Pull | undefined, report: PullReport, intoDefault: boolean): Pull {
   const event: PullEvent = { ...report.event, intoDefault }
   const { number, url, title, openedAt } = report
-  const known = pull ?? { number, url, title, openedAt, events: [], heads: [], landing: null, landed: [] }
+  const reported = { number, url, title, openedAt }
+  const unknown = { events: [], heads: [], landing: null, landed: [] }
+  // Of a pull request that only git showed so far, title and opening time are not known.
+  const known: Pull = pull === undefined || pull.events.length === 0 ? { ...unknown, ...pull, ...reported } : pull
   if (known.events.some((other) => sameEvent(other, event))) return known
   const events = [...known.events, event].sort(byTime)
   const newest = events.at(-1) === event
