@@ -122,7 +122,7 @@ onEachEngine('Proof of pull requests from git alone', (engine) => {
   test('a squash from an imported history is a deployed entry, and the squash of the same number here is not', async () => {
     let [imported, own] = ['', '']
     const { summary } = await backfill((git) => {
-      imported = git.commit('Theirs (#7)', { [p]: 'theirs\n' }, { committer: web })
+      imported = git.commit('Theirs (#7)', { [p]: 'theirs\n' }, { author: bob, committer: web })
       commitPull(git, 7, ['ours'], { at: '2026-03-09T00:00:00Z' })
       own = git.squash('pull-7', 'Ours (#7)', { author: bob, committer: web, at: '2026-03-10T00:00:00Z' })
     })
