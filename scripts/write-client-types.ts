@@ -61,6 +61,7 @@ const untitled = {
   SummaryQuery: 'summariseSignals query',
   Tally: 'summariseSignals response.total',
   TimelineQuery: 'listTimeline query',
+  UpdatedRepository: 'updateRepository response.data',
   UsageReport: 'getUsage response.data',
   Verdict: 'listImpact response.data[].verdict',
   WireErrorCode: 'Error.error.code',

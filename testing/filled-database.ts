@@ -60,6 +60,7 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
   const updates = [
     `repositories set sealed_token = '${token}', last_error = 'odd', web_url = 'https://forge.example/x', incomplete = 1 where id = ${id}`,
     `repositories set sealed_ssh_key = '${sshKey}', ssh_public_key = '${publicKey}', ssh_host_key = '${publicKey}' where id = ${id}`,
+    `repositories set rejected_deliveries = 2, last_rejected_at = 5, last_rejection = 'the signature is wrong' where id = ${id}`,
     `history_entries set hidden_characters = 1, too_large = 1 where repository_id = ${id}`,
     `edits set too_large = 1 where repository_id = ${id}`,
     `repositories set lease_owner = 'a', lease_until = 5 where id = ${gone.repository.id}`,

@@ -51,6 +51,12 @@ export class GitRepository {
     return this.#run(args, this.checkout)
   }
 
+  /** Runs a command line in the checkout, as a person would paste it. */
+  shell(command: string): string {
+    const { PATH = '' } = process.env
+    return execFileSync('sh', ['-c', command], { cwd: this.checkout, env: { PATH, HOME: this.folder } }).toString()
+  }
+
   inRemote(...args: string[]): string {
     return this.#run(args, this.remote)
   }

@@ -120,17 +120,23 @@ export async function prepareRequest(
       ...Object.fromEntries(given('header')),
       ...sign(Buffer.from(JSON.stringify(body) ?? '')),
     },
-    body: operation.operationId === 'connectRepository' ? withLocalRepository(body as object) : body,
+    body: withLocalUrl(operation.operationId, body, ofRepository?.git),
     sign,
   }
 }
 
-/** The same body with a local repository: tests contact no forge. */
-function withLocalRepository(body: object): object {
+/** The same body with the URL of a local repository: tests contact no forge. */
+function withLocalUrl(operationId: string, body: unknown, connected: GitRepository | undefined): unknown {
+  if (operationId === 'connectRepository') return { ...(body as object), url: createRepository().remote }
+  // Another spelling of the URL, because one that does not change anything is no example.
+  return operationId === 'updateRepository' ? { ...(body as object), url: `${connected?.remote}/` } : body
+}
+
+function createRepository(): GitRepository {
   const git = new GitRepository()
   git.commit('Start', { 'prompts/support.md': 'Be kind.\n' })
   git.push()
-  return { ...body, url: git.remote }
+  return git
 }
 
 export function sendRequest(

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { renameSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import { syncOnce } from '../../server/src/follow/worker.ts'
@@ -156,18 +157,19 @@ describe('Resources of the client', () => {
     await assert.rejects(revoked.signals.create('pmt_x', { value: 'positive' }), UnauthorizedError)
   })
 
-  test('repositories can be connected, synced, rotated and disconnected', async () => {
+  test('repositories can be connected, changed, synced, rotated and disconnected', async () => {
     const { ledger } = await admin()
     const git = new GitRepository()
     git.commit('Start', { 'prompts/p.md': 'Be kind.\n' })
     git.push()
-    const { webhook_secret, set_up, prompts, entries, ...connected } = await ledger.repositories.connect({
+    const { webhook_secret, set_up, prompts, entries, warnings, ...connected } = await ledger.repositories.connect({
       forge: 'github',
       url: git.remote,
       path: 'prompts/**',
     })
     assert.deepEqual([connected.state, entries, prompts.map(({ path }) => path)], ['following', 1, ['prompts/p.md']])
     assert.ok(set_up.length > 0)
+    assert.deepEqual(warnings, [])
     const repository = { ...connected, prompt_count: 1, entry_count: 1 }
     assert.deepEqual(await ledger.repositories.get(connected.id), repository)
     assert.deepEqual((await ledger.repositories.list()).data, [repository])
@@ -182,6 +184,13 @@ describe('Resources of the client', () => {
     assert.deepEqual([delivery?.event, delivery?.state], ['ping', 'ignored'])
     const again = await ledger.repositories.redeliver(connected.id, delivery?.id ?? 0)
     assert.equal(again.state, 'pending')
+
+    const renamed = `${git.folder}/renamed.git`
+    renameSync(git.remote, renamed)
+    const updated = await ledger.repositories.update(connected.id, { url: renamed })
+    assert.deepEqual([updated.url, updated.webhook_url, updated.warnings], [renamed, connected.webhook_url, []])
+    const removal = ledger.repositories.update(connected.id, { token: 'any' })
+    await assert.rejects(removal, { name: 'ValidationError', message: /^token needs a URL of the form https/ })
 
     assert.equal((await ledger.repositories.sync(connected.id)).id, connected.id)
     const rotated = await ledger.repositories.rotateSecret(connected.id)

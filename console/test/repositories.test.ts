@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { renameSync } from 'node:fs'
 import { test } from 'node:test'
 import { operator } from '../../server/src/domain/access/audit.ts'
 import { connectRepository } from '../../server/src/follow/connect.ts'
@@ -139,5 +140,52 @@ inBrowser('The repositories page', (suite) => {
     await rowWith(page, repository.url).getByText('Out of date: no successful sync for 2 hours').waitFor()
     await page.getByRole('link', { name: repository.url }).click()
     await page.getByText('The history is out of date: no sync has succeeded for more than two hours.').waitFor()
+  })
+
+  test('a repository that moved can be edited, with warnings and errors in place', async (t) => {
+    const git = new GitRepository()
+    git.commit('Start', { 'prompts/a.md': 'A\n' })
+    git.push()
+    const organisation = await service.organisation()
+    const connect = async (path: string) => {
+      const facts = { organisationId: organisation.id, forge: 'gitea' as const, url: git.remote, path }
+      const settings = { similarity: 100, token: null, secret: null }
+      return (await service.repositories.connect({ ...facts, ...settings }, operator, {})).repository
+    }
+    const repository = await connect('prompts/*.md')
+    const other = new GitRepository()
+    other.commit('Other', { 'prompts/o.md': 'O\n' })
+    other.push()
+    const at = `/repositories/${repository.id}`
+    const visitor = await suite.visit(t, { at, key: await service.key(organisation, 'admin') })
+    const { page } = visitor
+    const renamed = `${git.folder}/renamed.git`
+    renameSync(git.remote, renamed)
+    await page.getByRole('button', { name: 'Edit' }).click()
+    const form = page.getByRole('dialog', { name: 'Edit repository' })
+    visitor.expectErrors(`422 PATCH /api/v1/repositories/${repository.id}`)
+    await form.getByLabel('Repository URL').fill(other.remote)
+    await form.getByRole('button', { name: 'Save' }).click()
+    const alert = form.getByRole('alert').filter({ hasText: /^Repository URL must lead to the same repository/ })
+    await alert.waitFor()
+    await form.getByLabel('Repository URL').fill('git@git.example:acme/prompts.git')
+    await form.getByLabel('New SSH key').waitFor()
+    assert.equal(await form.getByLabel('New token').count(), 0)
+    await form.getByLabel('Repository URL').fill(renamed)
+    await form.getByLabel('Remove the stored token').check()
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.waitFor({ state: 'detached' })
+    await page.getByText(renamed).first().waitFor()
+    assert.equal((await service.store.repositories.find(repository.id))?.url, renamed)
+
+    renameSync(renamed, git.remote)
+    await connect('prompts/**')
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await form.getByLabel('Repository URL').fill(git.remote)
+    await form.getByRole('button', { name: 'Save' }).click()
+    const changed = page.getByRole('dialog', { name: 'Repository changed' })
+    await changed.getByText(/is the same repository, and its prompt files prompts\/\*\* overlap with/).waitFor()
+    await changed.getByRole('button', { name: 'Done' }).click()
+    await changed.waitFor({ state: 'detached' })
   })
 })

@@ -22,6 +22,7 @@ export interface Config {
   oldSecretKeys: Buffer[]
   allowLocalRepositories: boolean
   allowRepositoryRedirects: boolean
+  allowHttpRepositories: boolean
   allowPrivateRepositoryAddresses: boolean
   allowMachineSshKeys: boolean
   repositorySizeLimitMb: number
@@ -87,6 +88,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     ),
     allowLocalRepositories: read('ALLOW_LOCAL_REPOSITORIES', '0', oneOf(['0', '1']), '0 or 1') === '1',
     allowRepositoryRedirects: read('ALLOW_REPOSITORY_REDIRECTS', '0', oneOf(['0', '1']), '0 or 1') === '1',
+    allowHttpRepositories: read('ALLOW_HTTP_REPOSITORIES', '0', oneOf(['0', '1']), '0 or 1') === '1',
     allowPrivateRepositoryAddresses:
       read('ALLOW_PRIVATE_REPOSITORY_ADDRESSES', '0', oneOf(['0', '1']), '0 or 1') === '1',
     allowMachineSshKeys: read('ALLOW_MACHINE_SSH_KEYS', '0', oneOf(['0', '1']), '0 or 1') === '1',

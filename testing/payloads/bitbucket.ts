@@ -131,6 +131,7 @@ function bitbucketRepository(name: string): object {
   const page = `https://bitbucket.example/${name}`
   return {
     type: 'repository',
+    uuid: `{${name}}`,
     name: repositoryName,
     full_name: name,
     scm: 'git',

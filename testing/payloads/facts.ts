@@ -47,6 +47,8 @@ export interface PullFacts {
   /** The commit of GitHub's trial merge, which is on no branch. */
   testMergeCommit?: string | null
   commitCount?: number
+  /** The commit that Gitea compares the head with; one that git does not have by default. */
+  mergeBase?: string
   openedAt?: string
   at?: string
   author?: string | null

@@ -115,7 +115,7 @@ export function giteaFamily(forge: 'gitea' | 'forgejo'): Shape {
               repo_id: isGone ? -1 : fork ? forkId : repositoryId,
               repo: isGone ? null : (fork ?? home),
             },
-            merge_base: testMerge,
+            merge_base: facts.mergeBase ?? testMerge,
             due_date: null,
             created_at: details.openedAt,
             updated_at: details.at,

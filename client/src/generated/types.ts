@@ -13,6 +13,7 @@ export type AuditAction =
   | 'prompt.renamed'
   | 'prompt.deleted'
   | 'repository.connected'
+  | 'repository.updated'
   | 'repository.disconnected'
   | 'repository.secret_rotated'
   | 'secrets.reencrypted'
@@ -94,6 +95,12 @@ export interface ConnectedRepository {
   /** The URL for the webhook of the forge. */
   webhook_url: string
   last_delivery_at: string | null
+  /** The number of webhook requests with a missing or wrong signature, up to a minute late. */
+  rejected_deliveries: number
+  /** The newest of them. */
+  last_rejected_at: string | null
+  /** Why the newest of them was rejected. */
+  last_rejection: string | null
   /** The last successful sync. */
   last_sync_at: string | null
   /** The age of the last successful sync; null before the first. */
@@ -118,6 +125,8 @@ export interface ConnectedRepository {
   }[]
   /** The number of entries so far. */
   entries: number
+  /** What is probably a mistake, such as prompt files that overlap with those of another repository. */
+  warnings: string[]
 }
 
 /** A webhook delivery from a forge. */
@@ -228,15 +237,19 @@ export interface HistoryEntryDetails {
   path: string | null
   /** Whether the commit or pull request exceeds the limits of a sync: some of its files are not recorded, or its message is cut. */
   too_large: boolean
-  /** The prompt's text before the change; null if there was none or git no longer has it. */
+  /** The prompt's text before the change; `before_state` says why it is null. */
   before: string | null
-  /** The prompt's text after the change; null if it was deleted or git no longer has it. */
+  /** The prompt's text after the change; `after_state` says why it is null. */
   after: string | null
-  /** Unified diff between the two. */
+  /** `absent`: the file did not exist. `too_large`: the texts exceed 16 MiB together. `unavailable`: git does not have it, or the entry does not come from git. */
+  before_state: 'available' | 'absent' | 'too_large' | 'unavailable'
+  /** `absent`: the file did not exist. `too_large`: the texts exceed 16 MiB together. `unavailable`: git does not have it, or the entry does not come from git. */
+  after_state: 'available' | 'absent' | 'too_large' | 'unavailable'
+  /** Unified diff between the two; null if a text is unavailable, or over 4 MiB. */
   patch: string | null
   /** The key that recorded the entry through the API; null for entries from git, the CLI or an import. */
   key_id: number | null
-  /** Hidden characters in the prompt's text; null if the text is unavailable. */
+  /** Hidden characters in the prompt's text; null if the text is unavailable or a text exceeds 2 MiB. */
   hidden_characters: {
     /** Whether the prompt's text contains hidden characters after the change. */
     present: boolean
@@ -316,11 +329,16 @@ export interface Key {
 }
 
 export interface Live {
-  entry: HistoryEntry
+  /** The change; null if it is unknown. */
+  entry: HistoryEntry | null
   /** Path of the prompt's file at that time. */
   path: string | null
-  /** The prompt's text at that time. */
+  /** The prompt's text at that time; `content_state` says why it is null. */
   content: string | null
+  /** `absent`: the file did not exist. `too_large`: the texts exceed 16 MiB together. `unavailable`: git does not have it, or the entry does not come from git. */
+  content_state: 'available' | 'absent' | 'too_large' | 'unavailable'
+  /** Whether the change is unknown because the repository is a shallow clone. */
+  incomplete: boolean
 }
 
 export interface LiveQuery {
@@ -364,7 +382,7 @@ export interface NewKey {
 /** A repository to connect. */
 export interface NewRepository {
   forge: Forge
-  /** https://…, ssh://… or git@host:path. */
+  /** https://…, ssh://… or git@host:path. Plain http:// needs `ALLOW_HTTP_REPOSITORIES=1`. */
   url: string
   /** A glob that selects the prompt files, such as prompts/**\/*.md. */
   path: string
@@ -376,7 +394,7 @@ export interface NewRepository {
   generate_ssh_key?: boolean
   /** The key of the ssh server, such as `ssh-ed25519 AAAAC3…`. By default, the one that it has when you connect. Needs `ssh_key` or `generate_ssh_key`. */
   ssh_host_key?: string | null
-  /** The minimum similarity, in percent, for a file that was moved and edited to keep its prompt. Defaults to `100`. */
+  /** The minimum similarity, in percent, for a file that was moved and edited to keep its prompt. At 100, only files that are moved without edits do. Defaults to `50`. */
   similarity?: number
 }
 
@@ -484,6 +502,12 @@ export interface Repository {
   /** The URL for the webhook of the forge. */
   webhook_url: string
   last_delivery_at: string | null
+  /** The number of webhook requests with a missing or wrong signature, up to a minute late. */
+  rejected_deliveries: number
+  /** The newest of them. */
+  last_rejected_at: string | null
+  /** Why the newest of them was rejected. */
+  last_rejection: string | null
   /** The last successful sync. */
   last_sync_at: string | null
   /** The age of the last successful sync; null before the first. */
@@ -504,6 +528,18 @@ export interface Repository {
 }
 
 export type RepositoryState = 'connecting' | 'following' | 'failing' | 'disconnected'
+
+/** What to change about a repository. */
+export interface RepositoryUpdate {
+  /** The new URL of the same repository: https://…, ssh://… or git@host:path. Plain http:// needs `ALLOW_HTTP_REPOSITORIES=1`. */
+  url?: string
+  /** A new access token. Null removes it. Required if the new URL is on another server than the old one. */
+  token?: string | null
+  /** A new private key in OpenSSH's format without a passphrase. Never returned. */
+  ssh_key?: string
+  /** The new key of the ssh server, such as `ssh-ed25519 AAAAC3…`. By default, the recorded one, or that of the new server. */
+  ssh_host_key?: string
+}
 
 export type Role = 'ingest' | 'recorder' | 'reader' | 'standard' | 'admin'
 
@@ -626,6 +662,46 @@ export interface TimelineQuery {
   page?: number | undefined
   /** Results per page. Defaults to `25`. */
   limit?: number | undefined
+}
+
+export interface UpdatedRepository {
+  id: number
+  forge: Forge
+  url: string
+  path: string
+  /** Null while the repository has no commits. */
+  default_branch: string | null
+  state: RepositoryState
+  /** Whether the server lacks the oldest commits, as with a shallow clone, so that history starts late. */
+  incomplete: boolean
+  /** The URL for the webhook of the forge. */
+  webhook_url: string
+  last_delivery_at: string | null
+  /** The number of webhook requests with a missing or wrong signature, up to a minute late. */
+  rejected_deliveries: number
+  /** The newest of them. */
+  last_rejected_at: string | null
+  /** Why the newest of them was rejected. */
+  last_rejection: string | null
+  /** The last successful sync. */
+  last_sync_at: string | null
+  /** The age of the last successful sync; null before the first. */
+  sync_age_seconds: number | null
+  /** Whether no sync has succeeded for more than two hours, so that the history may be out of date. */
+  stale: boolean
+  /** Why the last sync failed. */
+  last_error: string | null
+  /** The public half of the deploy key; null without one. */
+  ssh_public_key: string | null
+  /** The only key of the ssh server that is accepted; null without a deploy key. */
+  ssh_host_key: string | null
+  created_at: string
+  /** The number of prompts in the repository. */
+  prompt_count: number
+  /** The number of history entries of these prompts. */
+  entry_count: number
+  /** What is probably a mistake, such as prompt files that overlap with those of another repository. */
+  warnings: string[]
 }
 
 export interface UsageReport {

@@ -7,14 +7,18 @@ import type {
   NewRepository,
   PageQuery,
   Repository,
+  RepositoryUpdate,
   RotatedSecret,
   SecretRotation,
+  UpdatedRepository,
 } from '../types.ts'
 
 export type Repositories = ReturnType<typeof repositories>
 
 // The service reads the repository from the forge before it responds.
 const connectTimeoutMs = 60_000
+// It also compares the history there with the known one.
+const updateTimeoutMs = 180_000
 
 /** Needs a key with the role `admin`. */
 export function repositories(service: Transport) {
@@ -31,6 +35,12 @@ export function repositories(service: Transport) {
     /** Connects a repository. Only this response contains the webhook secret. The timeout defaults to 60,000 ms. */
     connect(body: NewRepository, options?: RequestOptions): Promise<ConnectedRepository> {
       return requestData(service, { method: 'POST', path: '/repositories', body, timeout: connectTimeoutMs }, options)
+    },
+
+    /** Changes the URL or the credentials. Webhook, secret, prompts and history stay. The timeout defaults to 180,000 ms. */
+    update(repositoryId: number, body: RepositoryUpdate, options?: RequestOptions): Promise<UpdatedRepository> {
+      const path = pathOf(repositoryId)
+      return requestData(service, { method: 'PATCH', path, body, timeout: updateTimeoutMs }, options)
     },
 
     /** Stops syncing a repository. Its prompts and their history stay. */

@@ -1,4 +1,4 @@
-import type { TimelineEntry } from '@promptledger/client'
+import type { HistoryEntryDetails, TimelineEntry } from '@promptledger/client'
 import { useQuery } from '@tanstack/react-query'
 import { ledger } from '../ledger.ts'
 import { LoadError } from '../ui/load-error.tsx'
@@ -40,7 +40,9 @@ export function EntryDetails({ promptId, item }: { promptId: string; item: Timel
       {details.isPending && <Loading what="the diff" />}
       {details.isError && <LoadError error={details.error} retry={details.refetch} />}
       {details.data &&
-        (details.data.before === null && details.data.after === null ? (
+        (isTooLarge(details.data) ? (
+          <p className="muted">The text is too large to show: together, the old and the new text exceed 16 MiB.</p>
+        ) : details.data.before === null && details.data.after === null ? (
           <p className="muted">
             The text is unavailable: this entry was not read from git, or the commit no longer exists there.
           </p>
@@ -49,4 +51,8 @@ export function EntryDetails({ promptId, item }: { promptId: string; item: Timel
         ))}
     </div>
   )
+}
+
+function isTooLarge(entry: Pick<HistoryEntryDetails, 'before_state' | 'after_state'>): boolean {
+  return entry.before_state === 'too_large' || entry.after_state === 'too_large'
 }

@@ -23,6 +23,20 @@ export function BackfillProgress({ connected }: { connected: ConnectedRepository
     )
   }
   const isDone = state === 'following'
+  if (isDone && contents.prompt_count === 0) {
+    return (
+      <div className="progress bad" role="alert">
+        <CircleAlert aria-hidden="true" />
+        <div>
+          <strong>No prompts found</strong>
+          <span>
+            No file matches <UntrustedText text={connected.path} />. Check the folders, and upper and lower case. To
+            change the path, disconnect the repository and connect it again.
+          </span>
+        </div>
+      </div>
+    )
+  }
   return (
     <div className={`progress ${isDone ? 'good' : ''}`} role="status">
       {isDone ? <CircleCheck aria-hidden="true" /> : <span className="loading-bar" aria-hidden="true" />}

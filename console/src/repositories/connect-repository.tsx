@@ -6,6 +6,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
 import { FormFooter } from '../ui/form-footer.tsx'
 import { focusOnOpen } from '../ui/initial-focus.ts'
+import { isSsh, SshKeyField, TokenField } from './access-fields.tsx'
 import { ConnectedRepositoryDialog } from './connected-repository.tsx'
 import { forgeLabels, forges } from './forges.ts'
 import { refreshRepositories } from './repository-query.ts'
@@ -16,7 +17,7 @@ const emptyForm = {
   path: 'prompts/**/*.md',
   token: '',
   ssh_key: '',
-  similarity: '100',
+  similarity: '50',
 }
 
 const labels = {
@@ -26,11 +27,6 @@ const labels = {
   token: 'Token (optional)',
   ssh_key: 'SSH key (optional)',
   similarity: 'Similarity (%)',
-}
-
-/** Whether git fetches the URL over ssh, with a key instead of a token. */
-function isSsh(url: string): boolean {
-  return /^(ssh:\/\/|[^/:]+@[^/:]+:)/.test(url.trim())
 }
 
 function sshAccess(key: string): Pick<NewRepository, 'ssh_key' | 'generate_ssh_key'> {
@@ -110,36 +106,19 @@ export function ConnectRepository({ onClose }: { onClose: () => void }) {
           )}
         </Field>
         {isSsh(form.url) ? (
-          <Field
+          <SshKeyField
             label={labels.ssh_key}
             hint="A private key in OpenSSH's format without a passphrase. Leave it empty to generate one. It is stored encrypted."
-          >
-            {(control) => (
-              <textarea
-                {...control}
-                rows={3}
-                autoComplete="off"
-                spellCheck={false}
-                value={form.ssh_key}
-                onChange={({ target }) => update({ ssh_key: target.value })}
-              />
-            )}
-          </Field>
+            value={form.ssh_key}
+            onChange={(key) => update({ ssh_key: key })}
+          />
         ) : (
-          <Field
+          <TokenField
             label={labels.token}
             hint="Only for private repositories. It needs read access and is stored encrypted."
-          >
-            {(control) => (
-              <input
-                {...control}
-                type="password"
-                autoComplete="off"
-                value={form.token}
-                onChange={({ target }) => update({ token: target.value })}
-              />
-            )}
-          </Field>
+            value={form.token}
+            onChange={(token) => update({ token })}
+          />
         )}
         <details className="form-advanced">
           <summary>Advanced</summary>

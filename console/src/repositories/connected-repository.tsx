@@ -3,6 +3,7 @@ import { CopyField } from '../ui/copy-field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ResultDialog } from '../ui/result-dialog.tsx'
 import { BackfillProgress } from './backfill-progress.tsx'
+import { Warnings } from './warnings.tsx'
 import { WebhookSteps } from './webhook-steps.tsx'
 
 interface Props {
@@ -14,6 +15,7 @@ interface Props {
 export function ConnectedRepositoryDialog({ connected, onClose }: Props) {
   return (
     <ResultDialog title="Repository connected" lead={<BackfillProgress connected={connected} />} onClose={onClose}>
+      <Warnings warnings={connected.warnings} />
       {connected.ssh_public_key !== null && (
         <>
           <p>Add this deploy key to the repository on the forge, with read access only.</p>

@@ -6,6 +6,7 @@ import { Notice } from '../ui/notice.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { forgeLabels } from './forges.ts'
+import { isRejecting, RejectedNotice } from './rejected-deliveries.tsx'
 import { RepositoryContents } from './repository-contents.tsx'
 
 export function RepositoryDetails({ repository }: { repository: Repository }) {
@@ -23,6 +24,7 @@ export function RepositoryDetails({ repository }: { repository: Repository }) {
       {stale && (
         <Notice tone="caution">The history is out of date: no sync has succeeded for more than two hours.</Notice>
       )}
+      {isRejecting(repository) && <RejectedNotice {...repository} />}
       {state === 'disconnected' && (
         <Notice>
           This repository is no longer synced. Its prompts and their history stay. To resume where it stopped, connect
@@ -64,6 +66,11 @@ export function RepositoryDetails({ repository }: { repository: Repository }) {
         <Detail name="Last delivery">
           <TimeOrNone at={repository.last_delivery_at} />
         </Detail>
+        {repository.last_rejected_at !== null && (
+          <Detail name="Rejected deliveries">
+            {repository.rejected_deliveries}, last <Time at={repository.last_rejected_at} />
+          </Detail>
+        )}
         <Detail name="Connected on">
           <TimeOrNone at={repository.created_at} />
         </Detail>

@@ -1,5 +1,5 @@
 import { NotFoundError } from '@promptledger/client'
-import { KeyRound, RefreshCw, Unplug } from 'lucide-react'
+import { KeyRound, Pencil, RefreshCw, Unplug } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { NotFoundPage } from '../not-found-page.tsx'
@@ -11,6 +11,7 @@ import { Loading } from '../ui/loading.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { DisconnectRepository } from './disconnect-repository.tsx'
+import { EditRepository } from './edit-repository.tsx'
 import { RepositoryDetails } from './repository-details.tsx'
 import { RepositoryStatusBadge } from './repository-status.tsx'
 import { RotateWebhookSecret } from './rotate-webhook-secret.tsx'
@@ -18,7 +19,7 @@ import { useSync } from './sync.ts'
 
 export function RepositoryPage({ id }: { id: number }) {
   const { repository, sync, isSyncing } = useSync(id)
-  const [dialog, setDialog] = useState<'rotate' | 'disconnect' | null>(null)
+  const [dialog, setDialog] = useState<'edit' | 'rotate' | 'disconnect' | null>(null)
   usePageTitle(repository.data?.url ?? 'Repository')
   if (repository.error instanceof NotFoundError) return <NotFoundPage />
   if (repository.isError) return <LoadError error={repository.error} retry={repository.refetch} />
@@ -45,6 +46,10 @@ export function RepositoryPage({ id }: { id: number }) {
               <RefreshCw aria-hidden="true" />
               {isSyncing ? 'Syncing…' : 'Sync now'}
             </Button>
+            <Button onClick={() => setDialog('edit')}>
+              <Pencil aria-hidden="true" />
+              Edit
+            </Button>
             <Button onClick={() => setDialog('rotate')}>
               <KeyRound aria-hidden="true" />
               Rotate secret
@@ -59,6 +64,7 @@ export function RepositoryPage({ id }: { id: number }) {
       <FormError error={sync.error} />
       <RepositoryDetails repository={data} />
       <Deliveries repositoryId={id} isConnected={isConnected} />
+      {dialog === 'edit' && <EditRepository repository={data} onClose={() => setDialog(null)} />}
       {dialog === 'rotate' && <RotateWebhookSecret repository={data} onClose={() => setDialog(null)} />}
       {dialog === 'disconnect' && <DisconnectRepository repository={data} onClose={() => setDialog(null)} />}
     </>

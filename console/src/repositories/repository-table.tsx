@@ -7,6 +7,7 @@ import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { forgeLabels } from './forges.ts'
+import { isRejecting } from './rejected-deliveries.tsx'
 import { RepositoryContents } from './repository-contents.tsx'
 import { RepositoryStatusBadge } from './repository-status.tsx'
 import { RepositoryUrl } from './repository-url.tsx'
@@ -57,11 +58,13 @@ function Name({ id, url, forge }: Repository) {
   )
 }
 
-function Status({ state, stale, last_error: error }: Repository) {
+function Status(repository: Repository) {
+  const { state, stale, last_error: error } = repository
   return (
     <>
       <RepositoryStatusBadge state={state} />
       {stale && <span className="cell-note muted">Out of date: no successful sync for 2 hours</span>}
+      {isRejecting(repository) && <span className="cell-note muted">Deliveries are rejected: wrong signature</span>}
       {state === 'failing' && error !== null && (
         <span className="cell-error">
           <UntrustedText text={error} />

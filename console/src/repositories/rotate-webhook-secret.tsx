@@ -38,7 +38,7 @@ export function RotateWebhookSecret({ repository, onClose }: Props) {
           Creates a new secret and shows it once. The old one stays valid for 24 hours, so that you have time to update
           the webhook on the forge.
         </p>
-        <label className="leaked-secret">
+        <label className="checkbox-line">
           <input type="checkbox" checked={hasLeaked} onChange={({ target }) => setHasLeaked(target.checked)} />
           The old secret has leaked: reject it from now on
         </label>

@@ -11,9 +11,10 @@ export function checkPullDocument(text: string, { prompts: lastPromptId }: LastI
   expect('landing', isHashOrNull(pull.landing))
   expect('landed', Array.isArray(pull.landed) && pull.landed.every(isHash))
   expect('events', Array.isArray(pull.events))
-  for (const { kind, at, head, headBranch, base, mergeCommit } of pull.events) {
+  for (const { kind, at, head, headBranch, base, mergeCommit, mergeBase = null } of pull.events) {
     expect('events', pullEventKinds.includes(kind) && Number.isSafeInteger(at) && isHash(head))
     expect('events', typeof headBranch === 'string' && typeof base === 'string' && isHashOrNull(mergeCommit))
+    expect('events', isHashOrNull(mergeBase))
   }
   expect('heads', Array.isArray(pull.heads))
   for (const { sha, files, traces } of pull.heads) {

@@ -65,7 +65,7 @@ const rules: Record<string, Record<string, Rule>> = {
   },
   repositories: {
     forge: oneOf(forgeNames),
-    url: (value, { allowLocal }) => validRepositoryUrl(String(value), allowLocal),
+    url: (value, { allowLocal }) => validRepositoryUrl(String(value), { allowLocal, allowHttp: true }),
     path: (value) => validPathPattern(String(value)),
     similarity: (value) => validSimilarity(Number(value)),
     hook_id: check(isHookId, 'must be 24 letters and digits'),
@@ -111,6 +111,7 @@ const rules: Record<string, Record<string, Rule>> = {
     seq: anyNumber,
     too_large: flag,
   },
+  pushes: { after_sha: sha, before_sha: pattern(/^([0-9a-f]{7,64})?$/, 'must be a git hash or empty') },
   deliveries: { state: oneOf(deliveryStates), body: anyText, error: anyText },
   audit: {
     action: oneOf(auditActions),

@@ -6,7 +6,7 @@ export function doctorCommand(program: Command): void {
     .command('doctor')
     .summary('check settings, database and machine for problems')
     .description(
-      'check settings, database, migrations, git, disk space, clock, secrets and stored counts for problems; changes nothing and ' +
+      'check settings, database, migrations, git, repositories, disk space, clock, secrets and stored counts for problems; changes nothing and ' +
         'does not block the service. Counting takes a while on a large database. Exits with status 1 if a check fails',
     )
     .action(async (_options: object, command: Command) => {

@@ -7,6 +7,11 @@ export function print(command: Command, value: unknown, text: string): void {
   process.stdout.write(`${json ? visibleJson(value) : visible(text)}\n`)
 }
 
+/** On stderr, so that the output stays usable by programs. */
+export function printWarnings(warnings: string[]): void {
+  for (const warning of warnings) process.stderr.write(`Warning: ${visibleLine(warning)}\n`)
+}
+
 /**
  * Escapes control characters, which could drive the terminal, and hidden ones, which could disguise text. Keeps line breaks
  * and tabs.

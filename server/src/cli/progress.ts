@@ -14,9 +14,13 @@ export function clearProgress(): void {
 const barWidth = 30
 
 export function progressBar(done: number, total: number, unit: string): string {
-  const filled = total === 0 ? barWidth : Math.min(barWidth, Math.round((done / total) * barWidth))
-  const bar = '#'.repeat(filled) + '.'.repeat(barWidth - filled)
-  return `[${bar}] ${formatNumber(done)} of ${formatNumber(total)} ${unit}`
+  return `${bar(total === 0 ? 1 : done / total)} ${formatNumber(done)} of ${formatNumber(total)} ${unit}`
+}
+
+/** `share` is a number from 0 to 1. */
+export function bar(share: number): string {
+  const filled = Math.min(barWidth, Math.round(share * barWidth))
+  return `[${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}]`
 }
 
 const refreshIntervalMs = 100

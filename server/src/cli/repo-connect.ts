@@ -1,12 +1,18 @@
 import { resolve } from 'node:path'
 import { operator } from '../domain/access/audit.ts'
-import { InvalidFieldError } from '../domain/errors.ts'
 import type { ForgeName } from '../domain/repositories/repository.ts'
-import type { ConnectedRepository, NewDeployKey, RepositoryService } from '../domain/repositories/repository-service.ts'
+import type {
+  BackfillProgress,
+  ConnectedRepository,
+  NewDeployKey,
+  RepositoryService,
+} from '../domain/repositories/repository-service.ts'
 import { sshFingerprint } from '../domain/repositories/ssh-key.ts'
+import { isoTime } from '../domain/time.ts'
 import type { ConnectedBody } from '../http/repositories/schema.ts'
 import { formatCount } from './output.ts'
-import { clearProgress, progressBar, showProgress } from './progress.ts'
+import { bar, clearProgress, showProgress } from './progress.ts'
+import { withOptionName } from './repository-service.ts'
 import { secretFrom } from './with-store.ts'
 
 export interface ConnectOptions {
@@ -20,9 +26,8 @@ export interface ConnectOptions {
   generateSshKey?: boolean
   sshHostKey?: string
   secretEnv?: string
+  allowHttp?: boolean
 }
-
-const optionOf: Record<string, string> = { sshKey: '--ssh-key-env', sshHostKey: '--ssh-host-key' }
 
 /** Connects a repository for `promptledger repo connect`, and shows the progress of its backfill. */
 export async function connectWithProgress(
@@ -42,12 +47,11 @@ export async function connectWithProgress(
   // Exiting through process.exit also kills git.
   process.once('SIGINT', () => process.exit(130))
   showProgress('Fetching the repository')
-  const onProgress = (recorded: number, total: number) => showProgress(progressBar(recorded, total, 'commits'))
+  const onProgress = (progress: BackfillProgress) => showProgress(describeProgress(progress))
   const connected = await service
     .connect(connection, operator, { onProgress })
     .catch((error) => {
-      const option = error instanceof InvalidFieldError ? optionOf[error.field] : undefined
-      throw option === undefined ? error : new Error(`${option} ${error.problem}`)
+      throw withOptionName(error)
     })
     .finally(clearProgress)
   const { repository, backfillError } = connected
@@ -61,6 +65,20 @@ export async function connectWithProgress(
   return connected
 }
 
+function describeProgress({ commits, reachedAt, share }: BackfillProgress): string {
+  const [date] = isoTime(reachedAt).split('T')
+  return `${bar(share)} ${Math.floor(share * 100)}%, ${formatCount(commits, 'commit')} up to ${date}`
+}
+
+/** Fails if the repository has been read and has commits, but no prompts, so that scripts notice a wrong path. */
+export function requirePrompts({ repository, prompts }: ConnectedRepository): void {
+  const { id, tip, lastSyncAt } = repository
+  if (prompts.length > 0 || tip === null || lastSyncAt === null) return
+  throw new Error(
+    `Repository ${id} is connected without prompts. If the path is wrong, run 'promptledger repo disconnect ${id}' and connect it again.`,
+  )
+}
+
 function deployKeyFrom({ sshKeyEnv, generateSshKey, sshHostKey }: ConnectOptions): NewDeployKey | null {
   const privateKey = secretFrom(sshKeyEnv)
   if (privateKey !== null || generateSshKey) return { privateKey, hostKey: sshHostKey ?? null }
@@ -70,7 +88,7 @@ function deployKeyFrom({ sshKeyEnv, generateSshKey, sshHostKey }: ConnectOptions
 
 export function connectedJson(body: ConnectedBody) {
   const { id, forge, url, default_branch, ssh_public_key, ssh_host_key, webhook_url, webhook_secret } = body
-  const { prompts, entries } = body
+  const { prompts, entries, warnings } = body
   return {
     id,
     forge,
@@ -82,6 +100,7 @@ export function connectedJson(body: ConnectedBody) {
     webhook_secret,
     prompts,
     entries,
+    warnings,
   }
 }
 

@@ -1,15 +1,22 @@
 import { type Command, Option } from 'commander'
-import type { Config } from '../config.ts'
 import { operator } from '../domain/access/audit.ts'
 import type { Delivery } from '../domain/repositories/delivery.ts'
-import { forgeNames, type Repository } from '../domain/repositories/repository.ts'
-import type { RepositoryService } from '../domain/repositories/repository-service.ts'
-import type { Store } from '../domain/store.ts'
+import { defaultSimilarity, forgeNames } from '../domain/repositories/repository.ts'
 import { toConnectedBody, toDeliveryBody, toRepositoryBody, toRotatedSecretBody } from '../http/repositories/body.ts'
 import { integerArgument, overlapOption } from './arguments.ts'
 import { deliveryOrFail, organisationOrFail, repositoryOrFail } from './lookup.ts'
-import { formatCount, print, table } from './output.ts'
-import { type ConnectOptions, connectedJson, connectWithProgress, describeConnected } from './repo-connect.ts'
+import { formatCount, print, printWarnings, table } from './output.ts'
+import { repoAuditCommand } from './repo-audit.ts'
+import {
+  type ConnectOptions,
+  connectedJson,
+  connectWithProgress,
+  describeConnected,
+  requirePrompts,
+} from './repo-connect.ts'
+import { repoListCommand } from './repo-list.ts'
+import { allowHttpOption, repoUpdateCommands } from './repo-update.ts'
+import { openRepositoryService, publicUrl } from './repository-service.ts'
 import { withStore } from './with-store.ts'
 
 export function repoCommands(program: Command): void {
@@ -32,49 +39,28 @@ export function repoCommands(program: Command): void {
       ),
     )
     .option('--ssh-host-key <key>', "the server's key, such as 'ssh-ed25519 AAAAC3…' (default: the one it has now)")
+    .addOption(allowHttpOption)
     .option('--secret-env <name>', 'environment variable with your own webhook secret (default: generated)')
     .option(
       '--similarity <percent>',
       'minimum similarity for a file that was moved and edited to keep its prompt',
       integerArgument,
-      100,
+      defaultSimilarity,
     )
     .action((options: ConnectOptions, command: Command) =>
       withStore(async (store, config) => {
         await organisationOrFail(store, options.org)
-        const connected = await connectWithProgress(await openRepositoryService(config, store), options)
+        const service = await openRepositoryService(config, store, options)
+        const connected = await connectWithProgress(service, options)
+        printWarnings(connected.warnings)
         const body = toConnectedBody(connected, publicUrl(config), Date.now())
         print(command, connectedJson(body), describeConnected(body, connected.backfillError))
+        // Last, because the secret is not shown again.
+        requirePrompts(connected)
       }),
     )
 
-  repo
-    .command('list')
-    .description('list the repositories of one organisation, or of all')
-    .option('--org <id>', 'organisation', integerArgument)
-    .action(({ org }: { org?: number }, command: Command) =>
-      withStore(async (store, config) => {
-        const organisations =
-          org === undefined ? await store.organisations.list() : [await organisationOrFail(store, org)]
-        const repositories: Repository[] = []
-        for (const { id } of organisations) repositories.push(...(await store.repositories.list(id)))
-        const json = repositories.map((repository) => ({
-          organisation_id: repository.organisationId,
-          ...toRepositoryBody(repository, publicUrl(config), Date.now()),
-        }))
-        const rows = json.map(({ id, forge, url, path, state, stale, last_delivery_at, last_sync_at, last_error }) => ({
-          id,
-          forge,
-          url,
-          path,
-          state: stale ? `${state} (stale)` : state,
-          last_delivery_at,
-          last_sync_at,
-          last_error,
-        }))
-        print(command, json, table(rows, "No repositories yet. Connect one with 'promptledger repo connect'."))
-      }),
-    )
+  repoListCommand(repo)
 
   repo
     .command('sync')
@@ -135,6 +121,9 @@ export function repoCommands(program: Command): void {
       }),
     )
 
+  repoUpdateCommands(repo)
+  repoAuditCommand(repo)
+
   repo
     .command('disconnect')
     .description('stop syncing a repository; its prompts and their history stay')
@@ -149,23 +138,6 @@ export function repoCommands(program: Command): void {
     )
 }
 
-/** Imported on demand, because most commands need no git. */
-async function openRepositoryService(config: Config, store: Store): Promise<RepositoryService> {
-  const [{ openSyncContext }, { createLogger }, { createRepositoryService }, { idleWorker }] = await Promise.all([
-    import('../service/sync-context.ts'),
-    import('../service/log.ts'),
-    import('../follow/repository-service.ts'),
-    import('../follow/worker.ts'),
-  ])
-  const context = await openSyncContext(config, store, createLogger(config.logLevel))
-  // The operator can read the folders of this machine anyway.
-  return createRepositoryService({ ...context, allowLocal: true }, idleWorker)
-}
-
 function describeDelivery({ id, state, error }: Delivery): string {
   return `Delivery ${id} is ${state}${error === null ? '.' : `: ${error}`}`
-}
-
-function publicUrl({ publicUrl, host, port }: Config): string {
-  return publicUrl ?? `http://${host}:${port}`
 }

@@ -9,6 +9,7 @@ export async function withStore<T>(work: (store: Store, config: Config) => Promi
     url: config.databaseUrl,
     poolSize: config.databasePoolSize,
     clock: Date.now,
+    syncs: true,
     // The next statement fails with the same error, and the command reports that one.
     onLostConnection: () => {},
   })

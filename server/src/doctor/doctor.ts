@@ -10,6 +10,7 @@ import { checkHistory } from './history.ts'
 import { checkHours } from './hours.ts'
 import { checkMigrations } from './migrations.ts'
 import { checkOwnership } from './ownership.ts'
+import { checkRepositories } from './repositories.ts'
 import { checkSecretKey } from './secret-key.ts'
 import { checkSettings } from './settings.ts'
 import { checkUsage } from './usage.ts'
@@ -32,6 +33,7 @@ export async function doctor(env: NodeJS.ProcessEnv, now: Clock = Date.now): Pro
     const readable = migrated ? database : null
     findings.push(await runCheck('secret key', () => checkSecretKey(config, readable)))
     findings.push(await runCheck('git', async () => checkGit(readable && (await countRepositories(readable)))))
+    if (readable !== null) findings.push(await runCheck('repositories', () => checkRepositories(readable, now)))
     findings.push(await runCheck('data directory', () => checkDataDirectory(config.dataDir)))
     return findings
   } finally {

@@ -11,6 +11,7 @@ const references = [
   ['history_entries', 'repository_id', 'repositories'],
   ['edits', 'repository_id', 'repositories'],
   ['pulls', 'repository_id', 'repositories'],
+  ['pushes', 'repository_id', 'repositories'],
   ['deliveries', 'repository_id', 'repositories'],
   ['history_entries', 'key_id', 'api_keys'],
   ['sessions', 'key_id', 'api_keys'],

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Lease } from '../domain/repositories/lease.ts'
-import { pathPattern } from '../domain/repositories/path-pattern.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
 import type { BackfillOptions, ConnectedRepository } from '../domain/repositories/repository-service.ts'
-import { countCommitsTouching } from '../git/mirror.ts'
+import { readHeader } from '../git/log.ts'
 import type { Connected } from './connect.ts'
+import { emptyMatchWarnings } from './empty-match.ts'
 import type { OnCommits } from './record-commits.ts'
 import { mirrorOf, type SyncContext } from './sync-context.ts'
 import { syncWithLease, type Worker } from './worker.ts'
@@ -13,7 +13,7 @@ import { syncWithLease, type Worker } from './worker.ts'
 export async function backfill(
   context: SyncContext,
   worker: Worker,
-  { lease, secret }: Connected,
+  { lease, secret, warnings }: Connected,
   options: BackfillOptions,
 ): Promise<ConnectedRepository> {
   const { store } = context
@@ -21,12 +21,14 @@ export async function backfill(
     ? await backfillInWorker(context, worker, lease, options)
     : await backfillHere(context, lease, options)
   const repository = (await store.repositories.find(lease.repository.id)) as Repository
+  const prompts = await store.facts.prompts(repository)
   return {
     repository,
     secret,
-    prompts: await store.facts.prompts(repository),
+    prompts,
     entryCount: await store.facts.countEntries(repository),
     backfillError,
+    warnings: [...warnings, ...(await emptyMatchWarnings(context, repository, prompts.length))],
   }
 }
 
@@ -72,14 +74,22 @@ async function backfillHere(
   return waitMs === undefined ? finished : Promise.race([finished, pause(waitMs, null, { ref: false })])
 }
 
+/** Estimates how much of the history has been read from the dates of its commits. */
 function reportProgress(
   context: SyncContext,
   repository: Repository,
   onProgress: NonNullable<BackfillOptions['onProgress']>,
 ): OnCommits {
-  let total: number | null = null
-  return async (recorded) => {
-    total ??= await countCommitsTouching(mirrorOf(context, repository).path, pathPattern(repository.path).pathspec)
-    onProgress(recorded, total)
+  const { path } = mirrorOf(context, repository)
+  let tipAt: number | null = null
+  let startAt: number | null = null
+  let reachedAt = 0
+  return async ({ commits, committedAt, tip }) => {
+    tipAt ??= (await readHeader(path, tip)).committedAt
+    startAt ??= committedAt
+    // Dates can be out of order.
+    reachedAt = Math.max(reachedAt, committedAt)
+    const share = tipAt <= startAt ? 1 : (reachedAt - startAt) / (tipAt - startAt)
+    onProgress({ commits, reachedAt, share: Math.min(Math.max(share, 0), 1) })
   }
 }

@@ -1,4 +1,6 @@
 import type { Actor } from '../domain/access/audit.ts'
+import { connectionWarnings } from '../domain/repositories/connection-warnings.ts'
+import { checkForge } from '../domain/repositories/forge-host.ts'
 import { generateLeaseOwner, type Lease } from '../domain/repositories/lease.ts'
 import {
   generateHookId,
@@ -15,26 +17,29 @@ import {
 } from '../domain/repositories/repository-service.ts'
 import { validRepositoryUrl } from '../domain/repositories/repository-url.ts'
 import { forgeOf } from '../forges/index.ts'
+import { moveMirror } from '../git/mirror.ts'
 import { checkAccess } from './check-access.ts'
-import type { SyncContext } from './sync-context.ts'
+import { mirrorOf, type SyncContext } from './sync-context.ts'
 import { leaseUntil } from './worker.ts'
 
 export interface Connected {
   /** The caller holds the lease and must run the first sync. */
   lease: Lease
   secret: string
+  /** What is probably a mistake. */
+  warnings: string[]
 }
 
 /** Stores a new repository once git has been able to read it. */
 export async function connectRepository(context: SyncContext, connection: Connection, by: Actor): Promise<Connected> {
-  const { store, vault, clock } = context
-  const url = validRepositoryUrl(connection.url, context.allowLocal)
+  const { store, vault, clock, allowLocal, allowHttp = false } = context
+  const url = validRepositoryUrl(connection.url, { allowLocal, allowHttp })
+  checkForge(connection.forge, url)
   const path = validPathPattern(connection.path)
   const similarity = validSimilarity(connection.similarity)
   const maxRepositories = context.limits.repositories
-  const connected = (await store.repositories.list(connection.organisationId)).filter(
-    (each) => each.disconnectedAt === null,
-  )
+  const known = await store.repositories.list(connection.organisationId)
+  const connected = known.filter((each) => each.disconnectedAt === null)
   // Checked again when it is stored; checked here first, so that no git process is started in vain.
   if (connected.length >= maxRepositories) throw tooManyRepositories(maxRepositories)
   const secret = connection.secret ?? forgeOf(connection.forge).generateSecret()
@@ -59,7 +64,11 @@ export async function connectRepository(context: SyncContext, connection: Connec
     maxRepositories,
   )
   if (repository === null) throw alreadyConnected()
-  return { lease: { repository, owner }, secret }
+  // After a reconnect under another spelling of the URL, commits that the server no longer has exist only in the mirror.
+  const previous = known.find(({ id }) => id === repository.id)
+  if (previous !== undefined) await moveMirror(mirrorOf(context, previous).path, mirrorOf(context, repository).path)
+  const warnings = connectionWarnings({ ...repository, hasToken: connection.token !== null }, known)
+  return { lease: { repository, owner }, secret, warnings }
 }
 
 const maxConnectsAtOnce = 2

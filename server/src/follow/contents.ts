@@ -1,28 +1,85 @@
 import type { EntryDetails } from '../domain/history/entry.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
-import type { Contents } from '../domain/repositories/repository-service.ts'
+import type { Contents, TextState } from '../domain/repositories/repository-service.ts'
 import { forgeOf } from '../forges/index.ts'
+import { readSizes } from '../git/blobs.ts'
 import { readPatch, readText } from '../git/contents.ts'
 import { ensureMirror, fetchBranch, fetchCommit, type Mirror, mirrorExists } from '../git/mirror.ts'
 import { GitError } from '../git/run.ts'
 import { mirrorOf, type SyncContext } from './sync-context.ts'
 
-const noContents: Contents = { before: null, after: null, patch: null }
+const megabyte = 1024 * 1024
+// Of both texts together. A response holds them several times: as strings, as JSON and as bytes.
+const maxTextBytes = 16 * megabyte
+// Texts of more than this are read one after the other, so that several requests for them do not exhaust the memory.
+const maxSmallBytes = 4 * megabyte
+
+interface Text {
+  text: string | null
+  state: TextState
+}
 
 /** Reads the prompt's text before and after a change from the mirror. */
 export async function readContents(context: SyncContext, entry: EntryDetails): Promise<Contents> {
+  const { repositoryId, beforeBlob, afterBlob } = entry
   const mirror = await mirrorWith(context, entry)
-  if (mirror === null) return noContents
-  const { beforeBlob, afterBlob } = entry
-  const [before, after] = await Promise.all([textOf(mirror, beforeBlob), textOf(mirror, afterBlob)])
-  const isComplete = (beforeBlob === null || before !== null) && (afterBlob === null || after !== null)
-  const path = entry.path as string
-  const paths = { old: entry.oldPath ?? path, new: path }
-  return { before, after, patch: isComplete ? await readPatch(mirror.path, paths, beforeBlob, afterBlob) : null }
+  if (mirror === null) {
+    const stateOf = (blob: string | null) => (repositoryId !== null && blob === null ? 'absent' : 'unavailable')
+    const states = { beforeState: stateOf(beforeBlob), afterState: stateOf(afterBlob) } as const
+    return { before: null, after: null, ...states, patch: null }
+  }
+  const sizes = await readSizes(
+    mirror.path,
+    [beforeBlob, afterBlob].filter((blob) => blob !== null),
+  )
+  const sizeOf = (blob: string | null) => (blob === null ? 0 : (sizes.get(blob) ?? 0))
+  const read = () => readBoth(mirror.path, entry, sizes)
+  return sizeOf(beforeBlob) + sizeOf(afterBlob) > maxSmallBytes ? oneAtATime(read) : read()
 }
 
-async function textOf({ path }: Mirror, blob: string | null): Promise<string | null> {
-  return blob === null ? null : readText(path, blob)
+async function readBoth(mirror: string, entry: EntryDetails, sizes: Map<string, number>): Promise<Contents> {
+  const { beforeBlob, afterBlob } = entry
+  // The new text matters more than the old one.
+  const after = await readTextUpTo(mirror, afterBlob, sizes)
+  const left = maxTextBytes - (after.text === null ? 0 : (sizes.get(afterBlob ?? '') ?? 0))
+  const before = await readTextUpTo(mirror, beforeBlob, sizes, left)
+  const path = entry.path as string
+  const paths = { old: entry.oldPath ?? path, new: path }
+  const isReadable = [before, after].every(({ state }) => state === 'available' || state === 'absent')
+  const patch = isReadable ? await readPatch(mirror, paths, beforeBlob, afterBlob) : null
+  return { before: before.text, after: after.text, beforeState: before.state, afterState: after.state, patch }
+}
+
+/** Reads a text of up to `maxBytes`. `sizes` holds the sizes of the blobs that the mirror has. */
+export async function readTextUpTo(
+  mirror: string,
+  blob: string | null,
+  sizes: Map<string, number>,
+  maxBytes = maxTextBytes,
+): Promise<Text> {
+  if (blob === null) return { text: null, state: 'absent' }
+  const size = sizes.get(blob)
+  if (size === undefined) return { text: null, state: 'unavailable' }
+  if (size > maxBytes) return { text: null, state: 'too_large' }
+  const text = await readText(mirror, blob, size)
+  if (text === null) return { text, state: 'unavailable' }
+  return isTooLargeAsJson(text) ? { text: null, state: 'too_large' } : { text, state: 'available' }
+}
+
+/** JSON writes a control character as six. A large file that is no text would become several times larger. */
+function isTooLargeAsJson(text: string): boolean {
+  if (text.length <= maxSmallBytes) return false
+  let controls = 0
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) < 0x20) controls++
+  return controls > text.length / 4
+}
+
+let largeRead: Promise<unknown> = Promise.resolve()
+
+function oneAtATime<T>(read: () => Promise<T>): Promise<T> {
+  const result = largeRead.then(read)
+  largeRead = result.catch(() => {})
+  return result
 }
 
 /** The mirror with the entry's commit. Creates the mirror if this process has none yet; null if git cannot provide it. */

@@ -3,11 +3,11 @@ import type { CheckedEntry, UncheckedEntry } from '../domain/history/facts.ts'
 import { compareHidden, hiddenStatus } from '../domain/history/hidden-characters.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
 import { readTexts } from '../git/blobs.ts'
-import { maxTextBytes } from '../git/contents.ts'
 import { mirrorExists } from '../git/mirror.ts'
 import { mirrorOf, type SyncContext } from './sync-context.ts'
 
 const entriesPerCheck = 100
+const maxCheckedBytes = 2 * 1024 * 1024
 // A long history is checked over several syncs, so that no repository occupies the worker.
 const maxCheckMs = 5_000
 
@@ -35,7 +35,7 @@ export async function checkHiddenCharacters(context: SyncContext, repository: Re
 /** Checks at least one entry, and no more after the deadline. */
 async function checkEntries(mirror: string, entries: UncheckedEntry[], deadline: number): Promise<CheckedEntry[]> {
   const checked: CheckedEntry[] = []
-  const texts = readTexts(mirror, entries.flatMap(blobsOf), maxTextBytes)
+  const texts = readTexts(mirror, entries.flatMap(blobsOf), maxCheckedBytes)
   const next = async (blob: string | null) => (blob === null ? '' : ((await texts.next()).value?.text ?? null))
   try {
     for (const entry of entries) {

@@ -1,15 +1,23 @@
 import type { PullReport } from '../domain/history/pull.ts'
-import type { PushReport, Report } from '../domain/history/report.ts'
+import type { Push } from '../domain/history/push.ts'
+import type { Report } from '../domain/history/report.ts'
 import { type Delivery, type DeliveryOutcome, failedAttempt } from '../domain/repositories/delivery.ts'
+import { foreignReason } from '../domain/repositories/reported-repository.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
 import type { Instant } from '../domain/time.ts'
 import { forgeOf } from '../forges/index.ts'
 
 /** A pending delivery with its parsed body. */
 export type IncomingDelivery = { delivery: Delivery } & (
-  | { report: Report; parseError: null }
-  | { report: null; parseError: string }
+  | { report: Report; unusable: null }
+  | { report: null; unusable: Pick<DeliveryOutcome, 'state' | 'error'> }
 )
+
+export interface ParsedDeliveries {
+  deliveries: IncomingDelivery[]
+  /** How the forge identifies the repository, if they tell for the first time or tell another one. */
+  forgeId: string | null
+}
 
 /** Why the deliveries about a pull request, or all of a sync, need another attempt. */
 export interface Retry {
@@ -18,17 +26,20 @@ export interface Retry {
   isMissingCommit: boolean
 }
 
-export function parseDeliveries(
-  { forge }: Repository,
-  deliveries: (Delivery & { body: string })[],
-): IncomingDelivery[] {
-  return deliveries.map(({ body, ...delivery }) => {
+export function parseDeliveries(repository: Repository, pending: (Delivery & { body: string })[]): ParsedDeliveries {
+  let { forgeId } = repository
+  const deliveries = pending.map(({ body, ...delivery }): IncomingDelivery => {
     try {
-      return { delivery, report: forgeOf(forge).readBody(delivery.event, body), parseError: null }
+      const report = forgeOf(repository.forge).readBody(delivery.event, body, delivery.receivedAt)
+      const reason = foreignReason({ ...repository, forgeId }, report.repository)
+      if (reason !== null) return { delivery, report: null, unusable: { state: 'ignored', error: reason } }
+      forgeId = report.repository.id ?? forgeId
+      return { delivery, report, unusable: null }
     } catch (error) {
-      return { delivery, report: null, parseError: (error as Error).message }
+      return { delivery, report: null, unusable: { state: 'failed', error: (error as Error).message } }
     }
   })
+  return { deliveries, forgeId: forgeId === repository.forgeId ? null : forgeId }
 }
 
 /** The first deliveries, about at most `maxPulls` pull requests. Their documents are in memory together. */
@@ -51,14 +62,18 @@ export function outcomeOf(
   now: Instant,
   note: string | null = null,
 ): DeliveryOutcome {
-  const { delivery, report, parseError } = incoming
+  const { delivery, report, unusable } = incoming
   const finished = { id: delivery.id, nextAttemptAt: now, finishedAt: now }
-  // Another attempt cannot parse it either.
-  if (report === null) return { ...finished, state: 'failed', error: parseError }
+  // Another attempt would end the same way.
+  if (report === null) return { ...finished, ...unusable }
   if (retry !== null) {
     return failedAttempt(delivery, retry.reason, now, retry.isMissingCommit ? maxAttemptsForMissingCommit : undefined)
   }
-  return { ...finished, state: report.events.length === 0 ? 'ignored' : 'done', error: note }
+  return { ...finished, state: report.events.length === 0 ? 'ignored' : 'done', error: joined([report.note, note]) }
+}
+
+function joined(notes: (string | null)[]): string | null {
+  return notes.filter((note) => note !== null).join('; ') || null
 }
 
 /** Whether the delivery can affect the history. Most pushes go to other branches and need no sync. */
@@ -68,15 +83,15 @@ export function affectsHistory({ report }: IncomingDelivery, { defaultBranch }: 
   return report.events.some((event) => event.type === 'pull' || event.branch === defaultBranch)
 }
 
-export interface Push extends PushReport {
-  receivedAt: Instant
-}
-
+/** The reported pushes to the default branch. `branch` is its name, which some forges do not send. */
 export function pushesTo(branch: string, deliveries: IncomingDelivery[]): Push[] {
   return deliveries.flatMap(({ delivery, report }) =>
-    (report?.events ?? []).flatMap((event) =>
-      event.type === 'push' && event.branch === branch ? [{ ...event, receivedAt: delivery.receivedAt }] : [],
-    ),
+    (report?.events ?? []).flatMap((event) => {
+      if (event.type !== 'push' || event.after === null) return []
+      if (event.branch !== (report?.defaultBranch ?? branch)) return []
+      const { before, after, pusher } = event
+      return [{ before, after, pusher, receivedAt: delivery.receivedAt }]
+    }),
   )
 }
 

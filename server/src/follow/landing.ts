@@ -2,7 +2,7 @@ import { commitTrace, mergeOf, type Pull, type PullEvent, type PullHead } from '
 import type { Commit, LogOptions } from '../git/commit.ts'
 import { isAncestor, readCommits, readLog } from '../git/log.ts'
 import { resolveCommit } from '../git/mirror.ts'
-import { landingOf } from '../git/pull-head.ts'
+import { landingOf } from '../git/pull-base.ts'
 
 export interface Landing {
   landing: string

@@ -5,6 +5,7 @@ import { type PullHeadChanges, readPullHead } from '../git/pull-head.ts'
 import { withinLimit } from '../git/run.ts'
 import { sanitisedPerson } from './edits.ts'
 import { pullReportsOf, pushesTo } from './incoming-deliveries.ts'
+import { findPushedFrom } from './pushers.ts'
 import type { SyncRun } from './sync-run.ts'
 
 export interface PullWithHeads {
@@ -18,7 +19,10 @@ const maxFilesPerHead = 1_000
 // The size of all heads in the pull request's document, roughly. It is loaded by every sync while the pull request is open.
 const maxPullBytes = 1_000_000
 
-/** Reads the head commits that deliveries reported. `paths` are those of the known prompts. */
+/**
+ * Reads the head commits that deliveries reported, and reads those again whose base is now better known. `paths` are those of
+ * the known prompts.
+ */
 export async function withReportedHeads(
   run: SyncRun,
   pull: Pull,
@@ -26,13 +30,22 @@ export async function withReportedHeads(
 ): Promise<PullWithHeads> {
   const reports = run.deliveries.flatMap(pullReportsOf).filter(({ number }) => number === pull.number)
   const reported = new Set(reports.map(({ event }) => event.head))
-  const heads = [...pull.heads]
+  const hasPushes = pushesTo(run.branch, run.deliveries).length > 0
+  // A delivery of this sync may tell where the pull request began, which git does not show.
+  const isOutdated = ({ sha, base }: PullHead) =>
+    base !== undefined &&
+    (reported.values().some((head) => sha.startsWith(head)) || (base.from === 'guess' && hasPushes))
+  const outdated = new Set(pull.heads.filter(isOutdated))
+  let heads = pull.heads
   let missingHead: string | null = null
   for (const event of pull.events) {
-    if (!event.intoDefault || !reported.has(event.head) || heads.some(({ sha }) => sha.startsWith(event.head))) continue
-    const read = fetchHead(run, pull.number, event, paths, maxPullBytes - bytesOf(heads))
+    const known = heads.find(({ sha }) => sha.startsWith(event.head))
+    const isWanted = known === undefined ? reported.has(event.head) : outdated.has(known)
+    if (!event.intoDefault || !isWanted) continue
+    const others = heads.filter((head) => head !== known)
+    const read = fetchHead(run, pull, event, paths, maxPullBytes - bytesOf(others))
     const head = await withinLimit(read, () => ({ sha: event.head, files: [], traces: [], tooLarge: true }))
-    if (head !== null) heads.push(head)
+    if (head !== null) heads = [...others, head]
     else if (event === pull.events.at(-1)) missingHead = event.head
   }
   return { pull: { ...pull, heads: withNewestTraces(pull.events, heads) }, missingHead }
@@ -56,39 +69,49 @@ function withNewestTraces(events: PullEvent[], heads: PullHead[]): PullHead[] {
 /** Null if git does not have it. */
 async function fetchHead(
   run: SyncRun,
-  number: number,
+  pull: Pull,
   event: PullEvent,
   paths: ReadonlyMap<string, number>,
   maxBytes: number,
 ): Promise<PullHead | null> {
-  const refs = [forgeOf(run.lease.repository.forge).pullRef(number), branchRef(event)]
+  const refs = [forgeOf(run.lease.repository.forge).pullRef(pull.number), branchRef(event)]
   const sha = await fetchCommit(run.mirror, event.head, refs)
   if (sha === null) return null
-  const { files, commits, tooLarge } = await readChanges(run, sha, event, paths)
+  const { files, commits, tooLarge, baseFrom } = await readChanges(run, pull, sha, paths)
   const read = files.map((file): PullFile => ({ ...file, author: sanitisedPerson(file.author), promptId: null }))
   const kept = withinBytes(read, paths, maxBytes)
+  const [newest] = commits
   return {
     sha,
     files: kept,
     traces: commits.map(commitTrace),
     ...(tooLarge || kept.length < read.length ? { tooLarge: true } : {}),
+    ...(newest === undefined ? {} : { committedAt: newest.committedAt }),
+    ...(baseFrom === 'git' ? {} : { base: { from: baseFrom, readAt: run.now } }),
   }
 }
 
 async function readChanges(
   run: SyncRun,
+  { events }: Pull,
   sha: string,
-  { commitCount }: PullEvent,
   paths: ReadonlyMap<string, number>,
 ): Promise<PullHeadChanges> {
-  const push = pushesTo(run.branch, run.deliveries).find(({ after }) => after === sha)
-  const query = { head: sha, tip: run.tip, commitCount, pushedFrom: push?.before ?? null }
+  const ofHead = events.filter(({ head }) => sha.startsWith(head))
+  const query = {
+    head: sha,
+    tip: run.tip,
+    mergeBases: ofHead.flatMap(({ mergeBase }) => mergeBase ?? []),
+    commitCount: ofHead.findLast(({ commitCount }) => commitCount !== null)?.commitCount ?? null,
+    pushedFrom: () => findPushedFrom(run, sha),
+  }
   const options = { ...run.options, maxFiles: maxFilesPerHead, isKnown: (path: string) => paths.has(path) }
   // A retry would cost as much again, and fail again.
   return withinLimit(readPullHead(run.mirror.path, query, options, [...paths.keys()]), () => ({
     files: [],
     commits: [],
     tooLarge: true,
+    baseFrom: 'git',
   }))
 }
 

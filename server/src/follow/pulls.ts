@@ -1,5 +1,12 @@
-import { isLandingUnknown, type Pull, stateOf, withEvent } from '../domain/history/pull.ts'
-import { pullReportsOf, type Retry } from './incoming-deliveries.ts'
+import {
+  hasGuessedBase,
+  isLandingUnknown,
+  type Pull,
+  stateOf,
+  withEvent,
+  withoutOldGuesses,
+} from '../domain/history/pull.ts'
+import { pullReportsOf, pushesTo, type Retry } from './incoming-deliveries.ts'
 import { findLanding } from './landing.ts'
 import { withReportedHeads } from './pull-heads.ts'
 import type { SyncRun } from './sync-run.ts'
@@ -44,12 +51,15 @@ export async function readPulls(run: SyncRun, paths: ReadonlyMap<string, number>
     note(pull, unsettled)
   }
   let more = false
+  const hasPushes = pushesTo(run.branch, run.deliveries).length > 0
   for await (const batch of run.context.store.facts.unsettledPulls(run.lease.repository)) {
     for (const before of batch) {
       if (reported.has(before.number)) continue
-      const { pull } = await inspect(run, before, null)
+      const waiting = withoutOldGuesses(before, run.now)
+      // The push that a guess waits for may be among these.
+      const { pull } = await inspect(run, waiting, hasPushes && hasGuessedBase(waiting) ? paths : null)
       if (pull !== null) note(pull, unsettled)
-      if (pull === null || pull.landing === before.landing) continue
+      if (pull === null || (pull.landing === before.landing && pull.heads === before.heads)) continue
       if (pulls.size >= maxPullsPerSync) {
         more = true
         continue

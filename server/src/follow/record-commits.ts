@@ -1,32 +1,48 @@
 import type { Edit } from '../domain/history/edit.ts'
 import type { Pull } from '../domain/history/pull.ts'
+import { closestPusher } from '../domain/history/push.ts'
 import { promptFromPath } from '../domain/prompt.ts'
+import type { Instant } from '../domain/time.ts'
 import { forgeOf } from '../forges/index.ts'
 import type { Commit } from '../git/commit.ts'
 import { readMainline } from '../git/mainline.ts'
 import { readShallowBoundary } from '../git/mirror.ts'
 import { sideAuthors } from '../git/pull-head.ts'
-import { listRemoteRefs } from '../git/remote.ts'
 import { withinLimit } from '../git/run.ts'
 import { dropUnknownFiles, editsOf, newPaths, sanitisedPerson } from './edits.ts'
+import { createLandedPulls } from './landed-pulls.ts'
+import { referenceReader } from './merge-references.ts'
 import { type PathMove, type PromptPaths, trackPaths } from './prompt-paths.ts'
 import type { PullFindings, UnsettledPulls } from './pulls.ts'
-import { findPushers } from './pushers.ts'
+import { findPushers, pusherOf } from './pushers.ts'
 import type { ResumePoint } from './resume-point.ts'
 import { entryChangesFor, type SyncRun } from './sync-run.ts'
 
-// Applies to commits and to edits, because one commit can change thousands of files.
-const batchSize = 500
+// Applies to commits and to edits, because one commit can change thousands of files. Larger transactions write the pages of
+// the indexes less often, but make other writers wait for longer.
+const batchSize = 2_000
+// Every edit of a commit is stored with its message.
+const maxMessageLengthPerBatch = 4_000_000
 // A forge sends a merge and its push as two deliveries. A commit that may be a merge waits this long for the other one.
 const mergeWaitMs = 10_000
 
-/** Called with the number of commits recorded so far. */
-export type OnCommits = (count: number) => void | Promise<void>
+export interface RecordedBatch {
+  /** The number of commits recorded so far. */
+  commits: number
+  /** The date of the newest of them. */
+  committedAt: Instant
+  /** The newest commit of the default branch. */
+  tip: string
+}
+
+export type OnCommits = (batch: RecordedBatch) => void | Promise<void>
 
 export interface RecordedCommits {
   promptAt: PromptPaths['promptAt']
   /** The paths that became prompts. */
   addedPaths: string[]
+  /** Whether older commits are missing because the remote is shallow. */
+  incomplete: boolean
 }
 
 interface CommitEdits {
@@ -47,61 +63,67 @@ export async function recordCommits(
   const { context, lease, mirror, branch, tip } = run
   const paths = trackPaths(knownPaths)
   const addedPaths: string[] = []
-  if (from === tip) return { promptAt: paths.promptAt, addedPaths }
-  const forge = forgeOf(lease.repository.forge)
+  if (from === tip) return { promptAt: paths.promptAt, addedPaths, incomplete: lease.repository.incomplete }
   const boundary = await readShallowBoundary(mirror.path)
   const pushers = await findPushers(run, from)
   const pullOf = new Map([...pulls.values()].flatMap(({ number, landed }) => landed.map((sha) => [sha, number])))
-  const isPullNumber = pullNumberCheck(run, unsettled)
+  const readReference = referenceReader(lease.repository)
+  const landedPulls = createLandedPulls(run, from, unsettled.known)
   let seq = await context.store.facts.lastSeq(lease.repository)
   let batch: CommitEdits[] = []
+  let size = 0
+  let messageLength = 0
   let recorded = 0
 
   async function flush(): Promise<void> {
+    // In one transaction for all commits of the batch: a transaction of its own for each would take longer than all else.
+    const idOf = paths.settle(await addPrompts(run, paths.newPaths()))
     if (batch.length === 0) return
-    await storeBatch(run, batch, { pulls, moves: paths.takeMoves(), incomplete: boundary.size > 0 })
+    for (const { edits } of batch) for (const edit of edits) edit.promptId = idOf(edit.promptId)
+    const allPulls = new Map([...landedPulls.takeRebased(), ...pulls])
+    await storeBatch(run, batch, { pulls: allPulls, moves: paths.takeMoves(), incomplete: boundary.size > 0 })
     recorded += batch.length
+    const committedAt = (batch.at(-1) as CommitEdits).commit.committedAt
     batch = []
-    await onCommits(recorded)
+    size = 0
+    messageLength = 0
+    await onCommits({ commits: recorded, committedAt, tip })
   }
 
   const options = { ...run.options, isKnown: (path: string) => paths.promptAt(path) !== undefined }
-  for await (const read of readMainline(mirror.path, { from, to: tip, branch }, options)) {
+  for await (const read of readMainline(mirror.path, { from, to: tip }, options)) {
     const commit = dropUnknownFiles(read, paths)
     const added = newPaths(commit, paths)
     if (added.length > 0) {
       // A path that a prompt just left must be free in the store before another prompt takes it.
       if (paths.hasMoves()) await flush()
-      for (const [path, promptId] of await addPrompts(run, added)) paths.add(path, promptId)
+      paths.addNew(added)
       addedPaths.push(...added)
     }
     // In the oldest commit of a shallow repository every file looks new, so its real changes are unknown.
     if (boundary.has(commit.sha)) continue
-    const reference = forge.mergeReference({
-      parents: commit.parents.length,
-      subject: commit.message.split('\n', 1)[0] ?? '',
-      message: commit.message,
-    })
-    const pull = pullOf.get(commit.sha) ?? null
+    const reported = pullOf.get(commit.sha) ?? null
+    const isNamed = reported !== null && readReference(commit)?.number === reported
+    const { pull, mergeReference } =
+      reported === null ? await landedPulls.of(commit) : { pull: reported, mergeReference: isNamed ? reported : null }
     const pusher = pushers.get(commit.sha)
     const edits = editsOf(commit, paths, {
       seq: ++seq,
       branch,
-      mergeReference: reference !== null && (await isPullNumber(reference)) ? reference : null,
+      mergeReference,
       pull,
       actor: pusher?.name ?? null,
+      pushSize: pusher?.pushSize ?? null,
     })
     const isHeld = pull === null && pusher !== undefined && mayBeMerge(run, commit, edits, unsettled)
     const heldUntil = isHeld ? pusher.receivedAt + mergeWaitMs : null
     batch.push({ commit, edits: edits.map((edit) => ({ ...edit, heldUntil })) })
-    if (batch.length >= batchSize || countEdits(batch) >= batchSize) await flush()
+    size += edits.length
+    messageLength += edits.reduce((total, { message }) => total + message.length, 0)
+    if (batch.length >= batchSize || size >= batchSize || messageLength >= maxMessageLengthPerBatch) await flush()
   }
   await flush()
-  return { promptAt: paths.promptAt, addedPaths }
-}
-
-function countEdits(batch: CommitEdits[]): number {
-  return batch.reduce((total, { edits }) => total + edits.length, 0)
+  return { promptAt: paths.promptAt, addedPaths, incomplete: boundary.size > 0 }
 }
 
 async function storeBatch(
@@ -138,12 +160,14 @@ async function storeBatch(
 function withKnownFacts(edit: Edit, known: Edit[]): Edit {
   const before = known.find(({ commitSha, promptId }) => commitSha === edit.commitSha && promptId === edit.promptId)
   if (before === undefined) return edit
+  const pusher = closestPusher(pusherOf(edit), pusherOf(before))
   return {
     ...edit,
     seq: before.orphanedAt === null ? before.seq : edit.seq,
     pull: edit.pull ?? before.pull,
     heldUntil: before.heldUntil,
-    actor: edit.actor ?? before.actor,
+    actor: pusher?.name ?? before.actor,
+    pushSize: pusher?.pushSize ?? null,
   }
 }
 
@@ -156,18 +180,7 @@ function mayBeMerge({ lease }: SyncRun, commit: Commit, edits: Edit[], { open, p
 }
 
 async function addPrompts({ context, lease, now }: SyncRun, paths: string[]): Promise<Map<string, number>> {
+  if (paths.length === 0) return new Map()
   const prompts = paths.map((path) => promptFromPath(lease.repository.organisationId, path, now))
   return context.store.facts.addPrompts(lease, prompts)
-}
-
-/** Checks whether the forge has a pull request with this number, because many numbers in messages mean something else. */
-function pullNumberCheck({ lease, mirror }: SyncRun, { known }: UnsettledPulls): (number: number) => Promise<boolean> {
-  const forge = forgeOf(lease.repository.forge)
-  let refs: Promise<Set<string>> | null = null
-  return async (number) => {
-    const ref = forge.pullRef(number)
-    if (ref === null || known.has(number)) return true
-    refs ??= listRemoteRefs(mirror.remote, ref.replace(String(number), '*'))
-    return (await refs).has(ref)
-  }
 }

@@ -3,6 +3,7 @@ import type { Pull } from '../domain/history/pull.ts'
 import { type IncomingDelivery, outcomeOf, pullReportsOf, pushesTo, type Retry } from './incoming-deliveries.ts'
 import { assignPrompts } from './pull-prompts.ts'
 import type { PullFindings } from './pulls.ts'
+import { recordPushers } from './pushers.ts'
 import type { RecordedCommits } from './record-commits.ts'
 import { entryChangesFor, type SyncRun } from './sync-run.ts'
 
@@ -10,6 +11,7 @@ import { entryChangesFor, type SyncRun } from './sync-run.ts'
 export async function recordFindings(run: SyncRun, found: PullFindings, commits: RecordedCommits): Promise<void> {
   const { context, lease, deliveries, now } = run
   const { facts } = context.store
+  await recordPushers(run)
   await assignOtherPulls(run, found, commits)
   const pulls = await changedPulls(run, found, commits)
   const edits = await affectedEdits(run, pulls)
@@ -17,9 +19,11 @@ export async function recordFindings(run: SyncRun, found: PullFindings, commits:
   await facts.apply(lease, {
     defaultBranch: run.branch,
     tip: run.tip,
+    incomplete: commits.incomplete,
     ...(webUrl ? { webUrl } : {}),
     edits,
     pulls,
+    pushes: pushesTo(run.branch, deliveries),
     entries: await entryChangesFor(run, edits, pulls),
     deliveries: deliveries.map((delivery) =>
       outcomeOf(delivery, retryOf(delivery, found), now, noteOf(delivery, found)),
@@ -53,25 +57,19 @@ async function assignOtherPulls(run: SyncRun, found: PullFindings, commits: Reco
   }
 }
 
-/** The stored edits with new information: their pull request, their pusher, or the end of their wait. */
-async function affectedEdits({ context, lease, branch, deliveries, now }: SyncRun, pulls: Pull[]): Promise<Edit[]> {
-  const pushers = new Map(pushesTo(branch, deliveries).map(({ after, pusher }) => [after as string, pusher]))
+/** The stored edits with new information: their pull request, or the end of their wait. */
+async function affectedEdits({ context, lease, now }: SyncRun, pulls: Pull[]): Promise<Edit[]> {
   const pullOf = new Map(pulls.flatMap(({ number, landed }) => landed.map((sha) => [sha, number])))
   const numbers = new Set(pulls.map(({ number }) => number))
   const edits = await context.store.facts.edits(lease.repository, {
-    commits: [...pullOf.keys(), ...pushers.keys()].filter((sha) => sha !== null),
+    commits: [...pullOf.keys()],
     pulls: [...numbers],
     heldUntil: now,
   })
   return edits.map((edit) => {
     const pull = pullOf.get(edit.commitSha) ?? (edit.pull !== null && numbers.has(edit.pull) ? null : edit.pull)
     const isReleased = pull !== null || (edit.heldUntil !== null && edit.heldUntil <= now)
-    return {
-      ...edit,
-      pull,
-      heldUntil: isReleased ? null : edit.heldUntil,
-      actor: edit.actor ?? pushers.get(edit.commitSha) ?? null,
-    }
+    return { ...edit, pull, heldUntil: isReleased ? null : edit.heldUntil }
   })
 }
 

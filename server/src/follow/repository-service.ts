@@ -3,14 +3,18 @@ import type { RepositoryService } from '../domain/repositories/repository-servic
 import { backfill } from './backfill.ts'
 import { connectRepository, createConnectLimit, rotateSecret } from './connect.ts'
 import { readContents } from './contents.ts'
+import { readEarliestText } from './earliest-text.ts'
 import { createInbox } from './inbox.ts'
 import { receiveDelivery } from './receive-delivery.ts'
+import { createRejectedDeliveries } from './rejected-deliveries.ts'
 import type { SyncContext } from './sync-context.ts'
+import { updateRepository } from './update-repository.ts'
 import { syncUntilDone, type Worker } from './worker.ts'
 
 export function createRepositoryService(context: SyncContext, worker: Worker): RepositoryService {
   const { store, clock } = context
   const inbox = createInbox(context)
+  const rejected = createRejectedDeliveries(context)
   const connects = createConnectLimit()
   const find = async (id: number) => (await store.repositories.find(id)) as Repository
 
@@ -19,8 +23,15 @@ export function createRepositoryService(context: SyncContext, worker: Worker): R
       const connected = await connects.run(connection.organisationId, () => connectRepository(context, connection, by))
       return backfill(context, worker, connected, options)
     },
+    async update(repository, update, by) {
+      const updated = await connects.run(repository.organisationId, () =>
+        updateRepository(context, repository, update, by),
+      )
+      worker.wake(repository)
+      return updated
+    },
     async receive(repository, request) {
-      await receiveDelivery(context, inbox, repository, request)
+      await receiveDelivery(context, inbox, rejected, repository, request)
       worker.wake(repository)
     },
     async sync(repository, { wait = false } = {}) {
@@ -43,5 +54,7 @@ export function createRepositoryService(context: SyncContext, worker: Worker): R
     },
     rotateSecret: (repository, overlapMs, by) => rotateSecret(context, repository, overlapMs, by),
     contents: (entry) => readContents(context, entry),
+    earliestText: (prompt, at) => readEarliestText(context, prompt, at),
+    flush: rejected.flush,
   }
 }

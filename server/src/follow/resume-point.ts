@@ -45,7 +45,7 @@ async function orphanLostEdits(run: SyncRun): Promise<ResumePoint> {
 /** The first path of each current prompt file in an unrelated history, so that reading it again finds the same prompts. */
 async function firstPaths(run: SyncRun, current: Map<string, number>): Promise<Map<string, number>> {
   const first = new Map<string, string>()
-  const range = { from: null, to: run.tip, branch: run.branch }
+  const range = { from: null, to: run.tip }
   for await (const { files } of readMainline(run.mirror.path, range, run.options)) {
     for (const { oldPath, path } of files) {
       if (oldPath === null || oldPath === path) continue

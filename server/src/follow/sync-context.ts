@@ -22,6 +22,8 @@ export interface SyncContext {
   /** Whether folders on this machine can be connected. */
   allowLocal: boolean
   allowRedirects: boolean
+  /** Whether repositories that admins connect may be fetched over plain http. Off by default. */
+  allowHttp?: boolean
   /** Whether repositories that admins connect may be at private addresses. Off by default. */
   allowPrivateAddresses?: boolean
   /** Whether repositories that admins connect are fetched with the machine's ssh keys. Off by default. */
@@ -42,13 +44,14 @@ export interface SyncLimits {
   inboxBytes: number
 }
 
-type RemoteFacts = Pick<
+export type RemoteFacts = Pick<
   Repository,
   'hookId' | 'url' | 'forge' | 'sealedToken' | 'sealedSshKey' | 'sshHostKey' | 'connectedByOperator'
 >
 
 export function remoteOf(context: SyncContext, repository: RemoteFacts): Remote {
-  const { vault, allowRedirects, allowPrivateAddresses = false, allowMachineSshKeys = false, lookUp } = context
+  const { vault, allowRedirects, allowHttp = false, allowPrivateAddresses = false, lookUp } = context
+  const { allowMachineSshKeys = false } = context
   const { hookId, url, forge, sealedToken, sealedSshKey, sshHostKey, connectedByOperator } = repository
   const token = sealedToken === null ? null : vault.decrypt(sealedToken, { hookId, kind: 'token' })
   const privateKey = sealedSshKey === null ? null : vault.decrypt(sealedSshKey, { hookId, kind: 'ssh_key' })
@@ -58,8 +61,10 @@ export function remoteOf(context: SyncContext, repository: RemoteFacts): Remote 
     deployKey: privateKey === null ? null : { privateKey, hostKey: sshHostKey },
     allowMachineKeys: allowMachineSshKeys || connectedByOperator,
     allowLocal: isLocalUrl(url),
+    allowHttp: allowHttp || connectedByOperator,
     allowRedirects,
     allowPrivate: allowPrivateAddresses || connectedByOperator,
+    hidesNetwork: allowPrivateAddresses && !connectedByOperator,
     lookUp,
   }
 }

@@ -10,6 +10,7 @@ import type { Instant } from '../domain/time.ts'
 import { forgeOf } from '../forges/index.ts'
 import type { LogOptions } from '../git/commit.ts'
 import type { Mirror } from '../git/mirror.ts'
+import type { PullRefs } from '../git/pull-refs.ts'
 import type { IncomingDelivery } from './incoming-deliveries.ts'
 import type { SyncContext } from './sync-context.ts'
 
@@ -23,6 +24,8 @@ export interface SyncRun {
   readonly tip: string
   readonly deliveries: IncomingDelivery[]
   readonly options: LogOptions
+  /** The heads of the remote's pull requests, listed when they are first needed. */
+  readonly pullRefs: () => Promise<PullRefs>
   readonly now: Instant
 }
 

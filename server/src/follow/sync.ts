@@ -1,7 +1,9 @@
 import { isDue } from '../domain/repositories/due-time.ts'
 import type { Lease } from '../domain/repositories/lease.ts'
 import type { Instant } from '../domain/time.ts'
+import { forgeOf } from '../forges/index.ts'
 import { cleanUpMirror, removeMirror } from '../git/mirror.ts'
+import { lazyPullRefs } from '../git/pull-refs.ts'
 import { GitError } from '../git/run.ts'
 import { fetchDefaultBranch } from './fetch.ts'
 import { checkHiddenCharacters } from './hidden-characters.ts'
@@ -13,6 +15,7 @@ import {
   type Retry,
   takeDeliveries,
 } from './incoming-deliveries.ts'
+import { alignDefaultBranch } from './mainline.ts'
 import { maxPullsPerSync, readPulls } from './pulls.ts'
 import { type OnCommits, recordCommits } from './record-commits.ts'
 import { recordFindings } from './record-findings.ts'
@@ -41,10 +44,12 @@ export async function sync(context: SyncContext, lease: Lease, onCommits: OnComm
   const { repository } = lease
   const isPoll = isDue(repository, clock())
   const pending = await store.deliveries.pending(repository, clock(), maxDeliveriesPerSync)
-  const deliveries = takeDeliveries(parseDeliveries(repository, pending), maxPullsPerSync)
+  const { deliveries: parsed, forgeId } = parseDeliveries(repository, pending)
+  const deliveries = takeDeliveries(parsed, maxPullsPerSync)
   const fetched = isPoll || deliveries.some((delivery) => affectsHistory(delivery, repository))
   let morePulls = false
   try {
+    if (forgeId !== null) await store.facts.apply(lease, { forgeId })
     if (fetched) {
       morePulls = await syncWithGit(context, lease, deliveries, isPoll, onCommits)
     } else {
@@ -81,7 +86,10 @@ async function syncWithGit(
     await store.facts.apply(lease, { defaultBranch: branch, deliveries: outcomes })
     return false
   }
-  const run: SyncRun = { context, lease, mirror, branch, tip, deliveries, options: logOptions(repository), now }
+  const options = logOptions(repository)
+  const pullRefs = lazyPullRefs(mirror.remote, forgeOf(repository.forge).pullRefPattern)
+  const run: SyncRun = { context, lease, mirror, branch, tip, deliveries, options, pullRefs, now }
+  await alignDefaultBranch(run, repository)
   const start = await findResumePoint(run)
   const found = await readPulls(run, start.paths)
   const commits = await recordCommits(run, start, found, onCommits)

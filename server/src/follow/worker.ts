@@ -25,6 +25,8 @@ const deliveryRetentionMs = 30 * 24 * hourMs
 const retryDelayMs = 10 * 60_000
 const backfillRetryDelayMs = 60_000
 const stopTimeoutMs = 5_000
+// While the service was stopped, deliveries may have been lost. Spread out, so that a start does not contact every server at once.
+const startSpread = { slots: 64, intervalMs: 250 }
 
 /** Syncs repositories that are due. A lease ensures that only one process syncs a repository at a time. */
 export function startWorker(context: SyncContext): Worker {
@@ -34,6 +36,7 @@ export function startWorker(context: SyncContext): Worker {
   let isStopped = false
   let polling: Promise<void> | null = null
   let cleanedUpAt = 0
+  let hasWokenAll = false
 
   function wake(repository: DueRepository): void {
     if (isStopped) return
@@ -63,6 +66,8 @@ export function startWorker(context: SyncContext): Worker {
 
   async function poll(): Promise<void> {
     try {
+      if (!hasWokenAll) await store.repositories.wakeAll(clock(), startSpread)
+      hasWokenAll = true
       for (const due of await store.repositories.due(clock())) if (!queue.isRunning(due.id)) wake(due)
       if (clock() - cleanedUpAt > hourMs) {
         cleanedUpAt = clock()

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { PullEventKind, PullReport } from '../domain/history/pull.ts'
 import type { PushReport, Report } from '../domain/history/report.ts'
+import type { Instant } from '../domain/time.ts'
 import type { Forge } from './forge.ts'
-import { numberAt } from './merge-reference.ts'
+import { forgeText, mention, numberAt, numberAtEnd } from './merge-reference.ts'
 import type { Fields } from './payload-fields.ts'
 import * as fields from './payload-fields.ts'
 import { firstPrintableHeader, sha256Header } from './webhook-headers.ts'
@@ -12,6 +13,8 @@ import { isSignedWith } from './webhook-signature.ts'
 export const bitbucket: Forge = {
   title: 'Bitbucket',
   tokenUser: 'x-token-auth',
+
+  signatureHeaders: ['x-hub-signature'],
 
   verifySignature({ headers, body }, secrets) {
     return isSignedWith(secrets, body, sha256Header(headers, 'x-hub-signature'))
@@ -24,12 +27,19 @@ export const bitbucket: Forge = {
     }
   },
 
-  readBody(event, body) {
+  readBody(event, body, receivedAt) {
     const delivery = fields.parseFields(body)
+    const events = eventsOf(event, delivery, receivedAt)
     return {
+      repository: fields.identity(delivery, {
+        ids: ['repository.uuid'],
+        fullName: 'repository.full_name',
+        webUrl: 'repository.links.html.href',
+      }),
       webUrl: fields.repositoryUrl(delivery, 'repository.links.html.href'),
       defaultBranch: null,
-      events: eventsOf(event, delivery),
+      events,
+      note: events[0]?.type === 'pull' ? fields.missingTimeNote(delivery, 'pullrequest.created_on') : null,
     }
   },
 
@@ -40,6 +50,10 @@ export const bitbucket: Forge = {
   pullRef() {
     return null
   },
+
+  // Of Bitbucket Data Center.
+  pullRefPattern: 'refs/pull-requests/*/from',
+  keepsPullRefs: false,
 
   commitPath(sha) {
     return `/commits/${sha}`
@@ -52,8 +66,8 @@ export const bitbucket: Forge = {
   // Merged in branch (pull request #1). A branch name has no space.
   mergeReference({ subject }) {
     const prefix = 'Merged in '
-    if (!subject.startsWith(prefix)) return null
-    return numberAt(subject, subject.indexOf(' ', prefix.length), ' (pull request #', ')')
+    if (!subject.startsWith(prefix)) return mention(numberAtEnd(subject, ['pull request #']))
+    return forgeText(numberAt(subject, subject.indexOf(' ', prefix.length), ' (pull request #', ')'))
   },
 
   // The committer is the user who clicked, so there is no way to tell.
@@ -79,10 +93,10 @@ const kinds: Record<string, PullEventKind> = {
   'pullrequest:rejected': 'closed',
 }
 
-function eventsOf(event: string, delivery: Fields): Report['events'] {
+function eventsOf(event: string, delivery: Fields, receivedAt: Instant): Report['events'] {
   if (event === 'repo:push') return pushesOf(delivery)
   const kind = Object.hasOwn(kinds, event) ? kinds[event] : undefined
-  return kind === undefined ? [] : [pullOf(kind, delivery)]
+  return kind === undefined ? [] : [pullOf(kind, delivery, receivedAt)]
 }
 
 function pushesOf(delivery: Fields): PushReport[] {
@@ -102,23 +116,27 @@ function pushesOf(delivery: Fields): PushReport[] {
   })
 }
 
-function pullOf(kind: PullEventKind, delivery: Fields): PullReport {
-  const openedAt = fields.time(delivery, 'pullrequest.created_on')
-  const updatedAt = fields.optionalTime(delivery, 'pullrequest.updated_on')
+function pullOf(kind: PullEventKind, delivery: Fields, receivedAt: Instant): PullReport {
+  const times = fields.pullTimes(kind, {
+    created: fields.optionalTime(delivery, 'pullrequest.created_on'),
+    happened: fields.optionalTime(delivery, 'pullrequest.updated_on'),
+    receivedAt,
+  })
   return {
     type: 'pull',
     number: fields.pullNumber(delivery, 'pullrequest.id'),
     url: fields.webUrl(delivery, 'pullrequest.links.html.href'),
     title: fields.line(delivery, 'pullrequest.title'),
-    openedAt,
+    openedAt: times.openedAt,
     event: {
       kind,
-      at: kind === 'opened' ? openedAt : (updatedAt ?? openedAt),
+      ...times.event,
       head: fields.commit(delivery, 'pullrequest.source.commit.hash'),
       headBranch: headBranchOf(delivery),
       base: fields.refName(delivery, 'pullrequest.destination.branch.name'),
       mergeCommit: kind === 'merged' ? fields.optionalCommit(delivery, 'pullrequest.merge_commit.hash') : null,
       commitCount: null,
+      mergeBase: null,
       actor: actorOf(kind, delivery),
     },
   }

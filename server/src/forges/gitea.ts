@@ -1,10 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import type { Forge } from './forge.ts'
+import { isForm, jsonOf } from './form-body.ts'
 import { readGithubPayload } from './github-payload.ts'
-import { lastLineWith, numberAfter, numberAt, numberAtEnd } from './merge-reference.ts'
+import {
+  forgeText,
+  lastLineWith,
+  mention,
+  numberAfter,
+  numberAt,
+  numberAtEnd,
+  numberInHandMerge,
+} from './merge-reference.ts'
 import { firstPrintableHeader, header, sha256Header } from './webhook-headers.ts'
 import { isSignedWith } from './webhook-signature.ts'
 
+const ownSignatureHeaders = ['x-forgejo-signature', 'x-gitea-signature']
 const eventHeaders = ['x-forgejo-event', 'x-gitea-event', 'x-github-event']
 const deliveryHeaders = ['x-forgejo-delivery', 'x-gitea-delivery', 'x-github-delivery']
 
@@ -12,10 +22,14 @@ export const gitea: Forge = {
   title: 'Gitea',
   tokenUser: 'x-access-token',
 
+  signatureHeaders: [...ownSignatureHeaders, 'x-hub-signature-256'],
+
   verifySignature({ headers, body }, secrets) {
-    const own = ['x-forgejo-signature', 'x-gitea-signature'].find((name) => headers[name] !== undefined)
+    const own = ownSignatureHeaders.find((name) => headers[name] !== undefined)
     const signature = own === undefined ? sha256Header(headers, 'x-hub-signature-256') : header(headers, own)
-    return isSignedWith(secrets, body, signature)
+    if (isSignedWith(secrets, body, signature)) return true
+    // With the content type application/x-www-form-urlencoded, the signature covers the JSON in the form, not the body.
+    return isForm(body) && isSignedWith(secrets, jsonOf(body.toString()), signature)
   },
 
   readHeaders(headers) {
@@ -25,8 +39,8 @@ export const gitea: Forge = {
     }
   },
 
-  readBody(event, body) {
-    return readGithubPayload(event, body, { alwaysHasClosedAt: false })
+  readBody(event, body, receivedAt) {
+    return readGithubPayload(event, body, receivedAt, { alwaysHasClosedAt: false })
   },
 
   generateSecret() {
@@ -36,6 +50,9 @@ export const gitea: Forge = {
   pullRef(number) {
     return `refs/pull/${number}/head`
   },
+
+  pullRefPattern: 'refs/pull/*/head',
+  keepsPullRefs: true,
 
   commitPath(sha) {
     return `/commit/${sha}`
@@ -48,9 +65,9 @@ export const gitea: Forge = {
   mergeReference({ parents, subject, message }) {
     const reviewed = lastLineWith(message, 'Reviewed-on: ')
     return (
-      (reviewed === null ? null : numberAfter(reviewed, '/pulls/')) ??
-      (parents >= 2 ? numberInMergeSubject(subject) : null) ??
-      numberAtEnd(subject, '#!')
+      forgeText(reviewed === null ? null : numberAfter(reviewed, '/pulls/'), repositoryIn(reviewed)) ??
+      forgeText(parents >= 2 ? numberInMergeSubject(subject) : null) ??
+      mention(numberInHandMerge(subject) ?? numberAtEnd(subject, ['#', '!', 'gh-']))
     )
   },
 
@@ -66,6 +83,12 @@ export const forgejo: Forge = {
   ...gitea,
   title: 'Forgejo',
   setUpSteps: stepsFor('forgejo', 'Push and, below Pull request events, Modification and Synchronized'),
+}
+
+/** `acme/prompts` from `https://gitea.example/acme/prompts/pulls/7`. */
+function repositoryIn(reviewed: string | null): string | null {
+  const [, path] = /^https?:\/\/[^/\s]+\/([^\s?#]+)\/pulls\/\d+$/.exec(reviewed?.slice(0, 1_000) ?? '') ?? []
+  return path?.toLowerCase() ?? null
 }
 
 // Merge pull request 'title' (#1) from branch into main. A title can contain anything but a branch name has no space, so the

@@ -1,6 +1,7 @@
 import type { PullEventKind, PullReport } from '../domain/history/pull.ts'
 import type { PushReport, Report } from '../domain/history/report.ts'
 import type { Instant } from '../domain/time.ts'
+import { jsonOf } from './form-body.ts'
 import type { Fields } from './payload-fields.ts'
 import * as fields from './payload-fields.ts'
 
@@ -12,23 +13,25 @@ export interface Dialect {
   alwaysHasClosedAt: boolean
 }
 
-export function readGithubPayload(event: string, body: string, dialect: Dialect): Report {
+export function readGithubPayload(event: string, body: string, receivedAt: Instant, dialect: Dialect): Report {
   const delivery = fields.parseFields(jsonOf(body))
+  const events = eventsOf(event, delivery, receivedAt, dialect)
   return {
+    repository: fields.identity(delivery, {
+      ids: ['repository.id'],
+      fullName: 'repository.full_name',
+      webUrl: 'repository.html_url',
+    }),
     webUrl: fields.repositoryUrl(delivery, 'repository.html_url'),
     defaultBranch: fields.optionalRefName(delivery, 'repository.default_branch'),
-    events: eventsOf(event, delivery, dialect),
+    events,
+    note: events[0]?.type === 'pull' ? fields.missingTimeNote(delivery, 'pull_request.created_at') : null,
   }
 }
 
-// A webhook with content type application/x-www-form-urlencoded sends the same JSON in a form field.
-function jsonOf(body: string): string {
-  return body.startsWith('payload=') ? (new URLSearchParams(body).get('payload') ?? '') : body
-}
-
-function eventsOf(event: string, delivery: Fields, dialect: Dialect): Report['events'] {
+function eventsOf(event: string, delivery: Fields, receivedAt: Instant, dialect: Dialect): Report['events'] {
   if (event === 'push') return pushOf(delivery)
-  if (event === 'pull_request') return pullOf(delivery, dialect)
+  if (event === 'pull_request') return pullOf(delivery, receivedAt, dialect)
   return []
 }
 
@@ -48,26 +51,36 @@ function pushOf(delivery: Fields): PushReport[] {
   ]
 }
 
-function pullOf(delivery: Fields, dialect: Dialect): PullReport[] {
+function pullOf(delivery: Fields, receivedAt: Instant, dialect: Dialect): PullReport[] {
   const kind = kindOf(delivery, dialect)
   if (kind === null) return []
-  const openedAt = fields.time(delivery, 'pull_request.created_at')
+  const times = fields.pullTimes(kind, {
+    created: fields.optionalTime(delivery, 'pull_request.created_at'),
+    happened: timeOf(kind, delivery),
+    receivedAt,
+  })
+  // Old versions of Gitea send the number only here.
+  const isInside =
+    fields.valueAt(delivery, 'pull_request.number') !== null || fields.valueAt(delivery, 'number') === null
   return [
     {
       type: 'pull',
-      number: fields.pullNumber(delivery, 'pull_request.number'),
+      number: fields.pullNumber(delivery, isInside ? 'pull_request.number' : 'number'),
       url: fields.webUrl(delivery, 'pull_request.html_url'),
       title: fields.line(delivery, 'pull_request.title'),
-      openedAt,
+      openedAt: times.openedAt,
       event: {
         kind,
-        at: kind === 'opened' ? openedAt : (timeOf(kind, delivery) ?? openedAt),
+        ...times.event,
+        // Gitea's spelling. Its old versions send the previous `updated_at` with it.
+        ...(fields.text(delivery, 'action') === 'synchronized' ? { mayBeLater: true } : {}),
         head: fields.commit(delivery, 'pull_request.head.sha'),
         headBranch: headBranchOf(delivery),
         base: fields.refName(delivery, 'pull_request.base.ref'),
         // Before the merge, this field holds GitHub's test merge commit.
         mergeCommit: kind === 'merged' ? fields.optionalCommit(delivery, 'pull_request.merge_commit_sha') : null,
         commitCount: fields.optionalInteger(delivery, 'pull_request.commits'),
+        mergeBase: fields.optionalCommit(delivery, 'pull_request.merge_base'),
         actor: actorOf(kind, delivery),
       },
     },

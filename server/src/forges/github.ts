@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import type { Forge } from './forge.ts'
 import { readGithubPayload } from './github-payload.ts'
-import { numberAt, numberAtEnd } from './merge-reference.ts'
+import { forgeText, mention, numberAt, numberAtEnd, numberInHandMerge } from './merge-reference.ts'
 import { firstPrintableHeader, sha256Header } from './webhook-headers.ts'
 import { isSignedWith } from './webhook-signature.ts'
 
 export const github: Forge = {
   title: 'GitHub',
   tokenUser: 'x-access-token',
+
+  signatureHeaders: ['x-hub-signature-256'],
 
   verifySignature({ headers, body }, secrets) {
     return isSignedWith(secrets, body, sha256Header(headers, 'x-hub-signature-256'))
@@ -20,8 +22,8 @@ export const github: Forge = {
     }
   },
 
-  readBody(event, body) {
-    return readGithubPayload(event, body, { alwaysHasClosedAt: true })
+  readBody(event, body, receivedAt) {
+    return readGithubPayload(event, body, receivedAt, { alwaysHasClosedAt: true })
   },
 
   generateSecret() {
@@ -31,6 +33,9 @@ export const github: Forge = {
   pullRef(number) {
     return `refs/pull/${number}/head`
   },
+
+  pullRefPattern: 'refs/pull/*/head',
+  keepsPullRefs: true,
 
   commitPath(sha) {
     return `/commit/${sha}`
@@ -42,7 +47,7 @@ export const github: Forge = {
 
   mergeReference({ parents, subject }) {
     const merged = parents >= 2 ? numberAt(subject, 0, 'Merge pull request #', ' from ') : null
-    return merged ?? numberAtEnd(subject, '#')
+    return forgeText(merged) ?? mention(numberInHandMerge(subject) ?? numberAtEnd(subject, ['#', 'gh-']))
   },
 
   isForgeCommitter({ email }) {

@@ -4,11 +4,13 @@ import type { PushReport, Report } from '../domain/history/report.ts'
 import type { WebhookRequest } from '../domain/repositories/webhook-request.ts'
 import type { Instant } from '../domain/time.ts'
 import type { Forge } from './forge.ts'
-import { lastLineWith, numberAfter } from './merge-reference.ts'
+import { forgeText, lastLineWith, mention, numberAfter, numberAtEnd } from './merge-reference.ts'
 import type { Fields } from './payload-fields.ts'
 import * as fields from './payload-fields.ts'
 import { firstPrintableHeader, header } from './webhook-headers.ts'
 import { isKnownToken, isSignedWith } from './webhook-signature.ts'
+
+const maxPathLength = 1_000
 
 const signingPrefix = 'whsec_'
 
@@ -18,6 +20,8 @@ const maxClockDifferenceMs = 5 * 60_000
 export const gitlab: Forge = {
   title: 'GitLab',
   tokenUser: 'oauth2',
+
+  signatureHeaders: ['x-gitlab-token', 'webhook-signature'],
 
   verifySignature(request, secrets, now) {
     const keys = secrets.filter((secret) => secret.startsWith(signingPrefix)).map(keyOf)
@@ -34,12 +38,19 @@ export const gitlab: Forge = {
     }
   },
 
-  readBody(event, body) {
+  readBody(event, body, receivedAt) {
     const delivery = fields.parseFields(body)
+    const events = eventsOf(event, delivery, receivedAt)
     return {
+      repository: fields.identity(delivery, {
+        ids: ['project.id', 'project_id', 'object_attributes.target_project_id'],
+        fullName: 'project.path_with_namespace',
+        webUrl: 'project.web_url',
+      }),
       webUrl: fields.repositoryUrl(delivery, 'project.web_url'),
       defaultBranch: fields.optionalRefName(delivery, 'project.default_branch'),
-      events: eventsOf(event, delivery),
+      events,
+      note: events[0]?.type === 'pull' ? fields.missingTimeNote(delivery, 'object_attributes.created_at') : null,
     }
   },
 
@@ -51,6 +62,9 @@ export const gitlab: Forge = {
     return `refs/merge-requests/${number}/head`
   },
 
+  pullRefPattern: 'refs/merge-requests/*/head',
+  keepsPullRefs: false,
+
   commitPath(sha) {
     return `/-/commit/${sha}`
   },
@@ -59,9 +73,13 @@ export const gitlab: Forge = {
     return `/-/merge_requests/${number}`
   },
 
-  mergeReference({ message }) {
+  // See merge request acme/lab/prompts!7. Before version 9, GitLab left out the path.
+  mergeReference({ subject, message }) {
     const reference = lastLineWith(message, 'See merge request ')
-    return reference === null || /\s/.test(reference) ? null : numberAfter(reference, '!')
+    if (reference === null || /\s/.test(reference)) return mention(numberAtEnd(subject, ['!']))
+    const path = reference.slice(0, Math.max(0, reference.lastIndexOf('!')))
+    const number = numberAfter(reference, '!')
+    return path === '' ? mention(number) : forgeText(number, path.slice(0, maxPathLength).toLowerCase())
   },
 
   // Only on instances that sign commits made in the web interface, such as gitlab.com.
@@ -100,9 +118,9 @@ function isStandardSigned({ headers, body }: WebhookRequest, keys: Buffer[], now
   )
 }
 
-function eventsOf(event: string, delivery: Fields): Report['events'] {
+function eventsOf(event: string, delivery: Fields, receivedAt: Instant): Report['events'] {
   if (event === 'Push Hook') return pushOf(delivery)
-  if (event === 'Merge Request Hook') return pullOf(delivery)
+  if (event === 'Merge Request Hook') return pullOf(delivery, receivedAt)
   return []
 }
 
@@ -122,28 +140,32 @@ function pushOf(delivery: Fields): PushReport[] {
   ]
 }
 
-function pullOf(delivery: Fields): PullReport[] {
+function pullOf(delivery: Fields, receivedAt: Instant): PullReport[] {
   const kind = kindOf(delivery)
   // A merge request can be opened before its branch has a commit. There is nothing to report yet.
   if (kind === null || fields.valueAt(delivery, 'object_attributes.last_commit') === null) return []
-  const openedAt = fields.time(delivery, 'object_attributes.created_at')
-  const updatedAt = fields.optionalTime(delivery, 'object_attributes.updated_at')
+  const times = fields.pullTimes(kind, {
+    created: fields.optionalTime(delivery, 'object_attributes.created_at'),
+    // GitLab sends no closing or merging time. The last update is the event itself.
+    happened: fields.optionalTime(delivery, 'object_attributes.updated_at'),
+    receivedAt,
+  })
   return [
     {
       type: 'pull',
       number: fields.pullNumber(delivery, 'object_attributes.iid'),
       url: fields.webUrl(delivery, 'object_attributes.url'),
       title: fields.line(delivery, 'object_attributes.title'),
-      openedAt,
+      openedAt: times.openedAt,
       event: {
         kind,
-        // GitLab sends no closing or merging time. The last update is the event itself.
-        at: kind === 'opened' ? openedAt : (updatedAt ?? openedAt),
+        ...times.event,
         head: fields.commit(delivery, 'object_attributes.last_commit.id'),
         headBranch: headBranchOf(delivery),
         base: fields.refName(delivery, 'object_attributes.target_branch'),
         mergeCommit: kind === 'merged' ? mergeCommitOf(delivery) : null,
         commitCount: null,
+        mergeBase: null,
         actor: fields.firstLine(delivery, 'user.username', 'user.name'),
       },
     },

@@ -1,7 +1,55 @@
 // Finds the pull request number in a merge commit's message. Messages are untrusted and may be megabytes long, so every
 // function here visits each character at most once.
 
+/** What a commit's message says about the pull request that it merges. Anyone can write it: it names, but does not prove. */
+export interface MergeReference {
+  number: number
+  /** Whether the message has the form that the forge itself writes for a merge. */
+  isForgeText: boolean
+  /** The path of the repository that the message names, in lower case; null if it names none. */
+  repository: string | null
+}
+
+export interface ReferencingCommit {
+  parents: number
+  subject: string
+  message: string
+}
+
 const maxNumber = 2 ** 31 - 1
+
+export function forgeText(number: number | null, repository: string | null = null): MergeReference | null {
+  return number === null ? null : { number, isForgeText: true, repository }
+}
+
+export function mention(number: number | null): MergeReference | null {
+  return number === null ? null : { number, isForgeText: false, repository: null }
+}
+
+// How bots and people start the subject of a merge: bors and homu, Bitcoin's merge script.
+const handMerges = [
+  'Merge #',
+  'Auto merge of #',
+  'Rollup merge of #',
+  'Merge PR #',
+  'Merge pull request #',
+  'Merged pull request #',
+]
+
+/**
+ * The first number in the subject of a merge that a bot or a person made, such as `Auto merge of #7 - …`. It can have one parent:
+ * tools that copy commits between repositories make history linear and leave the subject.
+ */
+export function numberInHandMerge(subject: string): number | null {
+  const prefix = handMerges.find((start) => subject.startsWith(start))
+  if (prefix === undefined) return null
+  return numberAt(subject, 0, prefix, ' ') ?? numberAt(subject, 0, prefix, ':') ?? numberAfter(subject, prefix)
+}
+
+/** A commit that was copied from elsewhere keeps the message of the original, with the pull request of the original. */
+export function isCherryPick({ parents, message }: ReferencingCommit): boolean {
+  return parents < 2 && message.includes('\n(cherry picked from commit ')
+}
 
 /** The number in `before` + N + `after` at this position in the text. */
 export function numberAt(text: string, position: number, before: string, after: string): number | null {
@@ -12,14 +60,13 @@ export function numberAt(text: string, position: number, before: string, after: 
   return text.startsWith(after, end) ? toNumber(text.slice(start, end)) : null
 }
 
-/** The number in `(#N)` at the end of the text. `signs` lists the characters accepted in place of `#`. */
-export function numberAtEnd(text: string, signs: string): number | null {
+/** The number in `(#N)` at the end of the text. `signs` lists what is accepted in place of `#`, in any case. */
+export function numberAtEnd(text: string, signs: string[]): number | null {
   const line = text.trimEnd()
   if (!line.endsWith(')')) return null
   const start = startOfDigits(line, line.length - 1)
-  const sign = line[start - 1]
-  if (sign === undefined || !signs.includes(sign) || line[start - 2] !== '(') return null
-  return toNumber(line.slice(start, -1))
+  const isSigned = signs.some((sign) => line.slice(start - sign.length - 1, start).toLowerCase() === `(${sign}`)
+  return isSigned ? toNumber(line.slice(start, -1)) : null
 }
 
 /** The number at the end of the line, if `before` precedes it. */

@@ -1,3 +1,5 @@
+import type { PullEvent, PullEventKind } from '../domain/history/pull.ts'
+import type { ReportedRepository } from '../domain/repositories/reported-repository.ts'
 import type { Instant } from '../domain/time.ts'
 
 /** Untrusted JSON of a delivery: every field is validated when it is read. */
@@ -121,6 +123,26 @@ export function optionalTime(fields: Fields, path: string): Instant | null {
   return valueAt(fields, path) === null ? null : time(fields, path)
 }
 
+/**
+ * When a pull request was opened and when the event happened. Old versions of some forges do not send when it was opened. The
+ * time of receipt stands in for it, unless the event itself is older.
+ */
+export function pullTimes(
+  kind: PullEventKind,
+  { created, happened, receivedAt }: { created: Instant | null; happened: Instant | null; receivedAt: Instant },
+): { openedAt: Instant; event: Pick<PullEvent, 'at' | 'atReceipt'> } {
+  const at = kind === 'opened' ? created : (happened ?? created)
+  return {
+    openedAt: created ?? Math.min(at ?? receivedAt, receivedAt),
+    event: at === null ? { at: receivedAt, atReceipt: true } : { at },
+  }
+}
+
+/** Says that the payload does not contain when the pull request was opened. */
+export function missingTimeNote(fields: Fields, path: string): string | null {
+  return valueAt(fields, path) === null ? `the payload has no ${path}: the time of receipt is used instead` : null
+}
+
 /** The URL of a page. Other schemes, such as `javascript:`, would be dangerous as a link. */
 export function webUrl(fields: Fields, path: string): string {
   const value = text(fields, path)
@@ -135,6 +157,27 @@ export function repositoryUrl(fields: Fields, path: string): string | null {
   let end = value.length
   while (value[end - 1] === '/') end -= 1
   return value.slice(0, end)
+}
+
+const maxIdentityLength = 1_000
+
+/** The repository that a delivery is about. Parts that are missing or unusable are null, because no payload must fail over them. */
+export function identity(
+  fields: Fields,
+  paths: { ids: string[]; fullName: string; webUrl: string },
+): ReportedRepository {
+  const id = paths.ids.map((path) => valueAt(fields, path)).find((value) => value !== null)
+  const fullName = valueAt(fields, paths.fullName)
+  const webUrl = repositoryUrl(fields, paths.webUrl)
+  return {
+    id: isShort(id) || Number.isSafeInteger(id) ? String(id) : null,
+    fullName: isShort(fullName) ? fullName : null,
+    webUrl: isShort(webUrl) ? webUrl : null,
+  }
+}
+
+function isShort(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= maxIdentityLength && value.search(control) === -1
 }
 
 function isWebUrl(value: string): boolean {

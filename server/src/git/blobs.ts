@@ -30,7 +30,7 @@ export async function* readTexts(
 }
 
 /** The sizes of the blobs that the mirror has, in bytes. */
-async function readSizes(mirror: string, blobs: string[]): Promise<Map<string, number>> {
+export async function readSizes(mirror: string, blobs: string[]): Promise<Map<string, number>> {
   const input = blobs.map((blob) => `${blob}\n`).join('')
   const lines = decode(
     await git(['cat-file', '--batch-check=%(objectname) %(objecttype) %(objectsize)'], { mirror, input }),

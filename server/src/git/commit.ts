@@ -19,11 +19,11 @@ export interface Changes {
 }
 
 export interface LogOptions {
-  /** A glob in git's syntax that git matches quickly: `**` matches across folders, `*` does not. */
-  pathspec: string
-  /** Selects files that the pathspec matches; null for all. */
+  /** In git's syntax. A file has to match one of them. */
+  pathspecs: string[]
+  /** Selects files that the pathspecs match; null for all. */
   matches: ((path: string) => boolean) | null
-  /** Reads only these files, literally, instead of what the pathspec matches. */
+  /** Reads only these files, literally, instead of what the pathspecs match. */
   onlyPaths?: string[] | undefined
   /** The percentage of a file that must stay the same to detect a move. At 100, git only compares blob hashes. */
   similarity: number

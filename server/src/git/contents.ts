@@ -1,19 +1,46 @@
-import { decode } from './bytes.ts'
-import { GitError, git } from './run.ts'
+import { decode, decodePath, splitAtNul } from './bytes.ts'
+import { GitError, git, gitOutput } from './run.ts'
 
-export const maxTextBytes = 2 * 1024 * 1024
+const maxPatchBytes = 4 * 1024 * 1024
 
-/** The text of a blob; null if the mirror lacks it or it exceeds 2 MiB. */
-export async function readText(mirror: string, blob: string): Promise<string | null> {
+/** The text of a blob of this size; null if the mirror lacks it. */
+export async function readText(mirror: string, blob: string, size: number): Promise<string | null> {
   try {
-    return decode(await git(['cat-file', 'blob', blob], { mirror, maxBytes: maxTextBytes }))
+    return decode(await git(['cat-file', 'blob', blob], { mirror, maxBytes: size }))
   } catch (error) {
     if (error instanceof GitError) return null
     throw error
   }
 }
 
-/** The unified diff between two blobs. A null blob stands for a file that does not exist. */
+const maxListedFiles = 1_000_000
+const maxPathBytes = 4_000
+
+/** The paths of the files of a commit, up to a million. */
+export async function* listFiles(mirror: string, commit: string): AsyncGenerator<string> {
+  let count = 0
+  for await (const path of splitAtNul(
+    gitOutput(['ls-tree', '-r', '-z', '--name-only', commit], { mirror }),
+    maxPathBytes,
+  )) {
+    if (++count > maxListedFiles) break
+    yield decodePath(path)
+  }
+}
+
+/** The blob at a path of a commit; null if there is none. */
+export async function findBlob(mirror: string, commit: string, path: string): Promise<string | null> {
+  try {
+    return decode(
+      await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}:${path}`], { mirror }),
+    ).trim()
+  } catch (error) {
+    if (error instanceof GitError) return null
+    throw error
+  }
+}
+
+/** The unified diff between two blobs, up to 4 MiB. A null blob stands for a file that does not exist. */
 export async function readPatch(
   mirror: string,
   path: { old: string; new: string },
@@ -26,7 +53,7 @@ export async function readPatch(
     const diff = decode(
       await git(['diff', '--no-color', '--no-ext-diff', '--no-textconv', '--text', before ?? empty, after ?? empty], {
         mirror,
-        maxBytes: 2 * maxTextBytes,
+        maxBytes: maxPatchBytes,
       }),
     )
     // Replace git's header, which names blob hashes, with one that names paths.

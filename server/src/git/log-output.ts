@@ -22,10 +22,10 @@ export async function changesOf(chunks: AsyncIterable<Buffer>, options: LogOptio
   return files.changes()
 }
 
-/** The commits of a `git log` with our format, and their files if there are options. */
+/** The commits of a `git log` with our format, and their files. */
 export async function* parseCommits(
   chunks: AsyncIterable<Buffer>,
-  options: LogOptions | null,
+  options: LogOptions,
   maxMessageBytes: number,
 ): AsyncGenerator<Commit> {
   const fields = splitAtNul(chunks, Math.max(maxMessageBytes, maxPathBytes + 1))
@@ -33,20 +33,53 @@ export async function* parseCommits(
     let next = await fields.next()
     while (!next.done) {
       const commit = await parseCommit(next.value, fields, maxMessageBytes)
-      const files = options === null ? null : collectFiles(options)
+      const files = collectFiles(options)
       next = await fields.next()
       while (!next.done && isFileRecord(next.value)) {
-        if (!(await files?.read(next.value, fields))) {
+        if (!(await files.read(next.value, fields))) {
           throw new GitLimitError('log', `printed more than ${maxChangeBytes} bytes for one commit`)
         }
         next = await fields.next()
       }
-      const changes = files?.changes()
-      yield { ...commit, files: changes?.files ?? [], tooLarge: commit.tooLarge || changes?.tooLarge === true }
+      const changes = files.changes()
+      yield { ...commit, files: changes.files, tooLarge: commit.tooLarge || changes.tooLarge }
     }
   } finally {
     // Stops git when the consumer stops reading early.
     await fields.return(undefined)
+  }
+}
+
+const headerLines = 8
+
+/**
+ * The commits of a `git log` without files, whose format has one line for each part and the message last. A name cannot contain a
+ * line feed. Three times as fast as one field for each part, which matters where every commit of a repository is read.
+ */
+export async function* parseHeaders(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Commit> {
+  for await (const field of splitAtNul(chunks, maxBytes)) {
+    const text = decode(field)
+    const parts: string[] = []
+    let start = 0
+    while (parts.length < headerLines) {
+      const end = text.indexOf('\n', start)
+      parts.push(text.slice(start, end === -1 ? undefined : end))
+      start = end === -1 ? text.length : end + 1
+    }
+    const [sha = '', parents = '', an = '', ae = '', cn = '', ce = '', committed = '', authored = ''] = parts
+    checkHash(sha)
+    yield {
+      sha,
+      // The last one is incomplete if the list was cut.
+      parents: parents.split(' ').filter((parent) => parent.length === sha.length),
+      author: { name: an.slice(0, maxNameBytes), email: ae.slice(0, maxNameBytes) },
+      committer: { name: cn.slice(0, maxNameBytes), email: ce.slice(0, maxNameBytes) },
+      committedAt: instant(committed),
+      authoredAt: instant(authored),
+      message: text.slice(start),
+      files: [],
+      tooLarge: field.length >= maxBytes,
+    }
   }
 }
 
@@ -86,8 +119,7 @@ function matchingFile(file: FileChange, matches: LogOptions['matches']): FileCha
 
 async function parseCommit(field: Buffer, fields: AsyncGenerator<Buffer>, maxMessageBytes: number): Promise<Commit> {
   const sha = decode(field)
-  if (!/^[0-9a-f]{40,64}$/.test(sha))
-    throw new Error(`git log printed ${JSON.stringify(sha.slice(0, 100))} where a commit hash was expected`)
+  checkHash(sha)
   const [parents, an, ae, cn, ce, committed, authored, message] = await take(fields, 9)
   return {
     sha,
@@ -97,12 +129,17 @@ async function parseCommit(field: Buffer, fields: AsyncGenerator<Buffer>, maxMes
       .filter((parent) => parent.length === sha.length),
     author: { name: decodeName(an), email: decodeName(ae) },
     committer: { name: decodeName(cn), email: decodeName(ce) },
-    committedAt: instant(committed),
-    authoredAt: instant(authored),
+    committedAt: instant(decode(committed)),
+    authoredAt: instant(decode(authored)),
     message: decode(message.subarray(0, maxMessageBytes)),
     files: [],
     tooLarge: message.length >= maxMessageBytes,
   }
+}
+
+function checkHash(sha: string): void {
+  if (/^[0-9a-f]{40,64}$/.test(sha)) return
+  throw new Error(`git log printed ${JSON.stringify(sha.slice(0, 100))} where a commit hash was expected`)
 }
 
 const maxNameBytes = 4_000
@@ -162,7 +199,7 @@ function isEdit({ oldPath, path, oldBlob, newBlob }: FileChange): boolean {
 }
 
 // Git accepts any date. One outside 1970 to 9999 becomes 1970-01-01.
-function instant(seconds: Buffer): number {
-  const at = Number(decode(seconds)) * 1_000
+function instant(seconds: string): number {
+  const at = Number(seconds) * 1_000
   return Number.isSafeInteger(at) && at >= 0 && at < 253_402_300_800_000 ? at : 0
 }

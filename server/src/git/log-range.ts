@@ -1,12 +1,15 @@
 import { decode } from './bytes.ts'
 import type { Commit, LogOptions } from './commit.ts'
-import { readDiff, readHeader, readLog, readTree } from './log.ts'
-import { GitLimitError, git, withinLimit } from './run.ts'
+import { readDiff, readHeader, readListed, readTree } from './log.ts'
+import { GitLimitError, git, gitOutput, withinLimit } from './run.ts'
+
+// As many as one git process reads. It holds their messages in memory until it ends.
+const maxGroupSize = 1_000
+const listTimeoutMs = 5 * 60_000
 
 /**
- * The first parents from `from` (exclusive; null for the root) to `to`, oldest first. `git log` holds all their messages
- * in memory at once. If that exceeds its limit, they are read in smaller and smaller groups, so that one hostile commit
- * does not hide the others.
+ * The first parents from `from` (exclusive; null for the root) to `to` that change a matching file, oldest first. If a group of
+ * them exceeds a limit of git, it is read in smaller and smaller ones, so that one hostile commit does not hide the others.
  */
 export async function* readFirstParents(
   mirror: string,
@@ -14,29 +17,27 @@ export async function* readFirstParents(
   to: string,
   options: LogOptions,
 ): AsyncGenerator<Commit> {
-  let last = from
-  try {
-    for await (const commit of readLog(mirror, ['--first-parent', '--reverse', ...revisions(from, to)], options)) {
-      last = commit.sha
-      yield commit
-    }
-  } catch (error) {
-    if (!(error instanceof GitLimitError)) throw error
-    const listed = await git(['rev-list', '--first-parent', '--reverse', ...revisions(last, to), '--'], { mirror })
-    const shas = decode(listed).split('\n').filter(Boolean)
-    for (let start = 0; start < shas.length; start += maxGroupSize) {
-      yield* readGroup(mirror, shas.slice(start, start + maxGroupSize), options)
-    }
-  }
+  for await (const shas of listFirstParents(mirror, from, to)) yield* readGroup(mirror, shas, options)
 }
 
-const maxGroupSize = 64
+/** The hashes of the first parents, oldest first, in groups. */
+async function* listFirstParents(mirror: string, from: string | null, to: string): AsyncGenerator<string[]> {
+  const args = ['rev-list', '--first-parent', '--reverse', ...revisions(from, to), '--']
+  const groupBytes = maxGroupSize * (to.length + 1)
+  const linesOf = (bytes: Buffer) => decode(bytes).split('\n').filter(Boolean)
+  let rest: Buffer = Buffer.alloc(0)
+  for await (const chunk of gitOutput(args, { mirror, timeoutMs: listTimeoutMs })) {
+    rest = Buffer.concat([rest, chunk])
+    for (; rest.length >= groupBytes; rest = rest.subarray(groupBytes)) yield linesOf(rest.subarray(0, groupBytes))
+  }
+  if (rest.length > 0) yield linesOf(rest)
+}
 
 async function* readGroup(mirror: string, shas: string[], options: LogOptions): AsyncGenerator<Commit> {
   let read = 0
   try {
-    for await (const commit of readLog(mirror, ['--no-walk=unsorted', ...shas], options)) {
-      read = shas.indexOf(commit.sha) + 1
+    for await (const commit of readListed(mirror, shas, options)) {
+      read = shas.indexOf(commit.sha, read) + 1
       if (commit.files.length > 0) yield commit
     }
   } catch (error) {
@@ -65,7 +66,11 @@ async function readOversized(mirror: string, sha: string, options: LogOptions): 
   const readFiles = async () => {
     const [parent] = commit.parents
     const before = parent === undefined ? (emptyTrees.get(sha.length) as string) : await readTree(mirror, parent)
-    return readDiff(mirror, before, await readTree(mirror, sha), options)
+    const after = await readTree(mirror, sha)
+    // Comparing the contents of moved files may be what exceeds the limits.
+    return withinLimit(readDiff(mirror, before, after, options), () =>
+      readDiff(mirror, before, after, { ...options, similarity: 100 }),
+    )
   }
   const changes = await withinLimit(readFiles(), () => ({ files: [], tooLarge: true }))
   return { ...commit, ...changes, tooLarge: true }

@@ -1,12 +1,13 @@
-import { decode } from './bytes.ts'
+import { decode, splitAtNul } from './bytes.ts'
 import type { Changes, Commit, LogOptions } from './commit.ts'
-import { changesOf, parseCommits } from './log-output.ts'
-import { GitLimitError, git, gitOutput } from './run.ts'
+import { changesOf, parseCommits, parseHeaders } from './log-output.ts'
+import { GitLimitError, git, gitOutput, originalParents } from './run.ts'
 
 // No message, name or path can contain NUL, so untrusted text cannot forge a separator.
 const header = '%H%x00%P%x00%an%x00%ae%x00%cn%x00%ce%x00%ct%x00%at%x00'
 const withMessage = `${header}%B%x00`
 const withoutMessage = `${header}%x00`
+const headerLines = '%H%n%P%n%an%n%ae%n%cn%n%ce%n%ct%n%at%n'
 const logTimeoutMs = 5 * 60_000
 const diffTimeoutMs = 60_000
 const maxMessageBytes = 64 * 1024
@@ -18,20 +19,31 @@ export function readLog(mirror: string, revisions: string[], options: LogOptions
   return logWithFiles(mirror, withMessage, revisions, options)
 }
 
+/**
+ * Like `readLog`, for these commits, in this order. git prints each commit as soon as it has read it and diffs its trees once;
+ * `git log --reverse` first reads all of them, and diffs them twice to leave out those that change no matching file.
+ */
+export function readListed(mirror: string, shas: string[], options: LogOptions): AsyncGenerator<Commit> {
+  const args = ['diff-tree', '--stdin', '--root', ...diffOptions(options), ...commitOptions(withMessage)]
+  const input = shas.map((sha) => `${sha}\n`).join('')
+  const limits = { mirror, input, timeoutMs: logTimeoutMs }
+  return parseCommits(gitOutput([...args, '--', ...pathspecsOf(options)], limits), options, maxMessageBytes)
+}
+
 /** Like `readLog`, with an empty message. */
 export function readAuthors(mirror: string, revisions: string[], options: LogOptions): AsyncGenerator<Commit> {
   return logWithFiles(mirror, withoutMessage, revisions, options)
 }
 
 function logWithFiles(mirror: string, format: string, revisions: string[], options: LogOptions) {
-  const args = ['log', ...diffOptions(options), '--diff-merges=first-parent', '--encoding=UTF-8', `--format=${format}`]
-  const output = gitOutput([...args, ...revisions, '--', ...pathspecs(options)], { mirror, timeoutMs: logTimeoutMs })
+  const args = ['log', ...diffOptions(options), ...commitOptions(format)]
+  const output = gitOutput([...args, ...revisions, '--', ...pathspecsOf(options)], { mirror, timeoutMs: logTimeoutMs })
   return parseCommits(output, options, maxMessageBytes)
 }
 
 /** The files that differ between two commits. */
 export async function readDiff(mirror: string, from: string, to: string, options: LogOptions): Promise<Changes> {
-  const args = ['diff', ...diffOptions(options), from, to, '--', ...pathspecs(options)]
+  const args = ['diff', ...diffOptions(options), from, to, '--', ...pathspecsOf(options)]
   return changesOf(gitOutput(args, { mirror, timeoutMs: diffTimeoutMs }), options)
 }
 
@@ -42,18 +54,36 @@ export async function readCommits(mirror: string, revisions: string[]): Promise<
 
 /** Streams commits without their files, newest first. Long messages are cut. */
 export function streamCommits(mirror: string, revisions: string[]): AsyncGenerator<Commit> {
-  return commitsWithoutFiles(mirror, withMessage, revisions)
+  return commitsWithoutFiles(mirror, `${headerLines}%B`, revisions)
+}
+
+/** A commit as far as its message can tell of a merge. */
+export type MergeText = Pick<Commit, 'sha' | 'parents' | 'committer' | 'message'>
+
+/** Streams commits, newest first, with the parents in the order of the remote instead of that of our mirror (`mainline.ts`). */
+export async function* streamOriginals(mirror: string, revisions: string[]): AsyncGenerator<MergeText> {
+  const args = ['log', '-z', '--no-patch', '--encoding=UTF-8', '--format=%H%n%P%n%cn%n%ce%n%B', ...revisions, '--']
+  const output = gitOutput(args, { mirror, env: originalParents, timeoutMs: logTimeoutMs })
+  for await (const field of splitAtNul(output, maxMessageBytes)) {
+    const [sha = '', parents = '', name = '', email = '', ...message] = decode(field).split('\n')
+    yield { sha, parents: parents.split(' ').filter(Boolean), committer: { name, email }, message: message.join('\n') }
+  }
+}
+
+/** Like `streamCommits`, with messages that are long enough for the trailers at their end. */
+export function streamMessages(mirror: string, revisions: string[]): AsyncGenerator<Commit> {
+  return commitsWithoutFiles(mirror, `${headerLines}%B`, revisions, maxMessageBytes)
 }
 
 /** A commit without its files and its message. */
 export async function readHeader(mirror: string, sha: string): Promise<Commit> {
-  const [commit] = await Array.fromAsync(commitsWithoutFiles(mirror, withoutMessage, ['--no-walk', sha]))
+  const [commit] = await Array.fromAsync(commitsWithoutFiles(mirror, headerLines, ['--no-walk', sha]))
   return commit as Commit
 }
 
-function commitsWithoutFiles(mirror: string, format: string, revisions: string[]) {
+function commitsWithoutFiles(mirror: string, format: string, revisions: string[], maxBytes = maxSubjectBytes) {
   const args = ['log', '-z', '--no-patch', '--encoding=UTF-8', `--format=${format}`, ...revisions, '--']
-  return parseCommits(gitOutput(args, { mirror, timeoutMs: logTimeoutMs }), null, maxSubjectBytes)
+  return parseHeaders(gitOutput(args, { mirror, timeoutMs: logTimeoutMs }), maxBytes)
 }
 
 /** The tree of a commit. A diff of two trees does not hold the messages of their commits in memory. */
@@ -76,10 +106,19 @@ export async function mergeBase(mirror: string, a: string, b: string): Promise<s
   }
 }
 
-function diffOptions({ similarity }: LogOptions): string[] {
-  return ['--raw', '--no-abbrev', '-z', '-r', `-M${similarity}%`, '--no-ext-diff', '--no-textconv', '--no-color']
+function commitOptions(format: string): string[] {
+  return ['--diff-merges=first-parent', '--encoding=UTF-8', `--format=${format}`]
 }
 
-function pathspecs({ pathspec, onlyPaths }: LogOptions): string[] {
-  return onlyPaths?.map((path) => `:(literal)${path}`) ?? [`:(glob)${pathspec}`]
+// git compares every file that is gone with every new one, unless their names or contents are the same. Beyond this many of
+// either, it leaves the others unmoved.
+const maxRenameCandidates = 1_000
+
+function diffOptions({ similarity }: LogOptions): string[] {
+  const renames = [`-M${similarity}%`, `-l${maxRenameCandidates}`]
+  return ['--raw', '--no-abbrev', '-z', '-r', ...renames, '--no-ext-diff', '--no-textconv', '--no-color']
+}
+
+function pathspecsOf({ pathspecs, onlyPaths }: LogOptions): string[] {
+  return onlyPaths?.map((path) => `:(literal)${path}`) ?? pathspecs
 }

@@ -1,61 +1,124 @@
 import { decode } from './bytes.ts'
 import type { Commit, LogOptions } from './commit.ts'
-import { readDiff, streamCommits } from './log.ts'
-import { readFirstParents, revisions } from './log-range.ts'
-import { git, withinLimit } from './run.ts'
+import { type CrossingJudge, createCrossingJudge, type MainlineRules } from './crossing.ts'
+import { isAncestor, streamMessages } from './log.ts'
+import { readFirstParents } from './log-range.ts'
+import { resolveCommit } from './mirror.ts'
+import { git, mainlineRefs, withinLimit } from './run.ts'
 
 export interface Range {
   /** The last commit that was read before; null to read from the root. */
   from: string | null
   to: string
-  /** The default branch's name. */
-  branch: string
 }
+
+/** The commits that the default branch went through, oldest first, each with the files it changed. */
+export function readMainline(mirror: string, { from, to }: Range, options: LogOptions): AsyncGenerator<Commit> {
+  return readFirstParents(mirror, from, to, options)
+}
+
+/** A merge at which the default branch continues at another than the first parent. */
+interface Crossing {
+  merge: string
+  /** The parent on the default branch comes first. */
+  parents: string[]
+}
+
+const alignedRef = 'refs/aligned'
 
 /**
- * The commits that the default branch went through, oldest first, each with the files it changed.
+ * Makes the first parents in the mirror the commits that the default branch went through, up to `tip`. At a merge of the
+ * default branch into local work they are not. There, git reads a copy of the merge with its parents swapped (`git replace`),
+ * so that everything that reads the mirror can follow the first parents and compare with them.
  *
- * These are the first parents, with one exception. A developer who merges the default branch into local work and pushes
- * the result turns the local work into the first parent and everyone else's commits into the second. At such a merge, the
- * default branch continues at the second parent.
+ * `recorded` is the last commit that was recorded: the default branch certainly went through it.
  */
-export async function* readMainline(mirror: string, range: Range, options: LogOptions): AsyncGenerator<Commit> {
-  const swappedMerges: { merge: Commit; parent: string; until: string }[] = []
-  let to = range.to
-  for (;;) {
-    const swapped = await newestSwappedMerge(mirror, { ...range, to })
-    if (swapped === null) break
-    swappedMerges.push({ ...swapped, until: to })
-    to = swapped.parent
-  }
-  yield* readFirstParents(mirror, range.from, to, options)
-  for (const { merge, parent, until } of swappedMerges.reverse()) {
-    const changes = await readDiff(mirror, parent, merge.sha, options)
-    if (changes.files.length > 0) yield { ...merge, ...changes }
-    yield* readFirstParents(mirror, merge.sha, until, options)
-  }
-}
-
-async function newestSwappedMerge(mirror: string, { from, to, branch }: Range) {
-  const known = from === null ? null : await descendants(mirror, from, to)
-  const find = async () => {
-    for await (const merge of streamCommits(mirror, ['--first-parent', '--merges', ...revisions(from, to)])) {
-      const parent = swappedParent(merge, known, branch)
-      if (parent !== null) return { merge, parent }
-    }
-    return null
-  }
+export async function alignMainline(
+  mirror: string,
+  tip: string,
+  recorded: string | null,
+  readRules: () => Promise<MainlineRules>,
+): Promise<void> {
+  const aligned = await resolveCommit(mirror, alignedRef)
+  if (aligned === tip) return
+  const walk = { mirror, tip, replaced: await readReplaced(mirror), readRules }
+  const since = await newestAncestor(mirror, tip, [aligned, recorded])
   // If messages are too large to be searched, the first parents are the default branch.
-  return withinLimit(find(), () => null)
+  const crossings = await withinLimit(findCrossings(walk, since, aligned === null ? null : since), () => [])
+  for (const { merge, parents } of crossings) {
+    // A hostile merge that git cannot copy within its limits keeps its parents.
+    await withinLimit(git(['replace', '--graft', '--force', merge, ...parents], { mirror }), () => null)
+  }
+  await git(['update-ref', alignedRef, tip], { mirror })
 }
 
-/** `known` holds the descendants of the last commit that was read; null on the first read. */
-function swappedParent(merge: Commit, known: Set<string> | null, branch: string): string | null {
-  const [first] = merge.parents
-  const parents = merge.parents.filter((parent) => known === null || known.has(parent))
-  // If only one parent descends from what was read before, that parent is the default branch. Otherwise the message decides.
-  if (parents.length === 1) return parents[0] === first ? null : (parents[0] as string)
-  return isMergeOf(branch, merge.message) ? (merge.parents[1] ?? null) : null
+interface Walk {
+  mirror: string
+  tip: string
+  /** The merges that were judged before. */
+  replaced: Set<string>
+  readRules: () => Promise<MainlineRules>
+}
+
+/** `since` is a commit that the default branch went through. Merges before `until` were judged before. */
+async function findCrossings(walk: Walk, since: string | null, until: string | null): Promise<Crossing[]> {
+  const places = new Set<string>()
+  const first = await followMainline(walk, { since, until, known: null }, places)
+  // What turned out on the way can decide about newer merges too.
+  const found = first.learnedLate ? await followMainline(walk, { since, until, known: null }, places) : first
+  if (since === null || found.passedSince) return found.crossings
+  // Where the default branch was is proof. The messages did not tell.
+  const known = await descendants(walk.mirror, since, walk.tip)
+  return (await followMainline(walk, { since, until, known }, places)).crossings
+}
+
+interface Course {
+  since: string | null
+  until: string | null
+  /** The descendants of `since`. If a merge has only one parent among them, the default branch continues there. */
+  known: Set<string> | null
+}
+
+async function followMainline({ mirror, tip, replaced, readRules }: Walk, course: Course, places: Set<string>) {
+  const crossings: Crossing[] = []
+  let judge: CrossingJudge | null = null
+  let passedSince = false
+
+  async function parentOnMainline(merge: Commit): Promise<string | undefined> {
+    const { parents } = merge
+    const leading = passedSince || course.known === null ? [] : parents.filter((parent) => course.known?.has(parent))
+    if (leading.length === 1) return leading[0]
+    judge ??= createCrossingJudge(mirror, await readRules(), places)
+    return (await judge.isCrossed(merge)) ? parents[1] : parents[0]
+  }
+
+  /** Follows the first parents up to a crossing, and returns where to continue. */
+  async function followFrom(start: string): Promise<string | undefined> {
+    const merges = course.since === null ? ['--merges'] : []
+    for await (const commit of streamMessages(mirror, ['--first-parent', ...merges, start])) {
+      passedSince ||= commit.sha === course.since
+      if (commit.sha === course.until) return undefined
+      if (commit.parents.length < 2 || replaced.has(commit.sha)) continue
+      const parent = await parentOnMainline(commit)
+      if (parent === undefined || parent === commit.parents[0]) continue
+      crossings.push({ merge: commit.sha, parents: [parent, ...commit.parents.filter((each) => each !== parent)] })
+      return parent
+    }
+    return undefined
+  }
+
+  for (let next: string | undefined = tip; next !== undefined; ) next = await followFrom(next)
+  // The assignment inside the closure is invisible to the type checker.
+  const learnedLate = (judge as CrossingJudge | null)?.learnedLate() === true
+  return { crossings, passedSince, learnedLate }
+}
+
+async function newestAncestor(mirror: string, tip: string, commits: (string | null)[]): Promise<string | null> {
+  for (const commit of commits) {
+    const known = commit === null ? null : await resolveCommit(mirror, commit)
+    if (known !== null && (await isAncestor(mirror, known, tip))) return known
+  }
+  return null
 }
 
 /** The commit, and its descendants up to `to`. */
@@ -64,8 +127,7 @@ async function descendants(mirror: string, commit: string, to: string): Promise<
   return new Set([commit, ...shas.split('\n')])
 }
 
-/** Matches `Merge branch 'main' of …`, `Merge branch 'main' into …` and the same for a remote-tracking branch. */
-function isMergeOf(branch: string, message: string): boolean {
-  const [, name = ''] = /^Merge (?:remote-tracking )?branch '([^'\n]+)'/.exec(message) ?? []
-  return name === branch || name === `origin/${branch}` || name === `upstream/${branch}`
+export async function readReplaced(mirror: string): Promise<Set<string>> {
+  const refs = decode(await git(['for-each-ref', '--format=%(refname)', mainlineRefs], { mirror }))
+  return new Set(refs.split('\n').map((ref) => ref.slice(mainlineRefs.length)))
 }

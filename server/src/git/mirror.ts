@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/pro
 import { dirname, join } from 'node:path'
 import { decode } from './bytes.ts'
 import { type Remote, withRemoteAccess } from './remote-access.ts'
-import { GitError, GitLimitError, git } from './run.ts'
+import { GitError, GitLimitError, git, originalParents } from './run.ts'
 
 /** A bare copy of the remote's default branch and of reported pull requests. It can be deleted at any time. */
 export interface Mirror {
@@ -45,11 +45,22 @@ export async function removeMirror(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true })
 }
 
+/** Renames the mirror, unless there is none or the target exists. */
+export async function moveMirror(from: string, to: string): Promise<void> {
+  if (from !== to && mirrorExists(from) && !mirrorExists(to)) await rename(from, to)
+}
+
 /** Fetches the branch and returns its newest commit. */
 export async function fetchBranch(mirror: Mirror, branch: string): Promise<string> {
   const ref = `refs/heads/${branch}`
   await fetchRefs(mirror, [`+${ref}:${ref}`])
   return (await resolveCommit(mirror.path, ref)) as string
+}
+
+/** Fetches the commits of the branch without their files, where the server supports that, and returns the newest. */
+export async function fetchCommits(mirror: Mirror, branch: string, timeoutMs: number): Promise<string> {
+  await fetchRefs(mirror, [`+refs/heads/${branch}:refs/heads/${branch}`], { filter: ['--filter=tree:0'], timeoutMs })
+  return (await resolveCommit(mirror.path, `refs/heads/${branch}`)) as string
 }
 
 /**
@@ -88,20 +99,19 @@ export async function resolveCommit(mirror: string, name: string): Promise<strin
   }
 }
 
-/** The first parents from `tip` back to `from`, newest first. */
-export async function mainlineShas(mirror: string, from: string | null, tip: string): Promise<string[]> {
+/** The commits that `tip` contains and `from` does not, newest first: at most `limit`. */
+export async function newestShas(mirror: string, tip: string, from: string | null, limit: number): Promise<string[]> {
   const revisions = from === null ? [tip] : [tip, `^${from}`]
-  return decode(await git(['rev-list', '--first-parent', ...revisions, '--'], { mirror }))
+  return decode(await git(['rev-list', '-n', String(limit), ...revisions, '--'], { mirror }))
     .split('\n')
     .filter(Boolean)
 }
 
-/** The number of commits on the fetched branch that change files matching the pathspec. */
-export async function countCommitsTouching(mirror: string, pathspec: string): Promise<number> {
-  const counted = await git(['rev-list', '--count', '--first-parent', '--branches', '--', `:(glob)${pathspec}`], {
-    mirror,
-  })
-  return Number(decode(counted))
+/** The first parents from `tip` back to `from`, which is not included, newest first. */
+export async function firstParentsSince(mirror: string, from: string, tip: string): Promise<string[]> {
+  return decode(await git(['rev-list', '--first-parent', tip, `^${from}`, '--'], { mirror }))
+    .split('\n')
+    .filter(Boolean)
 }
 
 /** Packs loose objects from many small fetches and removes leftovers of interrupted ones. */
@@ -129,6 +139,13 @@ export async function readShallowBoundary(mirror: string): Promise<Set<string>> 
   return new Set(text.split('\n').filter(Boolean))
 }
 
+/** The date of the oldest first parent that the mirror has. */
+export async function readStart(mirror: string, tip: string): Promise<number | null> {
+  const args = ['rev-list', '--first-parent', '--max-parents=0', '--timestamp', tip, '--']
+  const seconds = Number(decode(await git(args, { mirror })).split(' ')[0])
+  return seconds > 0 ? seconds * 1_000 : null
+}
+
 const fetchCommand = [
   // Stream large files to disk, where the size check sees them, instead of holding them in memory.
   '-c',
@@ -145,13 +162,16 @@ const fetchCommand = [
   '--no-show-forced-updates',
   '--update-shallow',
   '--recurse-submodules=no',
-  '--end-of-options',
 ]
 
-async function fetchRefs(mirror: Mirror, refspecs: string[]): Promise<void> {
+async function fetchRefs(
+  mirror: Mirror,
+  refspecs: string[],
+  { filter = [], timeoutMs: limitMs }: { filter?: string[]; timeoutMs?: number } = {},
+): Promise<void> {
   const { path, remote } = mirror
   const packs = await readdir(join(path, 'objects', 'pack')).catch(() => [])
-  const timeoutMs = packs.length === 0 ? cloneTimeoutMs : fetchTimeoutMs
+  const timeoutMs = limitMs ?? (packs.length === 0 ? cloneTimeoutMs : fetchTimeoutMs)
   const tooLarge = new AbortController()
   const sizeCheck = setInterval(async () => {
     // A temporary file can disappear during the check. The next check sees the rest.
@@ -160,11 +180,17 @@ async function fetchRefs(mirror: Mirror, refspecs: string[]): Promise<void> {
   try {
     await withRemoteAccess(remote, 'fetch', ({ url, env }) => {
       const fetch = () =>
-        git([...fetchCommand, url, ...refspecs], { mirror: path, env, timeoutMs, signal: tooLarge.signal })
+        git([...fetchCommand, ...filter, '--end-of-options', url, ...refspecs], {
+          mirror: path,
+          // Otherwise git would not use the commit graph below.
+          env: { ...env, ...originalParents },
+          timeoutMs,
+          signal: tooLarge.signal,
+        })
       return fetch().catch(async (error) => {
         if (!needsTooMuchMemory(error)) throw error
         // Without it, git holds the messages of the commits that it compares with the server's in memory.
-        await git(['commit-graph', 'write', '--reachable'], { mirror: path })
+        await git(['commit-graph', 'write', '--reachable'], { mirror: path, env: originalParents })
         return fetch()
       })
     })

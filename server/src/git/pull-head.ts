@@ -1,40 +1,31 @@
-import { decode } from './bytes.ts'
 import type { Changes, Commit, FileChange, LogOptions, Person } from './commit.ts'
-import { mergeBase, readAuthors, readCommits, readDiff, readTree } from './log.ts'
-import { git, withinLimit } from './run.ts'
-
-export interface PullHeadQuery {
-  head: string
-  tip: string
-  commitCount: number | null
-  pushedFrom: string | null
-}
+import { readAuthors, readCommits, readDiff, readTree } from './log.ts'
+import { findPullBase, type PullBase, type PullBaseQuery } from './pull-base.ts'
+import { withinLimit } from './run.ts'
 
 export interface PullHeadChanges {
   files: (FileChange & { author: Person })[]
   commits: Commit[]
   /** Whether files are missing because a limit was reached. */
   tooLarge: boolean
+  /** What the base that they are compared with follows from. */
+  baseFrom: PullBase['from']
 }
 
 const maxCommits = 1_000
 
-/**
- * What a pull request changes compared with its base. `tip` is the newest commit of the default branch. If the pull
- * request's own commits are on the default branch, the base can only be found through `commitCount` or `pushedFrom`, the
- * commit before the push. `knownPaths` are those of prompts.
- */
+/** What a pull request changes compared with its base. `knownPaths` are those of prompts. */
 export async function readPullHead(
   mirror: string,
-  pull: PullHeadQuery,
+  pull: PullBaseQuery,
   options: LogOptions,
   knownPaths: string[],
 ): Promise<PullHeadChanges> {
   const { head } = pull
-  const base = await baseOf(mirror, pull)
+  const { base, from: baseFrom } = await findPullBase(mirror, pull)
   const revisions = base === null ? [head] : [head, `^${base}`]
   const commits = await withinLimit(readCommits(mirror, ['-n', String(maxCommits), ...revisions]), () => null)
-  if (base === null) return { files: [], commits: commits ?? [], tooLarge: commits === null }
+  if (base === null) return { files: [], commits: commits ?? [], tooLarge: commits === null, baseFrom }
   const { files, tooLarge } = await readFiles(mirror, base, head, options, knownPaths)
   const onlyPaths = tooLarge ? files.map(({ path }) => path).slice(0, maxPathArguments) : undefined
   const authors =
@@ -46,6 +37,7 @@ export async function readPullHead(
     files: files.map((file) => ({ ...file, author: authors.get(file.path) ?? newest })),
     commits: commits ?? [],
     tooLarge: tooLarge || commits === null,
+    baseFrom,
   }
 }
 
@@ -69,26 +61,6 @@ function readFiles(mirror: string, from: string, to: string, options: LogOptions
   })
 }
 
-/** The commit that brought `commit` to the default branch: itself or a merge. Null if it is not on the default branch. */
-export async function landingOf(mirror: string, commit: string, tip: string): Promise<string | null> {
-  const since = await revList(mirror, ['--first-parent', `^${commit}`, tip])
-  if (since.length === 0) return commit === tip ? commit : null
-  const descendants = new Set(await revList(mirror, ['--ancestry-path', `^${commit}`, tip]))
-  const first = since.findLast((sha) => descendants.has(sha))
-  if (first === undefined) return null
-  const [, firstParent] = (await revList(mirror, ['--parents', '-n', '1', first]))[0]?.split(' ') ?? []
-  return firstParent === commit ? commit : first
-}
-
-async function baseOf(mirror: string, { head, tip, commitCount, pushedFrom }: PullHeadQuery): Promise<string | null> {
-  const landing = await landingOf(mirror, head, tip)
-  if (landing === null) return mergeBase(mirror, tip, head)
-  if (landing !== head) return mergeBase(mirror, `${landing}^1`, head)
-  if (commitCount === null && pushedFrom !== null) return mergeBase(mirror, pushedFrom, head)
-  const [base] = await revList(mirror, ['--first-parent', '--skip', String(commitCount ?? 1), '-n', '1', head])
-  return base ?? null
-}
-
 /** The author of the newest commit that touches each of the files. */
 async function newestAuthors(
   mirror: string,
@@ -104,10 +76,15 @@ async function newestAuthors(
     ...options,
     isKnown: wanted.has.bind(wanted),
   })) {
-    for (const { path } of commit.files) if (wanted.delete(path)) authors.set(path, commit.author)
+    for (const path of touchedPaths(commit)) if (wanted.delete(path)) authors.set(path, commit.author)
     if (wanted.size === 0) break
   }
   return authors
+}
+
+/** A commit that moves a file also touches its old path: if later edits hide the move, the whole looks like a deletion there. */
+function touchedPaths({ files }: Commit): string[] {
+  return files.flatMap(({ oldPath, path }) => (oldPath === null || oldPath === path ? [path] : [path, oldPath]))
 }
 
 // Commits on no merged side. Infinity wins over every index in `claim`.
@@ -137,7 +114,7 @@ export async function sideAuthors(
     ...options,
     isKnown,
   })) {
-    const { sha, files, author } = commit
+    const { sha, author } = commit
     const [parent, ...merged] = commit.parents
     const side = authorsByMerge.has(sha) ? mainline : (sideOf.get(sha) ?? mainline)
     sideOf.delete(sha)
@@ -146,13 +123,8 @@ export async function sideAuthors(
     for (const other of merged) claim(other, joined)
     const merge = merged.length > 0 ? undefined : sides[side]
     if (merge === undefined) continue
-    for (const { path } of files) if (wanted.get(merge)?.delete(path)) authorsByMerge.get(merge)?.set(path, author)
+    const [paths, authors] = [wanted.get(merge), authorsByMerge.get(merge)]
+    for (const path of touchedPaths(commit)) if (paths?.delete(path)) authors?.set(path, author)
   }
   return authorsByMerge
-}
-
-async function revList(mirror: string, args: string[]): Promise<string[]> {
-  return decode(await git(['rev-list', ...args, '--'], { mirror }))
-    .split('\n')
-    .filter(Boolean)
 }

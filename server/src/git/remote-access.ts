@@ -1,4 +1,5 @@
 import { type Lookup, publicAddresses } from './address.ts'
+import { reasonOf, tellsNetwork } from './failure.ts'
 import { GitError } from './run.ts'
 import { type DeployKey, machineSshCommand, type SshFiles, withDeployKey } from './ssh.ts'
 import { canPinAddresses, minGitVersion } from './version.ts'
@@ -6,17 +7,21 @@ import { canPinAddresses, minGitVersion } from './version.ts'
 /** Where a repository is fetched from, with its credentials. */
 export interface Remote {
   url: string
-  /** Sent over https only. */
+  /** Sent over https, and over plain http if that is allowed. */
   credentials: { user: string; token: string } | null
   /** The key for ssh. Null for the keys of the machine, if those are allowed. */
   deployKey: DeployKey | null
   allowMachineKeys: boolean
   /** Whether the URL may be a folder on this machine. */
   allowLocal: boolean
+  /** Whether the URL may be plain http. */
+  allowHttp: boolean
   /** Whether git follows redirects of the first request. */
   allowRedirects: boolean
   /** Whether the server may have a private address. */
   allowPrivate: boolean
+  /** Whether failures leave out why the server cannot be reached: admins could explore the operator's network with them. */
+  hidesNetwork: boolean
   /** How to resolve the host; the system's resolver by default. */
   lookUp?: Lookup | undefined
 }
@@ -37,12 +42,27 @@ export async function withRemoteAccess<T>(
   command: string,
   run: (access: RemoteAccess) => Promise<T>,
 ): Promise<T> {
+  try {
+    return await runWithAccess(remote, command, run)
+  } catch (error) {
+    if (!remote.hidesNetwork || !(error instanceof GitError) || !tellsNetwork(error.failure)) throw error
+    throw new GitError(command, reasonOf('connection'), 'connection', error.gitOutput)
+  }
+}
+
+async function runWithAccess<T>(
+  remote: Remote,
+  command: string,
+  run: (access: RemoteAccess) => Promise<T>,
+): Promise<T> {
   const target = targetOf(remote.url)
   if (target === null) return run({ url: remote.url, env: remoteEnvironment(remote), ssh: null })
+  if (target.protocol === 'http' && !remote.allowHttp) throw new GitError(command, plainHttpNotAllowed)
   const addresses = remote.allowPrivate ? null : await checkedAddresses(remote, target.host, command)
-  if (target.protocol === 'https') {
+  if (target.protocol !== 'ssh') {
     const url = urlWithHost(remote.url, target)
-    const pins = addresses === null ? null : `${target.host}:${target.port || '443'}:${addresses.map(bracketed).join()}`
+    const port = target.port || (target.protocol === 'https' ? '443' : '80')
+    const pins = addresses === null ? null : `${target.host}:${port}:${addresses.map(bracketed).join()}`
     return run({ url, env: remoteEnvironment({ ...remote, url }, pins), ssh: null })
   }
   const [address = null] = addresses ?? []
@@ -67,20 +87,23 @@ function runWithDeployKey<T>(
 export const missingDeployKey =
   "a repository fetched over ssh needs a deploy key. The machine's own keys are used only with ALLOW_MACHINE_SSH_KEYS=1"
 
+const plainHttpNotAllowed = 'plain http:// is not allowed. Use https://, or set ALLOW_HTTP_REPOSITORIES=1'
+
 /** The environment for git. Arguments and URLs are visible to other processes, so the token is in neither. */
 export function remoteEnvironment(remote: Remote, pins: string | null = null): Record<string, string> {
-  const { url, credentials, allowLocal, allowRedirects, allowPrivate } = remote
+  const { url, credentials, allowLocal, allowHttp, allowRedirects, allowPrivate } = remote
   // The target of a redirect is not checked, so redirects are followed only if any address is allowed.
   const redirects = allowRedirects && allowPrivate ? 'initial' : 'false'
   const settings: [string, string][] = [['http.followRedirects', redirects]]
   if (pins !== null) settings.push(['http.curloptResolve', pins])
-  if (credentials !== null && url.startsWith('https://')) {
+  const isPlainHttp = allowHttp && url.startsWith('http://')
+  if (credentials !== null && (isPlainHttp || url.startsWith('https://'))) {
     // Limited to this server, so that a redirect cannot leak the token.
     const basic = Buffer.from(`${credentials.user}:${credentials.token}`).toString('base64')
     settings.push([`http.${new URL('/', url).href}.extraHeader`, `Authorization: Basic ${basic}`])
   }
   return {
-    GIT_ALLOW_PROTOCOL: allowLocal ? 'https:ssh:file' : 'https:ssh',
+    GIT_ALLOW_PROTOCOL: `https:ssh${allowLocal ? ':file' : ''}${isPlainHttp ? ':http' : ''}`,
     GIT_CONFIG_COUNT: String(settings.length),
     ...Object.fromEntries(
       settings.flatMap(([key, value], i) => [
@@ -98,14 +121,14 @@ async function checkedAddresses({ url, lookUp }: Remote, host: string, command: 
     const hint = 'Private addresses need ALLOW_PRIVATE_REPOSITORY_ADDRESSES=1'
     throw new GitError(command, `the host has no public address. ${hint}`, 'connection')
   }
-  if (url.startsWith('https:') && !(await canPinAddresses())) {
+  if (/^https?:/.test(url) && !(await canPinAddresses())) {
     throw new GitError(command, `git ${minGitVersion.join('.')} or newer is required on the machine of the service`)
   }
   return addresses
 }
 
 interface Target {
-  protocol: 'https' | 'ssh'
+  protocol: 'https' | 'http' | 'ssh'
   host: string
   /** Empty for the default. */
   port: string
@@ -115,15 +138,15 @@ interface Target {
 function targetOf(url: string): Target | null {
   const scp = /^[^@/]+@([^:/]+):/.exec(url)
   if (scp !== null) return { protocol: 'ssh', host: scp[1] as string, port: '' }
-  const parsed = /^(https|ssh):/.test(url) ? URL.parse(url) : null
+  const parsed = /^(https?|ssh):/.test(url) ? URL.parse(url) : null
   if (parsed === null) return null
-  const protocol = parsed.protocol === 'https:' ? 'https' : 'ssh'
+  const protocol = parsed.protocol.slice(0, -1) as Target['protocol']
   return { protocol, host: parsed.hostname.replace(/\.$/, ''), port: parsed.port }
 }
 
 /** The URL with the host spelt as in the pin: curl could read another spelling as another host, and resolve that. */
-function urlWithHost(url: string, { host, port }: Target): string {
-  return url.replace(/^https:\/\/[^/]+/, `https://${host}${port && `:${port}`}`)
+function urlWithHost(url: string, { protocol, host, port }: Target): string {
+  return url.replace(/^https?:\/\/[^/]+/, `${protocol}://${host}${port && `:${port}`}`)
 }
 
 function bracketed(address: string): string {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
-import { failureOf, type GitFailure, reasonOf } from './failure.ts'
+import { adviceOf, failureOf, type GitFailure, reasonOf } from './failure.ts'
 import { memoryOf, packBytes } from './memory.ts'
 import { machineSshCommand } from './ssh.ts'
 
@@ -43,8 +43,14 @@ export class GitError extends Error {
   readonly failure: GitFailure
   readonly gitOutput: string
 
-  constructor(command: string, reason: string, failure: GitFailure = 'other', stderr = '') {
-    super(`git ${command}: ${reason}`)
+  constructor(
+    command: string,
+    reason: string,
+    failure: GitFailure = 'other',
+    stderr = '',
+    advice: string | null = null,
+  ) {
+    super(`git ${command}: ${reason}${advice === null ? '' : `. ${advice}`}`)
     this.name = 'GitError'
     this.reason = reason
     this.failure = failure
@@ -154,7 +160,7 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
       if (deadline.isOver()) throw new GitLimitError(command, 'timed out', 'connection')
       if (child.signalCode !== null) throw new GitError(command, 'timed out', 'connection')
       const failure = failureOf(stderr)
-      throw new GitError(command, reasonOf(failure), failure, stderr)
+      throw new GitError(command, reasonOf(failure), failure, stderr, adviceOf(failure))
     }
   } finally {
     deadline.pause()
@@ -214,11 +220,18 @@ function killProcessGroup({ pid }: ChildProcess): void {
   }
 }
 
+/** The refs of merges whose parents our mirror has in another order than the remote. */
+export const mainlineRefs = 'refs/mainline/'
+
+/** As environment: shows the commits as the remote has them. */
+export const originalParents = { GIT_NO_REPLACE_OBJECTS: '1' }
+
 // HOME holds ssh's keys and known hosts. The others control how this machine reaches servers.
 const inheritedVariables = [
   'PATH',
   'HOME',
   'SSH_AUTH_SOCK',
+  'http_proxy',
   'https_proxy',
   'HTTPS_PROXY',
   'no_proxy',
@@ -238,7 +251,8 @@ function environment(): NodeJS.ProcessEnv {
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_TERMINAL_PROMPT: '0',
     GIT_OPTIONAL_LOCKS: '0',
-    GIT_NO_REPLACE_OBJECTS: '1',
+    // Only replacements that we wrote (`mainline.ts`) apply. Nothing is fetched to these refs.
+    GIT_REPLACE_REF_BASE: mainlineRefs,
     GIT_ATTR_NOSYSTEM: '1',
     GIT_SSH_COMMAND: machineSshCommand(),
   }

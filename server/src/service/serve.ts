@@ -50,10 +50,11 @@ export async function serve(config: Config): Promise<Served> {
     return address
   }
   const syncWorker = createWorkerProcess(config, store.repositories, log)
+  const repositories = withWorkerProcess(createRepositoryService(syncContext, syncWorker), syncWorker)
   const app: FastifyInstance = buildApp({
     store,
     lastUsed,
-    repositories: withWorkerProcess(createRepositoryService(syncContext, syncWorker), syncWorker),
+    repositories,
     publicUrl: () => config.publicUrl ?? ownAddress(),
     consoleFolder,
     clock: Date.now,
@@ -67,6 +68,7 @@ export async function serve(config: Config): Promise<Served> {
     retention: null,
     metricsServer: null,
     lastUsedFlusher: startFlushing(lastUsed, log),
+    repositories,
     store,
   }
   let metricsServer: MetricsServer | null = null
@@ -93,7 +95,9 @@ function withWorkerProcess(repositories: RepositoryService, worker: WorkerProces
   return {
     ...repositories,
     connect: (connection, by, options) => worker.call('connect', connection, by, options),
+    update: (repository, update, by) => worker.call('update', repository, update, by),
     // An entry without a repository has no texts in git, so it must not start the process.
+    earliestText: (prompt, at) => worker.call('earliestText', prompt, at),
     contents: (entry) => (entry.repositoryId === null ? repositories.contents(entry) : worker.call('contents', entry)),
   }
 }

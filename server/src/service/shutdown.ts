@@ -18,6 +18,7 @@ export interface Running {
   retention: Stoppable | null
   metricsServer: Stoppable | null
   lastUsedFlusher: Stoppable
+  repositories: { flush(): Promise<void> }
   store: Store
 }
 
@@ -47,16 +48,17 @@ export function stopOnSignal(running: Running, log: Logger): void {
 
 /**
  * Background work stops while requests in flight finish (`closeGracefully` in listen.ts). Metrics are served until the last
- * response is sent, and the worker process reads from git for requests until then. Then the last-used times of keys are
+ * response is sent, and the worker process reads from git for requests until then. Then what was only counted in memory is
  * flushed, and the database, which all of these use, closes last.
  */
 export async function stopService(running: Running): Promise<void> {
-  const { app, syncWorker, retention, metricsServer, lastUsedFlusher, store } = running
+  const { app, syncWorker, retention, metricsServer, lastUsedFlusher, repositories, store } = running
   const backgroundStopped = Promise.all([syncWorker.stop(), retention?.stop()])
   setTimeout(() => app.server.closeAllConnections(), cutConnectionsAfterMs).unref()
   await app.close()
   await Promise.all([backgroundStopped, metricsServer?.stop()])
   await syncWorker.end()
   await lastUsedFlusher.stop()
+  await repositories.flush()
   await store.close()
 }

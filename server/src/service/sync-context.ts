@@ -18,6 +18,7 @@ export async function openSyncContext(config: Config, store: Store, log: Logger)
     dataDir: config.dataDir,
     allowLocal: config.allowLocalRepositories,
     allowRedirects: config.allowRepositoryRedirects,
+    allowHttp: config.allowHttpRepositories,
     allowPrivateAddresses: config.allowPrivateRepositoryAddresses,
     allowMachineSshKeys: config.allowMachineSshKeys,
     sizeLimit: config.repositorySizeLimitMb * megabyte,

@@ -9,15 +9,18 @@ export interface StoreOptions {
   clock: Clock
   /** Called when an idle database connection breaks. */
   onLostConnection: (error: Error) => void
+  /** Whether the process writes histories, which is much faster if SQLite keeps the indexes in memory. */
+  syncs?: boolean
   /** Called after each batch of recorded signals. */
   onBatch?: (outcomes: RecordOutcome[], milliseconds: number) => void
 }
 
 /** Opens the database and applies pending migrations. Loads only the driver of its engine. */
-export async function openStore({ url, poolSize, clock, onLostConnection, onBatch }: StoreOptions): Promise<Store> {
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const { url, poolSize, clock, onLostConnection, syncs = false, onBatch } = options
   if (url.startsWith('sqlite:')) {
     const { openSqliteStore } = await import('./sqlite/store.ts')
-    return openSqliteStore(url.slice('sqlite:'.length), clock, onBatch)
+    return openSqliteStore(url.slice('sqlite:'.length), clock, syncs, onBatch)
   }
   const { openPostgresStore } = await import('./postgres/store.ts')
   return openPostgresStore(url, poolSize, clock, onLostConnection, onBatch)

@@ -20,6 +20,7 @@ describe('Settings', () => {
       oldSecretKeys: [],
       allowLocalRepositories: false,
       allowRepositoryRedirects: false,
+      allowHttpRepositories: false,
       allowPrivateRepositoryAddresses: false,
       allowMachineSshKeys: false,
       repositorySizeLimitMb: 2048,

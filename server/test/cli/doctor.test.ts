@@ -370,6 +370,32 @@ onEachEngine('The doctor', (engine) => {
     await rm(folder, { recursive: true })
   })
 
+  test('a failing repository is an error; one that is not synced, or whose webhook is rejected, a warning', async () => {
+    const sql = (text: string) => query(used.service.url, text)
+    await sql("update repositories set last_error = 'the server is unreachable.'")
+    await assertFinds(used, {
+      check: 'repositories',
+      message: /^repository \d+, \S+: the server is unreachable$/,
+      fix: /repo sync/,
+    })
+    await sql(`update repositories set last_error = null, last_sync_at = ${Date.now() - 3 * 3_600_000}`)
+    await assertFinds(used, {
+      check: 'repositories',
+      status: 'warning',
+      message: /last synced at 20/,
+      fix: /promptledger serve/,
+    })
+    await sql(`update repositories set last_sync_at = ${Date.now()}, rejected_deliveries = 2,
+      last_rejected_at = ${Date.now()}, last_rejection = 'the signature is wrong'`)
+    await assertFinds(used, {
+      check: 'repositories',
+      status: 'warning',
+      message: /2 deliveries rejected, the last one at 20\S+: the signature is wrong$/,
+      fix: /rotate-secret/,
+    })
+    await sql('update repositories set rejected_deliveries = 0, last_rejected_at = null, last_rejection = null')
+  })
+
   test('a data directory without free space is reported', {
     skip: process.platform === 'linux' ? false : 'needs /proc',
   }, async () => {

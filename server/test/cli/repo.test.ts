@@ -33,6 +33,9 @@ const repositoryFields = [
   'incomplete',
   'webhook_url',
   'last_delivery_at',
+  'rejected_deliveries',
+  'last_rejected_at',
+  'last_rejection',
   'last_sync_at',
   'sync_age_seconds',
   'stale',
@@ -134,9 +137,11 @@ onEachEngine('The repo commands', (engine) => {
       'webhook_secret',
       'prompts',
       'entries',
+      'warnings',
     ])
     const noKey = { ssh_public_key: null, ssh_host_key: null }
-    assert.deepEqual(rest, { forge: 'github', url: git.remote, default_branch: 'main', ...noKey, entries: 3 })
+    const expected = { forge: 'github', url: git.remote, default_branch: 'main', ...noKey, entries: 3, warnings: [] }
+    assert.deepEqual(rest, expected)
     assert.match(webhook_url, new RegExp(`^${command.address()}/webhooks/[0-9A-Za-z]{24}$`))
     assert.match(webhook_secret, /^[0-9a-f]{64}$/)
     assert.deepEqual(
@@ -196,6 +201,20 @@ onEachEngine('The repo commands', (engine) => {
     }
     const back = await json<Connected>(connectArguments(git))
     assert.deepEqual([back.id, back.prompts, back.entries], [id, prompts, 5])
+  })
+
+  test('connecting a repository without a matching file prints the nearest matches and exits with 1', async () => {
+    const git = createRemote()
+    const [args, path] = [connectArguments(git).slice(0, -1), 'Prompts/*.md']
+    const { code, stdout, stderr } = await run([...args, path, '--json'])
+    assert.equal(code, 1)
+    const [warning, error] = stderr.split('\n')
+    const nearest = 'Upper and lower case matter: prompts/*.md would match 2 files.'
+    assert.equal(warning, `Warning: No file of the default branch matches ${path}. ${nearest}`)
+    const connected = JSON.parse(stdout) as Connected
+    assert.match(error ?? '', new RegExp(`^promptledger: Repository ${connected.id} is connected without prompts\\.`))
+    assert.deepEqual(connected.prompts, [])
+    assert.ok(connected.webhook_secret.length > 0, 'the repository is connected, and its secret is shown only now')
   })
 
   test('a deploy key is read from an environment variable or generated, and its public half is printed', {
@@ -283,9 +302,12 @@ describe('The output of the repo commands', () => {
     )
     assert.equal(await say('repo', 'sync', id), `Synced repository ${id}: 0 new entries.\n`)
     const listed = (await say('repo', 'list')).split('\n')
-    assert.match(listed[0] as string, /^id +forge +url +path +state +last_delivery_at +last_sync_at +last_error$/)
+    assert.match(
+      listed[0] as string,
+      /^id +forge +url +path +state +last_delivery_at +rejected_deliveries +last_sync_at$/,
+    )
     const row = listed.find((line) => line.startsWith(`${id} `))
-    assert.match(row as string, /^\d+ +github +\S+ +prompts\/\*\* +following +2\S+Z +2\S+Z +-$/)
+    assert.match(row as string, /^\d+ +github +\S+ +prompts\/\*\* +following +2\S+Z +0 +2\S+Z$/)
     assert.match(
       await say('repo', 'rotate-secret', id),
       /^[0-9a-f]{64}\nStore it now: [^\n]+ The old secret is valid until \S+Z\.\n$/,

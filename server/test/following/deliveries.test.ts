@@ -170,6 +170,19 @@ onEachEngine('Processing deliveries', (engine) => {
     assert.deepEqual([await broken.deliveryStates(), await healthy.deliveryStates()], [['pending'], ['done']])
   })
 
+  test('repositories are synced soon after the start, spread over 16 s', async () => {
+    const own = await openService(engine)
+    const scenarios = [await connectedScenario(own), await connectedScenario(own)]
+    for (const scenario of scenarios) newPush(scenario)
+    const { due } = own.store.repositories
+    assert.deepEqual(await due(own.now + 16 * secondMs), [])
+    startTestWorker(own)
+    await eventually(async () => (await due(own.now + 16 * secondMs)).length === 2)
+    assert.equal((await due(own.now + 250)).length, 1, 'both are synced at the same moment')
+    own.now += 16 * secondMs
+    for (const scenario of scenarios) await eventually(async () => (await scenario.history()).length === 2)
+  })
+
   test('the worker polls for due repositories and deletes deliveries after 30 days', async () => {
     const own = await openService(engine)
     const [one, other] = [await connectedScenario(own), await connectedScenario(own)]

@@ -108,7 +108,7 @@ describe('ssh keys', () => {
 
 onEachEngine('Deploy keys', (engine) => {
   const service = useService(engine)
-  const { admin, request } = repositoryClient(service)
+  const { admin, request, synced } = repositoryClient(service)
   let git: GitRepository
   let sshd: Sshd
   const body = (more: object) => ({ forge: 'github', url: sshd.url(git.remote), path: 'prompts/**', ...more })
@@ -126,14 +126,17 @@ onEachEngine('Deploy keys', (engine) => {
     const [tenant, key] = [await admin(), createSshKey()]
     sshd.authorise(key.publicKey)
     const TMPDIR = createFolder()
-    const response = await withEnvironment({ TMPDIR }, () =>
-      request(tenant, 'POST', '', body({ ssh_key: key.privateKey })),
-    )
-    assert.equal(response.statusCode, 201, response.body)
+    const response = await withEnvironment({ TMPDIR }, async () => {
+      const response = await request(tenant, 'POST', '', body({ ssh_key: key.privateKey }))
+      assert.equal(response.statusCode, 201, response.body)
+      await synced(response.json().data.id)
+      return response
+    })
     assert.deepEqual(readdirSync(TMPDIR), [])
     assertMatchesSchema(connectedSchema, response)
-    const { id, state, entries, ssh_public_key, ssh_host_key } = response.json().data
-    assert.deepEqual([state, entries, ssh_public_key], ['following', 3, key.publicKey])
+    const { id, ssh_public_key, ssh_host_key } = response.json().data
+    const { state, entry_count } = (await request(tenant, 'GET', `/${id}`)).json().data
+    assert.deepEqual([state, entry_count, ssh_public_key], ['following', 3, key.publicKey])
     assert.equal(ssh_host_key, sshd.hostKey.publicKey)
     git.commit('Be kindest', { 'prompts/p.md': 'Be most kind.\n' })
     git.push()
@@ -155,9 +158,12 @@ onEachEngine('Deploy keys', (engine) => {
     sshd.authorise()
     const response = await request(tenant, 'POST', '', body({ generate_ssh_key: true }))
     assert.equal(response.statusCode, 201, response.body)
-    const { id, state, last_error, ssh_public_key, ssh_host_key, prompts } = response.json().data
-    assert.deepEqual([state, prompts, ssh_host_key], ['failing', [], sshd.hostKey.publicKey])
-    assert.match(last_error, /the server requires a token or deploy key with read access/)
+    const { id, ssh_public_key, ssh_host_key, prompts } = response.json().data
+    assert.deepEqual([prompts, ssh_host_key], [[], sshd.hostKey.publicKey])
+    assert.match(
+      (await synced(id)).lastError ?? '',
+      /^git ls-remote: the server rejected the ssh key\. Add its public half to the repository on the forge/,
+    )
     assert.ok(!response.body.includes('PRIVATE KEY'))
     sshd.authorise(ssh_public_key)
     await request(tenant, 'POST', `/${id}/sync`)
@@ -170,13 +176,17 @@ onEachEngine('Deploy keys', (engine) => {
     const [tenant, key] = [await admin(), createSshKey()]
     sshd.authorise(key.publicKey)
     const wrong = body({ ssh_key: key.privateKey, ssh_host_key: createSshKey().publicKey })
-    const unknown = /^url cannot be read: the ssh host key of the server is unknown, or differs/
-    assertError(await request(tenant, 'POST', '', wrong), 422, 'validation_error', unknown)
+    const differs = /^url cannot be read: the ssh host key of the server differs from the recorded one/
+    assertError(await request(tenant, 'POST', '', wrong), 422, 'validation_error', differs)
     const right = body({ ssh_key: key.privateKey, ssh_host_key: `${sshd.hostKey.publicKey} comment` })
     const { id } = (await request(tenant, 'POST', '', right)).json().data
+    await synced(id)
     await sshd.replaceHostKey()
     await request(tenant, 'POST', `/${id}/sync`)
-    await assert.rejects(syncOnce(service.syncContext, id), /the ssh host key of the server is unknown, or differs/)
+    await assert.rejects(
+      syncOnce(service.syncContext, id),
+      /the ssh host key of the server differs from the recorded one\. If the server has a new key, record it with/,
+    )
   })
 
   test("the machine's ssh agent and keys are not used for a repository with a deploy key, or without one", {
@@ -187,16 +197,13 @@ onEachEngine('Deploy keys', (engine) => {
     const SSH_AUTH_SOCK = await startAgent(key.privateKey)
     await withEnvironment({ SSH_AUTH_SOCK }, async () => {
       const withOther = await request(tenant, 'POST', '', body({ ssh_key: createSshKey().privateKey }))
-      assertError(
-        withOther,
-        422,
-        'validation_error',
-        /^url cannot be read: the repository does not exist, or the server req/,
-      )
+      assertError(withOther, 422, 'validation_error', /^url cannot be read: the server rejected the ssh key/)
       const missing = /^ssh_key is missing: a repository fetched over ssh needs a deploy key/
       assertError(await request(tenant, 'POST', '', body({})), 422, 'validation_error', missing)
       const withRight = await request(tenant, 'POST', '', body({ ssh_key: key.privateKey }))
       assert.equal(withRight.statusCode, 201)
+      // Its ssh must not run in the environment of the next test.
+      await synced(withRight.json().data.id)
     })
   })
 
@@ -214,6 +221,7 @@ onEachEngine('Deploy keys', (engine) => {
       const response = await request(tenant, 'POST', '', { ...body({}), url: `git@git.example:${git.remote}` })
       assert.equal(response.statusCode, 201, response.body)
       const { id, ssh_public_key, ssh_host_key } = response.json().data
+      await synced(id)
       assert.deepEqual([ssh_public_key, ssh_host_key], [null, null])
       assert.doesNotMatch(readFileSync(join(folder, 'log'), 'utf8'), /IdentityFile|IdentityAgent|-F/)
       service.syncContext.allowMachineSshKeys = false

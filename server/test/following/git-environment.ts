@@ -47,7 +47,9 @@ export function remoteAt(url: string): Remote {
     deployKey: null,
     allowMachineKeys: true,
     allowLocal: false,
+    allowHttp: false,
     allowRedirects: false,
     allowPrivate: true,
+    hidesNetwork: false,
   }
 }

@@ -154,7 +154,7 @@ onEachEngine('History from git', (engine) => {
     assert.equal(s.repository.tip, s.git.head())
   })
 
-  test('deployed entries from the backfill become pr_merged when the forge reports the merge', async () => {
+  test('the merge of a rebased pull request keeps its entry when the forge reports it after the backfill', async () => {
     let landed: string[] = []
     let head = ''
     const s = await connectedScenario(service, {
@@ -169,10 +169,8 @@ onEachEngine('History from git', (engine) => {
         git.push('main:main', 'work:refs/pull/7/head')
       },
     })
-    assert.deepEqual(
-      (await s.summary()).slice(1),
-      landed.map((sha) => `deployed ${shortSha(sha)}`),
-    )
+    assert.deepEqual((await s.summary()).slice(1), [`pr_merged ${shortSha(landed[1] as string)} #7`])
+    const { id } = (await s.history())[1] as Entry
     await s.deliver(
       s.forge.pull({ action: 'merged', number: 7, head, mergeCommit: landed[1] as string, commitCount: 2 }),
     )
@@ -180,6 +178,7 @@ onEachEngine('History from git', (engine) => {
       `pr_opened ${shortSha(head)} #7`,
       `pr_merged ${shortSha(landed[1] as string)} #7`,
     ])
+    assert.equal((await s.history()).at(-1)?.id, id)
   })
 
   test('pull request numbers of the repository that the history was imported from create no pull requests', async () => {

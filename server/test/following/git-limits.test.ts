@@ -95,7 +95,7 @@ describe('The limits of git', () => {
   test('git is killed when the reader of its log stops early', async () => {
     const repository = new GitRepository()
     for (let i = 0; i < 50; i++) repository.commit(`Commit ${i}\n\n${'x'.repeat(5_000)}`, { 'p.md': `${i}\n` })
-    const options = { pathspec: '**', matches: null, similarity: 100, maxFiles: 100, isKnown: () => false }
+    const options = { pathspecs: [':(glob)**'], matches: null, similarity: 100, maxFiles: 100, isKnown: () => false }
     for await (const _ of readLog(join(repository.checkout, '.git'), ['HEAD'], options)) break
     await eventually(() => !process.getActiveResourcesInfo().includes('ProcessWrap'), { timeoutMs: 2_000 })
   })

@@ -47,16 +47,29 @@ describe('The git environment of a remote', () => {
     }
   })
 
+  test('the token is sent over plain http only if that is allowed', async () => {
+    const url = 'http://git.example/r'
+    const remote = { ...remoteAt(url), credentials: { user: 'x-access-token', token } }
+    assert.equal(await settingFor(remote, 'http.extraHeader', url), '')
+    const allowed = { ...remote, allowHttp: true }
+    assert.match(await settingFor(allowed, 'http.extraHeader', url), /^Authorization: Basic /)
+    assert.equal(await settingFor(allowed, 'http.extraHeader', 'http://git.example:8080/r'), '')
+    assert.equal(await settingFor(allowed, 'http.extraHeader', 'https://git.example/r'), '')
+  })
+
   test('git follows no redirect unless the settings allow it', async () => {
     const url = 'https://git.example/r'
     assert.equal(await settingFor(remoteAt(url), 'http.followRedirects', url), 'false')
     assert.equal(await settingFor({ ...remoteAt(url), allowRedirects: true }, 'http.followRedirects', url), 'initial')
   })
 
-  test('git uses only https and ssh, and reads folders only for local URLs', () => {
+  test('git uses only https and ssh, plain http only for http URLs, and folders only for local ones', () => {
     assert.equal(remoteEnvironment(remoteAt('https://h/r')).GIT_ALLOW_PROTOCOL, 'https:ssh')
     const local = { ...remoteAt('/srv/r'), allowLocal: true }
     assert.equal(remoteEnvironment(local).GIT_ALLOW_PROTOCOL, 'https:ssh:file')
+    const http = { ...remoteAt('http://h/r'), allowHttp: true }
+    assert.equal(remoteEnvironment(http).GIT_ALLOW_PROTOCOL, 'https:ssh:http')
+    assert.equal(remoteEnvironment({ ...http, url: 'https://h/r' }).GIT_ALLOW_PROTOCOL, 'https:ssh')
   })
 })
 
@@ -73,6 +86,6 @@ onEachEngine('Repositories that have moved', (engine) => {
     const response = await withEnvironment({ PATH }, () =>
       service.app.inject({ method: 'POST', url: '/api/v1/repositories', headers, payload }),
     )
-    assertError(response, 422, 'validation_error', /the repository has moved\. Use its new URL/)
+    assertError(response, 422, 'validation_error', /^url cannot be read: the repository moved\. Use its new URL/)
   })
 })

@@ -42,7 +42,7 @@ onEachEngine('Merged pull requests', (engine) => {
   test('a deployed entry becomes pr_merged with the same id when the forge reports the merge', async () => {
     const { s, head, opened } = await scenarioWithPull(service)
     await s.deliver(opened)
-    const merge = s.git.merge('pull-7', 'Any message')
+    const merge = s.git.squash('pull-7', 'A title of its own')
     await s.push()
     await s.advance(11)
     const guessed = (await s.history()).find(({ commit_sha }) => commit_sha === merge)

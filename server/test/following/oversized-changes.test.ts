@@ -15,7 +15,7 @@ import { commitPull } from './pull-branch.ts'
 
 const p = 'prompts/p.md'
 const megabyte = 1024 * 1024
-const everything = { pathspec: '**', matches: null, similarity: 100, maxFiles: 100, isKnown: () => false }
+const everything = { pathspecs: [':(glob)**'], matches: null, similarity: 100, maxFiles: 100, isKnown: () => false }
 
 /** Opens a pull request with this many paths in nested trees, which also changes prompts/p.md. */
 async function openNestedPull(s: Scenario, shape: { width: number; depth: number }): Promise<string> {
@@ -122,7 +122,7 @@ test('commits with huge messages are read without them if git takes too much mem
     const message = i === 8 ? 'Last' : `Huge ${i}\n\n${'x'.repeat(20 * megabyte)}`
     shas.push(commitRaw(repository.remote, tree, shas.at(-1) ?? start, message))
   }
-  const range = { from: start, to: shas.at(-1) as string, branch: 'main' }
+  const range = { from: start, to: shas.at(-1) as string }
   const read = async () => Array.fromAsync(readMainline(repository.remote, range, everything))
   for (const limit of [50, 100]) {
     limitGitMemory(limit * megabyte)

@@ -72,7 +72,8 @@ const rejected = [
 describe('Repository URLs', () => {
   test('https, ssh and git@host:path URLs are accepted', () => {
     for (const url of accepted) {
-      for (const allowLocal of [false, true]) assert.equal(validRepositoryUrl(url, allowLocal), url)
+      for (const allowLocal of [false, true])
+        assert.equal(validRepositoryUrl(url, { allowLocal, allowHttp: false }), url)
     }
   })
 
@@ -80,15 +81,33 @@ describe('Repository URLs', () => {
     for (const url of rejected) {
       for (const allowLocal of [false, true]) {
         const error = { code: 'validation_error', message: /^url must / }
-        assert.throws(() => validRepositoryUrl(url, allowLocal), error, url)
+        assert.throws(() => validRepositoryUrl(url, { allowLocal, allowHttp: false }), error, url)
       }
     }
   })
 
   test('a folder on this machine is accepted only if the settings allow it', () => {
     for (const url of ['/srv/prompts.git', 'file:///srv/prompts.git']) {
-      assert.equal(validRepositoryUrl(url, true), url)
-      assert.throws(() => validRepositoryUrl(url, false), { message: /ALLOW_LOCAL_REPOSITORIES=1/ })
+      assert.equal(validRepositoryUrl(url, { allowLocal: true, allowHttp: false }), url)
+      assert.throws(() => validRepositoryUrl(url, { allowLocal: false, allowHttp: false }), {
+        message: /ALLOW_LOCAL_REPOSITORIES=1/,
+      })
+    }
+  })
+
+  test('plain http is accepted only if it is allowed, and never with a password', () => {
+    const url = 'http://git.example:3000/acme/prompts.git'
+    assert.equal(validRepositoryUrl(url, { allowLocal: false, allowHttp: true }), url)
+    const message = /^url must not be plain http:.+ALLOW_HTTP_REPOSITORIES=1/
+    assert.throws(() => validRepositoryUrl(url, { allowLocal: true, allowHttp: false }), { message })
+    for (const invalid of [
+      'http://user:password@h/r',
+      'http://user@h/r',
+      'http:h/r',
+      'http://h/r?x',
+      'http://h\\@e/r',
+    ]) {
+      assert.throws(() => validRepositoryUrl(invalid, { allowLocal: true, allowHttp: true }), { field: 'url' }, invalid)
     }
   })
 

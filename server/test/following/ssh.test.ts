@@ -14,7 +14,7 @@ describe('ssh', () => {
     )
     const marker = join(folder, 'ran')
     for (const url of [`git@host:a;touch\${IFS}${marker}`, `ssh://git@host/$(touch%20${marker})/'\`id\``]) {
-      validRepositoryUrl(url, false)
+      validRepositoryUrl(url, { allowLocal: false, allowHttp: false })
       await withEnvironment({ PATH }, () => assert.rejects(readRemoteHead(remoteAt(url)), { name: 'GitError' }))
       const words = readFileSync(join(folder, 'log'), 'utf8').trim().split('\n')
       rmSync(join(folder, 'log'))

@@ -106,16 +106,19 @@ describe('GitHub', () => {
       changes: { default_branch: { from: 'master' } },
       repository: { html_url: 'https://github.example/acme/prompts/', default_branch: 'main' },
     })
-    assert.deepEqual(forgeOf('github').readBody('repository', body), {
+    assert.deepEqual(forgeOf('github').readBody('repository', body, now), {
+      repository: { id: null, fullName: null, webUrl: 'https://github.example/acme/prompts' },
       webUrl: 'https://github.example/acme/prompts',
       defaultBranch: 'main',
       events: [],
+      note: null,
     })
   })
 
   test('a repository page that is not a web URL is dropped', () => {
     for (const html_url of ['javascript:alert(1)', 'https://', 'https://a b', '', 7, null]) {
-      assert.equal(forgeOf('github').readBody('ping', JSON.stringify({ repository: { html_url } })).webUrl, null)
+      const body = JSON.stringify({ repository: { html_url } })
+      assert.equal(forgeOf('github').readBody('ping', body, now).webUrl, null)
     }
   })
 })

@@ -4,7 +4,7 @@ import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
 import type { ForgeName } from '../../../testing/payloads/facts.ts'
 import { forgeNames } from '../../src/domain/repositories/repository.ts'
 import { forgeOf } from '../../src/forges/index.ts'
-import { after, before, pullDelivery, readDelivery, secret, withValues } from './read-delivery.ts'
+import { after, before, now, pullDelivery, readDelivery, secret, withValues } from './read-delivery.ts'
 
 type Malformed = [path: string, value: unknown, problem: string]
 
@@ -45,7 +45,7 @@ const malformedFields: Record<ForgeName, Malformed[]> = {
   bitbucket: [
     ['pullrequest.id', 1.5, 'must be an integer'],
     ['pullrequest.source.commit.hash', null, 'must be a string'],
-    ['pullrequest.created_on', undefined, 'must be a string'],
+    ['pullrequest.created_on', 7, 'must be a string'],
     ['pullrequest.links.html.href', '/relative', webUrl],
   ],
 }
@@ -65,7 +65,7 @@ for (const name of forgeNames) {
         ['null', 'the body must be a JSON object'],
         ['"text"', 'the body must be a JSON object'],
       ] as const) {
-        assert.throws(() => forgeOf(name).readBody(event, body), { message })
+        assert.throws(() => forgeOf(name).readBody(event, body, now), { message })
       }
     })
 
@@ -79,10 +79,10 @@ for (const name of forgeNames) {
 }
 
 test('an unknown action is no event, whatever else the body contains', () => {
-  assert.deepEqual(forgeOf('github').readBody('pull_request', '{"action":"stacked"}').events, [])
+  assert.deepEqual(forgeOf('github').readBody('pull_request', '{"action":"stacked"}', now).events, [])
   const approved = '{"object_attributes":{"action":"approved"}}'
-  assert.deepEqual(forgeOf('gitlab').readBody('Merge Request Hook', approved).events, [])
-  assert.deepEqual(forgeOf('bitbucket').readBody('pullrequest:approved', '{}').events, [])
-  assert.deepEqual(forgeOf('bitbucket').readBody('constructor', '{}').events, [])
-  assert.deepEqual(forgeOf('gitea').readBody('', '{}').events, [])
+  assert.deepEqual(forgeOf('gitlab').readBody('Merge Request Hook', approved, now).events, [])
+  assert.deepEqual(forgeOf('bitbucket').readBody('pullrequest:approved', '{}', now).events, [])
+  assert.deepEqual(forgeOf('bitbucket').readBody('constructor', '{}', now).events, [])
+  assert.deepEqual(forgeOf('gitea').readBody('', '{}', now).events, [])
 })

@@ -3,9 +3,14 @@ import { describe, test } from 'node:test'
 import type { ForgeName } from '../../../testing/payloads/facts.ts'
 import { forgeNames } from '../../src/domain/repositories/repository.ts'
 import { forgeOf } from '../../src/forges/index.ts'
+import type { MergeReference } from '../../src/forges/merge-reference.ts'
+
+function readReference(name: ForgeName, message: string, parents = 1): MergeReference | null {
+  return forgeOf(name).mergeReference({ parents, subject: message.split('\n')[0] as string, message })
+}
 
 function referenceIn(name: ForgeName, message: string, parents = 1): number | null {
-  return forgeOf(name).mergeReference({ parents, subject: message.split('\n')[0] as string, message })
+  return readReference(name, message, parents)?.number ?? null
 }
 
 describe('Merge references', () => {
@@ -15,12 +20,47 @@ describe('Merge references', () => {
     assert.equal(referenceIn('github', 'Be kinder (#7)  \n\n* one (#3)'), 7)
     assert.equal(referenceIn('github', 'Revert "x (#10)" (#11)'), 11)
     assert.equal(referenceIn('github', 'Backport x (#10) (#2147483647)'), 2_147_483_647)
+    assert.equal(referenceIn('github', 'Be kinder (GH-13)'), 13)
+    assert.equal(referenceIn('github', 'bpo-1: Be kinder (gh-13)'), 13)
+  })
+
+  test('merges by bots and by hand name their pull request, the first of several', () => {
+    for (const name of ['github', 'gitea'] as const) {
+      for (const subject of [
+        'Merge #7: Be kinder',
+        'Merge #7',
+        'Merge #7 #8',
+        'Auto merge of #7 - bob:kinder, r=ada',
+        'Rollup merge of #7 - bob:kinder, r=ada',
+        'Merge PR #7: Be kinder',
+        'Merge pull request #7 into main',
+      ]) {
+        assert.deepEqual(readReference(name, subject, 2), { number: 7, isForgeText: false, repository: null }, subject)
+        assert.equal(referenceIn(name, subject), 7, subject)
+      }
+    }
+    assert.equal(referenceIn('github', 'Merge #seven', 2), null)
+    assert.equal(referenceIn('github', 'Auto merge of 7', 2), null)
+  })
+
+  test('only the text that the forge itself writes for merges counts as such, with the repository that it names', () => {
+    const own = (number: number, repository: string | null = null) => ({ number, isForgeText: true, repository })
+    assert.deepEqual(readReference('github', 'Merge pull request #7 from eve/main', 2), own(7))
+    assert.equal(readReference('github', 'Merge pull request #7 from eve/main')?.isForgeText, false)
+    assert.equal(readReference('github', 'Be kinder (#7)')?.isForgeText, false)
+    assert.deepEqual(
+      readReference('gitlab', 'x\n\nSee merge request Acme/Lab/prompts!7', 2),
+      own(7, 'acme/lab/prompts'),
+    )
+    assert.equal(readReference('gitlab', 'x\n\nSee merge request !7', 2)?.isForgeText, false)
+    const reviewed = 'Reviewed-on: https://gitea.example:3000/Acme/prompts/pulls/8'
+    assert.deepEqual(readReference('gitea', `Be kinder\n\n${reviewed}`), own(8, 'acme/prompts'))
+    assert.deepEqual(readReference('bitbucket', 'Merged in kinder (pull request #7)'), own(7))
   })
 
   test('GitHub: a number in a quoted revert, in another position or in another format is no reference', () => {
     for (const message of [
       'Revert "x (#10)"',
-      'Merge pull request #7 from eve/main',
       'Be kinder\n\nBe kinder (#7)',
       'Be kinder #7',
       'Be kinder (7)',
@@ -40,7 +80,6 @@ describe('Merge references', () => {
       assert.equal(referenceIn('github', message), null, message)
     }
     assert.equal(referenceIn('github', "Merge branch 'main' of github.com:acme/prompts", 2), null)
-    assert.equal(referenceIn('github', 'Merge pull request #7 into main', 2), null)
     assert.equal(referenceIn('github', 'Merge pull request #99999999999 from eve/main', 2), null)
   })
 
@@ -68,6 +107,7 @@ describe('Merge references', () => {
     assert.equal(referenceIn('gitlab', `${merged}acme prompts!7`, 2), null)
     assert.equal(referenceIn('gitlab', `${merged}acme/prompts#7`, 2), null)
     assert.equal(referenceIn('gitlab', 'Be kinder (#7)'), null)
+    assert.equal(referenceIn('gitlab', 'Be kinder (!7)'), 7)
     assert.equal(referenceIn('gitlab', 'Revert "Be kinder"\n\nThis reverts merge request !7'), null)
   })
 
@@ -77,6 +117,7 @@ describe('Merge references', () => {
     assert.equal(referenceIn('bitbucket', 'Merged in a feature (pull request #7)', 2), null)
     assert.equal(referenceIn('bitbucket', 'Merged in feature', 2), null)
     assert.equal(referenceIn('bitbucket', 'Be kinder (#7)'), null)
+    assert.equal(referenceIn('bitbucket', 'Be kinder (pull request #7)'), 7)
   })
 
   test("separators and lines of git's output in a message change nothing", () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { repositoryPage } from '../../../testing/payloads/facts.ts'
+import { repositoryPage, testMerge } from '../../../testing/payloads/facts.ts'
 import { forgeNames } from '../../src/domain/repositories/repository.ts'
 import { forgeOf } from '../../src/forges/index.ts'
 import { at, head, merge, openedAt, pullDelivery, readDelivery, readPull } from './read-delivery.ts'
@@ -27,6 +27,7 @@ for (const name of forgeNames) {
           base: 'main',
           mergeCommit: null,
           commitCount: name === 'github' ? 1 : null,
+          mergeBase: name === 'gitea' || name === 'forgejo' ? testMerge : null,
           actor: 'ada',
         },
       })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
-import { repositoryPage } from '../../../testing/payloads/facts.ts'
+import { fullName, repositoryId, repositoryPage } from '../../../testing/payloads/facts.ts'
 import { forgeNames } from '../../src/domain/repositories/repository.ts'
 import { forgeOf } from '../../src/forges/index.ts'
 import { after, before, onlyPush, readDelivery, secret } from './read-delivery.ts'
@@ -14,9 +14,15 @@ for (const name of forgeNames) {
     test('a push reports the branch, both commits, the pusher and the repository', () => {
       const facts = { branch: 'team/prompts', before, after, pusher: 'alan', defaultBranch: 'trunk' }
       assert.deepEqual(readDelivery(name, forge.push(facts)), {
+        repository: {
+          id: name === 'bitbucket' ? `{${fullName}}` : String(repositoryId),
+          fullName,
+          webUrl: repositoryPage(name),
+        },
         webUrl: repositoryPage(name),
         defaultBranch: name === 'bitbucket' ? null : 'trunk',
         events: [{ type: 'push', branch: 'team/prompts', before, after, pusher: 'alan' }],
+        note: null,
       })
     })
 

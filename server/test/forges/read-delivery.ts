@@ -16,7 +16,7 @@ export const at = '2026-02-03T10:30:00Z'
 
 export function readDelivery(name: ForgeName, { headers, body }: Delivery): Report {
   const forge = forgeOf(name)
-  return forge.readBody(forge.readHeaders(headers).event, body.toString())
+  return forge.readBody(forge.readHeaders(headers).event, body.toString(), now)
 }
 
 export function onlyPush(report: Report): PushReport {

@@ -5,7 +5,7 @@ import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
 import { gitlabSigned } from '../../../testing/payloads/gitlab.ts'
 import { forgeNames } from '../../src/domain/repositories/repository.ts'
 import { forgeOf } from '../../src/forges/index.ts'
-import { after, before, now, secret } from './read-delivery.ts'
+import { after, before, now, onlyPush, secret } from './read-delivery.ts'
 
 describe('Webhook signatures', () => {
   test("GitHub's documented example is accepted, and rejected with another body", () => {
@@ -94,6 +94,44 @@ describe('Webhook signatures', () => {
     assert.ok(own)
     assert.ok(verifySignature({ headers: rest, body }, [secret], now))
     assert.ok(!verifySignature({ headers: { ...headers, 'x-gitea-signature': '' }, body }, [secret], now))
+  })
+})
+
+describe('Form-encoded deliveries', () => {
+  const json = JSON.stringify({ ref: 'refs/heads/main', before, after, text: 'ä + % & = \u{1F600}' })
+  const form = Buffer.from(new URLSearchParams({ payload: json }).toString())
+  const signedBy = (text: string | Buffer) => createHmac('sha256', secret).update(text).digest('hex')
+
+  for (const name of ['gitea', 'forgejo'] as const) {
+    const { verifySignature, readBody } = forgeOf(name)
+    const headersWith = (signature: string) => ({ [`x-${name}-signature`]: signature })
+
+    test(`${name}: a form is accepted with a signature over its JSON, as ${name} sends it, or over the whole body`, () => {
+      for (const signed of [json, form]) {
+        assert.ok(verifySignature({ headers: headersWith(signedBy(signed)), body: form }, [secret], now))
+        assert.ok(!verifySignature({ headers: headersWith(signedBy(signed)), body: form }, ['another'], now))
+      }
+      assert.equal(onlyPush(readBody('push', form.toString(), now)).after, after)
+    })
+
+    test(`${name}: a form is rejected if its JSON differs from what was signed`, () => {
+      const signature = headersWith(signedBy(json))
+      for (const body of [
+        `payload=${encodeURIComponent(json.replace('main', 'evil'))}`,
+        `payload=%7B%7D&payload=${encodeURIComponent(json)}`,
+        `other=1&payload=${encodeURIComponent(json)}`,
+        `payload=${encodeURIComponent(json).slice(0, -3)}`,
+        'payload=%',
+        'payload=',
+      ]) {
+        assert.ok(!verifySignature({ headers: signature, body: Buffer.from(body) }, [secret], now), body)
+      }
+    })
+  }
+
+  test('GitHub, which signs the whole form, is not accepted with a signature over the JSON', () => {
+    const headers = { 'x-hub-signature-256': `sha256=${signedBy(json)}` }
+    assert.ok(!forgeOf('github').verifySignature({ headers, body: form }, [secret], now))
   })
 })
 

@@ -192,6 +192,8 @@ onEachEngine('Reading a history entry', (engine) => {
       path: 'prompts/p.md',
       before: 'Be kind.\n',
       after: 'Be kind.\nAlways.\n',
+      before_state: 'available',
+      after_state: 'available',
       patch: '--- a/prompts/p.md\n+++ b/prompts/p.md\n@@ -1 +1,2 @@\n Be kind.\n+Always.\n',
       key_id: null,
       too_large: false,
@@ -240,6 +242,8 @@ onEachEngine('Reading a history entry', (engine) => {
       path: 'prompts/p.md',
       before: 'Be kind.\n',
       after: 'Be brave.\n',
+      before_state: 'available',
+      after_state: 'available',
       patch: '--- a/prompts/p.md\n+++ b/prompts/p.md\n@@ -1 +1 @@\n-Be kind.\n+Be brave.\n',
       key_id: null,
       too_large: false,
@@ -272,7 +276,8 @@ onEachEngine('Reading a history entry', (engine) => {
     await service.app.inject({ method: 'POST', url, headers, payload: deployed })
     await service.app.inject({ method: 'POST', url, headers, payload: merged })
     await tenant.recordEntry({ createdAt: 1 })
-    const contents = { before: null, after: null, patch: null, hidden_characters: null }
+    const states = { before_state: 'unavailable', after_state: 'unavailable' }
+    const contents = { before: null, after: null, ...states, patch: null, hidden_characters: null }
     const unknown = { message: null, actor: null, path: null, too_large: false, ...contents }
     const listed: Entry[] = (await tenant.history()).json().data
     const entries = await Promise.all(
@@ -300,10 +305,14 @@ onEachEngine('Reading a history entry', (engine) => {
     // Concurrent requests share one new mirror.
     const again = await Promise.all(Array.from({ length: 4 }, () => uncachedContents(scenario, id, entry)))
     const { before, after, patch } = complete
-    assert.deepEqual(again, Array(4).fill({ before, after, patch }))
+    const states = { beforeState: 'absent', afterState: 'available' }
+    assert.deepEqual(again, Array(4).fill({ before, after, ...states, patch }))
     rmSync(path, { recursive: true })
     scenario.git.remove()
-    assert.deepEqual(await uncachedContents(scenario, id, entry), { before: null, after: null, patch: null })
+    assert.deepEqual(await uncachedContents(scenario, id, entry), {
+      ...{ before: null, after: null, patch: null },
+      ...{ beforeState: 'absent', afterState: 'unavailable' },
+    })
     assert.deepEqual(await details(scenario, id, entry), complete, 'the cached texts are no longer served')
   })
 

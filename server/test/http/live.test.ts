@@ -10,6 +10,8 @@ interface Live {
   entry: Entry
   path: string | null
   content: string | null
+  content_state: string
+  incomplete: boolean
 }
 
 onEachEngine('The live version of a prompt', (engine) => {
@@ -49,7 +51,17 @@ onEachEngine('The live version of a prompt', (engine) => {
       ['9999-12-31T23:59:59Z', 3, 'prompts/q.md', null],
     ]
     for (const [at, i, path, content] of times) {
-      assert.deepEqual(await liveAt(scenario, id, at), { entry: entries[i], path, content }, at)
+      assert.deepEqual(
+        await liveAt(scenario, id, at),
+        {
+          entry: entries[i],
+          path,
+          content,
+          content_state: content === null ? 'absent' : 'available',
+          incomplete: false,
+        },
+        at,
+      )
     }
     const now = await getLive(scenario, id, '')
     assertMatchesSchema(liveSchema, now)
@@ -75,16 +87,59 @@ onEachEngine('The live version of a prompt', (engine) => {
     assert.equal((await liveAt(scenario, id, new Date(resetAt).toISOString())).content, 'Be kind.\n')
   })
 
-  test('commits with dates out of order go live in the order of the default branch', async () => {
+  test('commits with dates out of order go live in the order of the default branch, none before the one it follows', async () => {
     const scenario = await connectedScenario(service, {
       prepare(git) {
-        git.commit('One', { 'prompts/p.md': 'one\n' }, { at: '2026-11-03T10:00:00Z' })
-        git.commit('Two', { 'prompts/p.md': 'two\n' }, { at: '2026-11-02T10:00:00Z' })
+        git.commit('One', { 'prompts/p.md': 'one\n' }, { at: '2026-11-01T10:00:00Z' })
+        git.commit('Two', { 'prompts/p.md': 'two\n' }, { at: '2026-11-04T10:00:00Z' })
+        git.commit('Three', { 'prompts/p.md': 'three\n' }, { at: '2026-11-02T10:00:00Z' })
+        git.commit('Four', { 'prompts/p.md': 'four\n' }, { at: '2026-11-06T10:00:00Z' })
         git.push()
       },
     })
     const id = await scenario.promptId('prompts/p.md')
-    assert.equal((await liveAt(scenario, id, '2026-11-04T00:00:00Z')).content, 'two\n')
+    const times = [
+      ['2026-11-01T10:00:00Z', 'one\n'],
+      ['2026-11-03T00:00:00Z', 'one\n'],
+      ['2026-11-04T10:00:00Z', 'three\n'],
+      ['2026-11-06T09:59:59Z', 'three\n'],
+      ['2026-11-06T10:00:00Z', 'four\n'],
+    ] as const
+    for (const [at, content] of times) assert.equal((await liveAt(scenario, id, at)).content, content, at)
+    const entries = await scenario.historyOf(id)
+    assert.equal(
+      entries.find(({ created_at }) => created_at.startsWith('2026-11-02'))?.created_at,
+      '2026-11-02T10:00:00.000Z',
+    )
+    const windows = [
+      ['2026-11-06T10:00:00.000Z', null],
+      ['2026-11-04T10:00:00.000Z', '2026-11-06T10:00:00.000Z'],
+      ['2026-11-04T10:00:00.000Z', '2026-11-04T10:00:00.000Z'],
+      ['2026-11-01T10:00:00.000Z', '2026-11-04T10:00:00.000Z'],
+    ]
+    const get = async (path: string) =>
+      (await service.app.inject({ url: `/api/v1/prompts/${id}/${path}`, headers: scenario.tenant.headers })).json().data
+    type Window = { live_from: string; live_until: string | null }
+    const windowOf = ({ live_from, live_until }: Window) => [live_from, live_until]
+    assert.deepEqual((await get('impact')).map(windowOf), windows)
+    assert.deepEqual((await get('impact?limit=1&page=3')).map(windowOf), [windows[2]])
+    const timeline: { impact: Window }[] = await get('timeline')
+    assert.deepEqual(timeline.map(({ impact }) => windowOf(impact)).sort(), windows.toSorted())
+  })
+
+  test('a commit with a date in the future does not keep those after it from going live', async () => {
+    const scenario = await connectedScenario(service, {
+      prepare(git) {
+        git.commit('One', { 'prompts/p.md': 'one\n' }, { at: '2026-11-01T10:00:00Z' })
+        git.commit('Two', { 'prompts/p.md': 'two\n' }, { at: '2099-01-01T00:00:00Z' })
+        git.commit('Three', { 'prompts/p.md': 'three\n' }, { at: '2026-11-03T10:00:00Z' })
+        git.push()
+      },
+    })
+    const id = await scenario.promptId('prompts/p.md')
+    assert.equal((await liveAt(scenario, id, '2026-11-02T00:00:00Z')).content, 'two\n')
+    assert.equal((await liveAt(scenario, id, '2026-11-04T00:00:00Z')).content, 'three\n')
+    assert.equal((await getLive(scenario, id, '?at=2026-10-31T00:00:00Z')).statusCode, 404)
   })
 
   test('only changes that reached the default branch go live, including entries recorded over the API', async () => {

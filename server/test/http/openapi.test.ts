@@ -174,6 +174,7 @@ const invalidInputs: Record<string, Partial<PreparedRequest>> = {
   createKey: { body: { role: 'king' } },
   rotateKey: { body: { overlap_hours: -1 } },
   rotateRepositorySecret: { body: { overlap_hours: -1 } },
+  updateRepository: { body: { token: 5 } },
   listPrompts: { query: { sort: 'age' } },
   listTimeline: { query: { action: 'pushed' } },
 }
@@ -185,6 +186,9 @@ const conflicts: Record<
 > = {
   connectRepository: (service, prepared, operation) => sendRequest(service, operation, prepared),
   syncRepository: disconnect,
+  // Another process is syncing it.
+  updateRepository: ({ store, now }, { parameters }) =>
+    store.repositories.lease(Number(parameters.repository_id), 'another process', now, now + 10_000),
   redeliver: disconnect,
   rotateKey: ({ store, now }, { parameters }) => store.keys.revoke(Number(parameters.key_id), now, operator),
 }

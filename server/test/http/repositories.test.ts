@@ -37,6 +37,9 @@ onEachEngine('Repositories', (engine) => {
       state: 'following',
       incomplete: false,
       last_delivery_at: null,
+      rejected_deliveries: 0,
+      last_rejected_at: null,
+      last_rejection: null,
       last_sync_at: '2026-11-15T12:00:00.000Z',
       sync_age_seconds: 0,
       stale: false,
@@ -45,6 +48,7 @@ onEachEngine('Repositories', (engine) => {
       ssh_host_key: null,
       created_at: '2026-11-15T12:00:00.000Z',
       entries: 3,
+      warnings: [],
     })
     assert.match(webhook_url, /^https:\/\/ledger\.example\/webhooks\/[0-9A-Za-z]{24}$/)
     assert.equal(set_up.length, 4)
@@ -61,9 +65,19 @@ onEachEngine('Repositories', (engine) => {
       [git.head(), git.head('HEAD~1')],
     )
     assert.equal(
-      await deliver({ id, webhook_url, webhook_secret, prompts, entries: 3 }, ping(response.json().data)),
+      await deliver({ id, webhook_url, webhook_secret, prompts, entries: 3, warnings: [] }, ping(response.json().data)),
       202,
     )
+  })
+
+  test('a file that is moved and edited keeps its prompt if half of it stays the same, unless another share is given', async () => {
+    const [tenant, git] = [await admin(), new GitRepository()]
+    const lines = Array.from({ length: 20 }, (_, i) => `Line ${i}\n`)
+    git.commit('Start', { 'prompts/p.md': lines.join('') })
+    git.commit('Move and edit', { 'prompts/p.md': null, 'prompts/q.md': lines.with(3, 'Other\n').join('') })
+    git.push()
+    assert.equal((await connect(tenant, git)).prompts.length, 1)
+    assert.equal((await connect(await admin(), git, { similarity: 100 })).prompts.length, 2)
   })
 
   test('a repository without commits can be connected, and is read after its first push', async () => {

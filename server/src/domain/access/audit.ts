@@ -12,6 +12,7 @@ export const auditActions = [
   'prompt.renamed',
   'prompt.deleted',
   'repository.connected',
+  'repository.updated',
   'repository.disconnected',
   'repository.secret_rotated',
   'secrets.reencrypted',

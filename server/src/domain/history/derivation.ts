@@ -142,7 +142,7 @@ function openedEntries(pull: Pull): DerivedEntry[] {
       event.kind !== 'retargeted' && earlier.every((other) => other.intoDefault && headOf(pull, other) === undefined)
     for (const file of headOf(pull, event)?.files ?? []) {
       if (file.promptId === null || entries.has(file.promptId)) continue
-      const createdAt = sinceOpened ? pull.openedAt : event.at
+      const createdAt = sinceOpened ? pull.openedAt : timeOf(pull, i)
       const actor = sinceOpened ? (pull.events.find(({ kind }) => kind === 'opened')?.actor ?? null) : event.actor
       entries.set(
         file.promptId,
@@ -151,6 +151,15 @@ function openedEntries(pull: Pull): DerivedEntry[] {
     }
   }
   return [...entries.values()]
+}
+
+/** If the forge may have sent the time of the event before, new commits cannot have been pushed before they were made. */
+function timeOf(pull: Pull, index: number): Instant {
+  const event = pull.events[index] as PullEvent
+  const committedAt = event.mayBeLater ? headOf(pull, event)?.committedAt : undefined
+  if (committedAt === undefined) return event.at
+  const nextAt = pull.events[index + 1]?.at ?? Number.POSITIVE_INFINITY
+  return Math.max(event.at, Math.min(committedAt, nextAt))
 }
 
 /** One entry per prompt for each time the pull request was closed without being merged. */

@@ -20,6 +20,8 @@ export interface Edit {
   branch: string
   /** Who pushed the commit, if the forge reported it. */
   actor: string | null
+  /** The number of commits in that push. Null for edits of earlier versions. */
+  pushSize: number | null
   /** The pull request that the commit message names as merged, if the forge has one with that number. */
   mergeReference: number | null
   /** The pull request known to have merged the commit. */

@@ -7,6 +7,7 @@ import type { DerivedEntry } from './derivation.ts'
 import type { Edit } from './edit.ts'
 import type { HiddenStatus } from './hidden-characters.ts'
 import type { Pull } from './pull.ts'
+import type { Push } from './push.ts'
 
 /** A derived entry as it is stored. */
 export type StoredEntry = DerivedEntry & { id: number }
@@ -16,12 +17,16 @@ export interface Findings {
   defaultBranch?: string | null
   tip?: string | null
   webUrl?: string | null
+  /** How the forge identifies the repository. */
+  forgeId?: string
   incomplete?: boolean
   /** Prompts whose file has moved. `path` is null if another prompt has taken over the path. */
   paths?: { promptId: number; path: string | null }[]
   /** New edits, and existing ones about which something changed. */
   edits?: Edit[]
   pulls?: Pull[]
+  /** Reported pushes to the default branch. */
+  pushes?: Push[]
   entries?: EntryChanges
   deliveries?: DeliveryOutcome[]
 }
@@ -71,6 +76,8 @@ export interface FactStore {
   /** The earliest `heldUntil` of any edit. */
   nextHeld(repository: Repository): Promise<Instant | null>
   pulls(repository: Repository, numbers: number[]): Promise<Pull[]>
+  /** The known pushes that ended with one of these commits. */
+  pushes(repository: Repository, after: string[]): Promise<Push[]>
   /** Pull requests that are open, or merged as a commit that has not been found yet, in batches of bounded size. */
   unsettledPulls(repository: Repository): AsyncIterable<Pull[]>
   /** Pull requests with a file that has no prompt yet, in batches of bounded size. Settled ones only if asked for. */

@@ -8,6 +8,8 @@ import type { Action, EntryDetails, HistoryEntry, NewHistoryEntry } from './entr
 /** A change that reached the default branch. `until` is null while it is still live. */
 export interface LiveChange {
   entry: HistoryEntry
+  /** Not before the change that it follows on the default branch, even if the date of its commit is. */
+  from: Instant
   until: Instant | null
 }
 
@@ -28,6 +30,7 @@ export interface TimelineFilter {
 
 /** When a change was live, and when the one before it was live. */
 export interface LiveSpans {
+  from: Instant
   until: Instant | null
   earlier: Span | null
 }
@@ -50,16 +53,19 @@ export interface HistoryStore {
   /** Newest first. Every page costs the same, however long the history is. */
   page(prompt: Prompt, request: PageRequest): Promise<HistoryPage>
   find(prompt: Prompt, id: number): Promise<EntryDetails | null>
-  /** The change that was live at `at`: the last one on the default branch that had not been orphaned by then. */
-  live(prompt: Prompt, at: Instant): Promise<EntryDetails | null>
-  /** The changes that reached the default branch, by a direct commit or a pull request. */
-  liveChanges(prompt: Prompt, request: PageRequest): Promise<LiveChanges>
+  /** The change that was live at `at`: the last one on the default branch by then, unless it had been orphaned. */
+  live(prompt: Prompt, at: Instant, now: Instant): Promise<EntryDetails | null>
+  /** The first change on the default branch. */
+  firstLanded(prompt: Prompt): Promise<EntryDetails | null>
+  /** The changes that reached the default branch, by a direct commit or a pull request. The newest on the branch comes first. */
+  liveChanges(prompt: Prompt, request: PageRequest, now: Instant): Promise<LiveChanges>
   /** Up to two changes per prompt: the newest that went live and the one before it. */
-  lastChanges(prompts: Prompt[]): Promise<LiveChange[][]>
+  lastChanges(prompts: Prompt[], now: Instant): Promise<LiveChange[][]>
   /** Newest first. `live` is null for entries that did not go live. */
   timeline(
     prompt: Prompt,
     filter: TimelineFilter,
     request: PageRequest,
+    now: Instant,
   ): Promise<{ entries: { entry: EntryDetails; live: LiveSpans | null }[]; totalCount: number }>
 }

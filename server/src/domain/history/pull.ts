@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Instant } from '../time.ts'
+import { day, type Instant } from '../time.ts'
 
 export const pullEventKinds = ['opened', 'updated', 'retargeted', 'reopened', 'closed', 'merged', 'unclear'] as const
 
@@ -23,8 +23,17 @@ export interface PullEvent {
   mergeCommit: string | null
   /** The number of commits, if the forge reported it. */
   commitCount: number | null
+  /**
+   * The commit of the target branch that it was compared with, if the forge reported it. It can be outdated. Absent in documents
+   * of earlier versions.
+   */
+  mergeBase?: string | null
   /** The user name at the forge. */
   actor: string | null
+  /** `at` is when the delivery arrived, because the payload has no time. */
+  atReceipt?: true
+  /** `at` can be the time of the event before it: old versions of Gitea send that with new commits. */
+  mayBeLater?: true
 }
 
 /** A pull request event in a delivery. The forge parser does not know the default branch, so `intoDefault` is added later. */
@@ -57,6 +66,13 @@ export interface PullHead {
   traces: string[]
   /** Some of its files are not in `files`, because there are too many. Absent in documents of earlier versions. */
   tooLarge?: boolean
+  /** Absent in documents of earlier versions. */
+  committedAt?: Instant
+  /**
+   * The head was on the default branch when it was read, so git alone does not show where the pull request began. Deliveries
+   * that tell may still arrive.
+   */
+  base?: { from: 'report' | 'push' | 'guess'; readAt: Instant }
 }
 
 /** Everything known about a pull request, independent of the order in which events arrived. */
@@ -79,15 +95,20 @@ export type PullState = 'open' | 'closed' | 'merged'
 export function withEvent(pull: Pull | undefined, report: PullReport, intoDefault: boolean): Pull {
   const event: PullEvent = { ...report.event, intoDefault }
   const { number, url, title, openedAt } = report
-  const known = pull ?? { number, url, title, openedAt, events: [], heads: [], landing: null, landed: [] }
+  const reported = { number, url, title, openedAt }
+  const unknown = { events: [], heads: [], landing: null, landed: [] }
+  // Of a pull request that only git showed so far, title and opening time are not known.
+  const known: Pull = pull === undefined || pull.events.length === 0 ? { ...unknown, ...pull, ...reported } : pull
   if (known.events.some((other) => sameEvent(other, event))) return known
   const events = [...known.events, event].sort(byTime)
   const newest = events.at(-1) === event
   return { ...known, events, openedAt: Math.min(known.openedAt, openedAt), ...(newest ? { url, title } : {}) }
 }
 
+// A delivery without times that the forge repeats arrives at another time.
 function sameEvent(a: PullEvent, b: PullEvent): boolean {
-  return a.kind === b.kind && a.at === b.at && a.head === b.head && a.base === b.base
+  const isSameTime = a.at === b.at || (a.atReceipt === true && b.atReceipt === true)
+  return a.kind === b.kind && isSameTime && a.head === b.head && a.base === b.base
 }
 
 // Events of the same second are ordered by a pull request's life cycle.
@@ -109,9 +130,25 @@ export function mergeOf({ events }: Pull): PullEvent | undefined {
 
 /** Whether a sync can skip the pull request until the forge reports a new event. */
 export function isSettled(pull: Pull): boolean {
-  if (!pull.events.some(({ intoDefault }) => intoDefault) || pull.landing !== null) return true
+  if (!pull.events.some(({ intoDefault }) => intoDefault)) return true
+  if (pull.landing !== null) return !hasGuessedBase(pull)
   const state = stateOf(pull)
   return state === 'closed' || (state === 'merged' && !isLandingUnknown(pull))
+}
+
+/** Whether the push that merged it has not been reported yet, so that where it began had to be guessed. */
+export function hasGuessedBase({ heads }: Pull): boolean {
+  return heads.some(({ base }) => base?.from === 'guess')
+}
+
+const maxWaitForPushMs = 7 * day
+
+/** Stops waiting for pushes that are probably lost. */
+export function withoutOldGuesses(pull: Pull, now: Instant): Pull {
+  const isOld = ({ base }: PullHead) => base?.from === 'guess' && Math.abs(now - base.readAt) > maxWaitForPushMs
+  if (!pull.heads.some(isOld)) return pull
+  const settled = ({ base: _, ...head }: PullHead): PullHead => head
+  return { ...pull, heads: pull.heads.map((head) => (isOld(head) ? settled(head) : head)) }
 }
 
 /** Whether it was merged into the default branch, may have changed prompts, and its merge commit is unknown. */

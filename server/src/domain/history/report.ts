@@ -1,3 +1,4 @@
+import type { ReportedRepository } from '../repositories/reported-repository.ts'
 import type { PullReport } from './pull.ts'
 
 /** A push to a branch. `before` is null if it created the branch, `after` if it deleted it. */
@@ -11,8 +12,12 @@ export interface PushReport {
 
 /** The parsed content of a delivery. */
 export interface Report {
+  /** The repository that the delivery is about. */
+  repository: ReportedRepository
   /** The repository's web page and default branch, if the delivery includes them. */
   webUrl: string | null
   defaultBranch: string | null
   events: (PushReport | PullReport)[]
+  /** What the payload lacks, and what was assumed instead; null if it is complete. */
+  note: string | null
 }

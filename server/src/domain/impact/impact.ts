@@ -33,7 +33,7 @@ export async function impactOf(
   request: PageRequest,
   now: Instant,
 ): Promise<{ impacts: Impact[]; totalCount: number }> {
-  const { changes, earlier, totalCount } = await history.liveChanges(prompt, request)
+  const { changes, earlier, totalCount } = await history.liveChanges(prompt, request, now)
   const all = earlier === null ? changes : [...changes, earlier]
   const tallies = await signals.tallies(
     prompt.organisationId,
@@ -46,15 +46,15 @@ export async function impactOf(
 }
 
 /** The span in which the change was live. It includes signals of the current millisecond. */
-export function spanOf({ entry, until }: LiveChange, now: Instant): Span {
-  return { from: entry.createdAt, until: Math.max(until ?? now + 1, entry.createdAt) }
+export function spanOf({ from, until }: Omit<LiveChange, 'entry'>, now: Instant): Span {
+  return { from, until: Math.max(until ?? now + 1, from) }
 }
 
-export function measureImpact({ entry, until }: LiveChange, before: Tally, after: Tally): Impact {
+export function measureImpact({ entry, from, until }: LiveChange, before: Tally, after: Tally): Impact {
   const comparison = differenceOf(before, after)
   return {
     entry,
-    liveFrom: entry.createdAt,
+    liveFrom: from,
     liveUntil: until,
     before: rated(before),
     after: rated(after),

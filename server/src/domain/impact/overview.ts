@@ -28,7 +28,7 @@ export async function overviewsOf(
 ): Promise<Overview[]> {
   const since = overviewStart(now)
   const starts = intervalStarts('day', { from: since, until: now + 1 })
-  const changes = await history.lastChanges(prompts)
+  const changes = await history.lastChanges(prompts, now)
   const spans = prompts.flatMap(({ id }, i): PromptSpan[] =>
     (changes[i] ?? []).map((change) => ({ promptId: id, ...spanOf(change, now) })),
   )

@@ -22,13 +22,13 @@ export async function timelineOf(
   request: PageRequest,
   now: Instant,
 ): Promise<{ entries: TimelineEntry[]; totalCount: number }> {
-  const { entries, totalCount } = await history.timeline(prompt, filter, request)
+  const { entries, totalCount } = await history.timeline(prompt, filter, request, now)
   const spans: PromptSpan[] = []
   const addSpan = (span: Span) => spans.push({ promptId: prompt.id, ...span }) - 1
-  const spanIndexes = entries.map(({ entry, live }) => {
+  const spanIndexes = entries.map(({ live }) => {
     if (live === null) return null
     return {
-      after: addSpan(spanOf({ entry, until: live.until }, now)),
+      after: addSpan(spanOf(live, now)),
       before: live.earlier === null ? null : addSpan(live.earlier),
     }
   })
@@ -38,8 +38,7 @@ export async function timelineOf(
     entries: entries.map(({ entry, live }, i) => ({
       entry,
       impact:
-        live &&
-        measureImpact({ entry, until: live.until }, tallyAt(spanIndexes[i]?.before), tallyAt(spanIndexes[i]?.after)),
+        live && measureImpact({ entry, ...live }, tallyAt(spanIndexes[i]?.before), tallyAt(spanIndexes[i]?.after)),
     })),
     totalCount,
   }

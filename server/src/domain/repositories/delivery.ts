@@ -16,7 +16,7 @@ export interface Delivery {
   event: string
   state: DeliveryState
   attempts: number
-  /** Why the last attempt failed. */
+  /** Why the last attempt failed, or a note about how the delivery was processed. */
   error: string | null
   receivedAt: Instant
   nextAttemptAt: Instant
@@ -46,7 +46,7 @@ export interface DeliveryStore {
   find(id: number): Promise<Delivery | null>
   /** Queues the delivery for processing again. */
   redeliver(delivery: Delivery, now: Instant): Promise<Delivery>
-  /** Deletes finished deliveries, except the newest of each repository. Returns how many. */
+  /** Deletes finished deliveries, except the newest of each repository, and reported pushes. Returns how many deliveries. */
   deleteBefore(receivedAt: Instant): Promise<number>
 }
 

@@ -1,14 +1,15 @@
 import { invalidField } from '../errors.ts'
+import { expandBraces } from './brace-expansion.ts'
 
-/** A glob for prompt files. git gets only `pathspec`, which it can match in linear time. */
+/** A glob for prompt files. git gets only `pathspecs`, which it can match in linear time. */
 export interface PathPattern {
-  /** Matches at least the files that the glob matches. */
-  pathspec: string
-  /** Whether the glob matches. Null if the pathspec is the glob itself. */
+  /** Together, they match at least the files that the glob matches. */
+  pathspecs: string[]
+  /** Whether the glob matches. Null if the pathspecs match the same files. */
   matches: ((path: string) => boolean) | null
 }
 
-type Token = { raw: string } & (
+export type Token = { raw: string } & (
   | { kind: 'character' }
   | { kind: 'any' }
   | { kind: 'class'; regexp: RegExp }
@@ -16,14 +17,17 @@ type Token = { raw: string } & (
 )
 
 /** A segment between two slashes, or `**` for any number of them. */
-type Segment = Token[] | '**'
+export type Segment = Token[] | '**'
 
 const maxStars = 16
 const maxDoubleStars = 4
 
 /** Rejects a glob that is malformed or has too many wildcards. */
 export function checkPattern(glob: string): void {
-  const segments = parse(glob)
+  for (const alternative of expandBraces(glob)) checkSegments(parse(alternative))
+}
+
+function checkSegments(segments: Segment[]): void {
   const stars = segments.flatMap((segment) => (segment === '**' ? [] : segment.filter(({ kind }) => kind === 'star')))
   if (stars.length > maxStars) throw invalidField('path', `must have at most ${maxStars} wildcards (*)`)
   if (segments.filter((segment) => segment === '**').length > maxDoubleStars) {
@@ -37,12 +41,41 @@ export function checkPattern(glob: string): void {
  */
 export function pathPattern(glob: string): PathPattern {
   checkPattern(glob)
-  const segments = parse(glob)
-  if (isLinearInGit(segments)) return { pathspec: glob, matches: null }
-  return { pathspec: simplified(segments), matches: (path) => matchesPath(segments, path) }
+  const alternatives = expandBraces(glob).map(parse)
+  return {
+    pathspecs: alternatives.map((segments) => pathspecOf(isLinearInGit(segments) ? segments : simplified(segments))),
+    matches: alternatives.every(isLinearInGit) ? null : globMatcher(glob),
+  }
 }
 
-function parse(glob: string): Segment[] {
+/** Whether the glob matches a path, for many paths. */
+export function globMatcher(glob: string): (path: string) => boolean {
+  const alternatives = expandBraces(glob).map(parse)
+  return (path) => matchesAny(alternatives, path)
+}
+
+function matchesAny(alternatives: Segment[][], path: string): boolean {
+  return alternatives.some((segments) => matchesPath(segments, path))
+}
+
+// `prompts/**/*.md` becomes `prompts/*.md` without the glob magic. It matches the same files, because its `*` matches slashes
+// too, and git only compares the end of each path, which makes reading a history a third faster.
+function pathspecOf(segments: Segment[]): string {
+  const last = segments.at(-1) as Segment
+  const folders = segments.slice(0, -2)
+  const isSuffix = last !== '**' && last[0]?.raw === '*' && last.slice(1).every(isPlain)
+  const isPlainFolder = (segment: Segment) => segment !== '**' && segment.every(isPlain)
+  if (!isSuffix || segments.at(-2) !== '**' || !folders.every(isPlainFolder)) {
+    return `:(glob)${segments.map(rawOf).join('/')}`
+  }
+  return `:(top)${[...folders, last].map(rawOf).join('/')}`
+}
+
+function isPlain({ kind, raw }: Token): boolean {
+  return kind === 'character' && !raw.startsWith('\\')
+}
+
+export function parse(glob: string): Segment[] {
   return glob.split('/').map((text) => (text === '**' ? '**' : parseSegment(text)))
 }
 
@@ -84,13 +117,13 @@ function countStars(segment: Segment): number {
 }
 
 /** The literal folders, then `**`, then the last segment with at most one `*`. */
-function simplified(segments: Segment[]): string {
+function simplified(segments: Segment[]): Segment[] {
   const firstWildcard = segments.findIndex((segment) => segment === '**' || segment.some(isWildcard))
   const last = segments.at(-1) as Segment
-  const folders = segments.slice(0, Math.min(firstWildcard, segments.length - 1)).map(rawOf)
-  if (last === '**') return [...folders, '**'].join('/')
+  const folders = segments.slice(0, Math.min(firstWildcard, segments.length - 1))
+  if (last === '**') return [...folders, '**']
   const end = last.slice(last.findLastIndex(({ kind }) => kind === 'star') + 1)
-  return [...folders, '**', countStars(last) > 1 ? `*${rawOf(end)}` : rawOf(last)].join('/')
+  return [...folders, '**', countStars(last) > 1 ? [{ raw: '*', kind: 'star' }, ...end] : last]
 }
 
 function isWildcard({ kind }: Token): boolean {
@@ -103,6 +136,9 @@ function rawOf(segment: Segment): string {
 
 function matchesPath(segments: Segment[], path: string): boolean {
   const parts = path.split('/')
+  // As in git, a folder without wildcards stands for everything in it.
+  if (segments.every((segment) => segment !== '**' && !segment.some(isWildcard)))
+    parts.length = Math.min(parts.length, segments.length)
   // Which numbers of leading parts the segments so far match.
   let reached: boolean[] = [true]
   for (const [i, segment] of segments.entries()) {
@@ -146,7 +182,7 @@ function matchesSegment(tokens: Token[], text: string): boolean {
   return tokens.slice(token).every(({ kind }) => kind === 'star')
 }
 
-function matchesCharacter(token: Token, character: string): boolean {
+export function matchesCharacter(token: Token, character: string): boolean {
   if (token.kind === 'class') return token.regexp.test(character)
   return token.kind === 'any' || token.raw.replace(/^\\/, '') === character
 }

@@ -11,6 +11,8 @@ import type { WebhookRequest } from './webhook-request.ts'
 export interface RepositoryService {
   /** Connects a repository that git can read, and starts its backfill. */
   connect(connection: Connection, by: Actor, backfill: BackfillOptions): Promise<ConnectedRepository>
+  /** Changes the URL or credentials of a connected repository, if git can read it with them and it is the same repository. */
+  update(repository: Repository, update: RepositoryUpdate, by: Actor): Promise<UpdatedRepository>
   /** Verifies the signature of a webhook request, stores the delivery and requests a sync. */
   receive(repository: Repository, request: WebhookRequest): Promise<void>
   /** Requests a sync, or runs it with `wait`. Rejects if the repository is disconnected. */
@@ -21,6 +23,10 @@ export interface RepositoryService {
   rotateSecret(repository: Repository, overlapMs: number, by: Actor): Promise<RotatedSecret>
   /** The texts before and after a change, from git. */
   contents(entry: EntryDetails): Promise<Contents>
+  /** The text of a prompt before its first recorded change; null unless the repository's older history is missing. */
+  earliestText(prompt: Prompt, at: Instant): Promise<EarliestText | null>
+  /** Stores counts of rejected webhook requests that are still only in memory. */
+  flush(): Promise<void>
 }
 
 export interface Connection {
@@ -43,10 +49,35 @@ export interface NewDeployKey {
   hostKey: string | null
 }
 
+/** What to change about a repository. Undefined keeps the current value. */
+export interface RepositoryUpdate {
+  url?: string | undefined
+  /** Null removes the token. */
+  token?: string | null | undefined
+  /** A private ssh key. */
+  sshKey?: string | undefined
+  sshHostKey?: string | undefined
+}
+
+export interface UpdatedRepository {
+  repository: Repository
+  /** What is probably a mistake. */
+  warnings: string[]
+}
+
 export interface BackfillOptions {
   /** Stop waiting after this long; the backfill continues in the background. Without it, wait until the end. */
   waitMs?: number
-  onProgress?: (recordedCommits: number, totalCommits: number) => void
+  onProgress?: (progress: BackfillProgress) => void
+}
+
+export interface BackfillProgress {
+  /** Recorded so far. */
+  commits: number
+  /** The date of the newest of them. */
+  reachedAt: Instant
+  /** The part of the history that has been read, from 0 to 1, according to the dates. */
+  share: number
 }
 
 export interface ConnectedRepository {
@@ -58,6 +89,8 @@ export interface ConnectedRepository {
   entryCount: number
   /** Why the backfill failed; null if it succeeded or is still running. The service retries it. */
   backfillError: Error | null
+  /** What is probably a mistake. */
+  warnings: string[]
 }
 
 export interface SyncOptions {
@@ -68,6 +101,10 @@ export interface SyncOptions {
 export interface RotatedSecret {
   secret: string
   oldSecretUntil: Instant
+}
+
+export function repositoryBusy(): DomainError {
+  return new DomainError('conflict', 'This repository is being synced. Try again when the sync has finished.')
 }
 
 export function alreadyConnected(): DomainError {
@@ -87,9 +124,23 @@ export function tooManyConnects(limit: number): DomainError {
   return new DomainError('conflict', message)
 }
 
-/** Null for a text that does not exist, or that git no longer has. */
+export const textStates = ['available', 'absent', 'too_large', 'unavailable'] as const
+
+/** Why a text is null: the file did not exist, its text exceeds the limit, or git does not have it. */
+export type TextState = (typeof textStates)[number]
+
+export interface EarliestText {
+  path: string
+  text: string | null
+  state: TextState
+}
+
+/** The texts are null unless their state is `available`. */
 export interface Contents {
   before: string | null
   after: string | null
+  beforeState: TextState
+  afterState: TextState
+  /** Null if a text that it needs is, or if it exceeds the limit. */
   patch: string | null
 }

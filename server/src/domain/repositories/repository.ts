@@ -39,9 +39,16 @@ export interface Repository {
   tip: string | null
   /** The repository's web page, if a delivery included it. */
   webUrl: string | null
+  /** How the forge identifies the repository, from its first delivery. Survives renames and transfers. */
+  forgeId: string | null
   /** Whether the remote lacks its oldest commits, as a shallow clone does. */
   incomplete: boolean
   lastDeliveryAt: Instant | null
+  /** Webhook requests whose signature was missing or wrong. */
+  rejectedDeliveries: number
+  lastRejectedAt: Instant | null
+  /** Why the newest of them was rejected. */
+  lastRejection: string | null
   lastSyncAt: Instant | null
   lastError: string | null
   /** When the next sync is due. */
@@ -57,6 +64,9 @@ export type NewRepository = Pick<
   'organisationId' | 'forge' | 'url' | 'path' | 'similarity' | 'hookId' | 'sealedToken' | 'sealedSecret' | 'createdAt'
 > &
   Partial<DeployKeyFields>
+
+/** What can change about a connected repository. */
+export type RepositoryChange = Pick<Repository, 'url' | 'sealedToken' | 'connectedByOperator'> & DeployKeyFields
 
 /** All null without a deploy key. */
 export type DeployKeyFields = Pick<Repository, 'sealedSshKey' | 'sshPublicKey' | 'sshHostKey'>
@@ -86,8 +96,8 @@ export function checkConnected({ disconnectedAt }: Repository): void {
 
 export interface RepositoryStore {
   /**
-   * Reconnecting a disconnected repository with the same URL and path restores its prompts and history. Returns null if it is
-   * connected already. With `lease`, the caller holds the lease from the start. Rejects if the organisation already has
+   * Reconnecting a disconnected repository with the same path and URL, in whatever spelling, restores its prompts and history.
+   * Returns null if it is connected already. With `lease`, the caller holds the lease from the start. Rejects if the organisation already has
    * `maxRepositories` connected ones.
    */
   connect(
@@ -101,6 +111,8 @@ export interface RepositoryStore {
   find(id: number): Promise<Repository | null>
   findByHook(hookId: string): Promise<Repository | null>
   list(organisationId: number): Promise<Repository[]>
+  /** Rejects if it is disconnected, was changed meanwhile, or if another repository has the new URL with the same path. */
+  update(repository: Repository, change: RepositoryChange, at: Instant, by: Actor): Promise<Repository>
   disconnect(repository: Repository, at: Instant, by: Actor): Promise<void>
   rotateSecret(
     repository: Repository,
@@ -112,6 +124,17 @@ export interface RepositoryStore {
   staleness(now: Instant): Promise<{ stale: number; oldestSyncAt: Instant | null }>
   /** Requests a sync as soon as possible. */
   wake(repository: Repository, at: Instant): Promise<void>
+  /** Requests a sync of every connected repository, spread over so many slots. */
+  wakeAll(at: Instant, spread: { slots: number; intervalMs: number }): Promise<void>
+  /** Adds rejected webhook requests. */
+  recordRejections(repository: Pick<Repository, 'id' | 'organisationId'>, rejections: Rejections): Promise<void>
+}
+
+/** Webhook requests that were rejected, and the newest of them. */
+export interface Rejections {
+  count: number
+  lastAt: Instant
+  reason: string
 }
 
 const maxPatternLength = 500
@@ -125,6 +148,9 @@ export function validPathPattern(text: string): string {
   checkPattern(text)
   return text
 }
+
+/** The similarity, in percent, at which git itself takes a new file for a moved one. */
+export const defaultSimilarity = 50
 
 export function validSimilarity(value: number): number {
   if (!Number.isInteger(value) || value < 1 || value > 100) {

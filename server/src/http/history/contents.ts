@@ -1,22 +1,30 @@
 import type { FastifyReply } from 'fastify'
 import type { EntryDetails } from '../../domain/history/entry.ts'
-import type { Contents, RepositoryService } from '../../domain/repositories/repository-service.ts'
+import type { Prompt } from '../../domain/prompt.ts'
+import type { Contents, EarliestText, RepositoryService } from '../../domain/repositories/repository-service.ts'
+import type { Instant } from '../../domain/time.ts'
 import { overloaded } from '../errors.ts'
 import { createReadPool } from './read-pool.ts'
 
 const cacheBytes = 16 * 1024 * 1024
+const largeBytes = cacheBytes / 2
 // Texts of responses that clients have not finished reading.
 const maxUnsentBytes = 64 * 1024 * 1024
 const maxUnsentBytesPerOrganisation = maxUnsentBytes / 2
 
-/** Reads the texts of an entry for a response. Rejects with `overloaded` if too many requests wait. */
-export type ReadContents = (organisationId: number, entry: EntryDetails, reply: FastifyReply) => Promise<Contents>
+/** Reads texts for a response. Rejects with `overloaded` if too many requests wait. */
+export interface ContentsReader {
+  contents(organisationId: number, entry: EntryDetails, reply: FastifyReply): Promise<Contents>
+  earliestText(prompt: Prompt, at: Instant, reply: FastifyReply): Promise<EarliestText | null>
+}
 
 /**
  * Bounds what reading texts from git can cost: a few reads run at once, requests for the same texts share one, and recent
  * results are cached. Blobs never change, so neither does a complete result.
  */
-export function createContentsReader(repositories: Pick<RepositoryService, 'contents'>): ReadContents {
+export function createContentsReader(
+  repositories: Pick<RepositoryService, 'contents' | 'earliestText'>,
+): ContentsReader {
   const pool = createReadPool()
   const cache = createContentsCache()
   const reading = new Map<string, Promise<Contents>>()
@@ -24,11 +32,11 @@ export function createContentsReader(repositories: Pick<RepositoryService, 'cont
 
   async function read(organisationId: number, key: string, entry: EntryDetails): Promise<Contents> {
     const contents = await pool.run(organisationId, () => repositories.contents(entry))
-    if (isComplete(entry, contents)) cache.set(key, contents)
+    if (isComplete(contents)) cache.set(key, contents)
     return contents
   }
 
-  return async (organisationId, entry, reply) => {
+  async function contentsFor(organisationId: number, entry: EntryDetails, reply: FastifyReply): Promise<Contents> {
     // Entries from other systems have no texts.
     if (entry.repositoryId === null) return repositories.contents(entry)
     if (unsent.isFull(organisationId)) throw overloaded
@@ -39,14 +47,29 @@ export function createContentsReader(repositories: Pick<RepositoryService, 'cont
       const shared = reading.get(key) ?? read(organisationId, key, entry).finally(() => reading.delete(key))
       reading.set(key, shared)
       contents = await shared
+      // Large texts are read one after the other. Each has to fit beside those that clients have not finished reading.
+      if (bytesOf(contents) > largeBytes && unsent.isFull(organisationId)) throw overloaded
     }
     unsent.add(organisationId, bytesOf(contents), reply)
     return contents
   }
+
+  return {
+    contents: contentsFor,
+    async earliestText(prompt, at, reply) {
+      const { organisationId } = prompt
+      if (prompt.repositoryId === null) return null
+      if (unsent.isFull(organisationId)) throw overloaded
+      const found = await pool.run(organisationId, () => repositories.earliestText(prompt, at))
+      unsent.add(organisationId, 2 * (found?.text?.length ?? 0), reply)
+      return found
+    },
+  }
 }
 
-function isComplete({ beforeBlob, afterBlob }: EntryDetails, { before, after, patch }: Contents): boolean {
-  return (beforeBlob === null || before !== null) && (afterBlob === null || after !== null) && patch !== null
+function isComplete({ beforeState, afterState, patch }: Contents): boolean {
+  const states = [beforeState, afterState]
+  return !states.includes('unavailable') && (patch !== null || states.includes('too_large'))
 }
 
 /** Drops the least recently used results when they exceed 16 MiB. */
@@ -62,6 +85,8 @@ function createContentsCache() {
       return contents
     },
     set(key: string, contents: Contents): void {
+      // It would replace all others.
+      if (bytesOf(contents) > largeBytes) return
       results.set(key, contents)
       bytes += key.length + bytesOf(contents)
       for (const [oldest, dropped] of results) {

@@ -6,7 +6,7 @@ import { notFound } from '../errors.ts'
 import { idParameter } from '../parameters.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { parseHistoryEntry, toHistoryEntryBody } from './body.ts'
-import type { ReadContents } from './contents.ts'
+import type { ContentsReader } from './contents.ts'
 import { toHiddenCharactersBody } from './hidden-characters.ts'
 import {
   entryDetailsSchema,
@@ -20,7 +20,7 @@ const errors = { 401: errorBodySchema, 403: errorBodySchema, 404: errorBodySchem
 const tags = ['History']
 
 /** Record one history entry, or get one with its texts. */
-export function historyEntryRoutes({ store, clock }: Context, readContents: ReadContents) {
+export function historyEntryRoutes({ store, clock }: Context, reader: ContentsReader) {
   return async (app: FastifyInstance) => {
     app.post(
       '/prompts/:prompt_id/history',
@@ -57,7 +57,7 @@ export function historyEntryRoutes({ store, clock }: Context, readContents: Read
           summary: 'Get a history entry',
           description:
             "An entry with its commit message, its actor and the prompt's text before and after. These fields are null " +
-            'if unknown, for example for entries that do not come from git.',
+            'if unknown, for example for entries that do not come from git. Texts are returned up to 16 MiB together.',
           tags,
           params: entryParamsSchema,
           response: { 200: entryDetailsSchema, ...errors },
@@ -69,14 +69,18 @@ export function historyEntryRoutes({ store, clock }: Context, readContents: Read
         const entry = await store.history.find(request.prompt, idParameter(entryId))
         if (entry === null) throw notFound()
         const { message, actor, path, tooLarge, keyId } = entry
-        const contents = await readContents(request.prompt.organisationId, entry, reply)
+        const contents = await reader.contents(request.prompt.organisationId, entry, reply)
         const hidden = toHiddenCharactersBody(entry, contents)
         const details = {
           message,
           actor,
           path,
           too_large: tooLarge,
-          ...contents,
+          before: contents.before,
+          after: contents.after,
+          before_state: contents.beforeState,
+          after_state: contents.afterState,
+          patch: contents.patch,
           hidden_characters: hidden,
           key_id: keyId,
         }

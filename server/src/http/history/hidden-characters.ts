@@ -61,20 +61,24 @@ export const hiddenCharactersSchema = {
     },
     { type: 'null' },
   ],
-  description: "Hidden characters in the prompt's text; null if the text is unavailable",
+  description: "Hidden characters in the prompt's text; null if the text is unavailable or a text exceeds 2 MiB",
 } as const
 
 export function toHiddenStatusBody(status: HiddenStatus): { present: boolean; added: boolean } {
   return { present: status !== 'none', added: status === 'added' }
 }
 
-/** Null if the text after the change is unknown. A deleted prompt has no hidden characters. */
+const maxSearchedLength = 2 * 1024 * 1024
+
+/** Null if the text after the change is unknown or too long. A deleted prompt has no hidden characters. */
 export function toHiddenCharactersBody(
   { path, afterBlob, hiddenCharacters }: EntryDetails,
   { before, after }: Pick<Contents, 'before' | 'after'>,
 ): FromSchema<typeof hiddenCharactersSchema> {
   const isDeleted = path !== null && afterBlob === null
   if (after === null && !isDeleted) return null
+  // Searching a large text would delay other requests.
+  if (Math.max(before?.length ?? 0, after?.length ?? 0) > maxSearchedLength) return null
   // Skip the search if an earlier one found nothing.
   const found = hiddenCharacters === 'none' ? compareHidden('', '') : compareHidden(before ?? '', after ?? '')
   return {

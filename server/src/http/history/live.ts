@@ -6,15 +6,16 @@ import { notFound } from '../errors.ts'
 import { type Query, timeParameter } from '../parameters.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { toHistoryEntryBody } from './body.ts'
-import type { ReadContents } from './contents.ts'
+import type { ContentsReader } from './contents.ts'
 import { liveQuerySchema, liveSchema } from './schema.ts'
 
 const schema = {
   operationId: 'getLive',
   summary: 'Get the live version',
   description:
-    "The change that was live at a given time, with the prompt's text. 404 before the first change. `content` is " +
-    'null if the file had been deleted, or if git no longer has it.',
+    "The change that was live at a given time, with the prompt's text. 404 before the first change. If the repository is a " +
+    'shallow clone, older changes are unknown: then `incomplete` is true before the first known one, `entry` is null, and ' +
+    "`content` is the prompt's text at the start of the known history.",
   tags: ['History'],
   params: promptParamsSchema,
   querystring: liveQuerySchema,
@@ -29,14 +30,22 @@ const schema = {
 }
 
 /** Which version of a prompt was live at a given time. */
-export function livePromptRoute({ store, clock }: Context, readContents: ReadContents) {
+export function livePromptRoute({ store, clock }: Context, reader: ContentsReader) {
   return async (app: FastifyInstance) => {
     app.get('/prompts/:prompt_id/live', { schema, config: { roles: readerRoles } }, async (request, reply) => {
-      const at = timeParameter(request.query as Query, 'at') ?? clock()
-      const entry = await store.history.live(request.prompt, at)
-      if (entry === null) throw notFound()
-      const { after } = await readContents(request.prompt.organisationId, entry, reply)
-      return { data: { entry: toHistoryEntryBody(entry), path: entry.path, content: after } }
+      const now = clock()
+      const at = timeParameter(request.query as Query, 'at') ?? now
+      const entry = await store.history.live(request.prompt, at, now)
+      if (entry === null) {
+        const earliest = await reader.earliestText(request.prompt, at, reply)
+        if (earliest === null) throw notFound()
+        const { path, text, state } = earliest
+        return { data: { entry: null, path, content: text, content_state: state, incomplete: true } }
+      }
+      const { after, afterState } = await reader.contents(request.prompt.organisationId, entry, reply)
+      const { path } = entry
+      const texts = { content: after, content_state: afterState }
+      return { data: { entry: toHistoryEntryBody(entry), path, ...texts, incomplete: false } }
     })
   }
 }

@@ -7,10 +7,10 @@ import { livePromptRoute } from './live.ts'
 
 /** The changes of a prompt. */
 export function historyRoutes(context: Context) {
-  const readContents = createContentsReader(context.repositories)
+  const reader = createContentsReader(context.repositories)
   return async (app: FastifyInstance) => {
     await app.register(listHistoryRoute(context))
-    await app.register(historyEntryRoutes(context, readContents))
-    await app.register(livePromptRoute(context, readContents))
+    await app.register(historyEntryRoutes(context, reader))
+    await app.register(livePromptRoute(context, reader))
   }
 }

@@ -1,5 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { actions } from '../../domain/history/entry.ts'
+import { textStates } from '../../domain/repositories/repository-service.ts'
 import { paginationExample, paginationSchema } from '../page-schema.ts'
 import { promptId } from '../prompts/id-schema.ts'
 import { hiddenCharactersSchema } from './hidden-characters.ts'
@@ -90,6 +91,13 @@ export const historyPageSchema = {
 
 const textOrNull = { type: ['string', 'null'] } as const
 
+const textStateSchema = {
+  enum: textStates,
+  description:
+    '`absent`: the file did not exist. `too_large`: the texts exceed 16 MiB together. `unavailable`: git does not have it, or ' +
+    'the entry does not come from git',
+} as const
+
 const details = {
   message: { ...textOrNull, description: 'The commit message, or the title of the pull request' },
   actor: { ...textOrNull, description: 'The forge user who pushed, opened, merged or closed it' },
@@ -102,13 +110,15 @@ const details = {
   },
   before: {
     ...textOrNull,
-    description: "The prompt's text before the change; null if there was none or git no longer has it",
+    description: "The prompt's text before the change; `before_state` says why it is null",
   },
   after: {
     ...textOrNull,
-    description: "The prompt's text after the change; null if it was deleted or git no longer has it",
+    description: "The prompt's text after the change; `after_state` says why it is null",
   },
-  patch: { ...textOrNull, description: 'Unified diff between the two' },
+  before_state: textStateSchema,
+  after_state: textStateSchema,
+  patch: { ...textOrNull, description: 'Unified diff between the two; null if a text is unavailable, or over 4 MiB' },
   key_id: {
     type: ['integer', 'null'],
     description: 'The key that recorded the entry through the API; null for entries from git, the CLI or an import',
@@ -132,6 +142,8 @@ export const entryDetailsSchema = {
         'too_large',
         'before',
         'after',
+        'before_state',
+        'after_state',
         'patch',
         'hidden_characters',
         'key_id',
@@ -151,6 +163,8 @@ export const entryDetailsSchema = {
         too_large: false,
         before: 'You answer customers.\n',
         after: 'You answer customers in their language.\n',
+        before_state: 'available',
+        after_state: 'available',
         patch: '@@ -1 +1 @@\n-You answer customers.\n+You answer customers in their language.\n',
         key_id: null,
         hidden_characters: { present: false, added: false, count: 0, added_count: 0, kinds: [], positions: [] },
@@ -174,11 +188,16 @@ export const liveSchema = {
   properties: {
     data: {
       type: 'object',
-      required: ['entry', 'path', 'content'],
+      required: ['entry', 'path', 'content', 'content_state', 'incomplete'],
       properties: {
-        entry: historyEntrySchema,
+        entry: { anyOf: [historyEntrySchema, { type: 'null' }], description: 'The change; null if it is unknown' },
         path: details.path,
-        content: { ...textOrNull, description: "The prompt's text at that time" },
+        content: { ...textOrNull, description: "The prompt's text at that time; `content_state` says why it is null" },
+        content_state: textStateSchema,
+        incomplete: {
+          type: 'boolean',
+          description: 'Whether the change is unknown because the repository is a shallow clone',
+        },
       },
       additionalProperties: false,
     },
@@ -191,6 +210,8 @@ export const liveSchema = {
         entry: historyEntryExample,
         path: 'prompts/support.md',
         content: 'You answer customers in their language.\n',
+        content_state: 'available',
+        incomplete: false,
       },
     },
   ],

@@ -5,8 +5,9 @@ import type { ConnectedRepository, NewDeployKey, RotatedSecret } from '../../dom
 import { webUrlOf } from '../../domain/repositories/repository-url.ts'
 import { type Instant, isoTime } from '../../domain/time.ts'
 import { forgeOf } from '../../forges/index.ts'
+import type { NewRepositoryBody } from './connection-schema.ts'
 import type { DeliveryBody } from './delivery-schema.ts'
-import type { ConnectedBody, NewRepositoryBody, RepositoryBody, RotatedSecretBody } from './schema.ts'
+import type { ConnectedBody, RepositoryBody, RotatedSecretBody } from './schema.ts'
 
 /** The deploy key that a new repository is to be fetched with; null for none. */
 export function requestedDeployKey(body: NewRepositoryBody): NewDeployKey | null {
@@ -32,6 +33,9 @@ export function toRepositoryBody(
     incomplete: repository.incomplete,
     webhook_url: webhookUrl(repository, publicUrl),
     last_delivery_at: timeOrNull(repository.lastDeliveryAt),
+    rejected_deliveries: repository.rejectedDeliveries,
+    last_rejected_at: timeOrNull(repository.lastRejectedAt),
+    last_rejection: repository.lastRejection,
     last_sync_at: timeOrNull(repository.lastSyncAt),
     sync_age_seconds: repository.lastSyncAt === null ? null : secondsBetween(repository.lastSyncAt, now),
     stale: isStale(repository, now),
@@ -44,7 +48,7 @@ export function toRepositoryBody(
 
 /** The only response with the webhook secret, and the steps to set up the webhook with it. */
 export function toConnectedBody(
-  { repository, secret, prompts, entryCount }: ConnectedRepository,
+  { repository, secret, prompts, entryCount, warnings }: ConnectedRepository,
   publicUrl: string,
   now: Instant,
 ): ConnectedBody {
@@ -55,6 +59,7 @@ export function toConnectedBody(
     set_up: forgeOf(repository.forge).setUpSteps(webhook),
     prompts: prompts.map(({ publicId, path }) => ({ id: publicId, path })),
     entries: entryCount,
+    warnings,
   }
 }
 

@@ -1,25 +1,31 @@
 import type { FastifyInstance } from 'fastify'
 import { pageOffset } from '../../domain/page.ts'
-import type { Repository } from '../../domain/repositories/repository.ts'
-import { alreadyConnected } from '../../domain/repositories/repository-service.ts'
+import { defaultSimilarity, type Repository } from '../../domain/repositories/repository.ts'
+import { alreadyConnected, repositoryBusy } from '../../domain/repositories/repository-service.ts'
 import { hour } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema, unexpectedBodySchema } from '../error-schema.ts'
 import { defaultOverlapHours, type OverlapBody, overlapSchema } from '../overlap-schema.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { pageQuerySchema } from '../page-schema.ts'
+import { allowSilence } from '../silent-request.ts'
 import { requestedDeployKey, toConnectedBody, toRepositoryBody, toRotatedSecretBody } from './body.ts'
+import {
+  type NewRepositoryBody,
+  newRepositorySchema,
+  type RepositoryUpdateBody,
+  repositoryUpdateSchema,
+} from './connection-schema.ts'
 import { deliveryRoutes } from './delivery-routes.ts'
 import { repositoryOf } from './repository-of.ts'
 import {
   connectedSchema,
-  type NewRepositoryBody,
-  newRepositorySchema,
   oneRepositorySchema,
   type RepositoryBody,
   repositoryPageSchema,
   repositoryParamsSchema,
   rotatedSecretSchema,
+  updatedRepositorySchema,
 } from './schema.ts'
 
 const config = { roles: ['admin'] } as const
@@ -92,7 +98,7 @@ export function repositoryRoutes(context: Context) {
         config,
       },
       async (request, reply) => {
-        const { forge, url, path, token = null, similarity = 100 } = request.body as NewRepositoryBody
+        const { forge, url, path, token = null, similarity = defaultSimilarity } = request.body as NewRepositoryBody
         const { organisationId } = request.access
         const deployKey = requestedDeployKey(request.body as NewRepositoryBody)
         const connection = { organisationId, forge, url, path, token, deployKey, similarity, secret: null }
@@ -114,6 +120,45 @@ export function repositoryRoutes(context: Context) {
         config,
       },
       async (request) => bodyOf(await repositoryOf(store, request)),
+    )
+
+    app.patch(
+      '/repositories/:repository_id',
+      {
+        schema: {
+          operationId: 'updateRepository',
+          summary: 'Change a repository',
+          description:
+            'Changes its URL, after it was renamed or moved, or its credentials. Webhook, secret, prompts and history stay. ' +
+            'Responds with 422 if git cannot read the repository, or if it has no commit in common with the known history.',
+          tags,
+          params,
+          body: repositoryUpdateSchema,
+          response: {
+            200: updatedRepositorySchema,
+            ...errorsWithNotFound,
+            409: errorSchema('conflict', repositoryBusy().message),
+            422: errorSchema('validation_error', 'token must be a string or null'),
+          },
+        },
+        config,
+        // Before the body is read: 404 comes before 422, as for prompts.
+        onRequest: async (request) => {
+          await repositoryOf(store, request)
+        },
+      },
+      async (request) => {
+        const { url, token, ssh_key: sshKey, ssh_host_key: sshHostKey } = request.body as RepositoryUpdateBody
+        const update = { url, token, sshKey, sshHostKey }
+        // Comparing the history at a new URL with the known one can take minutes.
+        allowSilence(request)
+        const { repository, warnings } = await repositories.update(
+          await repositoryOf(store, request),
+          update,
+          request.access,
+        )
+        return { data: { ...(await bodyOf(repository)).data, warnings } }
+      },
     )
 
     app.delete(

@@ -7,41 +7,10 @@ import { promptIdExample } from '../prompts/id-schema.ts'
 const textOrNull = { type: ['string', 'null'] } as const
 const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const
 
-export const newRepositorySchema = {
-  title: 'NewRepository',
-  description: 'A repository to connect',
-  type: 'object',
-  required: ['forge', 'url', 'path'],
-  properties: {
-    forge: { enum: forgeNames },
-    url: { type: 'string', description: 'https://…, ssh://… or git@host:path' },
-    path: { type: 'string', description: 'A glob that selects the prompt files, such as prompts/**/*.md' },
-    token: { ...textOrNull, description: 'An access token, if the repository is not public' },
-    ssh_key: {
-      ...textOrNull,
-      description:
-        "A private key in OpenSSH's format without a passphrase, for a repository that is fetched over ssh. Never returned",
-    },
-    generate_ssh_key: {
-      type: 'boolean',
-      default: false,
-      description: 'Generate a key pair for ssh. Add `ssh_public_key` to the repository on the forge',
-    },
-    ssh_host_key: {
-      ...textOrNull,
-      description:
-        'The key of the ssh server, such as `ssh-ed25519 AAAAC3…`. By default, the one that it has when you connect. Needs ' +
-        '`ssh_key` or `generate_ssh_key`',
-    },
-    similarity: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 100,
-      default: 100,
-      description: 'The minimum similarity, in percent, for a file that was moved and edited to keep its prompt',
-    },
-  },
-  examples: [{ forge: 'github', url: 'https://github.com/acme/prompts.git', path: 'prompts/**/*.md' }],
+const warnings = {
+  type: 'array',
+  items: { type: 'string' },
+  description: 'What is probably a mistake, such as prompt files that overlap with those of another repository',
 } as const
 
 const repository = {
@@ -57,6 +26,12 @@ const repository = {
   },
   webhook_url: { type: 'string', description: 'The URL for the webhook of the forge' },
   last_delivery_at: timeOrNull,
+  rejected_deliveries: {
+    type: 'integer',
+    description: 'The number of webhook requests with a missing or wrong signature, up to a minute late',
+  },
+  last_rejected_at: { ...timeOrNull, description: 'The newest of them' },
+  last_rejection: { ...textOrNull, description: 'Why the newest of them was rejected' },
   last_sync_at: { ...timeOrNull, description: 'The last successful sync' },
   sync_age_seconds: {
     type: ['integer', 'null'],
@@ -85,6 +60,9 @@ const repositoryFields = [
   'incomplete',
   'webhook_url',
   'last_delivery_at',
+  'rejected_deliveries',
+  'last_rejected_at',
+  'last_rejection',
   'last_sync_at',
   'sync_age_seconds',
   'stale',
@@ -104,6 +82,9 @@ const repositoryExample = {
   incomplete: false,
   webhook_url: 'https://ledger.example.com/webhooks/Xk2mPa9Qw4Rt6Yu8Io1Zx3Cv',
   last_delivery_at: '2026-11-14T16:05:02.000Z',
+  rejected_deliveries: 0,
+  last_rejected_at: null,
+  last_rejection: null,
   last_sync_at: '2026-11-14T16:05:03.000Z',
   sync_age_seconds: 840,
   stale: false,
@@ -148,6 +129,22 @@ export const repositoryPageSchema = {
   examples: [{ data: [exampleWithCounts], pagination: paginationExample(1) }],
 } as const
 
+export const updatedRepositorySchema = {
+  type: 'object',
+  required: ['data'],
+  properties: {
+    data: {
+      type: 'object',
+      required: [...repositorySchema.required, 'warnings'],
+      properties: { ...repositorySchema.properties, warnings },
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+  description: 'The changed repository',
+  examples: [{ data: { ...exampleWithCounts, url: 'https://github.com/acme/assistant-prompts.git', warnings: [] } }],
+} as const
+
 const promptFile = {
   type: 'object',
   required: ['id', 'path'],
@@ -157,7 +154,7 @@ const promptFile = {
 
 const connected = {
   type: 'object',
-  required: [...repositoryFields, 'webhook_secret', 'set_up', 'prompts', 'entries'],
+  required: [...repositoryFields, 'webhook_secret', 'set_up', 'prompts', 'entries', 'warnings'],
   properties: {
     ...repository,
     webhook_secret: { type: 'string', description: 'Shown only once' },
@@ -168,6 +165,7 @@ const connected = {
     },
     prompts: { type: 'array', items: promptFile, description: 'The prompts found so far' },
     entries: { type: 'integer', description: 'The number of entries so far' },
+    warnings,
   },
   additionalProperties: false,
 } as const
@@ -191,6 +189,7 @@ export const connectedSchema = {
         }),
         prompts: [{ id: promptIdExample, path: 'prompts/support.md' }],
         entries: 12,
+        warnings: [],
       },
     },
   ],
@@ -236,7 +235,6 @@ export const repositoryParamsSchema = {
   properties: { repository_id: repositoryIdSchema },
 } as const
 
-export type NewRepositoryBody = FromSchema<typeof newRepositorySchema>
 export type RepositoryBody = FromSchema<typeof repositorySchema>
 export type ConnectedBody = FromSchema<typeof connected>
 export type RotatedSecretBody = FromSchema<typeof rotatedSecret>

@@ -59,15 +59,16 @@ async function start(config: Config): Promise<Started> {
     url: config.databaseUrl,
     poolSize: workerPoolSize(config.databasePoolSize),
     clock: Date.now,
+    syncs: true,
     onLostConnection: (error) => log.warn({ err: error }, 'lost a connection to the database'),
   })
   const metrics = createWorkerMetrics(gitRuns)
   const context = await openSyncContext(config, metrics.instrument(store), log)
   const worker = startWorker(context)
-  const { connect, contents } = createRepositoryService(context, worker)
+  const { connect, update, contents, earliestText } = createRepositoryService(context, worker)
   return {
     worker,
-    calls: { connect, contents, metrics: async () => metrics.families(), stop: worker.stop },
+    calls: { connect, update, contents, earliestText, metrics: async () => metrics.families(), stop: worker.stop },
     close: store.close,
   }
 }

@@ -7,7 +7,9 @@ import type { Family } from '../../metrics/text-format.ts'
 /** What the service asks of its worker process, as functions that the process implements. */
 export interface WorkerCalls {
   connect: RepositoryService['connect']
+  update: RepositoryService['update']
   contents: RepositoryService['contents']
+  earliestText: RepositoryService['earliestText']
   /** The counts of this process since it started. */
   metrics(): Promise<Family[]>
   /** Stops syncing. The other calls still work. */

@@ -1,5 +1,6 @@
 import pg from 'pg'
-import type { Database, Row, Staging, Statement } from '../sql/database.ts'
+import { inChunks } from '../sql/chunks.ts'
+import type { Database, Row, Staging, Statement, TypedColumn } from '../sql/database.ts'
 import { statement } from '../sql/database.ts'
 import { closeStalledConnections } from './stalled-connections.ts'
 
@@ -115,8 +116,11 @@ export async function openPostgres(
   return {
     rowAddress: 'ctid',
     byteOrder: 'collate "C"',
-    jsonRecords: (columns) =>
-      `json_to_recordset(?::json) as records(${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})`,
+    jsonRecords,
+    records: (columns, rows) => ({
+      from: jsonRecords(columns),
+      parameters: inChunks(rows).map((chunk) => [JSON.stringify(chunk)]),
+    }),
     jsonElements: (type) => `(select value::${type} from json_array_elements_text(?::json))`,
     inJsonArray: (column, type) =>
       `${column} = any(array(select value::${type} from json_array_elements_text(?::json)))`,
@@ -207,6 +211,10 @@ async function runTogether(client: pg.ClientBase, statements: Statement[]): Prom
     numberPlaceholders(sql),
     statements.flatMap(({ parameters }) => parameters),
   )
+}
+
+function jsonRecords(columns: TypedColumn[]): string {
+  return `json_to_recordset(?::json) as records(${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})`
 }
 
 // Connection exceptions, shutdown or crash of the server, system errors, internal errors.

@@ -24,6 +24,7 @@ const subjects: Record<AuditAction, NumberedTable | null> = {
   'prompt.renamed': null,
   'prompt.deleted': null,
   'repository.connected': 'repositories',
+  'repository.updated': 'repositories',
   'repository.disconnected': 'repositories',
   'repository.secret_rotated': 'repositories',
   'secrets.reencrypted': 'organisations',

@@ -55,6 +55,10 @@ export const archiveTables: ArchiveTable[] = [
       lease_until: 'integer',
       created_at: 'integer',
       disconnected_at: 'integer',
+      forge_id: 'text',
+      rejected_deliveries: 'integer',
+      last_rejected_at: 'integer',
+      last_rejection: 'text',
     },
   },
   {
@@ -136,6 +140,18 @@ export const archiveTables: ArchiveTable[] = [
       held_until: 'integer',
       orphaned_at: 'integer',
       too_large: 'integer',
+      push_size: 'integer',
+    },
+  },
+  {
+    name: 'pushes',
+    columns: {
+      organisation_id: 'organisations',
+      repository_id: 'repositories',
+      after_sha: 'text',
+      before_sha: 'text',
+      pusher: 'text',
+      received_at: 'integer',
     },
   },
   {

@@ -24,6 +24,11 @@ export interface Database {
   byteOrder: 'collate binary' | 'collate "C"'
   /** A `from` item that turns the next parameter, a JSON array of objects, into rows called `records`. */
   jsonRecords(columns: TypedColumn[]): string
+  /**
+   * Rows to insert, as a `from` item called `records` and the parameters of each statement that selects from it, in order.
+   * PostgreSQL gets many rows at once. SQLite gets them one by one, because reading them from JSON takes it longer than storing.
+   */
+  records(columns: TypedColumn[], rows: Record<string, Value>[]): { from: string; parameters: Value[][] }
   /** A subquery that turns the next parameter, a JSON array of scalars, into rows, for the right side of `in`. */
   jsonElements(type: TypedColumn['type']): string
   /** A condition like `in`, written so that the engine looks up each value by index, whatever its row estimates. */

@@ -98,6 +98,7 @@ export function sqlDeliveries(database: Database): DeliveryStore {
              and id not in (select max(id) from deliveries group by organisation_id, repository_id) returning id`,
           [receivedAt],
         ),
+        statement('delete from pushes where received_at < ?', [receivedAt]),
       ])
       return rows.length
     },

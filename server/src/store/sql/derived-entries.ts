@@ -1,10 +1,11 @@
+import type { DerivedEntry } from '../../domain/history/derivation.ts'
 import type { EntryChanges, FactStore } from '../../domain/history/facts.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
 import { inChunks } from './chunks.ts'
-import { columnNames, type Database, requireRow, type Statement, statement } from './database.ts'
+import { columnNames, type Database, requireRow, type Statement, statement, type TypedColumn } from './database.ts'
 import { entryColumns, fromEntry, toStoredEntry } from './entry-rows.ts'
 import { keepHiddenStatus } from './hidden-characters.ts'
-import { lockHistory, renumberSince, updateCount } from './history-positions.ts'
+import { growHistory, positionAtEnd, renumberSince, renumberUnlessAtEnd, updateCount } from './history-positions.ts'
 
 export function sqlDerivedEntries(database: Database): Pick<FactStore, 'entries' | 'countEntries'> {
   return {
@@ -30,15 +31,22 @@ export function sqlDerivedEntries(database: Database): Pick<FactStore, 'entries'
   }
 }
 
+const newEntryColumns: TypedColumn[] = [...entryColumns, { name: 'place', type: 'bigint' }]
+
 export function applyEntryChanges(database: Database, repository: Repository, changes: EntryChanges): Statement[] {
   const { added, changed, removed } = changes
   const { organisationId, id } = repository
+  const addedByPrompt = Map.groupBy(added, ({ promptId }) => promptId)
+  const places = placesOf(addedByPrompt.values())
   const earliest = earliestChanges(changes)
+  const disturbed = new Set([...removed, ...changed.map(({ before }) => before)].map(({ promptId }) => promptId))
+  const addedCount = (promptId: number) => addedByPrompt.get(promptId)?.length ?? 0
   // In order of their IDs, so two processes cannot each wait for a prompt that the other has locked.
-  const prompts = [...earliest.keys()].sort((a, b) => a - b).map((promptId) => ({ organisationId, id: promptId }))
+  const promptIds = [...earliest.keys()].sort((a, b) => a - b)
+  const promptOf = (promptId: number) => ({ organisationId, id: promptId })
   const names = columnNames(entryColumns)
   const updates = [...entryColumns.map(({ name }) => `${name} = excluded.${name}`), keepHiddenStatus].join(', ')
-  const statements = prompts.map(lockHistory)
+  const statements = promptIds.map((promptId) => growHistory(promptOf(promptId), addedCount(promptId)))
   for (const chunk of inChunks(removed)) {
     statements.push(
       statement(`delete from history_entries where organisation_id = ? and id in ${database.jsonElements('bigint')}`, [
@@ -47,22 +55,39 @@ export function applyEntryChanges(database: Database, repository: Repository, ch
       ]),
     )
   }
-  for (const chunk of inChunks([...added, ...changed.map(({ after }) => after)])) {
-    statements.push(
-      statement(
-        `insert into history_entries (organisation_id, repository_id, position, ${names})
-         select cast(? as bigint), cast(? as bigint), 0, ${names} from ${database.jsonRecords(entryColumns)} where true
-         on conflict (organisation_id, prompt_id, dedupe_key) do update set ${updates}
-         where history_entries.repository_id = excluded.repository_id`,
-        [organisationId, id, JSON.stringify(chunk.map(fromEntry))],
-      ),
-    )
+  const rows = [...added, ...changed.map(({ after }) => after)].map((entry) => ({
+    ...fromEntry(entry),
+    place: places.get(entry) ?? 0,
+  }))
+  const { from, parameters } = database.records(newEntryColumns, rows)
+  const insert = `insert into history_entries (organisation_id, repository_id, position, ${names})
+    select cast(? as bigint), cast(? as bigint), ${positionAtEnd}, ${names} from ${from} where true
+    on conflict (organisation_id, prompt_id, dedupe_key) do update set ${updates}
+    where history_entries.repository_id = excluded.repository_id`
+  statements.push(...parameters.map((values) => statement(insert, [organisationId, id, organisationId, ...values])))
+  for (const promptId of disturbed) {
+    const prompt = promptOf(promptId)
+    statements.push(renumberSince(database, prompt, earliest.get(promptId) as number), updateCount(prompt))
   }
-  return [
-    ...statements,
-    ...prompts.map((prompt) => renumberSince(database, prompt, earliest.get(prompt.id) as number)),
-    ...prompts.map(updateCount),
-  ]
+  for (const chunk of inChunks(promptIds.filter((promptId) => !disturbed.has(promptId)))) {
+    const histories = chunk.map((promptId) => ({
+      promptId,
+      added: addedCount(promptId),
+      earliest: earliest.get(promptId) as number,
+    }))
+    statements.push(renumberUnlessAtEnd(database, organisationId, histories))
+  }
+  return statements
+}
+
+/** For each new entry, how many new ones of its prompt are newer, as a negative number. Entries of one time stay in order. */
+function placesOf(addedByPrompt: Iterable<DerivedEntry[]>): Map<DerivedEntry, number> {
+  const places = new Map<DerivedEntry, number>()
+  for (const entries of addedByPrompt) {
+    const ordered = entries.toSorted((a, b) => a.createdAt - b.createdAt)
+    for (const [i, entry] of ordered.entries()) places.set(entry, i + 1 - ordered.length)
+  }
+  return places
 }
 
 /** For each prompt, the earliest time from which its entries need new positions. */

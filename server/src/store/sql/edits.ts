@@ -1,7 +1,6 @@
 import type { Edit } from '../../domain/history/edit.ts'
 import type { FactStore } from '../../domain/history/facts.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
-import { inChunks } from './chunks.ts'
 import { columnNames, type Database, requireRow, type Statement, statement, type Value } from './database.ts'
 import { editColumns, fromEdit, toEdit } from './edit-rows.ts'
 
@@ -59,16 +58,13 @@ export function sqlEdits(database: Database): EditFacts {
 
 export function upsertEdits(database: Database, { organisationId, id }: Repository, edits: Edit[]): Statement[] {
   const names = columnNames(editColumns)
-  return inChunks(edits).map((chunk) =>
-    statement(
-      `insert into edits (organisation_id, repository_id, ${names})
-       select cast(? as bigint), cast(? as bigint), ${names} from ${database.jsonRecords(editColumns)} where true
-       on conflict (organisation_id, repository_id, commit_sha, prompt_id) do update set
-         seq = excluded.seq, actor = excluded.actor, mark = excluded.mark, pull = excluded.pull,
-         held_until = excluded.held_until, orphaned_at = excluded.orphaned_at`,
-      [organisationId, id, JSON.stringify(chunk.map(fromEdit))],
-    ),
-  )
+  const { from, parameters } = database.records(editColumns, edits.map(fromEdit))
+  const sql = `insert into edits (organisation_id, repository_id, ${names})
+     select cast(? as bigint), cast(? as bigint), ${names} from ${from} where true
+     on conflict (organisation_id, repository_id, commit_sha, prompt_id) do update set
+       seq = excluded.seq, actor = excluded.actor, push_size = excluded.push_size, mark = excluded.mark, pull = excluded.pull,
+       held_until = excluded.held_until, orphaned_at = excluded.orphaned_at`
+  return parameters.map((values) => statement(sql, [organisationId, id, ...values]))
 }
 
 function uniqueEdits(edits: Edit[]): Edit[] {

@@ -6,6 +6,7 @@ import { applyEntryChanges, sqlDerivedEntries } from './derived-entries.ts'
 import { sqlEdits, upsertEdits } from './edits.ts'
 import { sqlHiddenCharacters } from './hidden-characters.ts'
 import { sqlPulls, upsertPull } from './pulls.ts'
+import { insertPushes, sqlPushes } from './pushes.ts'
 import { requireLease } from './repositories.ts'
 import { movePrompts, sqlRepositoryPrompts } from './repository-prompts.ts'
 
@@ -16,6 +17,7 @@ export function sqlFacts(database: Database): FactStore {
     ...sqlRepositoryPrompts(database),
     ...sqlEdits(database),
     ...sqlPulls(database),
+    ...sqlPushes(database),
     ...sqlDerivedEntries(database),
     ...sqlHiddenCharacters(database),
 
@@ -27,6 +29,7 @@ export function sqlFacts(database: Database): FactStore {
         ...movePrompts(repository, findings),
         ...upsertEdits(database, repository, findings.edits ?? []),
         ...(findings.pulls ?? []).map((pull) => upsertPull(repository, pull)),
+        ...insertPushes(repository, findings.pushes ?? []),
         ...applyEntryChanges(database, repository, findings.entries ?? noChanges),
         ...finishDeliveries(database, repository.organisationId, findings.deliveries ?? []),
       ]
@@ -41,11 +44,12 @@ function affectsCaches({ paths = [], entries = noChanges }: Findings): boolean {
 }
 
 function updateRepository({ organisationId, id }: Repository, findings: Findings): Statement[] {
-  const { defaultBranch, tip, webUrl, incomplete } = findings
+  const { defaultBranch, tip, webUrl, forgeId, incomplete } = findings
   const updates: [string, Value | undefined][] = [
     ['default_branch', defaultBranch],
     ['tip', tip],
     ['web_url', webUrl],
+    ['forge_id', forgeId],
     ['incomplete', incomplete === undefined ? undefined : Number(incomplete)],
   ]
   return updates.flatMap(([column, value]) => {

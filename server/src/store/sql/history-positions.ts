@@ -1,5 +1,5 @@
 import type { Prompt } from '../../domain/prompt.ts'
-import { type Database, type Statement, statement } from './database.ts'
+import { type Database, type Statement, statement, type TypedColumn } from './database.ts'
 
 type PromptKey = Pick<Prompt, 'organisationId' | 'id'>
 
@@ -12,6 +12,61 @@ export function lockHistory({ organisationId, id }: PromptKey): Statement {
     'update prompts set history_count = history_count where organisation_id = ? and id = ? returning history_count',
     [organisationId, id],
   )
+}
+
+/** Like `lockHistory`, for a prompt that is about to get this many more entries. */
+export function growHistory({ organisationId, id }: PromptKey, added: number): Statement {
+  return statement('update prompts set history_count = history_count + ? where organisation_id = ? and id = ?', [
+    added,
+    organisationId,
+    id,
+  ])
+}
+
+/**
+ * The position of a new entry, if it is newer than those of its prompt so far. Takes the organisation as a parameter. The
+ * column `place` counts backwards from the newest of the new entries, which is 0.
+ */
+export const positionAtEnd =
+  '(select history_count from prompts where organisation_id = ? and id = records.prompt_id) + place'
+
+/** The prompts that have got new entries. */
+export interface GrownHistory {
+  promptId: number
+  added: number
+  /** The time of the earliest new entry. */
+  earliest: number
+}
+
+const grownColumns: TypedColumn[] = [
+  { name: 'prompt_id', type: 'bigint' },
+  { name: 'added', type: 'bigint' },
+  { name: 'earliest', type: 'bigint' },
+]
+
+/**
+ * Finds the prompts whose new entries do not all follow the others, or exist already, and assigns their positions. In a
+ * backfill there are hardly any, and assigning positions takes longer than adding entries.
+ */
+export function renumberUnlessAtEnd(database: Database, organisationId: number, grown: GrownHistory[]): Statement {
+  const earliest = new Map(grown.map((each) => [each.promptId, each.earliest]))
+  const records = grown.map(({ promptId, ...each }) => ({ prompt_id: promptId, ...each }))
+  const ofPrompt = 'from history_entries where organisation_id = ? and prompt_id = grown.prompt_id'
+  return {
+    sql: `select prompt_id from (
+        select prompt_id, added, earliest,
+          (select history_count from prompts where organisation_id = ? and id = records.prompt_id) - added as before
+        from ${database.jsonRecords(grownColumns)}
+      ) as grown
+      where (select count(*) ${ofPrompt} and position > grown.before) <> added
+        or (select max(created_at) ${ofPrompt} and position = grown.before) > earliest`,
+    parameters: [organisationId, JSON.stringify(records), organisationId, organisationId],
+    andThen: (rows) =>
+      rows.flatMap(({ prompt_id }) => {
+        const prompt = { organisationId, id: prompt_id as number }
+        return [renumberSince(database, prompt, earliest.get(prompt.id) as number), updateCount(prompt)]
+      }),
+  }
 }
 
 /**

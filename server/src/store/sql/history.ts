@@ -16,9 +16,12 @@ import {
 } from './database.ts'
 import { lockHistory, renumberSince, updateCount } from './history-positions.ts'
 import { columns, detailColumns, endOf, factColumns, toDetails, toEntry, wentLive } from './history-rows.ts'
+import { type EntrySource, liveEntriesOf, liveSpans, newestLiveFirst } from './live-spans.ts'
 import { sqlTimeline } from './timeline.ts'
 
 const factNames = columnNames(factColumns)
+// Of a prompt in a list, the order of the branch is only considered among the entries with the newest dates.
+const maxOutOfOrder = 20
 
 export function sqlHistory(database: Database): HistoryStore {
   return {
@@ -112,7 +115,8 @@ export function sqlHistory(database: Database): HistoryStore {
       return firstOrNull(await database.rows(sql, [organisationId, id, entryId]), toDetails)
     },
 
-    async liveChanges({ organisationId, id }, request) {
+    async liveChanges(prompt, request, now) {
+      const { organisationId, id } = prompt
       const offset = pageOffset(request)
       const counts = await database.rows(
         `select count(*) as count from history_entries where organisation_id = ? and prompt_id = ? and ${wentLive}`,
@@ -120,53 +124,61 @@ export function sqlHistory(database: Database): HistoryStore {
       )
       const totalCount = requireRow(counts).count as number
       if (offset >= totalCount) return { changes: [], earlier: null, totalCount }
-      // Also read one newer change, which is the end of the first, and one older, which the last is compared with.
-      const newer = Math.min(offset, 1)
+      const spans = liveSpans(liveEntriesOf(prompt), now)
+      // Also read one older change, which the last is compared with.
       const rows = await database.rows(
-        `select ${columns}, orphaned_at from history_entries
-         where organisation_id = ? and prompt_id = ? and ${wentLive}
-         order by created_at desc, id desc limit ? offset ?`,
-        [organisationId, id, request.limit + 1 + newer, offset - newer],
+        `select ${columns}, orphaned_at, live_from, next_from
+         from (${spans.sql} order by ${newestLiveFirst} limit ? offset ?) as page
+         join history_entries on organisation_id = ? and id = span_id
+         order by ${newestLiveFirst}`,
+        [...spans.parameters, request.limit + 1, offset, organisationId],
       )
-      const changes = toChanges(rows).slice(newer)
+      const changes = rows.map(toLiveChange)
       return { changes: changes.slice(0, request.limit), earlier: changes[request.limit] ?? null, totalCount }
     },
 
     timeline: sqlTimeline(database),
 
-    async lastChanges(prompts) {
+    async lastChanges(prompts, now) {
       const [first] = prompts
       if (first === undefined) return []
+      const { organisationId } = first
       // A cross join makes SQLite start with the prompts and look up their entries, whatever its row estimates.
+      const newest: EntrySource = {
+        sql: `select id, prompt_id, seq, created_at, orphaned_at
+          from ${database.jsonRecords([{ name: 'requested', type: 'bigint' }])} cross join history_entries
+          where organisation_id = ? and id in (
+            select newest.id from history_entries as newest
+            where organisation_id = ? and prompt_id = requested and ${wentLive}
+            order by created_at desc, id desc limit ${maxOutOfOrder})`,
+        parameters: [JSON.stringify(prompts.map(({ id }) => ({ requested: id }))), organisationId, organisationId],
+      }
+      const spans = liveSpans(newest, now)
       const rows = await database.rows(
-        `select requested, ${columns}, orphaned_at
-         from ${database.jsonRecords([{ name: 'requested', type: 'bigint' }])} cross join history_entries
-         where organisation_id = ? and id in (
-           select newest.id from history_entries as newest where organisation_id = ? and prompt_id = requested and ${wentLive}
-           order by created_at desc, id desc limit 2)
-         order by created_at desc, id desc`,
-        [JSON.stringify(prompts.map(({ id }) => ({ requested: id }))), first.organisationId, first.organisationId],
+        `select prompt_id, ${columns}, orphaned_at, live_from, next_from
+         from (${spans.sql}) as spans join history_entries on organisation_id = ? and id = span_id
+         order by ${newestLiveFirst}`,
+        [...spans.parameters, organisationId],
       )
-      const rowsByPrompt = Map.groupBy(rows, (row) => row.requested)
-      return prompts.map(({ id }) => toChanges(rowsByPrompt.get(id) ?? []))
+      const rowsByPrompt = Map.groupBy(rows, (row) => row.prompt_id)
+      return prompts.map(({ id }) => (rowsByPrompt.get(id) ?? []).slice(0, 2).map(toLiveChange))
     },
 
-    async live({ organisationId, id }, at) {
-      const newest = async (condition: string, order: string) =>
-        firstOrNull(
-          await database.rows(
-            `select ${detailColumns} from history_entries
-             where organisation_id = ? and prompt_id = ? and created_at <= ? and ${wentLive}
-               and (orphaned_at is null or orphaned_at > ?) and ${condition}
-             order by ${order} limit 1`,
-            [organisationId, id, at, at],
-          ),
-          toDetails,
-        )
-      // Commit dates can be out of order, so derived entries go by their position on the branch. Submitted entries have only a date.
-      const derived = await newest('seq is not null', 'seq desc')
-      const submitted = await newest('seq is null', 'created_at desc, id desc')
-      return derived === null || (submitted !== null && submitted.createdAt > derived.createdAt) ? submitted : derived
+    async firstLanded({ organisationId, id }) {
+      const sql = `select ${detailColumns} from history_entries
+        where organisation_id = ? and prompt_id = ? and seq is not null and orphaned_at is null order by seq limit 1`
+      return firstOrNull(await database.rows(sql, [organisationId, id]), toDetails)
+    },
+
+    async live(prompt, at, now) {
+      const spans = liveSpans(liveEntriesOf(prompt), now)
+      const rows = await database.rows(
+        `select ${detailColumns} from (${spans.sql}) as spans join history_entries on organisation_id = ? and id = span_id
+         where live_from <= ? and (orphaned_at is null or orphaned_at > ?)
+         order by ${newestLiveFirst} limit 1`,
+        [...spans.parameters, prompt.organisationId, at, at],
+      )
+      return firstOrNull(rows, toDetails)
     },
   }
 }
@@ -197,7 +209,6 @@ function factsOf(entry: NewHistoryEntry): Value[] {
   return [dedupeKey, action, user.name, user.email, commitSha, prNumber, prUrl, branchName, createdAt]
 }
 
-/** Takes consecutive changes, newest first. */
-function toChanges(rows: Row[]): LiveChange[] {
-  return rows.map((row, i) => ({ entry: toEntry(row), until: endOf(row.orphaned_at, rows[i - 1]?.created_at) }))
+function toLiveChange(row: Row): LiveChange {
+  return { entry: toEntry(row), from: row.live_from as number, until: endOf(row.orphaned_at, row.next_from) }
 }

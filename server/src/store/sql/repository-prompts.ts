@@ -30,21 +30,19 @@ export function sqlRepositoryPrompts(database: Database): PromptFacts {
         path,
         created_at: createdAt,
       }))
-      const [, , rows = []] = await database.writeAndInvalidate([
+      const { from, parameters } = database.records(newPromptColumns, records)
+      const insert = `insert into prompts (organisation_id, repository_id, public_id, name, path, created_at)
+        select cast(? as bigint), cast(? as bigint), public_id, name, path, created_at from ${from} where true
+        on conflict (organisation_id, repository_id, path) where path is not null do nothing`
+      const results = await database.writeAndInvalidate([
         requireLease(lease),
-        statement(
-          `insert into prompts (organisation_id, repository_id, public_id, name, path, created_at)
-           select cast(? as bigint), cast(? as bigint), public_id, name, path, created_at
-           from ${database.jsonRecords(newPromptColumns)} where true
-           on conflict (organisation_id, repository_id, path) where path is not null do nothing`,
-          [organisationId, id, JSON.stringify(records)],
-        ),
+        ...parameters.map((values) => statement(insert, [organisationId, id, ...values])),
         statement(
           `select id, path from prompts where organisation_id = ? and repository_id = ? and path in ${textElements}`,
           [organisationId, id, JSON.stringify(prompts.map(({ path }) => path))],
         ),
       ])
-      return idsByPath(rows)
+      return idsByPath(results[parameters.length + 1] ?? [])
     },
 
     async prompts({ organisationId, id }) {

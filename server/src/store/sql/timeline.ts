@@ -1,31 +1,24 @@
 import type { HistoryStore, LiveSpans, TimelineFilter } from '../../domain/history/history.ts'
 import { pageOffset } from '../../domain/page.ts'
 import { type Database, type Row, requireRow, type Value } from './database.ts'
-import { detailColumns, endOf, toDetails, wentLive } from './history-rows.ts'
-
-// The next or previous entry that went live, looked up by the partial index on such entries.
-function neighbour(column: string, direction: 'before' | 'after'): string {
-  const [sign, order] = direction === 'before' ? ['<', 'desc'] : ['>', 'asc']
-  return `(select n.${column} from history_entries as n
-    where n.organisation_id = h.organisation_id and n.prompt_id = h.prompt_id and n.${wentLive}
-      and (n.created_at, n.id) ${sign} (h.created_at, h.id)
-    order by n.created_at ${order}, n.id ${order} limit 1)`
-}
+import { detailColumns, endOf, toDetails } from './history-rows.ts'
+import { liveEntriesOf, liveSpans } from './live-spans.ts'
 
 export function sqlTimeline(database: Database): HistoryStore['timeline'] {
-  const neighbours = `${neighbour('created_at', 'after')} as next_at, ${neighbour('created_at', 'before')} as earlier_at,
-    ${neighbour('orphaned_at', 'before')} as earlier_orphaned_at`
-
-  return async ({ organisationId, id }, filter, request) => {
+  return async (prompt, filter, request, now) => {
+    const { organisationId, id } = prompt
+    const spans = liveSpans(liveEntriesOf(prompt), now)
     const { conditions, parameters } = filterConditions(filter)
-    const matching = `history_entries as h where organisation_id = ? and prompt_id = ?${conditions}`
+    const matching = `history_entries where organisation_id = ? and prompt_id = ?${conditions}`
     const values = [organisationId, id, ...parameters]
     const [counts, rows] = await Promise.all([
       database.rows(`select count(*) as count from ${matching}`, values),
       database.rows(
-        `select ${detailColumns}, orphaned_at, ${neighbours} from ${matching}
-         order by created_at desc, id desc limit ? offset ?`,
-        [...values, request.limit, pageOffset(request)],
+        `select ${detailColumns}, orphaned_at, live_from, next_from, earlier_from, earlier_orphaned_at
+         from (select * from ${matching} order by created_at desc, id desc limit ? offset ?) as page
+         left join (${spans.sql}) as spans on id = span_id
+         order by created_at desc, id desc`,
+        [...values, request.limit, pageOffset(request), ...spans.parameters],
       ),
     ])
     return {
@@ -47,11 +40,13 @@ function filterConditions({ actions, since, until }: TimelineFilter): { conditio
 }
 
 function toLiveSpans(row: Row): LiveSpans | null {
-  if (row.action !== 'deployed' && row.action !== 'pr_merged') return null
-  const from = row.earlier_at as number | null
-  const created = row.created_at as number
+  const from = row.live_from as number | null
+  if (from === null) return null
+  const earlier = row.earlier_from as number | null
+  const earlierUntil = endOf(row.earlier_orphaned_at, from) ?? from
   return {
-    until: endOf(row.orphaned_at, row.next_at),
-    earlier: from === null ? null : { from, until: Math.max(from, endOf(row.earlier_orphaned_at, created) ?? created) },
+    from,
+    until: endOf(row.orphaned_at, row.next_from),
+    earlier: earlier === null ? null : { from: earlier, until: Math.max(earlier, earlierUntil) },
   }
 }

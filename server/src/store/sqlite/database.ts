@@ -109,6 +109,10 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
     byteOrder: 'collate binary',
     jsonRecords: (columns) =>
       `(select ${columns.map(({ name }) => `value ->> '${name}' as ${name}`).join(', ')} from json_each(?)) as records`,
+    records: (columns, rows) => ({
+      from: `(select ${columns.map(({ name }) => `? as ${name}`).join(', ')}) as records`,
+      parameters: rows.map((row) => columns.map(({ name }) => row[name] ?? null)),
+    }),
     jsonElements: () => '(select value from json_each(?))',
     inJsonArray: (column) => `${column} in (select value from json_each(?))`,
     prepare,

@@ -25,12 +25,25 @@ import { migrate } from './migrate.ts'
 import { sqliteRetention } from './retention.ts'
 import { recordBatch } from './signal-batch.ts'
 
+// The indexes of about 200,000 entries. With SQLite's 2 MB, a backfill writes each of their pages several times per transaction.
+const syncCacheKilobytes = 32 * 1024
+// One batch of a backfill changes up to 10,000 pages, and the next one many of the same. This is 128 MB of WAL.
+const syncPagesBetweenCheckpoints = 32_000
 // Readiness probes time out long before a signal write does.
 const writeCheckTimeoutMs = 2_000
 
-export async function openSqliteStore(path: string, clock: Clock, onBatch?: OnBatch<RecordOutcome>): Promise<Store> {
+export async function openSqliteStore(
+  path: string,
+  clock: Clock,
+  syncs: boolean,
+  onBatch?: OnBatch<RecordOutcome>,
+): Promise<Store> {
   const caches = createCaches()
   const database = openSqlite(path, caches.clear)
+  if (syncs) {
+    database.execute(`pragma cache_size = -${syncCacheKilobytes}`)
+    database.execute(`pragma wal_autocheckpoint = ${syncPagesBetweenCheckpoints}`)
+  }
   const schemaVersion = await migrate(database, clock).catch((error) => {
     database.close()
     throw error

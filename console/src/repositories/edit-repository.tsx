@@ -1,0 +1,134 @@
+import type { Repository, RepositoryUpdate } from '@promptledger/client'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { ledger } from '../ledger.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { Field } from '../ui/field.tsx'
+import { FormFooter } from '../ui/form-footer.tsx'
+import { focusOnOpen } from '../ui/initial-focus.ts'
+import { ResultDialog } from '../ui/result-dialog.tsx'
+import { isSsh, SshKeyField, TokenField } from './access-fields.tsx'
+import { refreshRepositories } from './repository-query.ts'
+import { Warnings } from './warnings.tsx'
+
+interface Props {
+  repository: Repository
+  onClose: () => void
+}
+
+const labels = { url: 'Repository URL', token: 'New token', ssh_key: 'New SSH key', ssh_host_key: 'New SSH host key' }
+
+const emptyForm = { url: '', token: '', removesToken: false, sshKey: '', sshHostKey: '' }
+
+type EditForm = typeof emptyForm
+
+/** Changes the URL of a repository that was renamed or moved, or its credentials. */
+export function EditRepository({ repository, onClose }: Props) {
+  const queryClient = useQueryClient()
+  const [form, setForm] = useState<EditForm>({ ...emptyForm, url: repository.url })
+  const update = (changes: Partial<EditForm>) => setForm((current) => ({ ...current, ...changes }))
+  const change = useMutation({
+    mutationFn: (body: RepositoryUpdate) => ledger.repositories.update(repository.id, body),
+    onSuccess: () => refreshRepositories(queryClient),
+    // Drop the token from the cache as soon as the dialog closes.
+    gcTime: 0,
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    change.mutate(changesOf(form), { onSuccess: ({ warnings }) => warnings.length === 0 && onClose() })
+  }
+  if (change.data !== undefined) {
+    const lead = <Warnings warnings={change.data.warnings} />
+    return (
+      <ResultDialog title="Repository changed" lead={lead} onClose={onClose}>
+        <p>The changes are stored, and the repository is synced now.</p>
+      </ResultDialog>
+    )
+  }
+  return (
+    <Dialog title="Edit repository" onClose={onClose}>
+      <form className="form" onSubmit={submit}>
+        <Field
+          label={labels.url}
+          hint="The new URL of the same repository, after it was renamed or moved. Webhook, prompts and history stay."
+        >
+          {(control) => (
+            <input
+              {...control}
+              ref={focusOnOpen}
+              required
+              autoComplete="off"
+              spellCheck={false}
+              value={form.url}
+              onChange={({ target }) => update({ url: target.value })}
+            />
+          )}
+        </Field>
+        {isSsh(form.url) ? (
+          <>
+            <SshKeyField
+              label={labels.ssh_key}
+              hint="A private key in OpenSSH's format without a passphrase. Leave it empty to keep the current one."
+              value={form.sshKey}
+              onChange={(sshKey) => update({ sshKey })}
+            />
+            <Field
+              label={labels.ssh_host_key}
+              hint="Only if the server has a new one, such as ssh-ed25519 AAAAC3… Leave it empty to keep the recorded one."
+            >
+              {(control) => (
+                <input
+                  {...control}
+                  autoComplete="off"
+                  spellCheck={false}
+                  value={form.sshHostKey}
+                  onChange={({ target }) => update({ sshHostKey: target.value })}
+                />
+              )}
+            </Field>
+          </>
+        ) : (
+          <>
+            <TokenField
+              label={labels.token}
+              hint="Leave it empty to keep the current one, if there is one. Required if the server changes."
+              value={form.token}
+              onChange={(token) => update({ token, removesToken: false })}
+            />
+            <label className="checkbox-line">
+              <input
+                type="checkbox"
+                checked={form.removesToken}
+                onChange={({ target }) => update({ removesToken: target.checked, token: '' })}
+              />
+              Remove the stored token
+            </label>
+          </>
+        )}
+        <FormFooter
+          mutation={change}
+          labels={labels}
+          submitLabel={change.isPending ? 'Checking…' : 'Save'}
+          onCancel={onClose}
+        >
+          <span className="form-status" role="status">
+            {change.isPending && 'Reading the repository. This takes a few seconds.'}
+          </span>
+        </FormFooter>
+      </form>
+    </Dialog>
+  )
+}
+
+function changesOf({ url, token, removesToken, sshKey, sshHostKey }: EditForm): RepositoryUpdate {
+  const changes: RepositoryUpdate = { url: url.trim() }
+  if (isSsh(url)) {
+    if (sshKey.trim() !== '') changes.ssh_key = sshKey
+    if (sshHostKey.trim() !== '') changes.ssh_host_key = sshHostKey.trim()
+  } else if (removesToken) {
+    changes.token = null
+  } else if (token.trim() !== '') {
+    changes.token = token.trim()
+  }
+  return changes
+}

@@ -1,0 +1,152 @@
+import type { Command } from 'commander'
+import type { Repository } from '../domain/repositories/repository.ts'
+import { isoTime } from '../domain/time.ts'
+import type { AuditedEntry, PullEvidence } from '../follow/audit.ts'
+import type { LinePlace } from '../follow/line-evidence.ts'
+import { integerArgument } from './arguments.ts'
+import { repositoryOrFail } from './lookup.ts'
+import { formatCount, formatNumber, print, visibleLine } from './output.ts'
+import { openLocalContext } from './repository-service.ts'
+import { withStore } from './with-store.ts'
+
+interface AuditCommandOptions {
+  sample: number
+  seed: number
+}
+
+/** A statement, and the git commands that show whether it is true. */
+interface Evidence {
+  text: string
+  commands: string[]
+}
+
+const maxSample = 1_000
+
+export function repoAuditCommand(repo: Command): void {
+  repo
+    .command('audit')
+    .description('show the evidence for a sample of entries: why the commit counts, and what proves the pull request')
+    .argument('<repo-id>', 'repository', integerArgument)
+    .option('--sample <count>', `how many entries, at most ${formatNumber(maxSample)}`, integerArgument, 20)
+    .option('--seed <number>', 'another number selects other entries', integerArgument, 1)
+    .action((id: number, { sample, seed }: AuditCommandOptions, command: Command) =>
+      withStore(async (store, config) => {
+        if (sample > maxSample) throw new Error(`--sample must be at most ${formatNumber(maxSample)}`)
+        const repository = await repositoryOrFail(store, id)
+        const { auditRepository } = await import('../follow/audit.ts')
+        const audited = await auditRepository(await openLocalContext(config, store), repository, { sample, seed })
+        const json = audited.map((each) => toJson(each, repository))
+        print(command, json, describeAudit(json, id))
+      }),
+    )
+}
+
+function toJson({ entry, place, pull }: AuditedEntry, repository: Repository) {
+  return {
+    entry_id: entry.id,
+    action: entry.action,
+    commit_sha: entry.commitSha,
+    path: entry.path,
+    pr_number: entry.prNumber,
+    created_at: isoTime(entry.createdAt),
+    line: lineEvidence(entry.commitSha, place, repository),
+    pull_request: { proof: pull.proof, ...pullEvidence(entry.commitSha, pull, repository) },
+    /** Whether the evidence of today supports the entry. */
+    agrees: place !== null && entry.prNumber === (pull.proof === 'none' ? null : pull.number),
+  }
+}
+
+type AuditJson = ReturnType<typeof toJson>
+
+function lineEvidence(sha: string, place: LinePlace | null, { defaultBranch, tip }: Repository): Evidence {
+  const start = place?.crossing?.parent ?? tip
+  const search = `git rev-list --first-parent ${start} | grep ${sha}`
+  if (place === null) return { text: `The commit is not on ${defaultBranch}.`, commands: [search] }
+  const { newer, crossing, swappedParent } = place
+  const where =
+    crossing === null
+      ? `It is a first parent of ${defaultBranch}, with ${formatCount(newer, 'newer commit')}.`
+      : `${defaultBranch} leaves the first parents at ${short(crossing.merge)} ("${crossing.subject}"), which merged it ` +
+        `into other work, and continues at ${short(crossing.parent)}. This commit is a first parent of that.`
+  if (swappedParent === null) return { text: where, commands: [search] }
+  return {
+    text: `${where} It merged ${defaultBranch} into other work itself, so its changes are those since ${short(swappedParent)}.`,
+    commands: [search, `git diff --stat ${swappedParent} ${sha}`],
+  }
+}
+
+function pullEvidence(sha: string, pull: PullEvidence, { id, url }: Repository): Evidence {
+  const show = `git show --no-patch --format=fuller ${sha}`
+  switch (pull.proof) {
+    case 'reported':
+      return {
+        text: `The forge reported that pull request ${pull.number} was merged, at ${isoTime(pull.at)}.`,
+        commands: [`promptledger repo deliveries ${id}`],
+      }
+    case 'none':
+      return {
+        text:
+          pull.mentioned === null
+            ? 'No pull request: no head of one is merged here, the message names none, and none has the same commits.'
+            : `No pull request: the message names ${pull.mentioned}, but nothing proves that it landed here.`,
+        commands: [show, ...pull.merged.map((parent) => `git ls-remote ${url} | grep ${parent}`)],
+      }
+    case 'message':
+      return { text: `The forge's own message names pull request ${pull.number} of this repository.`, commands: [show] }
+    default:
+      return headEvidence(sha, pull, url, show)
+  }
+}
+
+function headEvidence(
+  sha: string,
+  pull: Extract<PullEvidence, { landed: string[] }>,
+  url: string,
+  show: string,
+): Evidence {
+  const { number, head, ref, landed } = pull
+  const fetch = `git fetch ${url} ${ref}`
+  const list = `git ls-remote ${url} ${ref}`
+  if (pull.proof === 'head') {
+    return {
+      text: `The commit merges ${short(head ?? '')}, the head of pull request ${number}.`,
+      commands: [list, `git rev-list --no-walk ${sha}^@`],
+    }
+  }
+  if (pull.proof === 'squash') {
+    return {
+      text: `The title names pull request ${number}, and its head, ${short(head ?? '')}, is not newer than the commit.`,
+      commands: [show, fetch, 'git show --no-patch --format=fuller FETCH_HEAD'],
+    }
+  }
+  return {
+    text: `All commits of pull request ${number} are here in a row: the same authors, dates and titles (${landed.length}).`,
+    commands: [
+      `git log --first-parent --max-count=${landed.length} --format='%an %ad %s' ${pull.landing}`,
+      fetch,
+      `git log --max-count=${landed.length} --format='%an %ad %s' FETCH_HEAD`,
+    ],
+  }
+}
+
+function describeAudit(audited: AuditJson[], id: number): string {
+  if (audited.length === 0) return `Repository ${id} has no entries yet.`
+  const against = audited.filter(({ agrees }) => !agrees).length
+  const lines = audited.flatMap(
+    ({ action, commit_sha, path, pr_number, created_at, line, pull_request, agrees }, i) => [
+      `${i + 1}. ${visibleLine(path)}, ${action}${pr_number === null ? '' : ` ${pr_number}`}, ${created_at}`,
+      `   ${commit_sha}${agrees ? '' : '  NOT SUPPORTED by the evidence below'}`,
+      ...[line, pull_request].flatMap(({ text, commands }) => [
+        `   ${visibleLine(text)}`,
+        ...commands.map((command) => `     $ ${visibleLine(command)}`),
+      ]),
+      '',
+    ],
+  )
+  const summary = against === 0 ? 'The evidence supports all of them.' : `The evidence does not support ${against}.`
+  return [...lines, `${formatCount(audited.length, 'entry', 'entries')} examined. ${summary}`].join('\n')
+}
+
+function short(sha: string): string {
+  return sha.slice(0, 12)
+}

@@ -1,0 +1,92 @@
+import { resolve } from 'node:path'
+import { type Command, Option } from 'commander'
+import { operator } from '../domain/access/audit.ts'
+import type { RepositoryUpdate } from '../domain/repositories/repository-service.ts'
+import { toRepositoryBody } from '../http/repositories/body.ts'
+import { integerArgument } from './arguments.ts'
+import { repositoryOrFail } from './lookup.ts'
+import { print, printWarnings } from './output.ts'
+import { openRepositoryService, publicUrl, withOptionName } from './repository-service.ts'
+import { secretFrom, withStore } from './with-store.ts'
+
+interface TokenOptions {
+  tokenEnv?: string
+  removeToken?: boolean
+}
+
+interface UrlOptions extends TokenOptions {
+  sshKeyEnv?: string
+  sshHostKey?: string
+  allowHttp?: boolean
+}
+
+export const allowHttpOption = new Option(
+  '--allow-http',
+  'accept a plain http:// URL; everything, including the token, is sent unencrypted',
+)
+
+/** `repo set-url` and `repo set-token`: a repository that moved, or whose token expired, keeps its webhook and history. */
+export function repoUpdateCommands(repo: Command): void {
+  repo
+    .command('set-url')
+    .description('set the new URL of a renamed or moved repository; its webhook, prompts and history stay')
+    .argument('<repo-id>', 'repository', integerArgument)
+    .argument('<url>', 'https://…, ssh://…, git@host:path, or a folder on this machine')
+    .option(
+      '--token-env <name>',
+      'environment variable with a token; required if the server changes and there is a token',
+    )
+    .addOption(removeTokenOption())
+    .option('--ssh-key-env <name>', 'environment variable with another private ssh key for this repository')
+    .option('--ssh-host-key <key>', "the server's key, such as 'ssh-ed25519 AAAAC3…', if it has a new one")
+    .addOption(allowHttpOption)
+    .action((id: number, url: string, options: UrlOptions, command: Command) =>
+      update(command, id, options, {
+        url: url.startsWith('.') ? resolve(url) : url,
+        token: tokenFrom(options),
+        sshKey: secretFrom(options.sshKeyEnv) ?? undefined,
+        sshHostKey: options.sshHostKey,
+      }),
+    )
+
+  repo
+    .command('set-token')
+    .description('replace the token of a repository; its webhook, prompts and history stay')
+    .argument('<repo-id>', 'repository', integerArgument)
+    .option('--token-env <name>', 'environment variable with the new token')
+    .addOption(removeTokenOption())
+    .action((id: number, options: TokenOptions, command: Command) => {
+      const token = tokenFrom(options)
+      if (token === undefined) command.error("error: pass '--token-env <name>' or '--remove-token'")
+      return update(command, id, {}, { token })
+    })
+}
+
+async function update(
+  command: Command,
+  id: number,
+  { allowHttp }: UrlOptions,
+  changes: RepositoryUpdate,
+): Promise<void> {
+  await withStore(async (store, config) => {
+    const repository = await repositoryOrFail(store, id)
+    const service = await openRepositoryService(config, store, { allowHttp })
+    const updated = await service.update(repository, changes, operator).catch((error) => {
+      throw withOptionName(error)
+    })
+    printWarnings(updated.warnings)
+    const { url } = updated.repository
+    const what = changes.url === undefined ? 'The token of repository' : 'Repository'
+    const text = `${what} ${id}, ${url}, is changed. git can read it; the service syncs it now, with the same webhook.`
+    const body = toRepositoryBody(updated.repository, publicUrl(config), Date.now())
+    print(command, { ...body, warnings: updated.warnings }, text)
+  })
+}
+
+function removeTokenOption(): Option {
+  return new Option('--remove-token', 'go without a token, as for a public repository').conflicts('tokenEnv')
+}
+
+function tokenFrom({ tokenEnv, removeToken }: TokenOptions): string | null | undefined {
+  return removeToken ? null : (secretFrom(tokenEnv) ?? undefined)
+}

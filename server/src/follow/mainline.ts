@@ -1,0 +1,46 @@
+import type { Repository } from '../domain/repositories/repository.ts'
+import { isLocalUrl } from '../domain/repositories/repository-url.ts'
+import { forgeOf, referenceOfAnyForge } from '../forges/index.ts'
+import type { MainlineRules } from '../git/crossing.ts'
+import type { MergeText } from '../git/log.ts'
+import { alignMainline } from '../git/mainline.ts'
+import { placeOf } from '../git/merge-message.ts'
+import type { PullRefs } from '../git/pull-refs.ts'
+import type { LandingKind } from '../git/sides.ts'
+import { referenceReader } from './merge-references.ts'
+import type { SyncRun } from './sync-run.ts'
+
+/** Makes the first parents in the mirror the commits that the default branch went through. */
+export async function alignDefaultBranch(
+  { mirror, tip, branch, pullRefs }: Pick<SyncRun, 'mirror' | 'tip' | 'branch' | 'pullRefs'>,
+  repository: Repository,
+): Promise<void> {
+  const { url, webUrl, tip: recorded } = repository
+  await alignMainline(mirror.path, tip, recorded, async (): Promise<MainlineRules> => {
+    const refs = await pullRefs()
+    return {
+      branch,
+      places: [url, webUrl].flatMap((each) => (each === null ? [] : placeOf(each))),
+      landingKind: landingKindWith(repository, refs),
+    }
+  })
+}
+
+function landingKindWith(repository: Repository, refs: PullRefs): (commit: MergeText) => LandingKind {
+  const { keepsPullRefs } = forgeOf(repository.forge)
+  const readReference = referenceReader(repository)
+  // A clone in a folder may lack the refs of the forge. Then nothing proves whose pull request it was.
+  const hasRefs = refs.isComplete && (refs.count > 0 || !isLocalUrl(repository.url))
+  return (commit) => {
+    const [, ...merged] = commit.parents
+    if (merged.some(refs.isPullHead)) return 'own'
+    const written = referenceOfAnyForge(commit)
+    if (written === null) return null
+    const named = readReference(commit)
+    if (!keepsPullRefs) return named?.isForgeText ? 'own' : 'claimed'
+    const isKnown = named !== null && refs.headOf(named.number) !== null
+    if (merged.length === 0) return isKnown ? 'own' : 'claimed'
+    // The forge keeps the head of every pull request, and it is not the one that was merged.
+    return hasRefs && written.isForgeText ? 'foreign' : 'claimed'
+  }
+}

@@ -1,0 +1,98 @@
+import { isMergedInto } from '../git/first-parents.ts'
+import { readCommits, streamMessages } from '../git/log.ts'
+import type { PullRefs } from '../git/pull-refs.ts'
+import type { ReferenceReader } from './merge-references.ts'
+import type { Mention, PullClaims } from './pull-claims.ts'
+import { type PullTips, type Tip, tipOf } from './pull-tips.ts'
+
+/** How far a developer's clock may be ahead. A head that is newer than that was committed after the landing. */
+const maxClockDifferenceMs = 24 * 3_600_000
+// Each costs a walk through the history. Real repositories have a handful.
+const maxWalks = 20
+const headsPerLog = 500
+/** How many commits before the ones that are read now are searched for an earlier landing. */
+const maxEarlierCommits = 20_000
+
+interface SquashSearch {
+  mirror: string
+  /** The last commit that was read before; null on the first read. */
+  from: string | null
+  refs: PullRefs
+  tips: PullTips
+  claims: PullClaims
+  readReference: ReferenceReader
+  /** The heads that are commits of the default branch themselves, as far as these are read now. */
+  headsOnLine: ReadonlySet<string>
+}
+
+interface Squash {
+  mention: Mention
+  tip: Tip
+}
+
+/**
+ * Finds the squash of each pull request that only titles name. Forks and imported histories name the pull requests of another
+ * repository: the heads of the same numbers here are from another time. Of several commits that may be the squash, one that the
+ * forge made or that has the author of the head is preferred, then the first.
+ */
+export async function claimSquashes(search: SquashSearch, mentions: Mention[]): Promise<void> {
+  const { mirror, refs, tips, claims, headsOnLine } = search
+  const open = mentions.filter(({ number }) => refs.headOf(number) !== null && claims.claimFor(number) === undefined)
+  const landedTips = await readLandedTips(search, open)
+  const found = new Map<number, Squash>()
+  let walks = 0
+  for (const [number, ofNumber] of Map.groupBy(open, ({ number }) => number)) {
+    const outside = tips.tipOf(number)
+    const tip = outside ?? landedTips.get(refs.headOf(number) as string)
+    const mention = tip === undefined ? undefined : bestOf(ofNumber, tip)
+    if (tip === undefined || mention === undefined) continue
+    if (outside === undefined && mention.sha !== tip.sha && !headsOnLine.has(tip.sha)) {
+      // A merge brought the head to the default branch. If that was before, this commit only mentions the pull request.
+      if (++walks > maxWalks || (await isMergedInto(mirror, tip.sha, mention.sha))) continue
+    }
+    found.set(number, { mention, tip })
+  }
+  await dropEarlierLandings(search, found)
+  for (const [number, { mention }] of found) {
+    claims.add({ number, proof: 'squash', landing: mention.sha, landed: [mention.sha] })
+  }
+}
+
+function bestOf(mentions: Mention[], tip: Tip): Mention | undefined {
+  // They are newest first, and sorting keeps the order of equals.
+  const candidates = mentions.filter((mention) => canBeSquash(tip, mention)).toReversed()
+  return candidates.toSorted((a, b) => rankOf(b, tip) - rankOf(a, tip))[0]
+}
+
+function canBeSquash(tip: Tip, { committedAt }: Pick<Mention, 'committedAt'>): boolean {
+  return tip.committedAt <= committedAt + maxClockDifferenceMs
+}
+
+function rankOf({ author, byForge }: Mention, tip: Tip): number {
+  const isSameAuthor = author.email === tip.author.email || author.name === tip.author.name
+  return Number(byForge) + Number(isSameAuthor)
+}
+
+/** The heads that the default branch contains although no merge brought them. */
+async function readLandedTips({ mirror, refs, tips }: SquashSearch, mentions: Mention[]): Promise<Map<string, Tip>> {
+  const numbers = new Set(mentions.map(({ number }) => number).filter((number) => tips.tipOf(number) === undefined))
+  const heads = [...numbers].map((number) => refs.headOf(number) as string).filter(tips.hasHead)
+  const found = new Map<string, Tip>()
+  for (let start = 0; start < heads.length; start += headsPerLog) {
+    const part = await readCommits(mirror, ['--no-walk=unsorted', ...heads.slice(start, start + headsPerLog)])
+    for (const commit of part) found.set(commit.sha, tipOf(commit))
+  }
+  return found
+}
+
+/** Drops those that an earlier sync has seen landing, perhaps without changing a prompt. */
+async function dropEarlierLandings({ mirror, from, readReference }: SquashSearch, found: Map<number, Squash>) {
+  if (from === null || found.size === 0) return
+  const oldest = Math.min(...[...found.values()].map(({ tip }) => tip.committedAt)) - maxClockDifferenceMs
+  const age = `--max-age=${Math.max(0, Math.floor(oldest / 1_000))}`
+  for await (const commit of streamMessages(mirror, ['--first-parent', '-n', String(maxEarlierCommits), age, from])) {
+    const number = readReference(commit)?.number
+    const squash = number === undefined ? undefined : found.get(number)
+    if (number !== undefined && squash !== undefined && canBeSquash(squash.tip, commit)) found.delete(number)
+  }
+}

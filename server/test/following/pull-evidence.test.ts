@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { onEachEngine } from '../../../testing/engines.ts'
+import { ada, bob, type CommitFacts, type GitRepository, web } from '../../../testing/git-repository.ts'
+import { connectedScenario, type ScenarioOptions, shortSha } from '../../../testing/scenario.ts'
+import { useService } from '../../../testing/service.ts'
+
+const p = 'prompts/p.md'
+
+/** Commits each of these texts of the prompt as Bob, on a new branch off the default branch. Returns the newest commit. */
+function commitBranch(git: GitRepository, branch: string, texts: string[], facts: CommitFacts = {}): string {
+  git.switchTo(branch, 'main')
+  for (const text of texts) git.commit(`Write ${text}`, { [p]: `${text}\n` }, { author: bob, committer: bob, ...facts })
+  git.switchTo('main')
+  return git.head(branch)
+}
+
+/** A branch that the forge publishes as the head of a pull request. */
+function commitPull(git: GitRepository, number: number, texts: string[], facts: CommitFacts = {}): string {
+  const head = commitBranch(git, `pull-${number}`, texts, facts)
+  git.push(`pull-${number}:refs/pull/${number}/head`)
+  return head
+}
+
+onEachEngine('Proof of pull requests from git alone', (engine) => {
+  const service = useService(engine)
+
+  /** The entries after a backfill, without the first: `deployed` or the number of the pull request for each commit. */
+  async function backfill(land: (git: GitRepository) => void, options: ScenarioOptions = {}) {
+    const s = await connectedScenario(service, {
+      ...options,
+      prepare(git) {
+        git.commit('Start', { [p]: 'start\n' })
+        land(git)
+        git.push('main:main')
+      },
+    })
+    return { s, summary: (await s.summary()).slice(1) }
+  }
+
+  for (const message of [
+    'Auto merge of #7 - bob:kinder, r=ada',
+    'Merge #7: Be kinder',
+    "Merge branch 'kinder'",
+    'Merge pull request #6 from bob/other',
+    'Catch up with Bob',
+  ]) {
+    test(`a merge of a pull request's head is its merge, although the message is "${message}"`, async () => {
+      let merge = ''
+      const { s, summary } = await backfill((git) => {
+        commitPull(git, 6, ['six'])
+        commitPull(git, 7, ['seven'])
+        merge = git.merge('pull-7', message)
+      })
+      assert.deepEqual(summary, [`pr_merged ${shortSha(merge)} #7`])
+      assert.deepEqual((await s.history()).at(-1)?.user, bob)
+    })
+  }
+
+  test('the merge of a head in a repository with SHA-256 hashes is found', async () => {
+    let merge = ''
+    const land = (git: GitRepository) => {
+      commitPull(git, 7, ['seven'])
+      merge = git.merge('pull-7', 'Any message')
+    }
+    const { summary } = await backfill(land, { gitOptions: { format: 'sha256' } })
+    assert.deepEqual(summary, [`pr_merged ${shortSha(merge)} #7`])
+  })
+
+  test('a merge from an imported history is a deployed entry, and the merge of the same number here is not', async () => {
+    let [imported, own] = ['', '']
+    const { summary } = await backfill((git) => {
+      commitBranch(git, 'theirs', ['theirs'])
+      imported = git.merge('theirs', 'Merge pull request #7 from upstream/theirs', { committer: web })
+      commitPull(git, 7, ['ours'])
+      own = git.merge('pull-7', 'Merge pull request #7 from acme/ours', { committer: web })
+    })
+    assert.deepEqual(summary, [`deployed ${shortSha(imported)}`, `pr_merged ${shortSha(own)} #7`])
+  })
+
+  test('a merge to which commits were added by hand is the merge of the pull request that it names', async () => {
+    let merge = ''
+    const { summary } = await backfill((git) => {
+      commitPull(git, 7, ['seven'])
+      git.switchTo('pull-7')
+      git.commit('Fix a typo', { [p]: 'fixed\n' })
+      git.switchTo('main')
+      merge = git.merge('pull-7', 'Merge pull request #7 from bob/seven')
+    })
+    assert.deepEqual(summary, [`pr_merged ${shortSha(merge)} #7`])
+  })
+
+  test('a merge stays that of its pull request when the branch is rebased afterwards', async () => {
+    let merge = ''
+    const { summary } = await backfill((git) => {
+      commitPull(git, 7, ['seven'])
+      merge = git.merge('pull-7', 'Merge pull request #7 from bob/seven')
+      git.switchTo('elsewhere', 'main~1')
+      git.rebase('pull-7', { committer: bob })
+      git.push('elsewhere:refs/pull/7/head')
+      git.switchTo('main')
+    })
+    assert.deepEqual(summary, [`pr_merged ${shortSha(merge)} #7`])
+  })
+
+  test('of two pull requests with the same head, the one that the message names counts, or else the newer one', async () => {
+    const merges: string[] = []
+    const { summary } = await backfill((git) => {
+      for (const [number, message] of [
+        [7, 'Merge pull request #7 from bob/kinder'],
+        [17, 'Merged by hand'],
+      ] as const) {
+        commitPull(git, number, [`text ${number}`])
+        git.push(`pull-${number}:refs/pull/${number + 1}/head`)
+        merges.push(git.merge(`pull-${number}`, message))
+      }
+    })
+    const [named = '', newest = ''] = merges
+    assert.deepEqual(summary, [`pr_merged ${shortSha(named)} #7`, `pr_merged ${shortSha(newest)} #18`])
+  })
+
+  test('a squash from an imported history is a deployed entry, and the squash of the same number here is not', async () => {
+    let [imported, own] = ['', '']
+    const { summary } = await backfill((git) => {
+      imported = git.commit('Theirs (#7)', { [p]: 'theirs\n' }, { author: bob, committer: web })
+      commitPull(git, 7, ['ours'], { at: '2026-03-09T00:00:00Z' })
+      own = git.squash('pull-7', 'Ours (#7)', { author: bob, committer: web, at: '2026-03-10T00:00:00Z' })
+    })
+    assert.deepEqual(summary, [`deployed ${shortSha(imported)}`, `pr_merged ${shortSha(own)} #7`])
+  })
+
+  for (const [forge, title] of [
+    ['github', 'Be kinder (GH-7)'],
+    ['github', 'Be kinder (gh-7)'],
+    ['github', 'Merge pull request #7 from bob/kinder'],
+    ['gitea', 'Be kinder (!7)'],
+  ] as const) {
+    test(`a squash on ${forge} with the title "${title}" belongs to pull request 7`, async () => {
+      let squash = ''
+      const land = (git: GitRepository) => {
+        commitPull(git, 7, ['seven'])
+        squash = git.squash('pull-7', title, { author: bob })
+      }
+      const { summary } = await backfill(land, { forge })
+      assert.deepEqual(summary, [`pr_merged ${shortSha(squash)} #7`])
+    })
+  }
+
+  test('of several commits with the number of a pull request, the one that the forge made is its squash', async () => {
+    let [before, squash, after] = ['', '', '']
+    const { summary } = await backfill((git) => {
+      commitPull(git, 7, ['seven'])
+      before = git.commit('Prepare (#7)', { [p]: 'prepared\n' })
+      git.commit('Undo', { [p]: 'start\n' })
+      squash = git.squash('pull-7', 'Be kinder (#7)', { author: bob, committer: web })
+      after = git.commit('Follow up (#7)', { [p]: 'more\n' })
+    })
+    assert.equal(summary[0], `deployed ${shortSha(before)}`)
+    assert.deepEqual(summary.slice(2), [`pr_merged ${shortSha(squash)} #7`, `deployed ${shortSha(after)}`])
+  })
+
+  test('a commit that mentions a pull request which landed without changing a prompt is a deployed entry', async () => {
+    let direct = ''
+    const { s, summary } = await backfill((git) => {
+      git.switchTo('pull-7', 'main')
+      git.commit('Document', { 'README.md': 'seven\n' }, { author: bob })
+      git.push('pull-7:refs/pull/7/head')
+      git.switchTo('main')
+      git.squash('pull-7', 'Document (#7)', { author: bob, committer: web })
+      direct = git.commit('Follow up (#7)', { [p]: 'one\n' })
+    })
+    assert.deepEqual(summary, [`deployed ${shortSha(direct)}`])
+    const later = s.git.commit('Follow up again (#7)', { [p]: 'two\n' })
+    await s.push()
+    await s.advance(11)
+    assert.deepEqual((await s.summary()).slice(2), [`deployed ${shortSha(later)}`])
+  })
+
+  test('a cherry-picked or reverted squash does not land its pull request', async () => {
+    const commits: string[] = []
+    const { summary } = await backfill((git) => {
+      commitPull(git, 7, ['seven'])
+      commits.push(
+        git.commit('Kinder (#7)\n\n(cherry picked from commit abc1234)', { [p]: 'seven\n' }, { author: bob }),
+      )
+      commits.push(git.commit('Revert "Kinder (#7)"', { [p]: 'start\n' }))
+    })
+    assert.deepEqual(
+      summary,
+      commits.map((sha) => `deployed ${shortSha(sha)}`),
+    )
+  })
+
+  test('the commits of a rebased pull request are one pr_merged entry, and those around them are deployed', async () => {
+    let [before, after] = ['', '']
+    let landed: string[] = []
+    const { s, summary } = await backfill((git) => {
+      commitPull(git, 7, ['one', 'two', 'three'])
+      before = git.commit('Before', { 'prompts/q.md': 'q\n' })
+      landed = git.rebase('pull-7', { committer: ada })
+      after = git.commit('After', { [p]: 'after\n' })
+    })
+    assert.deepEqual(summary, [`pr_merged ${shortSha(landed[2] as string)} #7`, `deployed ${shortSha(after)}`])
+    assert.deepEqual(await s.summary('prompts/q.md'), [`deployed ${shortSha(before)}`])
+    assert.deepEqual((await s.history())[1]?.user, bob)
+  })
+
+  test('a rebased pull request of one commit is a pr_merged entry', async () => {
+    let landed: string[] = []
+    const { summary } = await backfill((git) => {
+      commitPull(git, 7, ['one'])
+      git.commit('Before', { 'README.md': 'x\n' })
+      landed = git.rebase('pull-7', { committer: ada })
+    })
+    assert.deepEqual(summary, [`pr_merged ${shortSha(landed[0] as string)} #7`])
+  })
+
+  test('rebased pull requests that were built on each other have an entry each', async () => {
+    let landed: string[] = []
+    const { summary } = await backfill((git) => {
+      commitPull(git, 7, ['one', 'two'])
+      git.switchTo('pull-8', 'pull-7')
+      git.commit('Write three', { [p]: 'three\n' }, { author: bob })
+      git.commit('Write four', { [p]: 'four\n' }, { author: bob })
+      git.push('pull-8:refs/pull/8/head')
+      git.switchTo('main')
+      git.commit('Before', { 'README.md': 'x\n' })
+      landed = git.rebase('pull-8', { committer: ada })
+    })
+    assert.deepEqual(summary, [
+      `pr_merged ${shortSha(landed[1] as string)} #7`,
+      `pr_merged ${shortSha(landed[3] as string)} #8`,
+    ])
+  })
+
+  test('a pull request is not recorded as merged if only its newest commit was copied', async () => {
+    let copy = ''
+    const { summary } = await backfill((git) => {
+      commitPull(git, 7, ['one', 'two'])
+      git.commit('Before', { [p]: 'one\n' })
+      copy = git.recorded(['cherry-pick', 'pull-7'], { author: null })
+    })
+    assert.equal(summary.at(-1), `deployed ${shortSha(copy)}`)
+  })
+
+  test('a pull request that backports a commit of the default branch is not recorded as merged', async () => {
+    let direct = ''
+    const { summary } = await backfill((git) => {
+      direct = git.commit('Be kinder', { [p]: 'kinder\n' })
+      git.switchTo('stable', 'main~1')
+      git.recorded(['cherry-pick', direct], { author: null, at: '2026-03-05T00:00:00Z' })
+      git.push('stable:refs/pull/7/head')
+      git.switchTo('main')
+    })
+    assert.deepEqual(summary, [`deployed ${shortSha(direct)}`])
+  })
+
+  test('a GitLab merge that names its own project needs no ref, and one of another project is a deployed entry', async () => {
+    const merges: string[] = []
+    const text = (path: string) => `Merge branch 'kinder' into 'main'\n\nBe kinder\n\nSee merge request ${path}`
+    const land = (git: GitRepository) => {
+      for (const [i, path] of ['upstream/prompts!7', '!8', 'acme/lab/prompts!9', 'acme/lab/prompts!10'].entries()) {
+        commitBranch(git, `branch-${i}`, [`text ${i}`])
+        merges.push(git.merge(`branch-${i}`, text(path)))
+      }
+      merges.push(git.commit(`${text('acme/lab/prompts!9')}\n\n(cherry picked from commit abc1234)`, { [p]: 'copy\n' }))
+    }
+    const { summary } = await backfill(land, { forge: 'gitlab' })
+    const expected = ['deployed', 'deployed', 'pr_merged #9', 'pr_merged #10', 'deployed']
+    assert.deepEqual(
+      summary,
+      expected.map((entry, i) => {
+        const [action, ...number] = entry.split(' ')
+        return [action, shortSha(merges[i] as string), ...number].join(' ')
+      }),
+    )
+  })
+
+  test('in a clone without the refs of the forge, only what the forge itself wrote counts', async () => {
+    let [merge, squash, byHand] = ['', '', '']
+    const { summary } = await backfill((git) => {
+      commitBranch(git, 'one', ['one'])
+      merge = git.merge('one', 'Merge pull request #7 from bob/one')
+      squash = git.commit('Be kinder (#8)', { [p]: 'two\n' }, { committer: web })
+      byHand = git.commit('See the issue (#9)', { [p]: 'three\n' })
+    })
+    assert.deepEqual(summary, [
+      `pr_merged ${shortSha(merge)} #7`,
+      `pr_merged ${shortSha(squash)} #8`,
+      `deployed ${shortSha(byHand)}`,
+    ])
+  })
+})

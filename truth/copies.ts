@@ -1,0 +1,100 @@
+import { hash } from 'node:crypto'
+import { type Clone, gitFields } from './git.ts'
+import type { Heads } from './heads.ts'
+import type { LineCommit } from './line.ts'
+
+/** A pull request whose commits landed as copies: whole, in order and without gaps. */
+export interface Rebase {
+  number: number
+  landing: string
+  commits: string[]
+}
+
+export interface Copies {
+  /** The rebases that contain a commit. */
+  of: Map<string, Rebase[]>
+  /** Commits that some pull request also has, although not all of its commits landed in a row. */
+  partly: Set<string>
+}
+
+interface Side {
+  trace: number
+  parents: string[]
+}
+
+// A copy is made after the original. A newer head is a copy of the landing, such as a backport to another branch.
+const maxClockDifferenceMs = 5 * 60_000
+const maxPullCommits = 500
+
+/** Looks for the commits of every pull request on the line, by author, author date and subject. */
+export async function findCopies(clone: Clone, line: LineCommit[], heads: Heads, tip: string): Promise<Copies> {
+  const copies: Copies = { of: new Map(), partly: new Set() }
+  if (heads.byNumber.size === 0) return copies
+  const sides = await readSides(clone, heads, tip)
+  const places = new Map<number, number[]>()
+  const traces = line.map(traceOf)
+  for (const [at, { others }] of line.entries()) {
+    if (others.length > 0) continue
+    const trace = traces[at] as number
+    places.set(trace, [...(places.get(trace) ?? []), at])
+  }
+  for (const [number, { sha, committedAt }] of heads.byNumber) {
+    const wanted = tracesOf(sha, sides)
+    if (wanted === null || wanted.size === 0) continue
+    const found = [...wanted].map((trace) => places.get(trace) ?? [])
+    for (const at of found.flat()) copies.partly.add((line[at] as LineCommit).sha)
+    if (found.some((each) => each.length === 0)) continue
+    for (const end of new Set(found.flat())) {
+      const block = line.slice(Math.max(0, end - wanted.size + 1), end + 1)
+      const landing = line[end] as LineCommit
+      const isWhole =
+        block.length === wanted.size &&
+        block.every(({ others }) => others.length === 0) &&
+        new Set(block.map(traceOf)).isSupersetOf(wanted)
+      if (!isWhole || committedAt > landing.committedAt + maxClockDifferenceMs) continue
+      const rebase = { number, landing: landing.sha, commits: block.map((each) => each.sha) }
+      for (const each of rebase.commits) copies.of.set(each, [...(copies.of.get(each) ?? []), rebase])
+    }
+  }
+  return copies
+}
+
+/** The commits that only pull requests have. */
+async function readSides(clone: Clone, heads: Heads, tip: string): Promise<Map<string, Side>> {
+  const sides = new Map<string, Side>()
+  const open = [...heads.numbersOf.keys()].filter((sha) => !heads.landed.has(sha))
+  const format = '--format=%H%x00%P%x00%an%x00%at%x00%s'
+  const input = [`^${tip}\n`, ...open.map((sha) => `${sha}\n`)]
+  let values: string[] = []
+  for await (const value of gitFields(clone, ['log', '-z', '--encoding=UTF-8', format, '--stdin'], '\0', input)) {
+    if (values.push(value) < 5) continue
+    const [sha = '', parents = '', name = '', seconds, subject = ''] = values
+    values = []
+    sides.set(sha, { trace: trace(name, Number(seconds), subject), parents: parents.split(' ').filter(Boolean) })
+  }
+  return sides
+}
+
+/** The traces of a pull request's own commits. Null if there are too many. */
+function tracesOf(head: string, sides: Map<string, Side>): Set<number> | null {
+  const traces = new Set<number>()
+  const seen = new Set([head])
+  for (const sha of seen) {
+    const side = sides.get(sha)
+    if (side === undefined) continue
+    if (side.parents.length < 2) traces.add(side.trace)
+    for (const parent of side.parents) seen.add(parent)
+    if (seen.size > maxPullCommits) return null
+  }
+  return traces
+}
+
+function traceOf({ author, authoredAt, subject }: LineCommit): number {
+  return trace(author.name, authoredAt / 1_000, subject)
+}
+
+/** What a rebase preserves of a commit, as a number: a repository can have a million of them. */
+function trace(name: string, seconds: number, subject: string): number {
+  const text = `${name}\0${seconds}\0${subject.replaceAll(/\s+/g, ' ').trim()}`
+  return Number.parseInt(hash('sha1', text, 'hex').slice(0, 13), 16)
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { before, describe, test } from 'node:test'
+import { onTestEnd } from '../../testing/cleanup.ts'
+import { GitRepository } from '../../testing/git-repository.ts'
+import { type LandedPulls, repositoryWithLandedPulls } from '../../testing/landed-pulls.ts'
+import { type CheckOptions, checkBackfill, checkClone } from '../check.ts'
+import { type OpenedClone, openClone } from '../clone.ts'
+import { type Heads, readHeads } from '../heads.ts'
+import { backfill, type Product } from '../product.ts'
+import { isTrue, type Report, toText } from '../report.ts'
+import type { Tally } from '../tally.ts'
+
+const options: CheckOptions = { forge: 'github', url: undefined, glob: 'prompts/*.md', similarity: 50, sample: 50 }
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'promptledger-truth-'))
+  onTestEnd(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+function classOf(report: Report, name: string): Tally {
+  const found = report.classes.find((tally) => tally.name.endsWith(name))
+  assert.ok(found, `no class ${name}`)
+  return found
+}
+
+const check = async (path: string, changed: Partial<CheckOptions> = {}) =>
+  checkClone(path, await newFolder(), { ...options, ...changed }, () => {})
+
+describe('The comparison of a backfill with git', () => {
+  let landed: LandedPulls
+  let clone: OpenedClone
+  let heads: Heads
+  let product: Product
+
+  before(async () => {
+    landed = repositoryWithLandedPulls()
+    const folder = await newFolder()
+    clone = await openClone(landed.git.remote, folder, undefined)
+    heads = await readHeads(clone, 'github', clone.tip)
+    product = await backfill(folder, clone.path, { ...options, path: options.glob })
+  })
+
+  /** Compares again after this change to the database, and undoes it. */
+  async function checkAfter(sql: string, commit: string): Promise<Report> {
+    const db = new DatabaseSync(product.database)
+    try {
+      db.exec('create table before_change as select * from history_entries')
+      const { changes } = db.prepare(sql).run(commit)
+      assert.ok(changes > 0, 'the statement changed nothing')
+      return await checkBackfill(clone, heads, product, options, () => {})
+    } finally {
+      db.exec('delete from history_entries; insert into history_entries select * from before_change')
+      db.exec('drop table before_change')
+      db.close()
+    }
+  }
+
+  test('a right backfill is right in every class, and each kind of pull request is checked', async () => {
+    const report = await checkBackfill(clone, heads, product, options, () => {})
+    assert.ok(isTrue(report), toText(report))
+    const counts = report.classes.map(({ name, right, missing, wrong }) => [name, right > 0, missing, wrong])
+    assert.deepEqual(counts, [
+      ['line of commits', true, 0, 0],
+      ['entries', true, 0, 0],
+      ['authors', true, 0, 0],
+      ['times', true, 0, 0],
+      ['texts', true, 0, 0],
+      ['renames', false, 0, 0],
+      ['pull requests: merges', true, 0, 0],
+      ['pull requests: squashes', true, 0, 0],
+      ['pull requests: rebases', true, 0, 0],
+      ['pull requests: fast-forwards', false, 0, 0],
+      ['pull requests: invented', false, 0, 0],
+    ])
+  })
+
+  test('an invented pull request is found', async () => {
+    const { mention } = landed.commits
+    const report = await checkAfter(
+      "update history_entries set action = 'pr_merged', pr_number = 7, pr_url = 'https://x.example' where commit_sha = ?",
+      mention,
+    )
+    assert.ok(!isTrue(report))
+    assert.equal(classOf(report, 'invented').wrong, 1)
+    assert.equal(classOf(report, 'invented').examples[0]?.commit, mention)
+  })
+
+  test('a missed pull request is found', async () => {
+    const { merge } = landed.commits
+    const report = await checkAfter(
+      "update history_entries set action = 'deployed', pr_number = null, pr_url = null where commit_sha = ?",
+      merge,
+    )
+    assert.ok(!isTrue(report))
+    assert.match(classOf(report, 'merges').examples[0]?.reason ?? '', /none instead of #7/)
+  })
+
+  test('a wrong author and a wrong time are found', async () => {
+    const { direct } = landed.commits
+    const sql = "update history_entries set user_name = 'Eve', created_at = created_at + 1 where commit_sha = ?"
+    const report = await checkAfter(sql, direct)
+    assert.match(classOf(report, 'authors').examples[0]?.reason ?? '', /Eve instead of Ada Lovelace/)
+    assert.equal(classOf(report, 'times').wrong, 1)
+  })
+
+  test('an entry that does not exist is found', async () => {
+    const report = await checkAfter('delete from history_entries where commit_sha = ?', landed.commits.squash)
+    assert.match(classOf(report, 'entries').examples[0]?.reason ?? '', /no entry/)
+  })
+})
+
+describe('A clone', () => {
+  test('without heads of pull requests is checked as far as git proves anything, and the report says so', async () => {
+    const { git } = repositoryWithLandedPulls()
+    const plain = join(git.folder, 'plain')
+    git.git('clone', '--quiet', git.remote, plain)
+    const report = await check(plain)
+    assert.match(report.notes.join('\n'), /no heads of pull requests/)
+    assert.equal(classOf(report, 'line of commits').missing, 0)
+    assert.equal(classOf(report, 'merges').right + classOf(report, 'merges').missing, 0)
+  })
+
+  test('with heads of pull requests among its remote-tracking branches is checked like a mirror', async () => {
+    const { git } = repositoryWithLandedPulls()
+    const fetched = join(git.folder, 'fetched')
+    git.git('clone', '--quiet', git.remote, fetched)
+    git.shell(`git -C ${fetched} fetch --quiet origin 'refs/pull/*/head:refs/remotes/origin/pr/*'`)
+    const report = await check(fetched)
+    assert.equal(classOf(report, 'merges').right, 1)
+  })
+
+  test('with a history of another project behind a merge is followed along its own', async () => {
+    const git = new GitRepository()
+    git.commit('Start', { 'prompts/p.md': 'Be kind.\n' })
+    git.git('checkout', '--quiet', '--orphan', 'other')
+    git.commit('Another project', { 'prompts/other.md': 'Other\n', 'prompts/p.md': null })
+    git.switchTo('main')
+    const own = git.commit('Own', { 'prompts/p.md': 'Be kinder.\n' })
+    git.recorded(
+      [
+        'merge',
+        '--quiet',
+        '--no-ff',
+        '--allow-unrelated-histories',
+        '-m',
+        "Merge branch 'main' of https://x.example/other",
+        'other',
+      ],
+      {},
+    )
+    git.push()
+    const report = await check(git.remote)
+    assert.ok(isTrue(report), toText(report))
+    assert.ok(classOf(report, 'line of commits').right >= 2, own)
+  })
+
+  test('with moves is checked for each of them', async () => {
+    const git = new GitRepository()
+    git.commit('Start', { 'prompts/p.md': 'one\ntwo\nthree\nfour\n' })
+    git.commit('Move and edit', { 'prompts/p.md': null, 'prompts/q.md': 'one\ntwo\nthree\nfive\n' })
+    git.push()
+    const report = await check(git.remote)
+    assert.ok(isTrue(report), toText(report))
+    assert.equal(classOf(report, 'renames').right, 1)
+  })
+})
