@@ -1,6 +1,6 @@
 import type { FactStore } from '../../domain/history/facts.ts'
 import type { HiddenStatus } from '../../domain/history/hidden-characters.ts'
-import { type Database, statement, type Value } from './database.ts'
+import { type Database, statement, type TypedColumn, type Value } from './database.ts'
 import { lockHistory } from './history-positions.ts'
 
 const statuses: HiddenStatus[] = ['none', 'present', 'added']
