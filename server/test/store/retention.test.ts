@@ -237,6 +237,7 @@ onPostgres('Retention', () => {
     onTestEnd(() => reader.end())
     await reader.query('begin; select count(*) from signals')
     const removal = assert.rejects(service.store.signals.removeBatch(now - retentionDays * day), /lock timeout/)
+    await eventually(async () => assert.equal((await streamedSignals(tenant)).length, 1))
     const start = performance.now()
     for (let i = 0; i < 20; i++) {
       assert.equal((await service.store.signals.record(signalFor(tenant))).kind, 'recorded')
