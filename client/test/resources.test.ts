@@ -58,12 +58,16 @@ describe('Resources of the client', () => {
     assert.deepEqual(recorded, { id: recorded.id, ...entry })
     assert.deepEqual((await ledger.history.list(promptId)).data, [recorded])
     const { id: key_id } = (await ledger.session.get()).key
-    const contents = { before: null, after: null, patch: null, hidden_characters: null }
+    const states = { before_state: 'unavailable', after_state: 'unavailable' }
+    const contents = { before: null, after: null, ...states, patch: null, hidden_characters: null }
     assert.deepEqual(await ledger.history.get(promptId, recorded.id), {
       ...recorded,
       ...{ message: null, actor: null, path: null, too_large: false, ...contents, key_id },
     })
-    assert.deepEqual(await ledger.history.live(promptId), { entry: recorded, path: null, content: null })
+    assert.deepEqual(await ledger.history.live(promptId), {
+      entry: recorded,
+      ...{ path: null, content: null, content_state: 'unavailable', incomplete: false },
+    })
     await assert.rejects(ledger.history.live(promptId, { at: new Date('2026-11-15T09:59:59Z') }), NotFoundError)
   })
 

@@ -87,6 +87,8 @@ function landedRow(branch: RowCommit[], line: RowCommit[], missing: Set<string>,
     // The default branch, merged into the pull request. A rebase leaves such merges out.
     if (original.isMerge) continue
     const copy = line[landed.length]
+    // A commit of the default branch itself, on which the pull request was built.
+    if (copy?.sha === original.sha) return landed
     const isCopy = copy !== undefined && !copy.isMerge && copy.trace === original.trace
     if (isCopy && claims.claimOf(copy.sha) === undefined) {
       landed.push(copy.sha)

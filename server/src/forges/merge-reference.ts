@@ -46,9 +46,14 @@ export function numberInHandMerge(subject: string): number | null {
   return numberAt(subject, 0, prefix, ' ') ?? numberAt(subject, 0, prefix, ':') ?? numberAfter(subject, prefix)
 }
 
-/** A commit that was copied from elsewhere keeps the message of the original, with the pull request of the original. */
+/**
+ * A commit that was copied from elsewhere keeps the message of the original, with the pull request of the original. Git appends
+ * its note to the last paragraph. Earlier ones may be those of commits that were squashed.
+ */
 export function isCherryPick({ parents, message }: ReferencingCommit): boolean {
-  return parents < 2 && message.includes('\n(cherry picked from commit ')
+  const text = message.trimEnd()
+  const lastParagraph = text.slice(Math.max(0, text.lastIndexOf('\n\n')))
+  return parents < 2 && lastParagraph.includes('\n(cherry picked from commit ')
 }
 
 /** The number in `before` + N + `after` at this position in the text. */

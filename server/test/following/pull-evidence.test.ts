@@ -191,6 +191,16 @@ onEachEngine('Proof of pull requests from git alone', (engine) => {
     )
   })
 
+  test('a squash by hand that keeps the text of a cherry-picked commit lands its pull request', async () => {
+    let squash = ''
+    const { summary } = await backfill((git) => {
+      commitPull(git, 7, ['seven'])
+      const text = 'Kinder (#7)\n\n* Fix\n\n(cherry picked from commit abc1234)\n\n* Be kinder'
+      squash = git.commit(text, { [p]: 'seven\n' }, { author: bob })
+    })
+    assert.deepEqual(summary, [`pr_merged ${shortSha(squash)} #7`])
+  })
+
   test('the commits of a rebased pull request are one pr_merged entry, and those around them are deployed', async () => {
     let [before, after] = ['', '']
     let landed: string[] = []
@@ -203,6 +213,17 @@ onEachEngine('Proof of pull requests from git alone', (engine) => {
     assert.deepEqual(summary, [`pr_merged ${shortSha(landed[2] as string)} #7`, `deployed ${shortSha(after)}`])
     assert.deepEqual(await s.summary('prompts/q.md'), [`deployed ${shortSha(before)}`])
     assert.deepEqual((await s.history())[1]?.user, bob)
+  })
+
+  test('a pull request that was rebased onto its own base does not claim the base', async () => {
+    let base = ''
+    let landed: string[] = []
+    const { summary } = await backfill((git) => {
+      base = git.commit('Base', { [p]: 'base\n' })
+      commitPull(git, 7, ['one', 'two'])
+      landed = git.rebase('pull-7', { committer: ada })
+    })
+    assert.deepEqual(summary, [`deployed ${shortSha(base)}`, `pr_merged ${shortSha(landed[1] as string)} #7`])
   })
 
   test('a rebased pull request of one commit is a pr_merged entry', async () => {
