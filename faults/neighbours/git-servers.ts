@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, constants, openSync } from 'node:fs'
+import { closeSync, constants, openSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { eventually } from '../../testing/eventually.ts'
@@ -36,26 +36,20 @@ export const hangingServers: Attack = {
         })
       } while (performance.now() < end)
       const average = Math.round((performance.now() - start) / pushes)
-      await release(hanging, pipes)
+      release(hanging, pipes)
       return `${pushes} pushes of the neighbour followed, ${average} ms each`
     }
   },
 }
 
 /** Lets the servers go on, so that they do not disturb the next attack. */
-async function release(hanging: Connected[], pipes: string[]): Promise<void> {
+function release(hanging: Connected[], pipes: string[]): void {
   for (const { git } of hanging) git.inRemote('config', 'uploadpack.hideRefs', 'refs')
   for (const pipe of pipes) {
-    await eventually(() => {
-      try {
-        closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK))
-        return false
-      } catch (error) {
-        // No git has it open any more.
-        return (error as NodeJS.ErrnoException).code === 'ENXIO'
-      }
-    })
-    execFileSync('rm', [pipe])
+    // Every git that waits for the pipe continues, and finds it empty once it is closed. Later ones no longer find it.
+    const writer = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)
+    rmSync(pipe)
+    closeSync(writer)
   }
 }
 
