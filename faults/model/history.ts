@@ -40,7 +40,8 @@ export function readEntry({ prompt, partId }: Call): Prediction {
   const entry = prompt.entries.find(({ id }) => String(id) === partId) ?? notFound()
   const unknown = { message: null, actor: null, path: null, before: null, after: null, patch: null }
   const key_id = prompt.recordedBy.get(entry.id) ?? null
-  return ok({ data: { ...entry, ...unknown, too_large: false, hidden_characters: any, key_id } })
+  const states = { before_state: 'unavailable', after_state: 'unavailable' }
+  return ok({ data: { ...entry, ...unknown, ...states, too_large: false, hidden_characters: any, key_id } })
 }
 
 export function listHistory({ prompt, query }: Call): Prediction {
