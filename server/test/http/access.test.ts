@@ -53,6 +53,7 @@ const acceptedRoles: Record<string, Role[]> = {
   rotateKey: admins,
   rotateRepositorySecret: admins,
   syncRepository: admins,
+  updateRepository: admins,
 }
 
 /** Operations that need no key. */
