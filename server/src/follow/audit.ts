@@ -61,6 +61,7 @@ export async function auditRepository(
     branch: defaultBranch,
     tip,
     deliveries: [],
+    isPoll: true,
     options: logOptions(repository),
     pullRefs: lazyPullRefs(mirror.remote, forgeOf(repository.forge).pullRefPattern),
     now: context.clock(),
@@ -70,7 +71,7 @@ export async function auditRepository(
   const pulls = new Map((await facts.pulls(repository, numbers)).map((pull) => [pull.number, pull]))
   const places = await readPlaces(mirror.path, tip, new Set(entries.map(({ commitSha }) => commitSha)))
   const refs = await run.pullRefs()
-  const claims = await readPullEvidence(run, null, refs, reportedNumbers(pulls))
+  const claims = await readPullEvidence(run, null, reportedNumbers(pulls))
   const readReference = referenceReader(repository)
   return entries.map((entry) => {
     const place = places.get(entry.commitSha) ?? null

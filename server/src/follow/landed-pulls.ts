@@ -36,7 +36,7 @@ export function createLandedPulls(run: SyncRun, from: string | null, reported: R
 
   return {
     async of(commit) {
-      claims ??= await readPullEvidence(run, from, await run.pullRefs(), reported)
+      claims ??= await readPullEvidence(run, from, reported)
       const claim = claims.claimOf(commit.sha)
       if (claim === undefined) return { pull: null, mergeReference: null }
       const { number, landing, landed } = claim

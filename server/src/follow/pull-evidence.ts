@@ -6,7 +6,7 @@ import { streamMessages } from '../git/log.ts'
 import { revisions } from '../git/log-range.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
 import { withinLimit } from '../git/run.ts'
-import { referenceReader } from './merge-references.ts'
+import { type ReferenceReader, referenceReader } from './merge-references.ts'
 import { claimHeads } from './merged-heads.ts'
 import { createClaims, type Mention, type PullClaims } from './pull-claims.ts'
 import { readTips } from './pull-tips.ts'
@@ -24,13 +24,16 @@ import type { SyncRun } from './sync-run.ts'
 export async function readPullEvidence(
   run: SyncRun,
   from: string | null,
-  refs: PullRefs,
   reported: ReadonlySet<number>,
 ): Promise<PullClaims> {
   const { repository } = run.lease
   const forge = forgeOf(repository.forge)
   const readReference = referenceReader(repository)
   const claims = createClaims()
+  // Only the head of every pull request shows which one was rebased. While deliveries arrive, the forge tells.
+  const searchesRebases = from === null || run.isPoll
+  if (!searchesRebases && !(await mayLandPulls(run, from, readReference))) return claims
+  const refs = await run.pullRefs()
   const merges: Mention[] = []
   const titles: Mention[] = []
   const headsOnLine = new Set<string>()
@@ -70,13 +73,25 @@ export async function readPullEvidence(
   }
   // Messages that are too large for git's limits prove nothing. The commits read so far are newer than those.
   await withinLimit(read(), () => {})
-  if (refs.count === 0 || (merges.length === 0 && !hasOthers)) return claims
-  const tips = await readTips(run, refs)
+  const mentions = [...merges, ...titles]
+  if (refs.count === 0 || (mentions.length === 0 && !(searchesRebases && hasOthers))) return claims
+  const tips = await readTips(run, refs, searchesRebases ? refs.numbers() : mentions.map(({ number }) => number))
   const search = { mirror: run.mirror.path, from, refs, tips, claims, readReference, headsOnLine }
   await claimHeads(search, merges)
   await claimSquashes(search, titles)
-  await claimRebases({ mirror: run.mirror, from, to: run.tip, tips, claims })
+  if (searchesRebases) await claimRebases({ mirror: run.mirror, from, to: run.tip, tips, claims })
   return claims
+}
+
+/** Whether any new commit is a merge or names a pull request. Most pushes do neither, and need no list of pull requests. */
+async function mayLandPulls(run: SyncRun, from: string | null, readReference: ReferenceReader): Promise<boolean> {
+  const find = async () => {
+    for await (const commit of streamMessages(run.mirror.path, ['--first-parent', ...revisions(from, run.tip)])) {
+      if (commit.parents.length > 1 || readReference(commit) !== null) return true
+    }
+    return false
+  }
+  return withinLimit(find(), () => true)
 }
 
 /** The pull request whose head is merged. Of several with the same head, the one that the message names, or the newest. */

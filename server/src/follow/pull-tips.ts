@@ -24,24 +24,24 @@ export interface PullTips {
   count: number
 }
 
-/** Fetches the heads that git does not have yet. Needs about 300 bytes of memory for each. */
-export async function readTips({ mirror }: SyncRun, refs: PullRefs): Promise<PullTips> {
-  const heads = new Set([...refs.numbers()].map((number) => refs.headOf(number) as string))
+/** Reads the heads of these pull requests, and fetches those that git does not have. Needs about 300 bytes of memory for each. */
+export async function readTips({ mirror }: SyncRun, refs: PullRefs, numbers: Iterable<number>): Promise<PullTips> {
+  const heads = new Set([...numbers].flatMap((number) => refs.headOf(number) ?? []))
   const outside = await missingCommits(mirror.path, heads)
   // The mirror has these because deliveries reported them, not because the default branch contains them.
   for (const sha of await keptCommits(mirror.path)) if (heads.has(sha)) outside.add(sha)
   const tips = new Map<string, Tip>()
-  const numbers = new Map<string, number | number[]>()
+  const numbersByTrace = new Map<string, number | number[]>()
   await readPullTips(mirror, [...outside], (commit) => {
     const tip = tipOf(commit)
     tips.set(commit.sha, tip)
-    const others = numbers.get(tip.trace) ?? []
+    const others = numbersByTrace.get(tip.trace) ?? []
     const all = [others, refs.numbersOf(commit.sha)].flat(2).sort((a, b) => a - b)
-    numbers.set(tip.trace, all.length === 1 ? (all[0] as number) : all)
+    numbersByTrace.set(tip.trace, all.length === 1 ? (all[0] as number) : all)
   })
   return {
     tipOf: (number) => tips.get(refs.headOf(number) ?? ''),
-    numbersOf: (trace) => [numbers.get(trace) ?? []].flat(),
+    numbersOf: (trace) => [numbersByTrace.get(trace) ?? []].flat(),
     hasHead: (sha) => sha !== null && (tips.has(sha) || !outside.has(sha)),
     count: tips.size,
   }

@@ -23,6 +23,8 @@ export interface SyncRun {
   readonly branch: string
   readonly tip: string
   readonly deliveries: IncomingDelivery[]
+  /** Whether the sync looks at everything because it is time to, rather than at what deliveries reported. */
+  readonly isPoll: boolean
   readonly options: LogOptions
   /** The heads of the remote's pull requests, listed when they are first needed. */
   readonly pullRefs: () => Promise<PullRefs>

@@ -88,7 +88,7 @@ async function syncWithGit(
   }
   const options = logOptions(repository)
   const pullRefs = lazyPullRefs(mirror.remote, forgeOf(repository.forge).pullRefPattern)
-  const run: SyncRun = { context, lease, mirror, branch, tip, deliveries, options, pullRefs, now }
+  const run: SyncRun = { context, lease, mirror, branch, tip, deliveries, isPoll, options, pullRefs, now }
   await alignDefaultBranch(run, repository)
   const start = await findResumePoint(run)
   const found = await readPulls(run, start.paths)
