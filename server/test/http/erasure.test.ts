@@ -1,137 +1,17 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { onEachEngine } from '../../../testing/engines.ts'
+import { matches, member, objectOf, textOf, values } from '../../../testing/metadata-members.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { inBatches, signalFor } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { newPrompt, type Prompt } from '../../src/domain/prompt.ts'
 import { type Erasure, metadataQuery, startErasure } from '../../src/domain/signals/erasure.ts'
-import { canonicalJson } from '../../src/domain/signals/json-text.ts'
 import type { NewSignal, SignalValue } from '../../src/domain/signals/signal.ts'
 
 const hour = 3_600_000
-
-/** JSON values, each in several spellings: texts in one row are equal, texts in different rows are not. */
-const values = [
-  ['"u-1"', '"\\u0075-1"', '"u\\u002D1"'],
-  ['"U-1"', '"\\u0055-1"'],
-  ['"a\\"b%_!"', '"a\\u0022b%_!"'],
-  ['"a!b!c"', '"\\u0061!b!c"'],
-  ['"\\\\"', '"\\u005c"'],
-  ['"/"', '"\\/"'],
-  ['"ü"', '"\\u00fc"', '"\\u00FC"'],
-  ['"u\u0308"'],
-  ['"\\u0000"'],
-  ['"\\ud800"', '"\\uD800"'],
-  ['"1"'],
-  ['""'],
-  ['1', '1.0', '10e-1', '1E0', '0.1e+1'],
-  ['-1', '-10E-1'],
-  ['12345678901234567890', '1234567890123456789e1', '12345678901234567890.0'],
-  ['12345678901234567891'],
-  ['0', '-0', '0.00', '0e7', '-0E-7'],
-  ['1e400', '10e399', '0.1e401'],
-  ['1e401'],
-  ['true', ' true '],
-  ['false'],
-  ['null'],
-  ['{}', '{ }'],
-  ['[]', '[\n]'],
-  ['[1]', '[1.0]'],
-  ['[[1]]'],
-  ['{"a":1,"b":[1,"x"]}', '{ "b": [1.0, "\\u0078"], "a": 1 }', '{"a":2,"b":[1,"x"],"a":1}'],
-  ['{"a":1,"b":["x",1]}'],
-  ['{"__proto__":1}'],
-]
-
-const names = [['"user"', '"\\u0075ser"'], ['"User"'], ['"__proto__"'], ['"toString"'], ['"%_!\\""', '"%_!\\u0022"']]
-
-interface Member {
-  name: number
-  value: number
-  text: string
-}
-
-const member: fc.Arbitrary<Member> = fc
-  .tuple(fc.nat(names.length - 1), fc.nat(), fc.nat(values.length - 1), fc.nat(), fc.constantFrom('', ' ', '\n'))
-  .map(([name, nameText, value, valueText, space]) => {
-    const [nameTexts, valueTexts] = [names[name] as string[], values[value] as string[]]
-    const text = `${nameTexts[nameText % nameTexts.length]}${space}:${space}${valueTexts[valueText % valueTexts.length]}`
-    return { name, value, text }
-  })
-
-const textOf = (members: Member[]) => `{${members.map(({ text }) => text).join(',')}}`
-
-/** The model of a metadata query. Of a name repeated in the query, the last counts; of a name stored twice, both count. */
-const matches = (members: Member[] | null, query: Member[]) =>
-  members !== null &&
-  [...new Map(query.map(({ name, value }) => [name, value]))].every(([name, value]) =>
-    members.some((member) => member.name === name && member.value === value),
-  )
-
-const objectOf = (count: number) => `{${Array.from({ length: count }, (_, i) => `"${i}":"x"`).join(',')}}`
-
-describe('Metadata queries', () => {
-  test('JSON values match regardless of spelling, and different values never match', () => {
-    const texts = values.flatMap((row, i) => row.map((text) => ({ i, text })))
-    for (const a of texts) {
-      for (const b of texts) {
-        assert.equal(canonicalJson(a.text) === canonicalJson(b.text), a.i === b.i, `${a.text} ${b.text}`)
-        const isMatch = metadataQuery(`{"a":${a.text}}`).matches(`{"b":1,"a":${b.text}}`)
-        assert.equal(isMatch, a.i === b.i, `${a.text} ${b.text}`)
-      }
-    }
-  })
-
-  test('every occurrence of a repeated member is searched', () => {
-    const metadata = '{"user":"u-1","n":1,"user":{"id":"u-2"},"n":2.0,"\\u0075ser":"u-3"}'
-    for (const text of [
-      '{"user":"u-1"}',
-      '{"user":{"id":"u-2"}}',
-      '{"user":"u-3"}',
-      '{"n":1}',
-      '{"n":2,"user":"u-1"}',
-    ]) {
-      assert.ok(metadataQuery(text).matches(metadata), text)
-    }
-    for (const text of ['{"user":"u-2"}', '{"id":"u-2"}', '{"n":1,"user":"u-4"}']) {
-      assert.ok(!metadataQuery(text).matches(metadata), text)
-    }
-  })
-
-  test('comparing metadata takes one pass over it, however many members the query has', () => {
-    const metadata = objectOf(1_500)
-    const timeOf = (count: number) => {
-      const query = metadataQuery(objectOf(count).replaceAll('"x"', '"y"'))
-      const times = Array.from({ length: 9 }, () => {
-        const startedAt = performance.now()
-        for (let i = 0; i < 20; i++) assert.ok(!query.matches(metadata))
-        return performance.now() - startedAt
-      })
-      return Math.min(...times)
-    }
-    timeOf(1)
-    const ratio = timeOf(16) / timeOf(1)
-    assert.ok(ratio < 6, `16 members took ${ratio.toFixed(1)} times as long as one`)
-  })
-
-  test('the database prefilter finds every match whose text has no backslash', () => {
-    fc.assert(
-      fc.property(
-        fc.array(member, { minLength: 1, maxLength: 4 }),
-        fc.array(member, { maxLength: 3 }),
-        (query, others) => {
-          const metadata = textOf([...others, ...query])
-          const { prefilter, matches } = metadataQuery(textOf(query))
-          assert.ok(matches(metadata))
-          assert.ok(metadata.includes(prefilter) || metadata.includes('\\'), `${prefilter} ${metadata}`)
-        },
-      ),
-    )
-  })
-})
 
 onEachEngine('Erasing signals', (engine) => {
   const service = useService(engine)
