@@ -1,3 +1,4 @@
+import type { ReactNode, RefCallback } from 'react'
 import { Field } from '../ui/field.tsx'
 
 interface Props {
@@ -10,6 +11,31 @@ interface Props {
 /** Whether git fetches the URL over ssh, with a key instead of a token. */
 export function isSsh(url: string): boolean {
   return /^(ssh:\/\/|[^/:]+@[^/:]+:)/.test(url.trim())
+}
+
+interface LineProps extends Omit<Props, 'hint'> {
+  hint: ReactNode
+  required?: boolean
+  placeholder?: string
+  ref?: RefCallback<HTMLInputElement>
+}
+
+/** One line that browsers neither complete nor correct: a URL, a pattern, a key. */
+export function LineField({ label, hint, value, onChange, ...input }: LineProps) {
+  return (
+    <Field label={label} hint={hint}>
+      {(control) => (
+        <input
+          {...control}
+          {...input}
+          autoComplete="off"
+          spellCheck={false}
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      )}
+    </Field>
+  )
 }
 
 export function TokenField({ label, hint, value, onChange }: Props) {

@@ -6,7 +6,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
 import { FormFooter } from '../ui/form-footer.tsx'
 import { focusOnOpen } from '../ui/initial-focus.ts'
-import { isSsh, SshKeyField, TokenField } from './access-fields.tsx'
+import { isSsh, LineField, SshKeyField, TokenField } from './access-fields.tsx'
 import { ConnectedRepositoryDialog } from './connected-repository.tsx'
 import { forgeLabels, forges } from './forges.ts'
 import { refreshRepositories } from './repository-query.ts'
@@ -71,21 +71,16 @@ export function ConnectRepository({ onClose }: { onClose: () => void }) {
             </select>
           )}
         </Field>
-        <Field label={labels.url} hint="https://…, ssh://… or git@host:path. SSH uses a deploy key.">
-          {(control) => (
-            <input
-              {...control}
-              ref={focusOnOpen}
-              required
-              autoComplete="off"
-              spellCheck={false}
-              placeholder="https://github.com/acme/prompts.git"
-              value={form.url}
-              onChange={({ target }) => update({ url: target.value })}
-            />
-          )}
-        </Field>
-        <Field
+        <LineField
+          label={labels.url}
+          hint="https://…, ssh://… or git@host:path. SSH uses a deploy key."
+          ref={focusOnOpen}
+          required
+          placeholder="https://github.com/acme/prompts.git"
+          value={form.url}
+          onChange={(url) => update({ url })}
+        />
+        <LineField
           label={labels.path}
           hint={
             <>
@@ -93,18 +88,10 @@ export function ConnectRepository({ onClose }: { onClose: () => void }) {
               <code>**</code> any number of folders.
             </>
           }
-        >
-          {(control) => (
-            <input
-              {...control}
-              required
-              autoComplete="off"
-              spellCheck={false}
-              value={form.path}
-              onChange={({ target }) => update({ path: target.value })}
-            />
-          )}
-        </Field>
+          required
+          value={form.path}
+          onChange={(path) => update({ path })}
+        />
         {isSsh(form.url) ? (
           <SshKeyField
             label={labels.ssh_key}

@@ -3,11 +3,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ledger } from '../ledger.ts'
 import { Dialog } from '../ui/dialog.tsx'
-import { Field } from '../ui/field.tsx'
 import { FormFooter } from '../ui/form-footer.tsx'
 import { focusOnOpen } from '../ui/initial-focus.ts'
 import { ResultDialog } from '../ui/result-dialog.tsx'
-import { isSsh, SshKeyField, TokenField } from './access-fields.tsx'
+import { isSsh, LineField, SshKeyField, TokenField } from './access-fields.tsx'
 import { refreshRepositories } from './repository-query.ts'
 import { Warnings } from './warnings.tsx'
 
@@ -48,22 +47,14 @@ export function EditRepository({ repository, onClose }: Props) {
   return (
     <Dialog title="Edit repository" onClose={onClose}>
       <form className="form" onSubmit={submit}>
-        <Field
+        <LineField
           label={labels.url}
           hint="The new URL of the same repository, after it was renamed or moved. Webhook, prompts and history stay."
-        >
-          {(control) => (
-            <input
-              {...control}
-              ref={focusOnOpen}
-              required
-              autoComplete="off"
-              spellCheck={false}
-              value={form.url}
-              onChange={({ target }) => update({ url: target.value })}
-            />
-          )}
-        </Field>
+          ref={focusOnOpen}
+          required
+          value={form.url}
+          onChange={(url) => update({ url })}
+        />
         {isSsh(form.url) ? (
           <>
             <SshKeyField
@@ -72,20 +63,12 @@ export function EditRepository({ repository, onClose }: Props) {
               value={form.sshKey}
               onChange={(sshKey) => update({ sshKey })}
             />
-            <Field
+            <LineField
               label={labels.ssh_host_key}
               hint="Only if the server has a new one, such as ssh-ed25519 AAAAC3… Leave it empty to keep the recorded one."
-            >
-              {(control) => (
-                <input
-                  {...control}
-                  autoComplete="off"
-                  spellCheck={false}
-                  value={form.sshHostKey}
-                  onChange={({ target }) => update({ sshHostKey: target.value })}
-                />
-              )}
-            </Field>
+              value={form.sshHostKey}
+              onChange={(sshHostKey) => update({ sshHostKey })}
+            />
           </>
         ) : (
           <>
