@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { differenceOf, verdictOf } from '../../server/src/domain/impact/verdict.ts'
+import type { Entry } from '../../testing/scenario.ts'
 import { audit } from './audit.ts'
 import {
   any,
@@ -14,7 +15,7 @@ import {
   parseTime,
 } from './request.ts'
 import { rate, tally } from './signals.ts'
-import { type Entry, floor, hour, iso, type Model, type Prompt } from './state.ts'
+import { floor, hour, iso, type Model, type Prompt } from './state.ts'
 
 const actions = ['deployed', 'pr_opened', 'pr_merged', 'pr_closed']
 

@@ -1,3 +1,4 @@
+import type { Entry } from '../../testing/scenario.ts'
 import type { EngineName } from '../fault.ts'
 
 /** The service as docs/api.md describes it: lists and sums, without an index, a cache or a second copy of anything. */
@@ -64,18 +65,6 @@ export interface Signal {
   value: 'positive' | 'negative'
   metadata: Record<string, unknown> | null
   createdAt: number
-}
-
-/** As on the wire. */
-export interface Entry {
-  id: number
-  action: string
-  user: { name: string; email: string }
-  commit_sha: string
-  pr_number: number | null
-  pr_url: string | null
-  branch_name: string
-  created_at: string
 }
 
 /** As on the wire, without the id. */

@@ -27,7 +27,7 @@ const invalidBodies = [
   'null',
 ]
 
-function someBody(draw: Draw): string {
+function drawnBody(draw: Draw): string {
   if (draw.chance(0.05)) return draw.one(invalidBodies)
   const [user, number] = [`u-${draw.between(0, 5)}`, draw.between(-3, 1_000)]
   const metadata = draw.one([
@@ -46,7 +46,7 @@ function someBody(draw: Draw): string {
 
 function someSignal(run: Run, draw: Draw, organisation: Organisation, key = firstKey(organisation)): Request {
   const path = `/prompts/${somePromptId(run, draw, organisation)}/signals`
-  return { method: 'POST', path, key, body: someBody(draw) }
+  return { method: 'POST', path, key, body: drawnBody(draw) }
 }
 
 function withIdempotencyKey({ keyed }: Run, organisation: Organisation, request: Request) {
@@ -69,7 +69,7 @@ export const repeat: Action = async (run, draw) => {
   const { organisation, request } = draw.one(draw.chance(0.5) ? run.keyed : run.keyed.slice(-50))
   const { idempotencyKey } = request
   const other = someSignal(run, draw, someOrganisation(run, draw))
-  const changes = [{ body: someBody(draw) }, { path: other.path }]
+  const changes = [{ body: drawnBody(draw) }, { path: other.path }]
   if (draw.chance(0.03)) await run.send({ ...other, idempotencyKey })
   else await run.send({ ...request, key: firstKey(organisation), ...(draw.chance(0.2) && draw.one(changes)) })
 }
@@ -107,7 +107,7 @@ export const repeatTogether: Action = async (run, draw) => {
   const organisation = someOrganisation(run, draw)
   const request = withIdempotencyKey(run, organisation, someSignal(run, draw, organisation))
   const sameBody = draw.chance(0.6)
-  const others = Array.from({ length: draw.between(2, 8) }, () => (sameBody ? {} : { body: someBody(draw) }))
+  const others = Array.from({ length: draw.between(2, 8) }, () => (sameBody ? {} : { body: drawnBody(draw) }))
   await run.sendTogether([request, ...others.map((other) => ({ ...request, ...other }))])
 }
 
