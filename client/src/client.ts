@@ -14,8 +14,8 @@ import { type Usage, usage } from './resources/usage.ts'
  * Client of one Promptledger service, with one property per resource.
  *
  * ```ts
- * const ledger = new Promptledger({ apiKey: 'plk_…', baseUrl: 'https://ledger.example.com' })
- * await ledger.signals.create('pmt_…', { value: 'positive' })
+ * const ledger = new Promptledger() // reads PROMPTLEDGER_URL and PROMPTLEDGER_KEY
+ * await ledger.signals.create('prompts/support.md', { value: 'positive' })
  * ```
  */
 export class Promptledger {

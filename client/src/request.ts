@@ -1,4 +1,5 @@
 import { type Deadline, startDeadline } from './deadline.ts'
+import { fromEnvironment } from './environment.ts'
 import { ConnectionError, errorFromResponse, PromptledgerError } from './errors.ts'
 import { isTransient, neverConnected, retryDelayMs, sleep } from './retry.ts'
 
@@ -19,10 +20,15 @@ export interface RequestOptions {
 }
 
 export interface ClientOptions extends RequestOptions {
-  /** Omit it in a browser, where the session cookie authenticates requests. */
+  /** Defaults to the environment variable `PROMPTLEDGER_KEY`. */
   apiKey?: string | undefined
-  /** URL of the service, such as `https://ledger.example.com`. In a browser it defaults to the origin of the page. */
+  /**
+   * URL of the service, such as `https://ledger.example.com`. Defaults to the environment variable `PROMPTLEDGER_URL`,
+   * and in a browser to the origin of the page.
+   */
   baseUrl?: string | undefined
+  /** Sends no API key: in a page of the service itself, the cookie of its session authenticates requests. */
+  useSession?: boolean | undefined
 }
 
 export interface Operation {
@@ -51,7 +57,7 @@ const maxRetryDelayMs = 60_000
 
 export function createTransport(client: ClientOptions): Transport {
   const apiUrl = `${resolveBaseUrl(client.baseUrl)}/api/v1`
-  const authorization: HeaderMap = client.apiKey ? { Authorization: `Bearer ${client.apiKey}` } : {}
+  const authorization = resolveAuthorization(client)
 
   async function send<T>(
     operation: Operation,
@@ -59,6 +65,8 @@ export function createTransport(client: ClientOptions): Transport {
     read: (response: Response, deadline: Deadline) => Promise<T>,
   ): Promise<T> {
     const { method, path, query, body, isIdempotent = method !== 'POST' } = operation
+    // Runtimes drop these segments, so the request would go to another path.
+    if (/\/\.{0,2}(\/|$)/.test(path)) throw new TypeError('A prompt named "", "." or ".." needs its ID instead')
     // Arguments that cannot be serialised throw here, before they could pass for a failed connection.
     const url = `${apiUrl}${path}${queryString(query)}`
     const text = body === undefined ? null : JSON.stringify(body)
@@ -134,14 +142,23 @@ export function createTransport(client: ClientOptions): Transport {
   }
 }
 
-function resolveBaseUrl(baseUrl: string | undefined): string {
+function resolveBaseUrl(given: string | undefined): string {
+  const baseUrl = given ?? fromEnvironment('PROMPTLEDGER_URL')
   const page = globalThis.location?.href
   if (baseUrl === undefined && page === undefined) {
-    throw new TypeError(
-      'baseUrl is required outside a browser: new Promptledger({ baseUrl: "https://ledger.example.com" })',
-    )
+    throw new TypeError('No baseUrl: set PROMPTLEDGER_URL to the URL of your Promptledger, or pass baseUrl')
   }
   return new URL(baseUrl ?? '/', page).href.replace(/\/+$/, '')
+}
+
+function resolveAuthorization({ apiKey, useSession }: ClientOptions): HeaderMap {
+  if (useSession === true) {
+    if (apiKey === undefined) return {}
+    throw new TypeError('Pass either apiKey or useSession')
+  }
+  const key = apiKey ?? fromEnvironment('PROMPTLEDGER_KEY')
+  if (key) return { Authorization: `Bearer ${key}` }
+  throw new TypeError('No API key: set PROMPTLEDGER_KEY to one, or pass apiKey')
 }
 
 /** Later headers replace earlier ones, whatever their case. The constructor of Headers would send both. */

@@ -21,10 +21,7 @@ describe('Documentation of the client', () => {
       const text = await readFile(new URL(document, root), 'utf8')
       const snippets = [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code)
       assert.ok(snippets.length > 0)
-      const code = snippets
-        .join('\n')
-        .replaceAll('pmt_…', tenant.prompt.publicId)
-        .replaceAll('https://ledger.example.com', service.address)
+      const code = snippets.join('\n').replaceAll('pmt_…', tenant.prompt.publicId)
       // Inside the client's folder, where the package resolves its own name.
       const folder = await mkdtemp(fileURLToPath(new URL('client/snippets-', root)))
       t.after(() => rm(folder, { recursive: true }))
@@ -32,7 +29,10 @@ describe('Documentation of the client', () => {
       const { stderr } = await run(
         process.execPath,
         ['--conditions=promptledger:source', '--no-warnings', join(folder, 'snippets.ts')],
-        { cwd: folder, env: { ...process.env, PROMPTLEDGER_KEY: tenant.key } },
+        {
+          cwd: folder,
+          env: { ...process.env, PROMPTLEDGER_KEY: tenant.key, PROMPTLEDGER_URL: service.address },
+        },
       )
       assert.equal(stderr, '')
       assert.ok((await tenant.used()) > 0)

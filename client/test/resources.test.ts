@@ -219,7 +219,7 @@ describe('Resources of the client', () => {
       if (set !== null) cookie = /Max-Age=0/i.test(set) ? '' : (set.split(';')[0] ?? '')
       return response
     }
-    const ledger = new Promptledger({ baseUrl: proxy.address, fetch: browserFetch })
+    const ledger = new Promptledger({ useSession: true, baseUrl: proxy.address, fetch: browserFetch })
     await assert.rejects(ledger.session.get(), UnauthorizedError)
     const session = await ledger.session.create(tenant.key)
     assert.deepEqual(session.organisation, { id: tenant.organisation.id, name: 'Acme', plan: 'free' })

@@ -1,4 +1,4 @@
 import { Promptledger } from '@promptledger/client'
 
 /** Talks to the service that served this page. The session cookie authenticates every request. */
-export const ledger = new Promptledger()
+export const ledger = new Promptledger({ useSession: true })

@@ -6,15 +6,9 @@ import { Promptledger } from '@promptledger/client'
 import { fileSpool } from '@promptledger/client/spool'
 import Fastify from 'fastify'
 
-const {
-  PROMPTLEDGER_URL: baseUrl,
-  PROMPTLEDGER_KEY: apiKey,
-  PROMPTLEDGER_PROMPT: promptId = '',
-  SPOOL = 'votes.spool',
-  PORT = '3001',
-} = process.env
+const { PROMPTLEDGER_PROMPT: promptId = '', SPOOL = 'votes.spool', PORT = '3001' } = process.env
 
-const ledger = new Promptledger({ apiKey, baseUrl })
+const ledger = new Promptledger()
 // Sends votes in the background, so that users never wait. The spool file keeps votes until they are recorded.
 const votes = ledger.signals.queue({ spool: fileSpool(SPOOL) })
 

@@ -1,10 +1,8 @@
 // app/api/votes/route.ts: records votes from your pages, so that the API key stays on the server.
 import { Promptledger, RateLimitedError } from '@promptledger/client'
 
-const ledger = new Promptledger({
-  apiKey: process.env.PROMPTLEDGER_KEY,
-  baseUrl: process.env.PROMPTLEDGER_URL,
-})
+// Reads PROMPTLEDGER_URL and PROMPTLEDGER_KEY.
+const ledger = new Promptledger()
 
 export async function POST(request: Request): Promise<Response> {
   const { prompt, value, trace } = (await request.json()) as {
