@@ -74,8 +74,13 @@ function byForgeMessage({ forge, project }: ProofContext, { named, others }: Lin
 
 async function proveMerge({ clone, heads }: ProofContext, commit: LineCommit): Promise<Proof> {
   const { before, others, named, committedAt } = commit
-  const numbers = others.flatMap((parent) => heads.numbersOf.get(parent) ?? [])
+  const merged = others.map((parent) => heads.numbersOf.get(parent) ?? []).filter((numbers) => numbers.length > 0)
+  // Of several pull requests with the same head, only the message tells which one landed.
+  const numbers = merged.flatMap((each) =>
+    each.length > 1 ? each.filter((number) => named.numbers.includes(number)) : each,
+  )
   if (numbers.length > 0) return { kind: 'merge', numbers, reason: 'its other parent is the head' }
+  if (merged.length > 0) return { kind: 'unknown', reason: `it merges the head of ${listed(merged.flat())}` }
   for (const number of named.numbers) {
     const head = heads.byNumber.get(number)
     if (head === undefined) continue

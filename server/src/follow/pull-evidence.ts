@@ -2,7 +2,7 @@ import { isLocalUrl } from '../domain/repositories/repository-url.ts'
 import { forgeOf } from '../forges/index.ts'
 import type { MergeReference } from '../forges/merge-reference.ts'
 import type { Commit } from '../git/commit.ts'
-import { streamMessages } from '../git/log.ts'
+import { type MergeText, streamMessages } from '../git/log.ts'
 import { revisions } from '../git/log-range.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
 import { withinLimit } from '../git/run.ts'
@@ -36,7 +36,6 @@ export async function readPullEvidence(
   const refs = await run.pullRefs()
   const merges: Mention[] = []
   const titles: Mention[] = []
-  const headsOnLine = new Set<string>()
   let hasOthers = false
 
   // A clone in a folder may lack the refs of the forge. Then only the text that the forge itself writes counts.
@@ -52,9 +51,8 @@ export async function readPullEvidence(
     for await (const commit of streamMessages(run.mirror.path, ['--first-parent', ...revisions(from, run.tip)])) {
       const { sha, committedAt, author } = commit
       const [parent = null, ...merged] = commit.parents
-      if (refs.isPullHead(sha)) headsOnLine.add(sha)
       const reference = readReference(commit)
-      const number = numberOfHeads(merged, reference, refs)
+      const number = numberOfHeads(merged, commit, reference, refs)
       if (number !== null) {
         claims.add({ number, proof: 'head', landing: sha, landed: [sha] })
       } else if (reference !== null && isProven(reference, commit)) {
@@ -76,7 +74,7 @@ export async function readPullEvidence(
   const mentions = [...merges, ...titles]
   if (refs.count === 0 || (mentions.length === 0 && !(searchesRebases && hasOthers))) return claims
   const tips = await readTips(run, refs, searchesRebases ? refs.numbers() : mentions.map(({ number }) => number))
-  const search = { mirror: run.mirror.path, from, refs, tips, claims, readReference, headsOnLine }
+  const search = { mirror: run.mirror.path, from, refs, tips, claims, readReference }
   await claimHeads(search, merges)
   await claimSquashes(search, titles)
   if (searchesRebases) await claimRebases({ mirror: run.mirror, from, to: run.tip, tips, claims })
@@ -94,9 +92,22 @@ async function mayLandPulls(run: SyncRun, from: string | null, readReference: Re
   return withinLimit(find(), () => true)
 }
 
-/** The pull request whose head is merged. Of several with the same head, the one that the message names, or the newest. */
-function numberOfHeads(merged: string[], reference: MergeReference | null, refs: PullRefs): number | null {
-  const numbers = merged.map((sha) => refs.numbersOf(sha)).filter((found) => found.length > 0)
-  if (reference !== null && numbers.flat().includes(reference.number)) return reference.number
-  return numbers[0]?.at(-1) ?? null
+/**
+ * The pull request whose head is merged. Of several with the same head, the one that the subject names. If it names none of them,
+ * nothing tells which one landed.
+ */
+function numberOfHeads(merged: string[], { message }: MergeText, reference: MergeReference | null, refs: PullRefs) {
+  const subject = message.split('\n', 1)[0] ?? ''
+  for (const head of merged) {
+    const numbers = refs.numbersOf(head)
+    if (reference !== null && numbers.includes(reference.number)) return reference.number
+    const [number, ...others] = numbers.length > 1 ? numbers.filter((each) => names(subject, each)) : numbers
+    if (number !== undefined && others.length === 0) return number
+  }
+  return null
+}
+
+/** Whether the subject has `#7` or `!7`, also with a path before it (`Merge acme/prompts#7: …`). */
+function names(subject: string, number: number): boolean {
+  return new RegExp(`[#!]${number}(?!\\d)`).test(subject)
 }

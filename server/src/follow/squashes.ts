@@ -1,5 +1,4 @@
-import { isMergedInto } from '../git/first-parents.ts'
-import { readCommits, streamMessages } from '../git/log.ts'
+import { isAncestor, readCommits, streamMessages } from '../git/log.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
 import type { ReferenceReader } from './merge-references.ts'
 import type { Mention, PullClaims } from './pull-claims.ts'
@@ -21,8 +20,6 @@ interface SquashSearch {
   tips: PullTips
   claims: PullClaims
   readReference: ReferenceReader
-  /** The heads that are commits of the default branch themselves, as far as these are read now. */
-  headsOnLine: ReadonlySet<string>
 }
 
 interface Squash {
@@ -36,7 +33,7 @@ interface Squash {
  * forge made or that has the author of the head is preferred, then the first.
  */
 export async function claimSquashes(search: SquashSearch, mentions: Mention[]): Promise<void> {
-  const { mirror, refs, tips, claims, headsOnLine } = search
+  const { mirror, refs, tips, claims } = search
   const open = mentions.filter(({ number }) => refs.headOf(number) !== null && claims.claimFor(number) === undefined)
   const landedTips = await readLandedTips(search, open)
   const found = new Map<number, Squash>()
@@ -46,9 +43,10 @@ export async function claimSquashes(search: SquashSearch, mentions: Mention[]): 
     const tip = outside ?? landedTips.get(refs.headOf(number) as string)
     const mention = tip === undefined ? undefined : bestOf(ofNumber, tip)
     if (tip === undefined || mention === undefined) continue
-    if (outside === undefined && mention.sha !== tip.sha && !headsOnLine.has(tip.sha)) {
-      // A merge brought the head to the default branch. If that was before, this commit only mentions the pull request.
-      if (++walks > maxWalks || (await isMergedInto(mirror, tip.sha, mention.sha))) continue
+    if (outside === undefined && mention.sha !== tip.sha) {
+      // If the default branch had the head before, by a merge or because the pull request leads from the default branch to a
+      // branch of releases, this commit only mentions it.
+      if (++walks > maxWalks || (await isAncestor(mirror, tip.sha, mention.sha))) continue
     }
     found.set(number, { mention, tip })
   }

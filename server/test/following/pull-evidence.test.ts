@@ -103,20 +103,25 @@ onEachEngine('Proof of pull requests from git alone', (engine) => {
     assert.deepEqual(summary, [`pr_merged ${shortSha(merge)} #7`])
   })
 
-  test('of two pull requests with the same head, the one that the message names counts, or else the newer one', async () => {
+  test('of two pull requests with the same head, the one that the subject names counts, and without a name neither', async () => {
     const merges: string[] = []
     const { summary } = await backfill((git) => {
       for (const [number, message] of [
         [7, 'Merge pull request #7 from bob/kinder'],
-        [17, 'Merged by hand'],
+        [17, 'Merge acme/prompts#17: Be kinder'],
+        [27, 'Merged by hand'],
       ] as const) {
         commitPull(git, number, [`text ${number}`])
         git.push(`pull-${number}:refs/pull/${number + 1}/head`)
         merges.push(git.merge(`pull-${number}`, message))
       }
     })
-    const [named = '', newest = ''] = merges
-    assert.deepEqual(summary, [`pr_merged ${shortSha(named)} #7`, `pr_merged ${shortSha(newest)} #18`])
+    const [byForge = '', withPath = '', unnamed = ''] = merges
+    assert.deepEqual(summary, [
+      `pr_merged ${shortSha(byForge)} #7`,
+      `pr_merged ${shortSha(withPath)} #17`,
+      `deployed ${shortSha(unnamed)}`,
+    ])
   })
 
   test('a squash from an imported history is a deployed entry, and the squash of the same number here is not', async () => {
@@ -174,6 +179,19 @@ onEachEngine('Proof of pull requests from git alone', (engine) => {
     await s.push()
     await s.advance(11)
     assert.deepEqual((await s.summary()).slice(2), [`deployed ${shortSha(later)}`])
+  })
+
+  test('a commit that mentions a pull request from the default branch to a release branch is a deployed entry', async () => {
+    const commits: string[] = []
+    const { summary } = await backfill((git) => {
+      commits.push(git.commit('Be kind', { [p]: 'kind\n' }))
+      git.push('main:refs/pull/7/head')
+      commits.push(git.commit('Prepare production (#7)', { [p]: 'kinder\n' }, { committer: web }))
+    })
+    assert.deepEqual(
+      summary,
+      commits.map((sha) => `deployed ${shortSha(sha)}`),
+    )
   })
 
   test('a cherry-picked or reverted squash does not land its pull request', async () => {
