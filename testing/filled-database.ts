@@ -56,7 +56,7 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
   const token = vault.encrypt('token', { hookId, kind: 'token' })
   const sshKey = vault.encrypt('ssh', { hookId, kind: 'ssh_key' })
   const { publicKey } = generateSshKey()
-  const { id } = scenario.repository
+  const { id, organisationId } = scenario.repository
   const updates = [
     `repositories set sealed_token = '${token}', last_error = 'odd', web_url = 'https://forge.example/x', incomplete = 1 where id = ${id}`,
     `repositories set sealed_ssh_key = '${sshKey}', ssh_public_key = '${publicKey}', ssh_host_key = '${publicKey}' where id = ${id}`,
@@ -68,8 +68,22 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
     `edits set old_path = 'o', side_author_name = 's', side_author_email = 'e', held_until = 7, orphaned_at = 8, mark = 9,
        pull = 10, actor = 'a' where repository_id = ${gone.repository.id}`,
     `history_entries set old_path = 'o', orphaned_at = 8, actor = 'a' where repository_id = ${gone.repository.id}`,
+    `organisations set sealed_voter_key = '${vault.encrypt('key', { hookId: null, kind: 'voter_key' })}' where id = ${organisationId}`,
+    `idempotency_keys set status = 200 where key = 'deleted'`,
+    `signals set version = '#1', subject = 's', voter = 'v', comment = 'two\nlines', received_at = created_at + 1, trace_id = 't'
+       where metadata is not null`,
   ]
   for (const update of updates) await queryRows(url, `update ${update}`)
+  await queryRows(
+    url,
+    `insert into version_hours select organisation_id, prompt_id, version, created_at - created_at % 3600000, 0, 1
+     from signals where version is not null`,
+  )
+  await queryRows(
+    url,
+    `insert into signal_subjects select organisation_id, prompt_id, subject, id, id, value, version, created_at, received_at
+     from signals where subject is not null`,
+  )
   await store.signals.removeBatch(Date.parse('2026-02-01T00:00:00Z'))
   await assertEveryColumnFilled(url)
   return { scenario, tenant, other }

@@ -1,11 +1,11 @@
-import type { SignalToRecord } from '../server/src/domain/signals/signal.ts'
+import type { NewSignal, SignalToRecord } from '../server/src/domain/signals/signal.ts'
 import type { Tenant } from './service.ts'
 
 /** A signal sent now on the Free plan, with the changes a test needs. */
 export function signalFor(
   { organisation, prompt, service }: Tenant,
-  changes: Partial<SignalToRecord> = {},
-): SignalToRecord {
+  changes: Partial<SignalToRecord & NewSignal> = {},
+): SignalToRecord & NewSignal {
   return {
     organisationId: organisation.id,
     promptId: prompt.id,

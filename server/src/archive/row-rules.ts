@@ -56,7 +56,7 @@ const hiddenStatus: Rule = (value, _context, field) => {
 
 /** The rules for columns that are not covered by `defaultRule`, by table. */
 const rules: Record<string, Record<string, Rule>> = {
-  organisations: { name, plan: oneOf(plans) },
+  organisations: { name, plan: oneOf(plans), sealed_voter_key: sealed },
   api_keys: {
     name,
     role: oneOf(roles),
@@ -129,7 +129,9 @@ const rules: Record<string, Record<string, Rule>> = {
     metadata: (value) => {
       if (!isJsonObject(validMetadata(String(value)))) throw invalidField('metadata', 'must be a JSON object')
     },
+    comment: anyText,
   },
+  signal_subjects: { value: oneOf(signalValues) },
 }
 
 /** What must hold between the columns of a row, by table. */

@@ -1,7 +1,13 @@
 import { type Config, parseSecretKeys } from '../config.ts'
 import type { ArchiveRow, ArchiveTable } from '../domain/archive/archive.ts'
 import { placeOf, type SealedSecret, tryDecrypt } from '../domain/repositories/secret-rotation.ts'
-import { createVault, type SealedColumn, sealedColumns, type Vault } from '../domain/repositories/vault.ts'
+import {
+  createVault,
+  type SealedColumn,
+  sealedColumns,
+  sealedOrganisationColumns,
+  type Vault,
+} from '../domain/repositories/vault.ts'
 import { findVault } from '../service/secret-key.ts'
 
 export interface SecretOptions {
@@ -12,21 +18,21 @@ export interface SecretOptions {
 }
 
 export interface ArchiveSecrets {
-  /** Counts the repositories whose secrets cannot be decrypted. */
+  /** Counts the rows whose secrets cannot be decrypted. */
   check(table: ArchiveTable, rows: ArchiveRow[]): void
   failIfUnreadable(): void
   /** Replaces secrets that only the old key decrypts by ones encrypted with the current key. */
   reencrypt(table: ArchiveTable, rows: ArchiveRow[]): ArchiveRow[]
 }
 
-/** The encrypted secrets of the repositories in an archive, which may come from a service with another secret key. */
+/** The encrypted secrets in an archive, which may come from a service with another secret key. */
 export async function openArchiveSecrets(
   config: Config,
   { oldKey, leaveUnreadable }: SecretOptions,
 ): Promise<ArchiveSecrets> {
   const current = findVault(config)
   const old = oldKey === null ? null : openOldVault(oldKey)
-  let unreadable = 0
+  const unreadable = { repositories: 0, organisations: 0 }
 
   /** Returns the secret encrypted with the current key, or null if neither key decrypts it. */
   function withCurrentKey(secret: RowSecret): string | null {
@@ -38,15 +44,20 @@ export async function openArchiveSecrets(
 
   return {
     check(table, rows) {
+      if (!isSealedTable(table.name)) return
       const isUnreadable = (row: ArchiveRow) => secretsIn(table, row).some((secret) => withCurrentKey(secret) === null)
-      unreadable += rows.filter(isUnreadable).length
+      unreadable[table.name] += rows.filter(isUnreadable).length
     },
     failIfUnreadable() {
-      if (unreadable === 0 || leaveUnreadable) return
-      const repositories = unreadable === 1 ? '1 repository' : `${unreadable} repositories`
+      const { repositories, organisations } = unreadable
+      if (repositories + organisations === 0 || leaveUnreadable) return
+      const owners = [
+        repositories === 0 ? [] : repositories === 1 ? '1 repository' : `${repositories} repositories`,
+        organisations === 0 ? [] : organisations === 1 ? '1 organisation' : `${organisations} organisations`,
+      ].flat()
       const isSqlite = config.databaseUrl.startsWith('sqlite:')
       throw new Error(
-        `The secrets of ${repositories} were encrypted with another secret key${current === null ? ', and none is set here' : ''}. ` +
+        `The secrets of ${owners.join(' and ')} were encrypted with another secret key${current === null ? ', and none is set here' : ''}. ` +
           (isSqlite
             ? `Copy the secret.key of the old service to ${config.dataDir}, or set PROMPTLEDGER_SECRET_KEY to the old key. `
             : 'Set PROMPTLEDGER_SECRET_KEY to the old key (with SQLite, the contents of secret.key). ') +
@@ -55,10 +66,11 @@ export async function openArchiveSecrets(
       )
     },
     reencrypt(table, rows) {
-      if (table.name !== 'repositories') return rows
+      if (!isSealedTable(table.name)) return rows
       return rows.map((row) => {
         const copy = row.slice()
-        for (const secret of secretsIn(table, row)) copy[secret.index] = withCurrentKey(secret) ?? secret.sealed
+        for (const secret of secretsIn(table, row))
+          copy[secret.index] = withCurrentKey(secret) ?? unreadableValue(secret)
         return copy
       })
     },
@@ -67,13 +79,26 @@ export async function openArchiveSecrets(
 
 type RowSecret = Pick<SealedSecret, 'hookId' | 'column' | 'sealed'> & { index: number }
 
+/** A repository shows that its secrets are unreadable and can be connected again. A voter key is created again where it is missing. */
+function unreadableValue({ column, sealed }: RowSecret): string | null {
+  return column in sealedOrganisationColumns ? null : sealed
+}
+
+const columnsOf = { repositories: sealedColumns, organisations: sealedOrganisationColumns }
+
+function isSealedTable(name: string): name is keyof typeof columnsOf {
+  return name in columnsOf
+}
+
 /** The secrets of a row, each with the index of its column. */
-function secretsIn({ columns }: ArchiveTable, row: ArchiveRow): RowSecret[] {
+function secretsIn({ name: table, columns }: ArchiveTable, row: ArchiveRow): RowSecret[] {
+  if (!isSealedTable(table)) return []
+  const sealedHere = columnsOf[table]
   const names = Object.keys(columns)
-  const hookId = row[names.indexOf('hook_id')] as string
+  const hookId = (row[names.indexOf('hook_id')] ?? null) as string | null
   return names.flatMap((name, index) => {
     const sealed = row[index]
-    return name in sealedColumns && typeof sealed === 'string'
+    return name in sealedHere && typeof sealed === 'string'
       ? [{ hookId, column: name as SealedColumn, sealed, index }]
       : []
   })

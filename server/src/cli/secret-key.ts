@@ -49,11 +49,16 @@ function describe({ reencrypted }: Reencryption, { secretKey, oldSecretKeys }: C
 }
 
 function describeUnreadable({ unreadable }: Reencryption): string {
-  const repositories = [...new Set(unreadable.map(({ repositoryId }) => repositoryId))]
-  const listed = repositories.slice(0, 10).join(', ') + (repositories.length > 10 ? ', …' : '')
+  const owners = [
+    ...new Set(
+      unreadable.map(({ repositoryId, organisationId }) =>
+        repositoryId === null ? `organisation ${organisationId}` : `repository ${repositoryId}`,
+      ),
+    ),
+  ]
+  const listed = owners.slice(0, 10).join(', ') + (owners.length > 10 ? ', …' : '')
   return (
-    `None of the keys decrypts ${formatCount(unreadable.length, 'stored secret')} of ` +
-    `${repositories.length === 1 ? 'repository' : 'repositories'} ${listed}. Add the key that encrypted them to ` +
-    'PROMPTLEDGER_OLD_SECRET_KEYS and run this again, or connect those repositories again'
+    `None of the keys decrypts ${formatCount(unreadable.length, 'stored secret')} of ${listed}. Add the key that encrypted ` +
+    'them to PROMPTLEDGER_OLD_SECRET_KEYS and run this again, or connect those repositories again'
   )
 }

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import type { Config } from '../config.ts'
 import { type SealedSecret, tryDecrypt } from '../domain/repositories/secret-rotation.ts'
-import { type SealedColumn, sealedColumns } from '../domain/repositories/vault.ts'
+import { type SealedColumn, sealedColumns, sealedOrganisationColumns } from '../domain/repositories/vault.ts'
 import { findVault, keyFile, usesKeyFile } from '../service/secret-key.ts'
 import type { DatabaseReader } from './database.ts'
 import { type Finding, fail, ok, plural, warn } from './finding.ts'
@@ -52,11 +52,19 @@ export async function checkSecretKey(config: Config, database: DatabaseReader | 
 type StoredSecret = Pick<SealedSecret, 'hookId' | 'column' | 'sealed'>
 
 async function encryptedSecrets(database: DatabaseReader): Promise<StoredSecret[]> {
-  const columns = Object.keys(sealedColumns) as SealedColumn[]
-  const rows = await database.rows(`select hook_id, ${columns.join(', ')} from repositories`)
-  return rows.flatMap((row) =>
-    columns
-      .filter((column) => row[column] !== null)
-      .map((column) => ({ hookId: row.hook_id as string, column, sealed: row[column] as string })),
-  )
+  const ofRepositories = Object.keys(sealedColumns) as SealedColumn[]
+  const ofOrganisations = Object.keys(sealedOrganisationColumns) as SealedColumn[]
+  const secretsIn = (rows: Record<string, unknown>[], columns: SealedColumn[]) =>
+    rows.flatMap((row) =>
+      columns
+        .filter((column) => row[column] !== null)
+        .map((column) => ({ hookId: row.hook_id as string | null, column, sealed: row[column] as string })),
+    )
+  return [
+    ...secretsIn(await database.rows(`select hook_id, ${ofRepositories.join(', ')} from repositories`), ofRepositories),
+    ...secretsIn(
+      await database.rows(`select null as hook_id, ${ofOrganisations.join(', ')} from organisations`),
+      ofOrganisations,
+    ),
+  ]
 }

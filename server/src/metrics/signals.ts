@@ -8,7 +8,14 @@ export interface SignalMetrics {
 }
 
 export function createSignalMetrics(): SignalMetrics {
-  const counts: Record<RecordOutcome['kind'], number> = { recorded: 0, repeated: 0, key_reused: 0, over_limit: 0 }
+  const counts: Record<RecordOutcome['kind'], number> = {
+    recorded: 0,
+    replaced: 0,
+    repeated: 0,
+    key_reused: 0,
+    unknown_subject: 0,
+    over_limit: 0,
+  }
   const sizes = createHistogram([1, 2, 4, 8, 16, 32, 64, 128, 256])
   const seconds = createHistogram([0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10])
   return {

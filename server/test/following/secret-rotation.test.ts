@@ -80,9 +80,10 @@ onEachEngine('Rotating the secret key', (engine) => {
   test('every secret is encrypted with the new key, and deliveries are accepted before, during and after', async () => {
     const { repositories, newKey, vault } = await startRotation()
     assert.equal((await storedSecrets()).length, 8)
-    const { list, replace } = service.store.secrets
+    const { list, listOfOrganisations, replace } = service.store.secrets
     const observed: SealedSecretStore = {
       list,
+      listOfOrganisations,
       async replace(...all) {
         await assertAccepted(repositories)
         return replace(...all)
@@ -125,10 +126,11 @@ onEachEngine('Rotating the secret key', (engine) => {
 
   test('an interrupted rotation leaves every secret readable, and continues when it is run again', async () => {
     const { repositories, vault } = await startRotation()
-    const { list, replace } = service.store.secrets
+    const { list, listOfOrganisations, replace } = service.store.secrets
     let left = 1
     const failing: SealedSecretStore = {
       list,
+      listOfOrganisations,
       async replace(...all) {
         if (left-- === 0) throw new Error('killed')
         return replace(...all)
@@ -143,10 +145,11 @@ onEachEngine('Rotating the secret key', (engine) => {
   test('a webhook secret that is replaced during the rotation is not overwritten', async () => {
     const { repositories, oldKey, vault } = await startRotation()
     const [repository] = repositories
-    const { list, replace } = service.store.secrets
+    const { list, listOfOrganisations, replace } = service.store.secrets
     let isReplaced = false
     const racing: SealedSecretStore = {
       list,
+      listOfOrganisations,
       async replace(...all) {
         if (!isReplaced) {
           isReplaced = true

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { createCipheriv, randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { createVault, type SecretPlace, sealedColumns, secretKeyId } from '../../src/domain/repositories/vault.ts'
+import {
+  createVault,
+  type SecretPlace,
+  sealedColumns,
+  sealedOrganisationColumns,
+  secretKeyId,
+} from '../../src/domain/repositories/vault.ts'
 import { archiveTables } from '../../src/store/sql/archive-tables.ts'
 
 const token = 'ghp_SECRETTOKEN0123456789'
@@ -89,6 +95,9 @@ describe('The vault', () => {
 
   test('every column with secrets is known, so a rotation cannot miss one', () => {
     const columns = archiveTables.flatMap((table) => Object.keys(table.columns))
-    assert.deepEqual(columns.filter((column) => column.startsWith('sealed_')).sort(), Object.keys(sealedColumns).sort())
+    assert.deepEqual(
+      columns.filter((column) => column.startsWith('sealed_')).sort(),
+      Object.keys({ ...sealedColumns, ...sealedOrganisationColumns }).sort(),
+    )
   })
 })

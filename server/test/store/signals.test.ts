@@ -23,7 +23,7 @@ onEachEngine('Recording signals', (engine) => {
     assert.ok(first?.kind === 'recorded')
     const { id, createdAt } = first
     for (const outcome of [...together.slice(1), later]) {
-      assert.deepEqual(outcome, { kind: 'repeated', id, createdAt })
+      assert.deepEqual(outcome, { kind: 'repeated', id, createdAt, original: 'recorded' })
     }
     assert.equal(await tenant.used(), 1)
   })

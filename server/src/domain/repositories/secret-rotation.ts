@@ -1,11 +1,11 @@
 import type { Instant } from '../time.ts'
-import { type SealedColumn, type SecretPlace, sealedColumns, type Vault } from './vault.ts'
+import { kindOf, type SealedColumn, type SecretPlace, type Vault } from './vault.ts'
 
-/** One encrypted value. */
+/** One encrypted value. Without a repository, it is a secret of the organisation. */
 export interface SealedSecret {
   organisationId: number
-  repositoryId: number
-  hookId: string
+  repositoryId: number | null
+  hookId: string | null
   column: SealedColumn
   sealed: string
 }
@@ -13,6 +13,8 @@ export interface SealedSecret {
 export interface SealedSecretStore {
   /** The secrets of up to `limit` repositories with an ID above `afterId`, in order of ID. */
   list(afterId: number, limit: number): Promise<SealedSecret[]>
+  /** The secrets of up to `limit` organisations with an ID above `afterId`, without those of their repositories, in order of ID. */
+  listOfOrganisations(afterId: number, limit: number): Promise<SealedSecret[]>
   /**
    * Replaces values of one organisation, except those that have changed since they were listed. Its audit log says how many.
    * Returns that number.
@@ -32,7 +34,7 @@ export interface Reencryption {
 }
 
 export function placeOf({ hookId, column }: Pick<SealedSecret, 'hookId' | 'column'>): SecretPlace {
-  return { hookId, kind: sealedColumns[column] }
+  return { hookId, kind: kindOf(column) }
 }
 
 const batchSize = 500
@@ -63,9 +65,16 @@ export async function* listSecrets(secrets: SealedSecretStore): AsyncGenerator<S
   for (let afterId = 0; ; ) {
     const batch = await secrets.list(afterId, batchSize)
     const last = batch.at(-1)
+    if (last === undefined) break
+    yield* batch
+    afterId = last.repositoryId as number
+  }
+  for (let afterId = 0; ; ) {
+    const batch = await secrets.listOfOrganisations(afterId, batchSize)
+    const last = batch.at(-1)
     if (last === undefined) return
     yield* batch
-    afterId = last.repositoryId
+    afterId = last.organisationId
   }
 }
 

@@ -13,16 +13,16 @@ export interface Vault {
 /**
  * Where a secret is stored. It is part of what is authenticated: a value copied to another repository, or to a column of
  * another kind, cannot be decrypted. The hook ID identifies the row, because it is known before the row is stored and does not
- * change when an organisation moves to another database.
+ * change when an organisation moves to another database. Null for a secret of the organisation itself, which has no such ID.
  */
 export interface SecretPlace {
-  hookId: string
+  hookId: string | null
   kind: SecretKind
 }
 
-export type SecretKind = 'token' | 'ssh_key' | 'webhook_secret'
+export type SecretKind = 'token' | 'ssh_key' | 'webhook_secret' | 'voter_key'
 
-/** The columns with secrets. Both webhook secrets are of one kind, because a rotation moves one value to the other column. */
+/** The columns of repositories with secrets. Both webhook secrets are of one kind, because a rotation moves one value to the other column. */
 export const sealedColumns = {
   sealed_token: 'token',
   sealed_ssh_key: 'ssh_key',
@@ -30,7 +30,16 @@ export const sealedColumns = {
   sealed_old_secret: 'webhook_secret',
 } as const satisfies Record<string, SecretKind>
 
-export type SealedColumn = keyof typeof sealedColumns
+/** The columns of organisations with secrets. */
+export const sealedOrganisationColumns = { sealed_voter_key: 'voter_key' } as const satisfies Record<string, SecretKind>
+
+const kinds = { ...sealedColumns, ...sealedOrganisationColumns }
+
+export type SealedColumn = keyof typeof kinds
+
+export function kindOf(column: SealedColumn): SecretKind {
+  return kinds[column]
+}
 
 const algorithm = 'aes-256-gcm'
 const ivLength = 12
@@ -79,7 +88,7 @@ export function secretKeyId(key: Buffer): string {
 }
 
 function authenticated({ hookId, kind }: SecretPlace): Buffer {
-  return Buffer.from(`repositories ${hookId} ${kind}`)
+  return Buffer.from(hookId === null ? `organisations ${kind}` : `repositories ${hookId} ${kind}`)
 }
 
 function decryptUnplaced(keys: Buffer[], sealed: string): string {

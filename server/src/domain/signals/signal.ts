@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Access } from '../access/api-key.ts'
 import type { Actor } from '../access/audit.ts'
 import { monthlySignalLimit } from '../access/plan.ts'
-import { invalidField } from '../errors.ts'
+import { DomainError, invalidField } from '../errors.ts'
 import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
 import { type Instant, nextMonthStart } from '../time.ts'
@@ -12,6 +12,7 @@ import { nestingDepth } from './json-text.ts'
 import { MonthlyLimitError } from './monthly-limit.ts'
 import type { RetentionStore } from './retention.ts'
 import type { Tally } from './tally.ts'
+import type { VersionText } from './version.ts'
 
 export const signalValues = ['positive', 'negative'] as const
 
@@ -19,8 +20,23 @@ export type SignalValue = (typeof signalValues)[number]
 
 export interface Signal {
   id: number
-  value: SignalValue
+  /** Null for a vote that was withdrawn. */
+  value: SignalValue | null
+  /** When the signal arrived. It counts towards the limit of that month. */
   createdAt: Instant
+}
+
+/** What a request may say about a signal beyond its value and metadata. Each is null if it was not sent. */
+export interface SignalDetails {
+  version: VersionText | null
+  /** What was voted on. A prompt has one vote per subject. */
+  subject: string | null
+  /** A hash of who voted. */
+  voter: string | null
+  comment: string | null
+  /** When the user voted: the time that the signal counts for in all statistics. Null for the time of arrival. */
+  occurredAt: Instant | null
+  traceId: string | null
 }
 
 export interface NewSignal {
@@ -30,9 +46,13 @@ export interface NewSignal {
   /** JSON text, stored exactly as sent. */
   metadata: string | null
   createdAt: Instant
+  /** Absent or null if nothing of it was sent. */
+  details?: SignalDetails | null | undefined
 }
 
-export interface SignalToRecord extends NewSignal {
+export interface SignalToRecord extends Omit<NewSignal, 'value'> {
+  /** Null withdraws the vote on the subject. */
+  value: SignalValue | null
   /** How many signals the organisation may record in the month of `createdAt`. */
   limit: number
   idempotency: { key: string; fingerprint: string } | null
@@ -41,19 +61,25 @@ export interface SignalToRecord extends NewSignal {
 export type RecordOutcome =
   /** `used` is the organisation's count for the month, including this signal. */
   | { kind: 'recorded'; id: number; createdAt: Instant; used: number }
+  /** Replaced or withdrew the vote on the subject, which is not counted again. `createdAt` is that of the first vote. */
+  | { kind: 'replaced'; id: number; createdAt: Instant }
   /** The idempotency key was used for the same request: returns the original result. */
-  | { kind: 'repeated'; id: number; createdAt: Instant }
+  | { kind: 'repeated'; id: number; createdAt: Instant; original: 'recorded' | 'replaced' }
   /** The idempotency key was used for a different request. */
   | { kind: 'key_reused' }
+  /** A withdrawal of a vote that does not exist. */
+  | { kind: 'unknown_subject' }
   | { kind: 'over_limit'; used: number }
 
 export interface SignalImport {
   imported: number
 }
 
-/** A signal with its metadata, exactly as sent. */
-export interface StoredSignal extends Signal {
+/** A signal with everything that was sent with it. */
+export interface StoredSignal extends Signal, SignalDetails {
+  value: SignalValue
   metadata: string | null
+  occurredAt: Instant
 }
 
 /** A null field matches every signal. `since` is inclusive, `until` exclusive. */
@@ -69,6 +95,15 @@ export interface PromptSpan extends Span {
 
 export interface IntervalTally extends Tally {
   start: Instant
+}
+
+export interface PromptVersion {
+  promptId: number
+  version: VersionText
+}
+
+export interface VersionTally extends Tally {
+  version: VersionText
 }
 
 export interface SignalStore extends ErasureStore, RetentionStore {
@@ -92,6 +127,15 @@ export interface SignalStore extends ErasureStore, RetentionStore {
    * span that starts in it.
    */
   tallies(organisationId: number, spans: PromptSpan[]): Promise<Tally[]>
+  /** Like `tallies`, but only the signals without a version. */
+  unversionedTallies(organisationId: number, spans: PromptSpan[]): Promise<Tally[]>
+  /** All signals with each of the versions, whenever they occurred. Compares versions as stored. */
+  versionTallies(organisationId: number, versions: PromptVersion[]): Promise<Tally[]>
+  /**
+   * The versions that signals of the prompt name, up to `maxVersions`, those with most signals first. Considers the newest
+   * `maxVersionHours` hourly sums, so that a prompt with endless versions cannot make this slow.
+   */
+  versionsOf(prompt: Prompt): Promise<VersionTally[]>
   /** For each prompt, the UTC days with signals, in order. `since` is the start of a day. All prompts share one organisation. */
   tallyByDay(prompts: Prompt[], since: Instant): Promise<IntervalTally[][]>
   /** How many signals the organisation recorded in the month of `at`. */
@@ -108,6 +152,10 @@ export interface SignalPage {
   signals: StoredSignal[]
   totalCount: number
 }
+
+/** How many versions `versionsOf` returns, and how many hourly sums it reads. */
+export const maxVersions = 5_000
+export const maxVersionHours = 50_000
 
 const maxMetadataBytes = 16 * 1024
 const maxMetadataDepth = 64
@@ -162,6 +210,7 @@ export async function recordSignal(
     value,
     metadata,
     createdAt: now,
+    details: null,
     limit,
     idempotency: key === undefined ? null : { key, fingerprint: fingerprint(prompt, body) },
   })
@@ -171,8 +220,11 @@ export async function recordSignal(
         signal: { id: outcome.id, value, createdAt: outcome.createdAt },
         allowance: { limit, used: outcome.used, resetsAt: nextMonthStart(now) },
       }
+    case 'replaced':
     case 'repeated':
       return { signal: { id: outcome.id, value, createdAt: outcome.createdAt }, allowance: null }
+    case 'unknown_subject':
+      throw new DomainError('not_found', 'There is no vote on this subject to withdraw.')
     case 'key_reused':
       throw invalidField('idempotencyKey', 'was already used with a different prompt or body. Use a new key')
     case 'over_limit':

@@ -98,7 +98,7 @@ function settle(round: PendingSignal[], { granted, known }: RecordResult): void 
   for (const { place, id, createdAt, fingerprint } of known ?? []) {
     const pending = round[place - 1] as PendingSignal
     const isRepeated = pending.signal.idempotency?.fingerprint === fingerprint
-    pending.outcome = isRepeated ? { kind: 'repeated', id, createdAt } : { kind: 'key_reused' }
+    pending.outcome = isRepeated ? { kind: 'repeated', id, createdAt, original: 'recorded' } : { kind: 'key_reused' }
   }
 }
 

@@ -1,6 +1,7 @@
 import type { AuditAction, AuditDetails } from '../../domain/access/audit.ts'
 import type { ArchiveRow, ArchiveTable, NumberedTable, Offsets } from '../../domain/archive/archive.ts'
 import type { Pull } from '../../domain/history/pull.ts'
+import { entryVersion, parseVersion } from '../../domain/signals/version.ts'
 
 /** Shifts every ID in the row by its table's offset, including those inside text and JSON. */
 export function renumberedRow({ name, columns }: ArchiveTable, row: ArchiveRow, offsets: Offsets): ArchiveRow {
@@ -10,6 +11,7 @@ export function renumberedRow({ name, columns }: ArchiveTable, row: ArchiveRow, 
   })
   if (name === 'audit') renumberSubject(Object.keys(columns), renumbered, offsets)
   if (name === 'pulls') renumberPrompts(Object.keys(columns).indexOf('document'), renumbered, offsets)
+  if ('version' in columns) renumberVersion(Object.keys(columns).indexOf('version'), renumbered, offsets)
   return renumbered
 }
 
@@ -71,4 +73,11 @@ function renumberPrompts(document: number, row: ArchiveRow, offsets: Offsets): v
     if (file.promptId !== null) file.promptId += offsets.prompts
   }
   row[document] = JSON.stringify(pull)
+}
+
+/** The version of a signal may be the ID of a history entry. */
+function renumberVersion(at: number, row: ArchiveRow, offsets: Offsets): void {
+  const text = row[at] as string | null
+  const version = text === null ? null : parseVersion(text)
+  if (version?.kind === 'entry') row[at] = entryVersion(version.id + offsets.history_entries)
 }

@@ -7,7 +7,13 @@ import type { ArchiveTable } from '../../domain/archive/archive.ts'
 export const archiveTables: ArchiveTable[] = [
   {
     name: 'organisations',
-    columns: { id: 'organisations', name: 'text', plan: 'text', created_at: 'integer' },
+    columns: {
+      id: 'organisations',
+      name: 'text',
+      plan: 'text',
+      created_at: 'integer',
+      sealed_voter_key: 'text',
+    },
   },
   {
     name: 'api_keys',
@@ -213,6 +219,32 @@ export const archiveTables: ArchiveTable[] = [
       fingerprint: 'text',
       signal_id: 'signals',
       created_at: 'integer',
+      status: 'integer',
+    },
+  },
+  {
+    name: 'version_hours',
+    columns: {
+      organisation_id: 'organisations',
+      prompt_id: 'prompts',
+      version: 'text',
+      hour: 'integer',
+      positive: 'integer',
+      negative: 'integer',
+    },
+  },
+  {
+    name: 'signal_subjects',
+    columns: {
+      organisation_id: 'organisations',
+      prompt_id: 'prompts',
+      subject: 'text',
+      signal_id: 'signals',
+      vote_id: 'signals',
+      value: 'text',
+      version: 'text',
+      created_at: 'integer',
+      received_at: 'integer',
     },
   },
   {
@@ -224,6 +256,12 @@ export const archiveTables: ArchiveTable[] = [
       value: 'text',
       metadata: 'text',
       created_at: 'integer',
+      version: 'text',
+      subject: 'text',
+      voter: 'text',
+      comment: 'text',
+      received_at: 'integer',
+      trace_id: 'text',
     },
   },
 ]

@@ -1,10 +1,11 @@
 import { operator } from '../../domain/access/audit.ts'
 import type { Replacement, SealedSecretStore } from '../../domain/repositories/secret-rotation.ts'
-import { type SealedColumn, sealedColumns } from '../../domain/repositories/vault.ts'
+import { type SealedColumn, sealedColumns, sealedOrganisationColumns } from '../../domain/repositories/vault.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, type Row, statement } from './database.ts'
 
 const columns = Object.keys(sealedColumns) as SealedColumn[]
+const organisationColumns = Object.keys(sealedOrganisationColumns) as SealedColumn[]
 
 export function sqlSealedSecrets(database: Database): SealedSecretStore {
   return {
@@ -20,6 +21,25 @@ export function sqlSealedSecrets(database: Database): SealedSecretStore {
             organisationId: row.organisation_id as number,
             repositoryId: row.id as number,
             hookId: row.hook_id as string,
+            column,
+            sealed: row[column] as string,
+          })),
+      )
+    },
+
+    async listOfOrganisations(afterId, limit) {
+      const isSet = organisationColumns.map((column) => `${column} is not null`).join(' or ')
+      const rows = await database.rows(
+        `select id, ${organisationColumns.join(', ')} from organisations where id > ? and (${isSet}) order by id limit ?`,
+        [afterId, limit],
+      )
+      return rows.flatMap((row) =>
+        organisationColumns
+          .filter((column) => row[column] !== null)
+          .map((column) => ({
+            organisationId: row.id as number,
+            repositoryId: null,
+            hookId: null,
             column,
             sealed: row[column] as string,
           })),
@@ -60,6 +80,13 @@ function update({
   secret: { organisationId, repositoryId, hookId, column, sealed },
   sealed: replacement,
 }: Replacement) {
+  if (repositoryId === null) {
+    return statement(`update organisations set ${column} = ? where id = ? and ${column} = ? returning id`, [
+      replacement,
+      organisationId,
+      sealed,
+    ])
+  }
   return statement(
     `update repositories set ${column} = ?
      where organisation_id = ? and id = ? and hook_id = ? and ${column} = ? returning id`,

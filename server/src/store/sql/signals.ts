@@ -1,6 +1,8 @@
 import { pageOffset } from '../../domain/page.ts'
 import type { Prompt } from '../../domain/prompt.ts'
+import type { ErasureStore } from '../../domain/signals/erasure.ts'
 import { intervalLength } from '../../domain/signals/interval.ts'
+import type { RetentionStore } from '../../domain/signals/retention.ts'
 import type { SignalFilter, SignalStore, SignalValue, StoredSignal } from '../../domain/signals/signal.ts'
 import { emptyTally, type Tally } from '../../domain/signals/tally.ts'
 import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
@@ -8,13 +10,13 @@ import type { Database, Row, Value } from './database.ts'
 import { sqlRetainedSince } from './retention.ts'
 import { sqlTallies } from './tallies.ts'
 
-type SignalReads = Pick<SignalStore, 'page' | 'stream' | 'tallyByInterval' | 'tallies' | 'tallyByDay' | 'usedInMonth'>
+type SignalReads = Omit<SignalStore, 'record' | 'import' | 'delete' | keyof ErasureStore | keyof RetentionStore>
 
 interface RetainedFilter extends SignalFilter {
   since: Instant
 }
 
-const columns = 'id, value, metadata, created_at'
+const columns = 'id, value, metadata, created_at, version, subject, voter, comment, received_at, trace_id'
 // A batch is in memory as a whole: at most 1.6 MB with the largest metadata.
 const batchSize = 100
 const beginning = 0
@@ -25,7 +27,8 @@ const farFuture = hourStart(8_640_000_000_000_000)
 /** Reads signals. Counting and skipping use the hourly sums, so only the signals of the page itself are read. */
 export function sqlSignals(database: Database): SignalReads {
   const retainedSince = sqlRetainedSince(database)
-  const { tallies, tallyByInterval, tallyByDay, startedHours } = sqlTallies(database)
+  const { tallyByInterval, startedHours, ...counts } = sqlTallies(database)
+  const { tallies } = counts
 
   /** Limits the filter to retained signals: before that, only sums exist. Null if nothing can match. */
   async function withinRetention(filter: SignalFilter): Promise<RetainedFilter | null> {
@@ -68,8 +71,7 @@ export function sqlSignals(database: Database): SignalReads {
   }
 
   return {
-    tallies,
-    tallyByDay,
+    ...counts,
     tallyByInterval: (prompt, span, interval) => tallyByInterval(prompt, span, interval),
 
     async page(prompt, requestedFilter, request) {
@@ -134,6 +136,12 @@ function toStoredSignal(row: Row): StoredSignal {
     id: row.id as number,
     value: row.value as SignalValue,
     metadata: row.metadata as string | null,
-    createdAt: row.created_at as number,
+    createdAt: (row.received_at ?? row.created_at) as number,
+    occurredAt: row.created_at as number,
+    version: row.version as string | null,
+    subject: row.subject as string | null,
+    voter: row.voter as string | null,
+    comment: row.comment as string | null,
+    traceId: row.trace_id as string | null,
   }
 }

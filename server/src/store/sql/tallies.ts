@@ -1,11 +1,19 @@
 import type { Prompt } from '../../domain/prompt.ts'
 import { type Interval, intervalLength, intervalOrigin, type Span } from '../../domain/signals/interval.ts'
-import type { IntervalTally, PromptSpan, SignalStore, SignalValue } from '../../domain/signals/signal.ts'
+import {
+  type IntervalTally,
+  maxVersionHours,
+  maxVersions,
+  type PromptSpan,
+  type SignalStore,
+  type SignalValue,
+} from '../../domain/signals/signal.ts'
 import { emptyTally, type Tally } from '../../domain/signals/tally.ts'
 import { hourStart, type Instant } from '../../domain/time.ts'
 import type { Database, Row, TypedColumn } from './database.ts'
 
-export interface SqlTallies extends Pick<SignalStore, 'tallies' | 'tallyByDay'> {
+export interface SqlTallies
+  extends Pick<SignalStore, 'tallies' | 'unversionedTallies' | 'versionTallies' | 'versionsOf' | 'tallyByDay'> {
   tallyByInterval(
     prompt: Prompt,
     span: Span,
@@ -30,45 +38,61 @@ const spanColumns: TypedColumn[] = [
   { name: 'last', type: 'bigint' },
 ]
 
+const versionColumns: TypedColumn[] = [
+  { name: 'place', type: 'bigint' },
+  { name: 'prompt', type: 'bigint' },
+  { name: 'version', type: 'text' },
+]
+
 /**
  * Counts signals by the hourly sums, and reads single signals only for hours that a span covers in part. Each span is summed by
  * its own subquery, so the engine looks it up by index, whatever its row estimates.
  */
 export function sqlTallies(database: Database): SqlTallies {
-  async function tallies(organisationId: number, spans: PromptSpan[]): Promise<Tally[]> {
+  async function tallies(organisationId: number, spans: PromptSpan[], unversionedOnly = false): Promise<Tally[]> {
     const records = spans.map(({ promptId, from, until }, place) => {
       return { place, prompt: promptId, first: hourStart(from), last: hourStart(until) }
     })
-    const sum = (value: SignalValue) =>
-      `(select coalesce(sum(${value}), 0) from signal_hours
-        where organisation_id = ? and prompt_id = records.prompt and hour >= records.first and hour < records.last) as ${value}`
-    const [whole, beforeStart, beforeEnd] = await Promise.all([
-      tallySpans(records, sum, organisationId),
+    const [whole, versioned, beforeStart, beforeEnd] = await Promise.all([
+      tallySpans(records, sum('signal_hours'), organisationId),
+      unversionedOnly ? tallySpans(records, sum('version_hours'), organisationId) : new Map<number, Tally>(),
       startedHours(
         organisationId,
         spans.map(({ promptId, from }) => ({ promptId, at: from })),
+        unversionedOnly,
       ),
       startedHours(
         organisationId,
         spans.map(({ promptId, until }) => ({ promptId, at: until })),
+        unversionedOnly,
       ),
     ])
     return spans.map((_, i) => {
-      const untilEnd = add(whole.get(i) ?? emptyTally, beforeEnd.get(i) ?? emptyTally)
+      const wholeHours = subtract(whole.get(i) ?? emptyTally, versioned.get(i) ?? emptyTally)
+      const untilEnd = add(wholeHours, beforeEnd.get(i) ?? emptyTally)
       return subtract(untilEnd, beforeStart.get(i) ?? emptyTally)
     })
+  }
+
+  /** Both sums of a table with hourly sums, over the hours of a span. */
+  function sum(table: 'signal_hours' | 'version_hours') {
+    return (value: SignalValue) =>
+      `(select coalesce(sum(${value}), 0) from ${table}
+        where organisation_id = ? and prompt_id = records.prompt and hour >= records.first and hour < records.last) as ${value}`
   }
 
   function startedHours(
     organisationId: number,
     instants: { promptId: number; at: Instant }[],
+    unversionedOnly = false,
   ): Promise<Map<number, Tally>> {
+    const condition = unversionedOnly ? 'and version is null' : ''
     const records = instants
       .map(({ promptId, at }, place) => ({ place, prompt: promptId, first: hourStart(at), last: at }))
       .filter(({ first, last }) => first !== last)
     const count = (value: SignalValue) =>
       `(select count(*) from signals where organisation_id = ? and prompt_id = records.prompt and value = '${value}'
-        and created_at >= records.first and created_at < records.last
+        and created_at >= records.first and created_at < records.last ${condition}
         and created_at >= (select kept_since from signal_retention)) as ${value}`
     return tallySpans(records, count, organisationId)
   }
@@ -87,8 +111,35 @@ export function sqlTallies(database: Database): SqlTallies {
   }
 
   return {
-    tallies,
-    startedHours,
+    tallies: (organisationId, spans) => tallies(organisationId, spans),
+    unversionedTallies: (organisationId, spans) => tallies(organisationId, spans, true),
+    startedHours: (organisationId, instants) => startedHours(organisationId, instants),
+
+    async versionTallies(organisationId, versions) {
+      if (versions.length === 0) return []
+      const records = versions.map(({ promptId, version }, place) => ({ place, prompt: promptId, version }))
+      const sumOf = (value: SignalValue) =>
+        `(select coalesce(sum(${value}), 0) from version_hours
+          where organisation_id = ? and prompt_id = records.prompt and version = records.version) as ${value}`
+      const rows = await database.rows(
+        `select place, ${sumOf('positive')}, ${sumOf('negative')} from ${database.jsonRecords(versionColumns)}`,
+        [organisationId, organisationId, JSON.stringify(records)],
+      )
+      const found = new Map(rows.map((row) => [row.place as number, toTally(row)]))
+      return versions.map((_, i) => found.get(i) ?? emptyTally)
+    },
+
+    async versionsOf({ organisationId, id }) {
+      const rows = await database.rows(
+        `select version, sum(positive) as positive, sum(negative) as negative
+         from (select version, positive, negative from version_hours where organisation_id = ? and prompt_id = ?
+           order by hour desc limit ${maxVersionHours}) as newest
+         group by version having sum(positive) + sum(negative) > 0
+         order by sum(positive) + sum(negative) desc, version limit ${maxVersions}`,
+        [organisationId, id],
+      )
+      return rows.map((row) => ({ version: row.version as string, ...toTally(row) }))
+    },
 
     async tallyByInterval({ organisationId, id }, { from, until }, interval, order = 'asc') {
       const rows = await database.rows(

@@ -1,4 +1,4 @@
-import type { RecordOutcome, SignalToRecord } from '../../domain/signals/signal.ts'
+import type { RecordOutcome, SignalToRecord, SignalValue } from '../../domain/signals/signal.ts'
 import { hourStart, monthStart } from '../../domain/time.ts'
 import type { SqliteDatabase } from './database.ts'
 import { monthlyLimit, reserveUsage, type Usage } from './monthly-limit.ts'
@@ -51,12 +51,17 @@ export function recordBatch(database: SqliteDatabase): (signals: SignalToRecord[
           const known = findKey.get(organisationId, idempotency.key)
           if (known !== undefined) {
             if (known.fingerprint !== idempotency.fingerprint) return { kind: 'key_reused' }
-            return { kind: 'repeated', id: known.signal_id as number, createdAt: known.created_at as number }
+            return {
+              kind: 'repeated',
+              id: known.signal_id as number,
+              createdAt: known.created_at as number,
+              original: 'recorded',
+            }
           }
         }
         const usage = usageOf(signal)
         if (!reserveUsage(usage, limit)) return { kind: 'over_limit', used: usage.used }
-        hourOf(signal)[value]++
+        hourOf(signal)[value as SignalValue]++
         const id = insertSignal.run(organisationId, promptId, value, metadata, createdAt).lastInsertRowid as number
         if (idempotency !== null) {
           insertKey.run(organisationId, idempotency.key, idempotency.fingerprint, id, createdAt)
