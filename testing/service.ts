@@ -100,8 +100,8 @@ export class TestService {
     return secret
   }
 
-  prompt(organisation: Organisation): Promise<Prompt> {
-    return this.store.prompts.create(newPrompt(organisation.id, 'prompts/a.md', this.now), operator)
+  prompt(organisation: Organisation, name = 'prompts/a.md'): Promise<Prompt> {
+    return this.store.prompts.create(newPrompt(organisation.id, name, this.now), operator)
   }
 
   /** Creates an organisation with a key and a prompt, and returns a client for them. */

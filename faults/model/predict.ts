@@ -86,7 +86,9 @@ export function predict(model: Model, request: Request, now: number): Prediction
       id,
       partId,
       get prompt() {
-        return visiblePrompts(organisation, key).find((prompt) => prompt.id === id) ?? notFound()
+        const visible = visiblePrompts(organisation, key)
+        const named = id === '%' ? id : decodeURIComponent(id)
+        return visible.find((prompt) => prompt.id === id) ?? visible.find(({ name }) => name === named) ?? notFound()
       },
     })
     return { ...prediction, headers: { ...prediction.headers, ...cacheControl } }

@@ -1,7 +1,25 @@
 import { audit } from './audit.ts'
 import { changesOf } from './history.ts'
-import { any, type Call, created, invalid, noContent, ok, type Prediction, page, parseObject } from './request.ts'
-import { iso, createPrompt as newPrompt, type Prompt, visiblePrompts } from './state.ts'
+import {
+  any,
+  type Call,
+  created,
+  invalid,
+  noContent,
+  ok,
+  type Prediction,
+  page,
+  parseObject,
+  reject,
+} from './request.ts'
+import {
+  existingPrompts,
+  iso,
+  createPrompt as newPrompt,
+  type Organisation,
+  type Prompt,
+  visiblePrompts,
+} from './state.ts'
 
 /** Verdicts and daily sums have tests of their own. */
 function promptBody(prompt: Prompt) {
@@ -26,8 +44,14 @@ function parseName(body: string | undefined): string {
   return typeof name === 'string' && name.trim() !== '' ? name : invalid()
 }
 
+function requireFreeName(organisation: Organisation, name: string, renamed?: Prompt): void {
+  if (existingPrompts(organisation).some((prompt) => prompt.name === name && prompt !== renamed))
+    reject(409, 'conflict')
+}
+
 export function createPrompt({ organisation, key, request, now }: Call): Prediction {
   const prompt = newPrompt('', parseName(request.body), now)
+  requireFreeName(organisation, prompt.name)
   return created<{ data: { id: string } }>({ data: { ...promptBody(prompt), id: any } }, ({ data }) => {
     prompt.id = data.id
     organisation.prompts.push(prompt)
@@ -37,7 +61,9 @@ export function createPrompt({ organisation, key, request, now }: Call): Predict
 
 export function renamePrompt({ organisation, key, prompt, request, now }: Call): Prediction {
   const from = prompt.name
-  prompt.name = parseName(request.body)
+  const name = parseName(request.body)
+  requireFreeName(organisation, name, prompt)
+  prompt.name = name
   audit({ organisation, key, action: 'prompt.renamed', subject: prompt, details: { from } }, now)
   return readPrompt({ prompt } as Call)
 }

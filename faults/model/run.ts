@@ -79,7 +79,9 @@ export function firstKey({ keys }: Organisation): string {
 }
 
 /** Mostly an existing prompt; sometimes a deleted one, another organisation's, or none. */
+/** As in a path: an ID, or sometimes a name. */
 export function somePromptId({ model }: Run, draw: Draw, organisation: Organisation): string {
+  if (draw.chance(0.05)) return encodeURIComponent(draw.one(organisation.prompts).name)
   if (draw.chance(0.02)) return draw.one(organisation.prompts).id
   if (draw.chance(0.02)) {
     return draw.one(['pmt_', 'pmt_000000000000000000000000', '%', draw.one(draw.one(model.organisations).prompts).id])

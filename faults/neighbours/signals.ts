@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { operator } from '../../server/src/domain/access/audit.ts'
 import { newPrompt } from '../../server/src/domain/prompt.ts'
 import { openStore } from '../../server/src/store/open.ts'
@@ -12,7 +13,7 @@ export async function createPromptWithSignals(
   const store = await openStore({ url, poolSize: 2, clock: Date.now, onLostConnection: () => {} })
   try {
     const createdAt = Date.now()
-    const prompt = await store.prompts.create(newPrompt(organisationId, 'target', createdAt), operator)
+    const prompt = await store.prompts.create(newPrompt(organisationId, `target ${randomUUID()}`, createdAt), operator)
     const signal = { organisationId, promptId: prompt.id, value: 'positive' as const, metadata, createdAt }
     await store.signals.import(batches(count, signal))
     return prompt.publicId

@@ -430,7 +430,7 @@ export type Plan = 'free' | 'team' | 'business'
 export interface Prompt {
   /** The public ID (prefix pmt_). */
   id: string
-  /** One line of up to 1,000 characters. */
+  /** One line of up to 1,000 characters. Unique in the organisation, except among prompts of earlier versions. */
   name: string
   /** Path of the prompt's file in its repository; null if it has none. */
   path: string | null
@@ -449,7 +449,7 @@ export interface Prompt {
 }
 
 export interface PromptName {
-  /** One line of up to 1,000 characters. */
+  /** One line of up to 1,000 characters. Unique in the organisation, except among prompts of earlier versions. */
   name: string
 }
 

@@ -15,7 +15,9 @@ import { day, existingPrompts, hour, iso } from '../state.ts'
 
 const maxPrompts = 12
 
-const names = ['prompt', 'Prompts/b.md', 'prompts/a.md', 'prompts/support/a.md', 'prompts/support/deep/a.md']
+const names = ['prompt', 'Prompts/b.md', 'prompts/', 'prompts/support/', 'prompts/support/deep/'].flatMap((name) =>
+  name.endsWith('/') ? ['a', 'b', 'c', 'd', 'e'].map((letter) => `${name}${letter}.md`) : [name],
+)
 
 export const createPrompt: Action = async (run, draw) => {
   const organisation = someOrganisation(run, draw)

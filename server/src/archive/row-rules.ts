@@ -86,6 +86,7 @@ const rules: Record<string, Record<string, Rule>> = {
     name,
     public_id: check((text) => lookupId(text) === text, 'must be pmt_ and 24 letters and digits'),
     path: anyText,
+    has_unique_name: flag,
   },
   history_entries: {
     action: oneOf(actions),

@@ -26,7 +26,7 @@ export function historyCommands(program: Command): void {
   history
     .command('record')
     .description('add an entry; does nothing if the same entry exists')
-    .argument('<pmt_id>', 'public ID of the prompt')
+    .argument('<prompt>', 'public ID, name or path of the prompt')
     .addOption(new Option('--action <action>', 'what happened').choices(actions).makeOptionMandatory())
     .requiredOption('--user-name <name>', 'author of the change')
     .requiredOption('--user-email <email>', 'email address of the author')
@@ -35,9 +35,9 @@ export function historyCommands(program: Command): void {
     .option('--pr-number <n>', 'number of the pull request, for pr_* actions', integerArgument)
     .option('--pr-url <url>', 'URL of the pull request, for pr_* actions')
     .option('--at <time>', 'when it happened, ISO 8601 (default: now)')
-    .action((publicId: string, options: RecordOptions, command: Command) =>
+    .action((reference: string, options: RecordOptions, command: Command) =>
       withStore(async (store) => {
-        const prompt = await promptOrFail(store, publicId)
+        const prompt = await promptOrFail(store, reference)
         const recorded = await store.history.record(prompt, entryFrom(options), Date.now(), operator)
         const text = `Recorded entry ${recorded.id} for prompt ${prompt.publicId}, ${prompt.name}.`
         print(command, toHistoryEntryBody(recorded), text)

@@ -19,10 +19,10 @@ export function importCommands(program: Command): void {
       'import history entries from standard input, one JSON object per line with the fields of the API, without id; ' +
         'skips entries that exist already',
     )
-    .argument('<pmt_id>', 'public ID of the prompt')
-    .action((publicId: string, _options: object, command: Command) =>
+    .argument('<prompt>', 'public ID, name or path of the prompt')
+    .action((reference: string, _options: object, command: Command) =>
       withStore(async (store) => {
-        const prompt = await promptOrFail(store, publicId)
+        const prompt = await promptOrFail(store, reference)
         const { parseEntryLine } = await import('./parse-line.ts')
         const { imported, alreadyThere } = await store.history.import(
           prompt,
@@ -30,7 +30,7 @@ export function importCommands(program: Command): void {
           Date.now(),
           operator,
         )
-        const text = `Imported ${formatCount(imported, 'entry', 'entries')} into prompt ${publicId}; ${formatNumber(alreadyThere)} existed already.`
+        const text = `Imported ${formatCount(imported, 'entry', 'entries')} into prompt ${prompt.publicId}; ${formatNumber(alreadyThere)} existed already.`
         print(command, { imported, already_there: alreadyThere }, text)
       }),
     )
@@ -42,16 +42,16 @@ export function importCommands(program: Command): void {
       'import signals from standard input, one JSON object per line with value, metadata (optional) and created_at; ' +
         'the monthly limit does not apply',
     )
-    .argument('<pmt_id>', 'public ID of the prompt')
-    .action((publicId: string, _options: object, command: Command) =>
+    .argument('<prompt>', 'public ID, name or path of the prompt')
+    .action((reference: string, _options: object, command: Command) =>
       withStore(async (store) => {
-        const prompt = await promptOrFail(store, publicId)
+        const prompt = await promptOrFail(store, reference)
         const { parseSignalLine } = await import('./parse-line.ts')
         const { imported } = await store.signals.import(
           readBatches((text) => parseSignalLine(text, prompt)),
           { prompt, at: Date.now(), by: operator },
         )
-        print(command, { imported }, `Imported ${formatCount(imported, 'signal')} into prompt ${publicId}.`)
+        print(command, { imported }, `Imported ${formatCount(imported, 'signal')} into prompt ${prompt.publicId}.`)
       }),
     )
 

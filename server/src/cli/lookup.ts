@@ -1,6 +1,7 @@
 import type { ApiKey } from '../domain/access/api-key.ts'
 import type { Organisation } from '../domain/access/organisation.ts'
 import { lookupId, type Prompt } from '../domain/prompt.ts'
+import { AmbiguousPromptError, lookupName } from '../domain/prompt-reference.ts'
 import type { Delivery } from '../domain/repositories/delivery.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
 import type { Store } from '../domain/store.ts'
@@ -14,9 +15,13 @@ export async function keyOrFail(store: Store, id: number): Promise<ApiKey> {
   return (await store.keys.find(id)) ?? fail(`There is no key ${id}. See 'promptledger key list'.`)
 }
 
-export async function promptOrFail(store: Store, publicId: string): Promise<Prompt> {
-  const prompt = await store.prompts.findInAnyOrganisation(lookupId(publicId))
-  return prompt ?? fail(`There is no prompt ${publicId}. See 'promptledger prompt list'.`)
+/** Takes a public ID, or a name or path that only one prompt has. */
+export async function promptOrFail(store: Store, reference: string): Promise<Prompt> {
+  const prompt = await store.prompts.findInAnyOrganisation(lookupId(reference))
+  if (prompt !== null) return prompt
+  const named = await store.prompts.namedInAnyOrganisation(lookupName(reference))
+  if (named.length > 1) throw new AmbiguousPromptError(named)
+  return named[0] ?? fail(`There is no prompt ${reference}. See 'promptledger prompt list'.`)
 }
 
 export async function repositoryOrFail(store: Store, id: number): Promise<Repository> {

@@ -40,10 +40,10 @@ export function promptCommands(program: Command): void {
   prompt
     .command('delete')
     .description('delete a prompt; the API returns "not found" for it from the next request')
-    .argument('<pmt_id>', 'public ID of the prompt')
-    .action((publicId: string, _options: object, command: Command) =>
+    .argument('<prompt>', 'public ID, name or path of the prompt')
+    .action((reference: string, _options: object, command: Command) =>
       withStore(async (store) => {
-        const deleted = await promptOrFail(store, publicId)
+        const deleted = await promptOrFail(store, reference)
         await store.prompts.delete(deleted, Date.now(), operator)
         print(command, toJson(deleted), `Deleted prompt ${deleted.publicId}, ${deleted.name}.`)
       }),

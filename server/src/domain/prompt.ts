@@ -1,7 +1,9 @@
 import type { Actor } from './access/audit.ts'
+import { DomainError } from './errors.ts'
 import { matchesGlob } from './glob.ts'
 import type { PageRequest } from './page.ts'
 import { randomBase62 } from './random.ts'
+import { repositoryPlace } from './repositories/repository-identity.ts'
 import { sanitisedLine, validName } from './text.ts'
 import type { Instant } from './time.ts'
 
@@ -18,6 +20,9 @@ export interface Prompt {
 }
 
 export type NewPrompt = Omit<Prompt, 'id' | 'repositoryId' | 'path'>
+
+/** Its name depends on which names are free, see `namesForPath`. */
+export type PromptFromPath = Omit<NewPrompt, 'name'> & { path: string }
 
 export interface PromptPage {
   prompts: Prompt[]
@@ -40,21 +45,26 @@ export interface PromptOrder {
 }
 
 export interface PromptStore {
+  /** Throws `nameTaken` if another prompt has the name. */
   create(prompt: NewPrompt, by: Actor): Promise<Prompt>
   /** Null if the prompt is deleted or belongs to another organisation. */
   find(organisationId: number, publicId: string): Promise<Prompt | null>
+  /** The prompts whose name or path is exactly this text, by ID. Of more than 1,000, the first ones. */
+  named(organisationId: number, text: string): Promise<Prompt[]>
   /** For the CLI, which is not limited to one organisation. */
   findInAnyOrganisation(publicId: string): Promise<Prompt | null>
+  namedInAnyOrganisation(text: string): Promise<Prompt[]>
   list(organisationId: number): Promise<Prompt[]>
   /** The prompts that match the filter, in the given order, then by name and ID. */
   page(organisationId: number, filter: PromptFilter, order: PromptOrder, request: PageRequest): Promise<PromptPage>
-  /** Null if the prompt has been deleted. */
+  /** Null if the prompt has been deleted. Throws `nameTaken` if another prompt has the name. */
   rename(prompt: Prompt, name: string, at: Instant, by: Actor): Promise<Prompt | null>
   /** Hides the prompt. Its history and signals stay stored. */
   delete(prompt: Prompt, at: Instant, by: Actor): Promise<void>
 }
 
 const maxNameLength = 1_000
+const maxPlaceLength = 200
 const shape = /^pmt_[0-9A-Za-z]{24}$/
 
 export function newPrompt(organisationId: number, name: string, now: Instant): NewPrompt {
@@ -67,14 +77,33 @@ export function newPrompt(organisationId: number, name: string, now: Instant): N
 }
 
 /** A prompt found in git. Its path is untrusted: it is kept, hidden characters included, which are shown as marks. */
-export function promptFromPath(organisationId: number, path: string, now: Instant): NewPrompt & { path: string } {
-  return {
-    publicId: generatePublicId(),
-    organisationId,
-    name: sanitisedLine(path, maxNameLength, 'unnamed'),
-    createdAt: now,
-    path,
+export function promptFromPath(organisationId: number, path: string, now: Instant): PromptFromPath {
+  return { publicId: generatePublicId(), organisationId, createdAt: now, path }
+}
+
+/**
+ * The names that a prompt found in git may get, best first: its path, or one that also says where it is if another prompt has
+ * that name already. The last one is always free.
+ */
+export function namesForPath(path: string | null, publicId: string, repositoryUrl: string): [string, string, string] {
+  const place = repositoryPlace(repositoryUrl).replace(/^file:\/\//, '')
+  const withSuffix = (suffix: string) => {
+    const base = sanitisedLine(path ?? 'moved', maxNameLength - suffix.length, 'unnamed')
+    return `${base}${suffix}`
   }
+  return [
+    withSuffix(''),
+    withSuffix(` (${sanitisedLine(place, maxPlaceLength, 'repository')})`),
+    withSuffix(` (${publicId})`),
+  ]
+}
+
+/** For a name that another prompt of the organisation has. */
+export function nameTaken(publicId: string): DomainError {
+  return new DomainError(
+    'conflict',
+    `Another prompt, ${publicId}, already has this name. Choose a different name, or rename or delete that prompt first.`,
+  )
 }
 
 function generatePublicId(): string {

@@ -26,7 +26,7 @@ export interface Queues {
 }
 
 export interface StoreStats {
-  caches: Record<'keys' | 'sessions' | 'prompts' | 'pages', { hits: number; misses: number }>
+  caches: Record<'keys' | 'sessions' | 'prompts' | 'named_prompts' | 'pages', { hits: number; misses: number }>
   /** The connection pool. Null for SQLite, which has a single connection. */
   connections: { total: number; idle: number; waiting: number } | null
 }

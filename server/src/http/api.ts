@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Access, Role } from '../domain/access/api-key.ts'
-import { lookupId, matchesPromptGlob, type Prompt } from '../domain/prompt.ts'
+import type { Prompt } from '../domain/prompt.ts'
+import { findPrompt } from '../domain/prompt-reference.ts'
 import type { Instant } from '../domain/time.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { authenticate, authenticateSession } from './auth.ts'
@@ -64,13 +65,8 @@ export function api(context: Context) {
       if (roles !== undefined && !roles.includes(access.role)) throw forbidden(access.role)
       const { prompt_id: promptId } = request.params as { prompt_id?: string }
       if (promptId !== undefined) {
-        const prompt = await store.prompts.find(access.organisationId, lookupId(promptId))
+        const prompt = await findPrompt(store.prompts, access, promptId)
         if (prompt === null) throw notFound()
-        if (!matchesPromptGlob(access.prompts, prompt)) {
-          // The cache knows a hidden prompt but not an unknown one: without this lookup, a response time would tell them apart.
-          await store.prompts.find(access.organisationId, lookupId(''))
-          throw notFound()
-        }
         request.prompt = prompt
       }
     }

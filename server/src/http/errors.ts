@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { DomainError, type ErrorCode, InvalidFieldError, invalid } from '../domain/errors.ts'
+import { AmbiguousPromptError } from '../domain/prompt-reference.ts'
 import { InboxFullError } from '../domain/repositories/delivery.ts'
 import { MonthlyLimitError } from '../domain/signals/monthly-limit.ts'
 import { type Clock, isoTime } from '../domain/time.ts'
@@ -51,11 +52,15 @@ export function internalError(): DomainError {
 }
 
 export function errorBody(error: DomainError): string {
-  const details =
-    error instanceof MonthlyLimitError
-      ? { limit: error.limit, used: error.used, resets_at: isoTime(error.resetsAt) }
-      : undefined
+  const details = detailsOf(error)
   return JSON.stringify({ error: { code: error.code, message: errorMessage(error), ...details } })
+}
+
+function detailsOf(error: DomainError): object | undefined {
+  if (error instanceof MonthlyLimitError) {
+    return { limit: error.limit, used: error.used, resets_at: isoTime(error.resetsAt) }
+  }
+  return error instanceof AmbiguousPromptError ? { prompt_ids: error.ids } : undefined
 }
 
 /** The message with the name that the API knows the invalid field by, such as `commit_sha`. */

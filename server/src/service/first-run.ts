@@ -12,6 +12,8 @@ export interface FirstRun {
 }
 
 const minuteMs = 60_000
+// No file in a git repository can have this path, because of the slash at the start.
+const sampleName = '/sample/welcome.md'
 
 /** Creates an organisation, an admin key and a sample prompt with history if the database is empty. Otherwise returns null. */
 export async function firstRun(store: Store, now: Instant): Promise<FirstRun | null> {
@@ -25,7 +27,7 @@ export async function firstRun(store: Store, now: Instant): Promise<FirstRun | n
     expiresAt: null,
   } as const
   const { secret } = await issueKey(store.keys, owner, operator)
-  const prompt = await store.prompts.create(newPrompt(organisation.id, 'prompts/welcome.md', now), operator)
+  const prompt = await store.prompts.create(newPrompt(organisation.id, sampleName, now), operator)
   for (const entry of sampleHistory(now)) await store.history.record(prompt, newHistoryEntry(entry), now, operator)
   return { secret, promptId: prompt.publicId }
 }

@@ -8,6 +8,8 @@ export interface Caches {
   access: Cache<Access>
   sessions: Cache<Access>
   prompts: Cache<Prompt>
+  /** By name or path. */
+  namedPrompts: Cache<Prompt[]>
   pages: Cache<HistoryPage>
   clear(): void
   stats(): StoreStats['caches']
@@ -65,15 +67,17 @@ export function createCaches(): Caches {
   const access = new Cache<Access>(10_000)
   const sessions = new Cache<Access>(10_000)
   const prompts = new Cache<Prompt>(10_000)
+  const namedPrompts = new Cache<Prompt[]>(10_000)
   const pages = new Cache<HistoryPage>(200)
   return {
     access,
     sessions,
     prompts,
+    namedPrompts,
     pages,
-    stats: () => ({ keys: access, sessions, prompts, pages }),
+    stats: () => ({ keys: access, sessions, prompts, named_prompts: namedPrompts, pages }),
     clear() {
-      for (const cache of [access, sessions, prompts, pages]) cache.clear()
+      for (const cache of [access, sessions, prompts, namedPrompts, pages]) cache.clear()
     },
   }
 }
@@ -94,6 +98,14 @@ export function withCache(store: Store, caches: Caches): Store {
       ...store.prompts,
       find: (organisationId, publicId) =>
         caches.prompts.get(`${organisationId} ${publicId}`, () => store.prompts.find(organisationId, publicId)),
+      named: async (organisationId, text) => {
+        const found = await caches.namedPrompts.get(`${organisationId} ${text}`, async () => {
+          const prompts = await store.prompts.named(organisationId, text)
+          // Unknown names are not cached, so that requests cannot fill the cache with text of their own.
+          return prompts.length === 0 ? null : prompts
+        })
+        return found ?? []
+      },
     },
     history: {
       ...store.history,

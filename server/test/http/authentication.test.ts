@@ -165,7 +165,7 @@ onEachEngine('Authentication', (engine) => {
     test('an unknown, malformed, deleted or foreign prompt ID gets the same 404', async () => {
       const tenant = await service.tenant()
       const other = await service.tenant()
-      const deleted = await service.prompt(tenant.organisation)
+      const deleted = await service.prompt(tenant.organisation, 'prompts/b.md')
       await service.store.prompts.delete(deleted, service.now, operator)
       const ids = [
         'pmt_000000000000000000000000',

@@ -29,7 +29,7 @@ onEachEngine('Idempotency keys', (engine) => {
   test('an idempotency key is rejected with another body or prompt', async () => {
     const tenant = await service.tenant()
     await tenant.signal({ value: 'positive', metadata: { a: 1 } }, headers('k'))
-    const other = await service.prompt(tenant.organisation)
+    const other = await service.prompt(tenant.organisation, 'prompts/b.md')
     const responses = [
       await tenant.signal({ value: 'negative', metadata: { a: 1 } }, headers('k')),
       await tenant.signal({ value: 'positive', metadata: { a: 2 } }, headers('k')),

@@ -34,7 +34,7 @@ onEachEngine('The monthly limit', (engine) => {
 
   test('the monthly limit covers all prompts of the organisation, including deleted ones', async () => {
     const tenant = await service.tenant()
-    const other = await service.prompt(tenant.organisation)
+    const other = await service.prompt(tenant.organisation, 'prompts/b.md')
     await tenant.fillMonth(999)
     const url = `/api/v1/prompts/${other.publicId}/signals`
     const request = { method: 'POST', url, headers: tenant.headers, payload: { value: 'positive' } } as const

@@ -16,8 +16,10 @@ import {
   schemaFinder,
   sendRequest,
 } from '../../../testing/operations.ts'
+import { queryRows } from '../../../testing/rows.ts'
 import { type TestService, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
+import { newPrompt } from '../../src/domain/prompt.ts'
 import { filePaths, pagePaths } from '../../src/http/console/routes.ts'
 import type { Document } from '../../src/http/docs/openapi-document.ts'
 
@@ -185,12 +187,18 @@ const conflicts: Record<
   (service: TestService, prepared: PreparedRequest, operation: DocumentedOperation) => Promise<unknown>
 > = {
   connectRepository: (service, prepared, operation) => sendRequest(service, operation, prepared),
+  createPrompt: takeName,
+  renamePrompt: takeName,
   syncRepository: disconnect,
   // Another process is syncing it.
   updateRepository: ({ store, now }, { parameters }) =>
     store.repositories.lease(Number(parameters.repository_id), 'another process', now, now + 10_000),
   redeliver: disconnect,
   rotateKey: ({ store, now }, { parameters }) => store.keys.revoke(Number(parameters.key_id), now, operator),
+}
+
+async function takeName({ store, now }: TestService, { tenant, body }: PreparedRequest): Promise<void> {
+  await store.prompts.create(newPrompt(tenant.organisation.id, (body as { name: string }).name, now), operator)
 }
 
 async function disconnect({ store, now }: TestService, { parameters }: PreparedRequest): Promise<void> {
@@ -203,10 +211,11 @@ async function provoke(
   service: TestService,
   operation: DocumentedOperation,
   prepared: PreparedRequest,
-  { status, isShared }: { status: number; isShared: boolean },
+  { status, isShared, example }: { status: number; isShared: boolean; example?: ErrorBody | undefined },
 ): Promise<PreparedRequest[]> {
   const { tenant, parameters, query, headers, sign } = prepared
   const { operationId, requestBody } = operation.operation
+  const isAmbiguous = example !== undefined && 'prompt_ids' in example.error
   switch (status) {
     case 401: {
       const { authorization, 'x-hub-signature-256': signature, ...others } = headers
@@ -236,6 +245,7 @@ async function provoke(
         const invalidUtf8 = Buffer.from([0xff])
         return [{ ...prepared, headers: sign(invalidUtf8), body: invalidUtf8 }]
       }
+      if (isAmbiguous) return [{ ...prepared, parameters: { ...parameters, prompt_id: await sharedName(prepared) } }]
       if (invalidInputs[operationId] !== undefined) return [{ ...prepared, ...invalidInputs[operationId] }]
       if (requestBody !== undefined) return [{ ...prepared, body: {} }]
       if (operation.method !== 'get')
@@ -252,9 +262,25 @@ async function provoke(
   }
 }
 
+/** A name that two prompts have. Only earlier versions could create them. */
+async function sharedName({ tenant }: PreparedRequest): Promise<string> {
+  for (const suffix of ['1', '2']) {
+    await queryRows(
+      tenant.service.url,
+      `insert into prompts (organisation_id, public_id, name, created_at)
+       values (${tenant.organisation.id}, 'pmt_${suffix.repeat(24)}', 'shared', 1)`,
+    )
+  }
+  return 'shared'
+}
+
 /** IDs differ from run to run. */
 function withoutIds(body: ErrorBody): unknown {
-  return JSON.parse(JSON.stringify(body).replaceAll(/(?<=[Kk]ey )\d+/g, '0'))
+  return JSON.parse(
+    JSON.stringify(body)
+      .replaceAll(/(?<=[Kk]ey )\d+/g, '0')
+      .replaceAll(/pmt_[0-9A-Za-z]{24}/g, 'pmt_'),
+  )
 }
 
 onEachEngine('Documented examples', (engine) => {

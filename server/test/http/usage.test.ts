@@ -86,7 +86,7 @@ onEachEngine('Usage', (engine) => {
     const [tenant, other] = [await service.tenant(), await service.tenant()]
     await tenant.signal({ value: 'negative' })
     await service.store.prompts.delete(tenant.prompt, service.now, operator)
-    const second = await service.prompt(tenant.organisation)
+    const second = await service.prompt(tenant.organisation, 'prompts/b.md')
     await service.store.signals.record(signalFor(tenant, { promptId: second.id }))
     assert.equal((await usage(tenant)).used, 2)
     assert.equal((await usage(other)).used, 0)

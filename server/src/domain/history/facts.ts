@@ -1,4 +1,4 @@
-import type { Prompt } from '../prompt.ts'
+import type { Prompt, PromptFromPath } from '../prompt.ts'
 import type { DeliveryOutcome } from '../repositories/delivery.ts'
 import type { Lease } from '../repositories/lease.ts'
 import type { Repository } from '../repositories/repository.ts'
@@ -61,7 +61,7 @@ export interface FactStore {
   /** Creates a prompt for each path that has none. Returns the prompt IDs of all given paths. */
   addPrompts(
     lease: Lease,
-    prompts: (Pick<Prompt, 'publicId' | 'name' | 'createdAt'> & { path: string })[],
+    prompts: Pick<PromptFromPath, 'publicId' | 'createdAt' | 'path'>[],
   ): Promise<Map<string, number>>
   prompts(repository: Repository): Promise<Prompt[]>
   /** The edits that match any part of the query. `pulls` matches edits that belong to, or name, one of the pull requests. */

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifySchema, RouteOptions } from 'fastify'
 import { version } from '../../version.ts'
+import { ambiguousPromptSchema } from '../prompts/id-schema.ts'
 import { introduction, securitySchemes, tags } from './descriptions.ts'
 import { type ErrorResponse, errorResponses } from './error-responses.ts'
 import type { Document, Media, Operation, Parameter, Reference, Response, Schema } from './openapi-document.ts'
@@ -83,6 +84,7 @@ function operationOf({ url, schema = {}, config }: RouteOptions, shared: Shared)
   const isApi = url.startsWith('/api/v1/')
   const security = schema.security?.map((scheme) => ({ [scheme]: [] })) ?? (isApi ? undefined : [])
   const parameters = parametersOf(schema)
+  const onPrompt = url.includes(':prompt_id') ? { 422: ambiguousPromptSchema } : {}
   return {
     operationId,
     summary,
@@ -94,7 +96,7 @@ function operationOf({ url, schema = {}, config }: RouteOptions, shared: Shared)
       requestBody: { required: !mayBeNull(body as Schema), content: { [json]: mediaOf(body as Schema, shared) } },
     }),
     responses: Object.fromEntries(
-      Object.entries(response as Record<string, ResponseSchema>).map(([status, declared]) => [
+      Object.entries({ ...onPrompt, ...(response as Record<string, ResponseSchema>) }).map(([status, declared]) => [
         status,
         responseOf(status, declared, shared),
       ]),

@@ -1,8 +1,13 @@
+import { AmbiguousPromptError } from '../../domain/prompt-reference.ts'
+import { errorBodySchema } from '../error-schema.ts'
+import { errorBody } from '../errors.ts'
+
 export const promptIdExample = 'pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA'
 
 export const promptId = {
   type: 'string',
-  description: "The prompt's public ID (prefix pmt_)",
+  description:
+    "The prompt's public ID (prefix pmt_), or its URL-encoded name or path if only one prompt has it. Names are compared exactly",
   examples: [promptIdExample],
 } as const
 
@@ -11,3 +16,11 @@ export const promptParamsSchema = {
   required: ['prompt_id'],
   properties: { prompt_id: promptId },
 } as const
+
+const namesakes = [promptIdExample, 'pmt_9Jc1Wd6Tq3XfBn8Zr2LkMvGs'].map((publicId) => ({ publicId }))
+
+/** The response of every operation on a prompt to a name that several prompts have. */
+export const ambiguousPromptSchema = {
+  ...errorBodySchema,
+  examples: [JSON.parse(errorBody(new AmbiguousPromptError(namesakes)))],
+}

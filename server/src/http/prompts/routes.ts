@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { readerRoles } from '../../domain/access/api-key.ts'
 import { overviewStart, overviewsOf } from '../../domain/impact/overview.ts'
-import { newPrompt, type Prompt, type PromptOrder, validPromptName } from '../../domain/prompt.ts'
+import { nameTaken, newPrompt, type Prompt, type PromptOrder, validPromptName } from '../../domain/prompt.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema, unexpectedBodySchema } from '../error-schema.ts'
@@ -9,7 +9,7 @@ import { notFound } from '../errors.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { enumParameter, lastValue, type Query } from '../parameters.ts'
 import { toPromptBody } from './body.ts'
-import { promptParamsSchema } from './id-schema.ts'
+import { promptIdExample, promptParamsSchema } from './id-schema.ts'
 import {
   onePromptSchema,
   type PromptBody,
@@ -24,7 +24,10 @@ const readers = { roles: readerRoles }
 const admins = { roles: ['admin'] } as const
 const errors = { 401: errorBodySchema, 403: errorBodySchema, 500: errorBodySchema }
 const errorsWithNotFound = { ...errors, 404: errorBodySchema }
-const invalidName = { 422: errorSchema('validation_error', 'name is required') }
+const invalidName = {
+  409: errorSchema('conflict', nameTaken(promptIdExample).message),
+  422: errorSchema('validation_error', 'name is required'),
+}
 const tags = ['Prompts']
 const invalidSort = `sort must be one of ${promptSortValues.join(', ')}`
 const params = promptParamsSchema

@@ -24,7 +24,11 @@ export const promptQuerySchema = {
   },
 } as const
 
-const name = { type: 'string', description: 'One line of up to 1,000 characters' } as const
+const name = {
+  type: 'string',
+  description:
+    'One line of up to 1,000 characters. Unique in the organisation, except among prompts of earlier versions',
+} as const
 
 export const promptNameSchema = {
   type: 'object',

@@ -116,6 +116,7 @@ export async function openPostgres(
   return {
     rowAddress: 'ctid',
     byteOrder: 'collate "C"',
+    textKey: (text) => `hashtextextended(${text}, 0)`,
     jsonRecords,
     records: (columns, rows) => ({
       from: jsonRecords(columns),

@@ -79,6 +79,7 @@ export const archiveTables: ArchiveTable[] = [
       deleted_at: 'integer',
       repository_id: 'repositories',
       path: 'text',
+      has_unique_name: 'integer',
     },
   },
   {

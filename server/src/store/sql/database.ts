@@ -22,6 +22,11 @@ export interface Database {
   rowAddress: 'rowid' | 'ctid'
   /** The collation that sorts text by its bytes, regardless of the database's locale. */
   byteOrder: 'collate binary' | 'collate "C"'
+  /**
+   * What to compare, in addition to the text itself, to find a name or path of any length by index. PostgreSQL does not index
+   * long text, so its indexes hold a hash.
+   */
+  textKey(text: string): string
   /** A `from` item that turns the next parameter, a JSON array of objects, into rows called `records`. */
   jsonRecords(columns: TypedColumn[]): string
   /**

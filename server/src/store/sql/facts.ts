@@ -5,6 +5,7 @@ import { finishDeliveries } from './deliveries.ts'
 import { applyEntryChanges, sqlDerivedEntries } from './derived-entries.ts'
 import { sqlEdits, upsertEdits } from './edits.ts'
 import { sqlHiddenCharacters } from './hidden-characters.ts'
+import { lockOrganisation } from './organisations.ts'
 import { sqlPulls, upsertPull } from './pulls.ts'
 import { insertPushes, sqlPushes } from './pushes.ts'
 import { requireLease } from './repositories.ts'
@@ -24,9 +25,12 @@ export function sqlFacts(database: Database): FactStore {
     async apply(lease, findings) {
       const { repository } = lease
       const statements = [
+        ...(findings.paths === undefined || findings.paths.length === 0
+          ? []
+          : [lockOrganisation(repository.organisationId)]),
         requireLease(lease),
         ...updateRepository(repository, findings),
-        ...movePrompts(repository, findings),
+        ...movePrompts(database, repository, findings),
         ...upsertEdits(database, repository, findings.edits ?? []),
         ...(findings.pulls ?? []).map((pull) => upsertPull(repository, pull)),
         ...insertPushes(repository, findings.pushes ?? []),

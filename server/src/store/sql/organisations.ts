@@ -1,7 +1,7 @@
 import type { NewOrganisation, Organisation, OrganisationStore } from '../../domain/access/organisation.ts'
 import type { Plan } from '../../domain/access/plan.ts'
 import { auditEntry } from './audit-chain.ts'
-import { type Database, firstOrNull, type Row, requireRow, statement } from './database.ts'
+import { type Database, firstOrNull, type Row, requireRow, type Statement, statement } from './database.ts'
 
 const columns = 'id, name, plan, created_at'
 
@@ -74,4 +74,9 @@ export function toOrganisation(row: Row): Organisation {
     plan: row.plan as Plan,
     createdAt: row.created_at as number,
   }
+}
+
+/** Makes other transactions that lock the organisation wait. Comes first in a transaction, so that none waits for another. */
+export function lockOrganisation(organisationId: number): Statement {
+  return statement('update organisations set name = name where id = ?', [organisationId])
 }

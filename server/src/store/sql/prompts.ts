@@ -4,8 +4,12 @@ import type { Instant } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, statement } from './database.ts'
 import { wentLive } from './history-rows.ts'
+import { lockOrganisation } from './organisations.ts'
+import { isText, requireFreeName } from './prompt-names.ts'
 
 export const promptColumns = 'id, public_id, organisation_id, name, created_at, repository_id, path'
+
+const maxNamesakes = 1_000
 
 export function sqlPrompts(database: Database): PromptStore {
   const byName = `name ${database.byteOrder}`
@@ -20,9 +24,12 @@ export function sqlPrompts(database: Database): PromptStore {
   return {
     async create({ organisationId, publicId, name, createdAt }, by) {
       const subject = { id: publicId, name }
-      const [rows] = await database.writeAndInvalidate([
+      const [, , rows] = await database.writeAndInvalidate([
+        lockOrganisation(organisationId),
+        requireFreeName(database, organisationId, name),
         statement(
-          `insert into prompts (organisation_id, public_id, name, created_at) values (?, ?, ?, ?) returning ${promptColumns}`,
+          `insert into prompts (organisation_id, public_id, name, created_at, has_unique_name) values (?, ?, ?, ?, 1)
+           returning ${promptColumns}`,
           [organisationId, publicId, name, createdAt],
         ),
         auditEntry({ organisationId, by, at: createdAt, action: 'prompt.created', subject }),
@@ -33,6 +40,20 @@ export function sqlPrompts(database: Database): PromptStore {
     async find(organisationId, publicId) {
       const sql = `select ${promptColumns} from prompts where organisation_id = ? and public_id = ? and deleted_at is null`
       return firstOrNull(await database.rows(sql, [organisationId, publicId]), toPrompt)
+    },
+
+    async named(organisationId, text) {
+      const having = (column: string) => `select ${promptColumns} from ${existing} and ${isText(database, column)}`
+      // A union, because a database may not combine the two indexes for an `or`.
+      const sql = `${having('name')} union ${having('path')} order by id limit ${maxNamesakes}`
+      const parameters = [organisationId, text, text]
+      return (await database.rows(sql, [...parameters, ...parameters])).map(toPrompt)
+    },
+
+    async namedInAnyOrganisation(text) {
+      const sql = `select ${promptColumns} from prompts
+        where deleted_at is null and (name = ? or path = ?) order by id limit ${maxNamesakes}`
+      return (await database.rows(sql, [text, text])).map(toPrompt)
     },
 
     async findInAnyOrganisation(publicId) {
@@ -63,11 +84,14 @@ export function sqlPrompts(database: Database): PromptStore {
     async rename({ organisationId, id, publicId, name: from }, name, at, by) {
       const subject = { id: publicId, name }
       const renamed = auditEntry({ organisationId, by, at, action: 'prompt.renamed', subject, details: { from } })
-      const [rows = []] = await database.writeAndInvalidate([
+      const [, , rows = []] = await database.writeAndInvalidate([
+        lockOrganisation(organisationId),
+        requireFreeName(database, organisationId, name, id),
         {
           ...statement(
-            `update prompts set name = ? where organisation_id = ? and id = ? and deleted_at is null returning ${promptColumns}`,
-            [name, organisationId, id],
+            `update prompts set name = ?, has_unique_name = case when name = ? then has_unique_name else 1 end
+             where organisation_id = ? and id = ? and deleted_at is null returning ${promptColumns}`,
+            [name, name, organisationId, id],
           ),
           andThen: (rows) => rows.map(() => renamed),
         },

@@ -6,6 +6,7 @@ import { tooManyRepositories } from '../../domain/repositories/repository-servic
 import { isoTime } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, type Statement, statement } from './database.ts'
+import { lockOrganisation } from './organisations.ts'
 import { repositoryColumns, toRepository } from './repository-rows.ts'
 
 /** The audited changes of repositories. */
@@ -86,6 +87,7 @@ export function sqlRepositoryChanges(
       const updated = auditEntry({ organisationId, by, at, action: 'repository.updated', subject, details })
       let stored: Row[] = []
       await database.writeAndInvalidate([
+        // Concurrent changes must not lead to the same repository twice.
         lockOrganisation(organisationId),
         {
           ...sameRepositories(organisationId, path),
@@ -159,11 +161,6 @@ export function sqlRepositoryChanges(
   }
 }
 
-/** Concurrent connects must not exceed the limit together, or connect the same repository twice. */
-function lockOrganisation(organisationId: number): Statement {
-  return statement('update organisations set name = name where id = ?', [organisationId])
-}
-
 /** The repositories with the same path. Whether the URL is the same, too, is not for SQL to tell. */
 function sameRepositories(organisationId: number, path: string): Statement {
   return statement(
@@ -186,6 +183,7 @@ function changedMeanwhile(): DomainError {
 
 function requireRoom(organisationId: number, maxRepositories: number): Statement[] {
   return [
+    // Concurrent connects must not exceed the limit together, or connect the same repository twice.
     lockOrganisation(organisationId),
     {
       ...statement(

@@ -1,6 +1,9 @@
 import type { FactStore, Findings, RepositorySize } from '../../domain/history/facts.ts'
+import { namesForPath, type Prompt } from '../../domain/prompt.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
-import { type Database, type Row, type Statement, statement, type TypedColumn } from './database.ts'
+import { type Database, type Row, type Statement, statement, type TypedColumn, type Value } from './database.ts'
+import { lockOrganisation } from './organisations.ts'
+import { assignNames } from './prompt-names.ts'
 import { promptColumns, toPrompt } from './prompts.ts'
 import { requireLease } from './repositories.ts'
 
@@ -23,26 +26,31 @@ export function sqlRepositoryPrompts(database: Database): PromptFacts {
     },
 
     async addPrompts(lease, prompts) {
-      const { organisationId, id } = lease.repository
-      const records = prompts.map(({ publicId, name, path, createdAt }) => ({
-        public_id: publicId,
-        name,
-        path,
-        created_at: createdAt,
-      }))
-      const { from, parameters } = database.records(newPromptColumns, records)
-      const insert = `insert into prompts (organisation_id, repository_id, public_id, name, path, created_at)
-        select cast(? as bigint), cast(? as bigint), public_id, name, path, created_at from ${from} where true
-        on conflict (organisation_id, repository_id, path) where path is not null do nothing`
-      const results = await database.writeAndInvalidate([
+      const { organisationId, id, url } = lease.repository
+      const insertAll = (names: string[]) => {
+        const records = prompts.map(({ publicId, path, createdAt }, i) => ({
+          public_id: publicId,
+          name: names[i] as string,
+          path,
+          created_at: createdAt,
+        }))
+        const { from, parameters } = database.records(newPromptColumns, records)
+        const insert = `insert into prompts (organisation_id, repository_id, public_id, name, path, created_at, has_unique_name)
+          select cast(? as bigint), cast(? as bigint), public_id, name, path, created_at, 1 from ${from} where true
+          on conflict (organisation_id, repository_id, path) where path is not null do nothing`
+        return parameters.map((values) => statement(insert, [organisationId, id, ...values]))
+      }
+      const names = prompts.map(({ path, publicId }) => namesForPath(path, publicId, url))
+      const [, , , rows = []] = await database.writeAndInvalidate([
+        lockOrganisation(organisationId),
         requireLease(lease),
-        ...parameters.map((values) => statement(insert, [organisationId, id, ...values])),
+        assignNames(database, organisationId, names, insertAll),
         statement(
           `select id, path from prompts where organisation_id = ? and repository_id = ? and path in ${textElements}`,
           [organisationId, id, JSON.stringify(prompts.map(({ path }) => path))],
         ),
       ])
-      return idsByPath(results[parameters.length + 1] ?? [])
+      return idsByPath(rows)
     },
 
     async prompts({ organisationId, id }) {
@@ -74,23 +82,47 @@ export function sqlRepositoryPrompts(database: Database): PromptFacts {
   }
 }
 
-/** Works in two steps, because prompts may have swapped paths. A prompt that is named after its path is renamed with it. */
-export function movePrompts({ organisationId }: Repository, { paths = [] }: Findings): Statement[] {
+/**
+ * Works in two steps, because prompts may have swapped paths. A prompt that is named after its path is renamed with it. Comes
+ * after `lockOrganisation`.
+ */
+export function movePrompts(
+  database: Database,
+  { organisationId, url }: Repository,
+  { paths = [] }: Findings,
+): Statement[] {
+  if (paths.length === 0) return []
+  const update = (columns: string, promptId: number, values: Value[] = []) =>
+    statement(`update prompts set ${columns} where organisation_id = ? and id = ?`, [
+      ...values,
+      organisationId,
+      promptId,
+    ])
+  const promptIds = JSON.stringify(paths.map(({ promptId }) => promptId))
   return [
-    ...paths.map(({ promptId }) =>
-      statement(
-        `update prompts set name = case when name = path then '' else name end, path = null
-         where organisation_id = ? and id = ?`,
-        [organisationId, promptId],
+    {
+      ...statement(
+        `select ${promptColumns} from prompts where organisation_id = ? and ${database.inJsonArray('id', 'bigint')}`,
+        [organisationId, promptIds],
       ),
-    ),
-    ...paths.map(({ promptId, path }) =>
-      statement(
-        `update prompts set path = ?, name = case when name = '' then coalesce(?, 'moved') else name end
-         where organisation_id = ? and id = ?`,
-        [path, path, organisationId, promptId],
-      ),
-    ),
+      andThen(rows) {
+        const prompts = new Map(rows.map(toPrompt).map((prompt) => [prompt.id, prompt]))
+        const renamed = paths.flatMap(({ promptId, path }) => {
+          const { name, path: oldPath, publicId } = prompts.get(promptId) as Prompt
+          const isNamedAfterPath = namesForPath(oldPath, publicId, url).includes(name)
+          return isNamedAfterPath ? [{ promptId, names: namesForPath(path, publicId, url) }] : []
+        })
+        const wanted = renamed.map(({ names }) => names)
+        return [
+          ...paths.map(({ promptId }) => update('path = null', promptId)),
+          ...renamed.map(({ promptId }) => update(`name = '', has_unique_name = null`, promptId)),
+          assignNames(database, organisationId, wanted, (names) =>
+            renamed.map(({ promptId }, i) => update('name = ?, has_unique_name = 1', promptId, [names[i] as string])),
+          ),
+          ...paths.map(({ promptId, path }) => update('path = ?', promptId, [path])),
+        ]
+      },
+    },
   ]
 }
 

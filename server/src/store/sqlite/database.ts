@@ -107,6 +107,7 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
   return {
     rowAddress: 'rowid',
     byteOrder: 'collate binary',
+    textKey: (text) => text,
     jsonRecords: (columns) =>
       `(select ${columns.map(({ name }) => `value ->> '${name}' as ${name}`).join(', ')} from json_each(?)) as records`,
     records: (columns, rows) => ({
