@@ -83,7 +83,7 @@ const schemas: Record<string, Schema> = components.schemas
 /** The text of the generated file. */
 export function generateTypes(): string {
   // Error bodies become the classes of errors.ts.
-  const { Error: _, RateLimited, Session, ...titled } = schemas
+  const { Error: _, RateLimited, AmbiguousPrompt, Session, ...titled } = schemas
   const derived = Object.entries(untitled).map(([name, place]): [string, Schema] => {
     const schema = resolve(find(place))
     // The description of a property is about that property, not about every use of its type.

@@ -1,6 +1,6 @@
 import { type ErrorCode, errorCodes } from '../domain/errors.ts'
 
-const message = { type: 'string', description: 'Human-readable description' } as const
+export const message = { type: 'string', description: 'Human-readable description' } as const
 
 export const errorBodySchema = {
   title: 'Error',

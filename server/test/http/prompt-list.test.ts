@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
+import { queryRows } from '../../../testing/rows.ts'
 import { connectedScenario } from '../../../testing/scenario.ts'
 import { deployedEntry, useService } from '../../../testing/service.ts'
 import { inBatches, signalFor } from '../../../testing/signals.ts'
@@ -21,7 +22,10 @@ onEachEngine('The list of prompts', (engine) => {
   test('prompts are sorted by name, then ID, in the same order on every engine', async () => {
     const names = ['b', 'B', 'a', 'ä', 'a b', 'a-b', 'Z', '_', '10', '9', '😀', '\uffee']
     const tenant = await tenantWith(...names)
-    const [first, second] = [await create(tenant, 'same'), await create(tenant, 'same')]
+    const [first, second] = [await create(tenant, 'same'), await create(tenant, 'other')]
+    // As two prompts of an earlier version could be named.
+    const shareName = `update prompts set name = 'same', has_unique_name = null where public_id = '${second.id}'`
+    await queryRows(service.url, shareName)
     const expected = [...names, 'same', 'same'].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
     const prompts = await list(tenant)
     assert.deepEqual(namesOf(prompts), expected)

@@ -1,5 +1,5 @@
 import { AmbiguousPromptError } from '../../domain/prompt-reference.ts'
-import { errorBodySchema } from '../error-schema.ts'
+import { message } from '../error-schema.ts'
 import { errorBody } from '../errors.ts'
 
 export const promptIdExample = 'pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA'
@@ -21,6 +21,23 @@ const namesakes = [promptIdExample, 'pmt_9Jc1Wd6Tq3XfBn8Zr2LkMvGs'].map((publicI
 
 /** The response of every operation on a prompt to a name that several prompts have. */
 export const ambiguousPromptSchema = {
-  ...errorBodySchema,
+  title: 'AmbiguousPrompt',
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'prompt_ids'],
+      properties: {
+        code: { const: 'validation_error' },
+        message,
+        prompt_ids: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'The IDs of the prompts with this name or path, at most 20',
+        },
+      },
+    },
+  },
   examples: [JSON.parse(errorBody(new AmbiguousPromptError(namesakes)))],
 }
