@@ -68,11 +68,13 @@ function pythonFor({ method, path, operation }: Call): string {
   return `"""${operation.summary}. Needs Python 3.9 or newer and no packages."""
 import json
 import os
+import urllib.parse
 import urllib.request
 ${isIdempotent ? 'import uuid\n' : ''}
 url = os.environ["PROMPTLEDGER_URL"]
 key = os.environ["PROMPTLEDGER_KEY"]
-prompt_id = os.environ["PROMPTLEDGER_PROMPT"]
+# The ID, name or path of the prompt, such as prompts/support.md.
+prompt_id = urllib.parse.quote(os.environ["PROMPTLEDGER_PROMPT"], safe="")
 
 request = urllib.request.Request(
     f"{url}${path}",
@@ -94,6 +96,7 @@ function goFor({ method, path, operation }: Call): string {
     'fmt',
     'io',
     'net/http',
+    'net/url',
     'os',
     ...(body === null ? [] : ['strings']),
   ]
@@ -106,8 +109,10 @@ ${imports.map((name) => `\t"${name}"`).join('\n')}
 )
 
 func main() {
-\turl := os.Getenv("PROMPTLEDGER_URL") + "${before}" + os.Getenv("PROMPTLEDGER_PROMPT") + "${after}"
-\trequest, err := http.NewRequest("${method}", url, ${body === null ? 'nil' : `strings.NewReader(\`${JSON.stringify(body)}\`)`})
+\t// The ID, name or path of the prompt, such as prompts/support.md.
+\tprompt := url.PathEscape(os.Getenv("PROMPTLEDGER_PROMPT"))
+\taddress := os.Getenv("PROMPTLEDGER_URL") + "${before}" + prompt + "${after}"
+\trequest, err := http.NewRequest("${method}", address, ${body === null ? 'nil' : `strings.NewReader(\`${JSON.stringify(body)}\`)`})
 \tif err != nil {
 \t\tpanic(err)
 \t}

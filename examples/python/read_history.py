@@ -1,11 +1,13 @@
 """Get prompt history. Needs Python 3.9 or newer and no packages."""
 import json
 import os
+import urllib.parse
 import urllib.request
 
 url = os.environ["PROMPTLEDGER_URL"]
 key = os.environ["PROMPTLEDGER_KEY"]
-prompt_id = os.environ["PROMPTLEDGER_PROMPT"]
+# The ID, name or path of the prompt, such as prompts/support.md.
+prompt_id = urllib.parse.quote(os.environ["PROMPTLEDGER_PROMPT"], safe="")
 
 request = urllib.request.Request(
     f"{url}/api/v1/prompts/{prompt_id}/history",

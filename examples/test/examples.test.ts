@@ -40,6 +40,17 @@ describe('Examples', () => {
     PROMPTLEDGER_PROMPT: prompt.publicId,
   })
 
+  const promptName = 'prompts/Größe & co.md'
+  const byName = (tenant: Tenant) => ({ ...environment(tenant), PROMPTLEDGER_PROMPT: promptName })
+
+  /** A tenant whose prompt has a name that needs to be encoded in URLs. */
+  async function namedTenant(): Promise<Tenant> {
+    const tenant = await service.tenant('free', 'admin')
+    await service.ledger(tenant).prompts.rename(tenant.prompt.publicId, { name: promptName })
+    await tenant.recordEntry()
+    return tenant
+  }
+
   async function signalsOf(tenant: Tenant): Promise<{ value: string; metadata: Record<string, string> }[]> {
     return (await service.app.inject({ url: `${tenant.path}/signals`, headers: tenant.headers })).json().data
   }
@@ -123,20 +134,18 @@ describe('Examples', () => {
   })
 
   test('the Python examples record a signal and read the history', { skip: skipWithout('python3') }, async () => {
-    const tenant = await service.tenant()
-    await tenant.recordEntry()
+    const tenant = await namedTenant()
     const python = async (name: string) =>
-      JSON.parse((await run('python3', [pathOf(`python/${name}.py`)], { env: environment(tenant) })).stdout)
+      JSON.parse((await run('python3', [pathOf(`python/${name}.py`)], { env: byName(tenant) })).stdout)
     assert.equal((await python('record_signal')).value, 'positive')
     assert.equal((await signalsOf(tenant)).length, 1)
     assert.equal((await python('read_history'))[0].action, 'deployed')
   })
 
   test('the Go examples record a signal and read the history', { skip: skipWithout('go') }, async () => {
-    const tenant = await service.tenant()
-    await tenant.recordEntry()
+    const tenant = await namedTenant()
     const go = async (name: string) =>
-      JSON.parse((await run('go', ['run', pathOf(`go/${name}/main.go`)], { env: environment(tenant) })).stdout).data
+      JSON.parse((await run('go', ['run', pathOf(`go/${name}/main.go`)], { env: byName(tenant) })).stdout).data
     assert.equal((await go('record_signal')).value, 'positive')
     assert.equal((await go('read_history'))[0].action, 'deployed')
   })

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 )
 
 func main() {
-	url := os.Getenv("PROMPTLEDGER_URL") + "/api/v1/prompts/" + os.Getenv("PROMPTLEDGER_PROMPT") + "/history"
-	request, err := http.NewRequest("GET", url, nil)
+	// The ID, name or path of the prompt, such as prompts/support.md.
+	prompt := url.PathEscape(os.Getenv("PROMPTLEDGER_PROMPT"))
+	address := os.Getenv("PROMPTLEDGER_URL") + "/api/v1/prompts/" + prompt + "/history"
+	request, err := http.NewRequest("GET", address, nil)
 	if err != nil {
 		panic(err)
 	}

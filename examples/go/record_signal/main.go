@@ -7,13 +7,16 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 )
 
 func main() {
-	url := os.Getenv("PROMPTLEDGER_URL") + "/api/v1/prompts/" + os.Getenv("PROMPTLEDGER_PROMPT") + "/signals"
-	request, err := http.NewRequest("POST", url, strings.NewReader(`{"value":"positive","metadata":{"session":"b7d1","model":"small-3"}}`))
+	// The ID, name or path of the prompt, such as prompts/support.md.
+	prompt := url.PathEscape(os.Getenv("PROMPTLEDGER_PROMPT"))
+	address := os.Getenv("PROMPTLEDGER_URL") + "/api/v1/prompts/" + prompt + "/signals"
+	request, err := http.NewRequest("POST", address, strings.NewReader(`{"value":"positive","metadata":{"session":"b7d1","model":"small-3"}}`))
 	if err != nil {
 		panic(err)
 	}
