@@ -38,6 +38,7 @@ const app = buildApp({
   clock,
   log,
   limits: readConfig({}).requestLimits,
+  planLimits: readConfig({}).planLimits,
 })
 const { body } = await app.inject('/openapi.json')
 await app.close()

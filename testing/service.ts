@@ -9,7 +9,7 @@ import { readConfig } from '../server/src/config.ts'
 import { generateSecret, newApiKey, type Role } from '../server/src/domain/access/api-key.ts'
 import { operator } from '../server/src/domain/access/audit.ts'
 import { newOrganisation, type Organisation } from '../server/src/domain/access/organisation.ts'
-import type { Plan } from '../server/src/domain/access/plan.ts'
+import { defaultPlanLimits, type Plan } from '../server/src/domain/access/plan.ts'
 import { type HistoryEntry, newHistoryEntry } from '../server/src/domain/history/entry.ts'
 import { newPrompt, type Prompt } from '../server/src/domain/prompt.ts'
 import type { RepositoryService } from '../server/src/domain/repositories/repository-service.ts'
@@ -40,6 +40,8 @@ export class TestService {
   repositories!: RepositoryService
   /** The defaults, unless a test sets others before it opens the service. */
   limits = readConfig({}).requestLimits
+  /** A test may change them at any time. */
+  planLimits: Record<Plan, number | null> = { ...defaultPlanLimits }
   readonly log: string[] = []
   #database!: TestDatabase
   #dataDir = ''
@@ -74,6 +76,7 @@ export class TestService {
       clock: () => this.now,
       log,
       limits: this.limits,
+      planLimits: this.planLimits,
     })
     await this.app.ready()
     this.#isOpen = true

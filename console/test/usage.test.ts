@@ -28,4 +28,18 @@ inBrowser('The usage page', (suite) => {
     await page.reload()
     await page.getByText('You have reached this month').waitFor()
   })
+
+  test('usage without a monthly limit shows the count and no share of it', async (t) => {
+    service.planLimits.business = null
+    const tenant = await service.tenant('business')
+    await tenant.fillMonth(1_234)
+    const { page } = await suite.visit(t, { at: '/usage', key: tenant.key })
+    const thisMonth = page.getByRole('region', { name: 'This month' })
+    await thisMonth.waitFor()
+    const text = await thisMonth.innerText()
+    assert.match(text, /1,234 signals, no monthly limit/)
+    assert.match(text, /Unlimited/)
+    assert.doesNotMatch(text, /%|NaN|null/)
+    assert.equal(await page.getByRole('meter').count(), 0)
+  })
 })

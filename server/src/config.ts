@@ -33,6 +33,8 @@ export interface Config {
   repositoriesPerOrganisation: number
   /** Deliveries per organisation that wait to be processed. */
   inboxLimitMb: number
+  /** Signals per month on each plan. Null for any number. */
+  planLimits: Readonly<Record<(typeof plans)[number], number | null>>
   /** Null to keep signals forever. */
   signalRetentionDays: number | null
   requestLimits: {
@@ -107,6 +109,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       'a number from 1 to 1000000',
     ),
     inboxLimitMb: read('INBOX_LIMIT', '100', integer(32, 100_000), 'a number of megabytes from 32 to 100000'),
+    planLimits: read(
+      'PLAN_LIMITS',
+      defaultPlanLimits,
+      parsePlanLimits,
+      `a list such as ${defaultPlanLimits}, with a number from 1 to 999999999 or "unlimited" for each plan`,
+    ),
     signalRetentionDays: read(
       'SIGNAL_RETENTION_DAYS',
       '',
@@ -129,6 +137,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 }
 
 const sqlite = 'sqlite:'
+const plans = ['free', 'team', 'business'] as const
+const defaultPlanLimits = 'free=1000,team=10000,business=100000'
 
 export const parsePort = integer(0, 65_535)
 
@@ -158,6 +168,20 @@ export function parseSecretKeys(text: string): Buffer[] | undefined {
     .filter(Boolean)
     .map(parseSecretKey)
   return keys.every((key) => key !== undefined) ? keys : undefined
+}
+
+/** A plan that is not in the list has its default. */
+function parsePlanLimits(text: string): Config['planLimits'] | undefined {
+  const limits = new Map<string, number | null>()
+  for (const part of text.split(',')) {
+    const [plan = '', value = '', ...rest] = part.split('=').map((word) => word.trim())
+    const limit = value === 'unlimited' ? null : integer(1, 999_999_999)(value)
+    if (!plans.some((known) => known === plan) || limits.has(plan) || limit === undefined || rest.length > 0)
+      return undefined
+    limits.set(plan, limit)
+  }
+  const { free = 1_000, team = 10_000, business = 100_000 } = Object.fromEntries(limits)
+  return { free, team, business }
 }
 
 /** Null for an unset variable. */

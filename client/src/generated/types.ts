@@ -706,12 +706,12 @@ export interface UpdatedRepository {
 
 export interface UsageReport {
   plan: Plan
-  /** The plan's monthly signal limit. */
-  limit: number
+  /** The plan's monthly signal limit; null if it has none. */
+  limit: number | null
   /** Signals recorded in the current month. */
   used: number
-  /** Signals left in the current month. */
-  remaining: number
+  /** Signals left in the current month; null if the plan has no limit. */
+  remaining: number | null
   /** When the counter resets. */
   resets_at: string
   /** The last twelve months, newest first. */

@@ -11,28 +11,26 @@ const tones = { ok: 'accent', near: 'caution', reached: 'bad' } as const
 export function ThisMonth({ usage }: { usage: UsageReport }) {
   const { plan, limit, used, remaining, resets_at: resetsAt } = usage
   const level = limitLevel(usage)
-  const text = `${used.toLocaleString()} of ${limit.toLocaleString()} signals`
   return (
     <section className="card usage-month" aria-labelledby="this-month">
       <div className="usage-head">
         <h2 id="this-month">This month</h2>
         <Badge>{planLabels[plan]} plan</Badge>
       </div>
-      <p className="usage-total">
-        <strong>{used.toLocaleString()}</strong> of {limit.toLocaleString()} signals
-      </p>
-      <Meter label="Signals recorded this month" value={used} max={limit} tone={tones[level]} text={text} />
+      {limit === null ? <Unlimited used={used} /> : <OfLimit used={used} limit={limit} level={level} />}
       <dl className="details-list usage-details">
-        <div>
-          <dt>Used</dt>
-          <dd>{Math.floor((used / limit) * 100)}%</dd>
-        </div>
+        {limit !== null && (
+          <div>
+            <dt>Used</dt>
+            <dd>{Math.floor((used / limit) * 100)}%</dd>
+          </div>
+        )}
         <div>
           <dt>Remaining</dt>
-          <dd>{remaining.toLocaleString()}</dd>
+          <dd>{remaining?.toLocaleString() ?? 'Unlimited'}</dd>
         </div>
         <div>
-          <dt>Resets</dt>
+          <dt>{limit === null ? 'Next month starts' : 'Resets'}</dt>
           <dd>
             <Time at={resetsAt} />{' '}
             <span className="muted">
@@ -43,6 +41,26 @@ export function ThisMonth({ usage }: { usage: UsageReport }) {
       </dl>
       <LimitWarning level={level} />
     </section>
+  )
+}
+
+function OfLimit({ used, limit, level }: { used: number; limit: number; level: LimitLevel }) {
+  const text = `${used.toLocaleString()} of ${limit.toLocaleString()} signals`
+  return (
+    <>
+      <p className="usage-total">
+        <strong>{used.toLocaleString()}</strong> of {limit.toLocaleString()} signals
+      </p>
+      <Meter label="Signals recorded this month" value={used} max={limit} tone={tones[level]} text={text} />
+    </>
+  )
+}
+
+function Unlimited({ used }: { used: number }) {
+  return (
+    <p className="usage-total">
+      <strong>{used.toLocaleString()}</strong> {used === 1 ? 'signal' : 'signals'}, no monthly limit
+    </p>
   )
 }
 

@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander'
+import { readConfig } from '../config.ts'
 import { operator } from '../domain/access/audit.ts'
 import { newOrganisation, type Organisation } from '../domain/access/organisation.ts'
-import { monthlySignalLimit, type Plan, plans } from '../domain/access/plan.ts'
+import { type Plan, plans } from '../domain/access/plan.ts'
 import { isoTime } from '../domain/time.ts'
 import { integerArgument } from './arguments.ts'
 import { organisationOrFail } from './lookup.ts'
-import { formatCount, print, table } from './output.ts'
+import { formatLimit, print, table } from './output.ts'
 import { withStore } from './with-store.ts'
 
 export function orgCommands(program: Command): void {
@@ -48,7 +49,7 @@ export function orgCommands(program: Command): void {
 }
 
 function describe({ id, name, plan }: Organisation): string {
-  return `organisation ${id}, ${name}: ${plan} plan, ${formatCount(monthlySignalLimit[plan], 'signal')} a month.`
+  return `organisation ${id}, ${name}: ${plan} plan, ${formatLimit(readConfig().planLimits[plan])}.`
 }
 
 function toJson({ id, name, plan, createdAt }: Organisation) {

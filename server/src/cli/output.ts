@@ -66,3 +66,8 @@ export function formatNumber(number: number): string {
 export function formatCount(count: number, singular: string, plural = `${singular}s`): string {
   return `${formatNumber(count)} ${count === 1 ? singular : plural}`
 }
+
+/** Such as `1,000 signals a month`. Null for no limit. */
+export function formatLimit(limit: number | null): string {
+  return limit === null ? 'unlimited signals' : `${formatCount(limit, 'signal')} a month`
+}

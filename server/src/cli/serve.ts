@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
-import { readConfig } from '../config.ts'
+import { type Config, readConfig } from '../config.ts'
+import type { FirstRun } from '../service/first-run.ts'
 import { portArgument } from './arguments.ts'
-import { print } from './output.ts'
+import { formatLimit, print } from './output.ts'
 
 export function serveCommand(program: Command): void {
   program
@@ -16,17 +17,31 @@ export function serveCommand(program: Command): void {
       const json = {
         address,
         ...(metricsAddress && { metrics: metricsAddress }),
-        first_run: firstRun && { key: firstRun.secret, prompt_id: firstRun.promptId },
+        first_run: firstRun && {
+          key: firstRun.secret,
+          prompt_id: firstRun.promptId,
+          plan: firstRun.plan,
+          monthly_limit: config.planLimits[firstRun.plan],
+        },
       }
       const listening = `Promptledger is listening on ${address}`
-      print(command, json, firstRun === null ? listening : `${listening}\n${describeFirstRun(address, firstRun)}`)
+      print(
+        command,
+        json,
+        firstRun === null ? listening : `${listening}\n${describeFirstRun(address, firstRun, config)}`,
+      )
     })
 }
 
-function describeFirstRun(address: string, { secret, promptId }: { secret: string; promptId: string }): string {
+function describeFirstRun(
+  address: string,
+  { organisationId, plan, secret, promptId }: FirstRun,
+  { planLimits }: Config,
+): string {
   const prompt = `${address}/api/v1/prompts/${promptId}`
   return `
 First start: created an organisation on the Free plan, a sample prompt and this admin key.
+${describeLimit(organisationId, planLimits[plan])}
 The key is shown only once:
 
   ${secret}
@@ -39,4 +54,10 @@ Record a signal for it:
 
 curl -X POST -H 'Authorization: Bearer ${secret}' -H 'Content-Type: application/json' -d '{"value":"positive"}' ${prompt}/signals
 `
+}
+
+function describeLimit(organisationId: number, limit: number | null): string {
+  if (limit === null) return 'The organisation may record any number of signals.'
+  return `The organisation may record ${formatLimit(limit)}. To raise that, start with PLAN_LIMITS=free=unlimited (or a number),
+or change the plan: promptledger org set-plan ${organisationId} business`
 }

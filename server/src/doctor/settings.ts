@@ -11,7 +11,10 @@ export function checkSettings(env: NodeJS.ProcessEnv): { finding: Finding; confi
       const fix = 'Set PUBLIC_URL to the URL at which people and forges reach the service'
       return { config, finding: warn('settings', message, fix) }
     }
-    return { config, finding: ok('settings', 'all settings are valid') }
+    const limits = Object.entries(config.planLimits).map(
+      ([plan, limit]) => `${plan} ${limit?.toLocaleString('en') ?? 'unlimited'}`,
+    )
+    return { config, finding: ok('settings', `all settings are valid (signals a month: ${limits.join(', ')})`) }
   } catch (error) {
     const finding = fail(
       'settings',

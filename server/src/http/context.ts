@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { PlanLimits } from '../domain/access/plan.ts'
 import type { RepositoryService } from '../domain/repositories/repository-service.ts'
 import type { Store } from '../domain/store.ts'
 import type { Clock } from '../domain/time.ts'
@@ -16,6 +17,7 @@ export interface Context {
   clock: Clock
   log: Logger
   limits: RequestLimits
+  planLimits: PlanLimits
   observer?: RequestObserver
 }
 

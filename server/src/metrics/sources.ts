@@ -1,9 +1,11 @@
+import type { PlanLimits } from '../domain/access/plan.ts'
 import type { Store } from '../domain/store.ts'
 import { counter, type Family, gauge, type Sample } from './text-format.ts'
 
 /** Parts of the service that keep their own counts, which are read on every scrape. */
 export interface Sources {
   store: Store
+  planLimits: PlanLimits
   version: string
   engine: string
   loadShedder: {
@@ -18,7 +20,7 @@ export interface Sources {
 const databaseTimeoutMs = 1_000
 
 export async function readSources(sources: Sources): Promise<Family[]> {
-  const { store, version, engine, loadShedder, connections, worker } = sources
+  const { store, planLimits, version, engine, loadShedder, connections, worker } = sources
   const { reads, writes, webhooks, bodyBytes } = loadShedder.inFlight()
   const { caches, connections: pool } = store.stats()
   const queues = Object.entries(store.queues)
@@ -37,6 +39,14 @@ export async function readSources(sources: Sources): Promise<Family[]> {
     gauge('promptledger_build_info', 'Version of the service, of Node and of the database engine. Always 1.', [
       { labels: { version, node: process.versions.node, engine }, value: 1 },
     ]),
+    gauge(
+      'promptledger_plan_limit_signals',
+      'Signals per month on each plan. +Inf if unlimited.',
+      Object.entries(planLimits).map(([plan, limit]) => ({
+        labels: { plan },
+        value: limit ?? Number.POSITIVE_INFINITY,
+      })),
+    ),
     gauge('promptledger_http_connections', 'Open client connections.', [{ value: connections() }]),
     gauge('promptledger_http_requests_in_flight', 'Requests accepted whose response has not been read yet.', [
       ...by('kind', { read: reads, write: writes, webhook: webhooks }),

@@ -1,23 +1,27 @@
 import { issueKey } from '../domain/access/api-key.ts'
 import { operator } from '../domain/access/audit.ts'
 import { newOrganisation } from '../domain/access/organisation.ts'
+import type { Plan } from '../domain/access/plan.ts'
 import { type HistoryEntry, newHistoryEntry } from '../domain/history/entry.ts'
 import { newPrompt } from '../domain/prompt.ts'
 import type { Store } from '../domain/store.ts'
 import type { Instant } from '../domain/time.ts'
 
 export interface FirstRun {
+  organisationId: number
+  plan: Plan
   secret: string
   promptId: string
 }
 
 const minuteMs = 60_000
+const plan = 'free'
 // No file in a git repository can have this path, because of the slash at the start.
 const sampleName = '/sample/welcome.md'
 
 /** Creates an organisation, an admin key and a sample prompt with history if the database is empty. Otherwise returns null. */
 export async function firstRun(store: Store, now: Instant): Promise<FirstRun | null> {
-  const organisation = await store.organisations.createFirst(newOrganisation('My organisation', 'free', now))
+  const organisation = await store.organisations.createFirst(newOrganisation('My organisation', plan, now))
   if (organisation === null) return null
   const owner = {
     organisationId: organisation.id,
@@ -29,7 +33,7 @@ export async function firstRun(store: Store, now: Instant): Promise<FirstRun | n
   const { secret } = await issueKey(store.keys, owner, operator)
   const prompt = await store.prompts.create(newPrompt(organisation.id, sampleName, now), operator)
   for (const entry of sampleHistory(now)) await store.history.record(prompt, newHistoryEntry(entry), now, operator)
-  return { secret, promptId: prompt.publicId }
+  return { organisationId: organisation.id, plan, secret, promptId: prompt.publicId }
 }
 
 function sampleHistory(now: Instant): Omit<HistoryEntry, 'id'>[] {

@@ -15,7 +15,7 @@ export interface MetricsServer {
 
 /** Serves GET /metrics without authentication, on a port of its own that need not be reachable from outside. */
 export async function startMetricsServer(
-  { databaseUrl, metricsHost: host, metricsPort }: Config,
+  { databaseUrl, metricsHost: host, metricsPort, planLimits }: Config,
   metrics: Metrics,
   store: Store,
   app: FastifyInstance,
@@ -23,6 +23,7 @@ export async function startMetricsServer(
 ): Promise<MetricsServer> {
   const sources: Sources = {
     store,
+    planLimits,
     version,
     engine: databaseUrl.startsWith('sqlite:') ? 'sqlite' : 'postgres',
     loadShedder: app.loadShedder,

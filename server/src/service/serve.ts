@@ -60,6 +60,7 @@ export async function serve(config: Config): Promise<Served> {
     clock: Date.now,
     log,
     limits: config.requestLimits,
+    planLimits: config.planLimits,
     ...(metrics && { observer: metrics.requests }),
   })
   const running: Running = {

@@ -28,6 +28,7 @@ describe('Settings', () => {
       syncConcurrency: 4,
       repositoriesPerOrganisation: 100,
       inboxLimitMb: 100,
+      planLimits: { free: 1_000, team: 10_000, business: 100_000 },
       signalRetentionDays: null,
       requestLimits: { organisationShare: 75, keyShare: 50, organisationConcurrency: 32 },
     })
@@ -48,6 +49,36 @@ describe('Settings', () => {
       [first, second],
     )
     assert.throws(() => readConfig({ PROMPTLEDGER_OLD_SECRET_KEYS: `${first},short` }), /OLD_SECRET_KEYS must be keys/)
+  })
+
+  test('plan limits are numbers or unlimited, and plans that are not in the list keep their default', () => {
+    const limitsOf = (PLAN_LIMITS: string) => readConfig({ PLAN_LIMITS }).planLimits
+    assert.deepEqual(limitsOf('free=5,team=unlimited,business=999999999'), {
+      free: 5,
+      team: null,
+      business: 999_999_999,
+    })
+    assert.deepEqual(limitsOf(' free = unlimited '), { free: null, team: 10_000, business: 100_000 })
+    for (const value of [
+      'free',
+      'free=',
+      'free=0',
+      'free=-1',
+      'free=1e3',
+      'free=1000000000',
+      'free=1,free=2',
+      'gold=1',
+      'free=1=2',
+      'free=1,',
+      'Free=1',
+      'free=Unlimited',
+    ]) {
+      assert.throws(
+        () => limitsOf(value),
+        /^Error: Invalid settings: PLAN_LIMITS must be a list such as free=1000,/,
+        value,
+      )
+    }
   })
 
   test('settings cannot be changed after they are read', () => {

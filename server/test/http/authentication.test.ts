@@ -217,6 +217,7 @@ onEachEngine('Authentication', (engine) => {
       clock: () => service.now,
       log: pino({ level: 'silent' }),
       limits: service.limits,
+      planLimits: service.planLimits,
     })
     t.after(() => app.close())
     const ids = ['malformed', 'pmt_000000000000000000000000', other.prompt.publicId]

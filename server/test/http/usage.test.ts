@@ -52,6 +52,28 @@ onEachEngine('Usage', (engine) => {
     })
   })
 
+  test('a plan without a limit shows null as limit and remaining, and its responses have no rate limit headers', async () => {
+    service.planLimits.business = null
+    const tenant = await service.tenant('business')
+    await tenant.fillMonth(100_000)
+    const recorded = await tenant.signal({ value: 'positive' })
+    assert.equal(recorded.statusCode, 201)
+    const rejected = await tenant.signal({ value: 'neither' })
+    assert.equal(rejected.statusCode, 422)
+    for (const { headers } of [recorded, rejected]) {
+      assert.deepEqual(
+        Object.keys(headers).filter((name) => name.startsWith('ratelimit')),
+        [],
+      )
+    }
+    const { limit, used, remaining } = await usage(tenant)
+    assert.deepEqual([limit, used, remaining], [null, 100_001, null])
+    service.planLimits.business = 100_001
+    const over = await tenant.signal({ value: 'positive' })
+    assert.deepEqual([over.statusCode, over.json().error.limit, over.json().error.used], [429, 100_001, 100_001])
+    service.planLimits.business = 100_000
+  })
+
   test('usage follows a change of plan on the next request, and nothing remains over a lowered limit', async () => {
     const tenant = await service.tenant('team')
     await tenant.fillMonth(1_500)

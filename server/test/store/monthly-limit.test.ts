@@ -47,6 +47,25 @@ onEachEngine('The monthly limit', (engine) => {
     )
   })
 
+  test('without a limit every signal is recorded and counted, also next to signals with one', async () => {
+    const tenant = await service.tenant()
+    const limits = [null, 2, null, 2, null]
+    const outcomes = await Promise.all(
+      limits.map((limit) => service.store.signals.record(signalFor(tenant, { limit }))),
+    )
+    const kinds = outcomes.map(({ kind }) => kind)
+    assert.deepEqual(
+      limits.map((limit, i) => limit === null && kinds[i]),
+      ['recorded', false, 'recorded', false, 'recorded'],
+    )
+    assert.equal(await tenant.used(), kinds.filter((kind) => kind === 'recorded').length)
+    await service.store.signals.record(signalFor(tenant, { limit: null }))
+    const sql = `select month_limit from signal_usage where organisation_id = ${tenant.organisation.id}`
+    const [usage] = await queryRows(service.url, sql)
+    assert.equal(usage?.month_limit, null)
+    assert.equal((await service.store.signals.record(signalFor(tenant, { limit: 2 }))).kind, 'over_limit')
+  })
+
   test('organisations that share a batch have separate limits', async () => {
     const [full, spare] = [await service.tenant(), await service.tenant()]
     const outcomes = await Promise.all(

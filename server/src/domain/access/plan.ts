@@ -2,8 +2,11 @@ export const plans = ['free', 'team', 'business'] as const
 
 export type Plan = (typeof plans)[number]
 
-/** How many signals an organisation may record per calendar month, UTC. */
-export const monthlySignalLimit: Record<Plan, number> = {
+/** How many signals an organisation on each plan may record per calendar month, UTC. Null for any number. */
+export type PlanLimits = Readonly<Record<Plan, number | null>>
+
+/** The limits that apply unless the operator sets others. */
+export const defaultPlanLimits: PlanLimits = {
   free: 1_000,
   team: 10_000,
   business: 100_000,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Access } from '../access/api-key.ts'
 import type { Actor } from '../access/audit.ts'
-import { monthlySignalLimit } from '../access/plan.ts'
+import type { PlanLimits } from '../access/plan.ts'
 import { DomainError, invalidField } from '../errors.ts'
 import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
@@ -53,8 +53,8 @@ export interface NewSignal {
 export interface SignalToRecord extends Omit<NewSignal, 'value'> {
   /** Null withdraws the vote on the subject. */
   value: SignalValue | null
-  /** How many signals the organisation may record in the month of `createdAt`. */
-  limit: number
+  /** How many signals the organisation may record in the month of `createdAt`. Null for any number. */
+  limit: number | null
   idempotency: { key: string; fingerprint: string } | null
 }
 
@@ -182,7 +182,8 @@ export interface RecordSignal {
 
 /** The state of the monthly limit. */
 export interface Allowance {
-  limit: number
+  /** Null if there is none. */
+  limit: number | null
   used: number
   resetsAt: Instant
 }
@@ -197,13 +198,14 @@ export interface RecordedSignal {
 export async function recordSignal(
   signals: SignalStore,
   access: Access,
+  planLimits: PlanLimits,
   { prompt, value, metadata, body, idempotencyKey: key }: RecordSignal,
   now: Instant,
 ): Promise<RecordedSignal> {
   if (key !== undefined && !idempotencyKey.test(key)) {
     throw invalidField('idempotencyKey', 'must be 1 to 255 visible ASCII characters')
   }
-  const limit = monthlySignalLimit[access.plan]
+  const limit = planLimits[access.plan]
   const outcome = await signals.record({
     organisationId: access.organisationId,
     promptId: prompt.id,
@@ -228,7 +230,8 @@ export async function recordSignal(
     case 'key_reused':
       throw invalidField('idempotencyKey', 'was already used with a different prompt or body. Use a new key')
     case 'over_limit':
-      throw new MonthlyLimitError(limit, outcome.used, nextMonthStart(now))
+      // Only a limit can be exceeded.
+      throw new MonthlyLimitError(limit as number, outcome.used, nextMonthStart(now))
   }
 }
 

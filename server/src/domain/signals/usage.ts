@@ -1,14 +1,15 @@
 import type { Access } from '../access/api-key.ts'
 import type { OrganisationStore } from '../access/organisation.ts'
-import { monthlySignalLimit, type Plan } from '../access/plan.ts'
+import type { Plan, PlanLimits } from '../access/plan.ts'
 import { type Instant, monthStart, nextMonthStart } from '../time.ts'
 
 /** The organisation's signal usage this month and in previous months. */
 export interface Usage {
   plan: Plan
-  limit: number
+  /** Null if there is none, and so is `remaining`. */
+  limit: number | null
   used: number
-  remaining: number
+  remaining: number | null
   resetsAt: Instant
   /** Newest first, starting with the current month. */
   months: { month: Instant; used: number }[]
@@ -19,6 +20,7 @@ const monthsShown = 12
 export async function usageOf(
   organisations: OrganisationStore,
   { organisationId, plan }: Access,
+  planLimits: PlanLimits,
   now: Instant,
 ): Promise<Usage> {
   const starts = [monthStart(now)]
@@ -26,7 +28,8 @@ export async function usageOf(
   const usedIn = await organisations.usage(organisationId, starts.at(-1) as Instant)
   const months = starts.map((month) => ({ month, used: usedIn.get(month) ?? 0 }))
   const used = usedIn.get(monthStart(now)) ?? 0
-  const limit = monthlySignalLimit[plan]
+  const limit = planLimits[plan]
   // `used` can exceed the limit after a downgrade.
-  return { plan, limit, used, remaining: Math.max(limit - used, 0), resetsAt: nextMonthStart(now), months }
+  const remaining = limit === null ? null : Math.max(limit - used, 0)
+  return { plan, limit, used, remaining, resetsAt: nextMonthStart(now), months }
 }

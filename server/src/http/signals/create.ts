@@ -1,5 +1,4 @@
 import type { DoneFuncWithErrOrRes, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { monthlySignalLimit } from '../../domain/access/plan.ts'
 import { type Allowance, recordSignal } from '../../domain/signals/signal.ts'
 import { type Instant, nextMonthStart } from '../../domain/time.ts'
 import { crossOriginMessage } from '../auth.ts'
@@ -21,8 +20,8 @@ const schema = {
   summary: 'Create a signal',
   description:
     'Records whether a user liked an output of the prompt. Each signal counts towards the monthly limit of the ' +
-    'organisation: Free 1,000, Team 10,000, Business 100,000 per calendar month, UTC. Every response to a valid key ' +
-    'says how much of the limit is left.',
+    'organisation: Free 1,000, Team 10,000, Business 100,000 per calendar month, UTC, unless the operator has set other limits. ' +
+    'Every response to a valid key says how much of the limit is left. Without a limit, these headers are absent.',
   tags: ['Signals'],
   headers: signalHeadersSchema,
   params: promptParamsSchema,
@@ -45,7 +44,7 @@ const schema = {
 // Keys that were created not to record signals get 403, like an ingest key that asks for history.
 const config = { roles: ['ingest', 'standard', 'admin'], light: true } as const
 
-export function createSignalRoute({ store, clock }: Context) {
+export function createSignalRoute({ store, clock, planLimits }: Context) {
   return async (app: FastifyInstance) => {
     /** Adds the rate limit headers to responses that recorded nothing, errors included, once the caller is known. */
     function onSend(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneFuncWithErrOrRes): void {
@@ -54,10 +53,15 @@ export function createSignalRoute({ store, clock }: Context) {
         return
       }
       const { organisationId, plan } = request.access
+      const limit = planLimits[plan]
+      if (limit === null) {
+        done(null, payload)
+        return
+      }
       const now = clock()
       store.signals.usedInMonth(organisationId, now).then(
         (used) => {
-          setRateLimitHeaders(reply, { limit: monthlySignalLimit[plan], used, resetsAt: nextMonthStart(now) }, now)
+          setRateLimitHeaders(reply, { limit, used, resetsAt: nextMonthStart(now) }, now)
           done(null, payload)
         },
         // The response is still valid without these headers.
@@ -67,7 +71,13 @@ export function createSignalRoute({ store, clock }: Context) {
 
     app.post('/prompts/:prompt_id/signals', { schema, onSend, config }, async (request, reply) => {
       const now = clock()
-      const { signal, allowance } = await recordSignal(store.signals, request.access, parseSignal(request), now)
+      const { signal, allowance } = await recordSignal(
+        store.signals,
+        request.access,
+        planLimits,
+        parseSignal(request),
+        now,
+      )
       if (allowance !== null) setRateLimitHeaders(reply, allowance, now)
       return reply
         .status(201)
@@ -78,6 +88,7 @@ export function createSignalRoute({ store, clock }: Context) {
 }
 
 function setRateLimitHeaders(reply: FastifyReply, { limit, used, resetsAt }: Allowance, now: Instant): void {
+  if (limit === null) return
   reply.header('RateLimit-Limit', limit)
   reply.header('RateLimit-Remaining', Math.max(0, limit - used))
   reply.header('RateLimit-Reset', Math.max(1, Math.ceil((resetsAt - now) / 1_000)))

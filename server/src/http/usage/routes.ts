@@ -14,10 +14,10 @@ const schema = {
   response: { 200: usageSchema, 401: errorBodySchema, 403: errorBodySchema, 500: errorBodySchema },
 }
 
-export function usageRoutes({ store, clock }: Context) {
+export function usageRoutes({ store, clock, planLimits }: Context) {
   return async (app: FastifyInstance) => {
     app.get('/usage', { schema, config: { roles: readerRoles } }, async (request) =>
-      toUsageBody(await usageOf(store.organisations, request.access, clock())),
+      toUsageBody(await usageOf(store.organisations, request.access, planLimits, clock())),
     )
   }
 }

@@ -17,9 +17,12 @@ export const usageSchema = {
       required: ['plan', 'limit', 'used', 'remaining', 'resets_at', 'months'],
       properties: {
         plan: { enum: plans },
-        limit: { type: 'integer', description: "The plan's monthly signal limit" },
+        limit: { type: ['integer', 'null'], description: "The plan's monthly signal limit; null if it has none" },
         used: { type: 'integer', description: 'Signals recorded in the current month' },
-        remaining: { type: 'integer', description: 'Signals left in the current month' },
+        remaining: {
+          type: ['integer', 'null'],
+          description: 'Signals left in the current month; null if the plan has no limit',
+        },
         resets_at: { type: 'string', format: 'date-time', description: 'When the counter resets' },
         months: { type: 'array', items: month, description: 'The last twelve months, newest first' },
       },

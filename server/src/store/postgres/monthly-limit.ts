@@ -9,16 +9,17 @@ import type { PostgresDatabase } from './database.ts'
  *
  * The limit is exact across processes: the upsert locks the row of signal_usage until the transaction ends, and PostgreSQL
  * checks the `where` against the latest committed `used`. Concurrent batches of one organisation therefore take turns, and
- * none can raise `used` above the limit. `having` covers the first batch of a month, which inserts the row.
+ * none can raise `used` above the limit. `having` covers the first batch of a month, which inserts the row. All signals of an
+ * organisation in one statement have the same limit; null is none.
  */
 export const reserveUsage = `
 reserved as (
   insert into signal_usage as usage (organisation_id, month, used, month_limit)
   select organisation_id, month, count(*), max(month_limit) from fresh
-  group by organisation_id, month having count(*) <= max(month_limit) order by organisation_id, month
+  group by organisation_id, month having max(month_limit) is null or count(*) <= max(month_limit) order by organisation_id, month
   on conflict (organisation_id, month) do update
     set used = usage.used + excluded.used, month_limit = excluded.month_limit
-    where usage.used + excluded.used <= excluded.month_limit
+    where excluded.month_limit is null or usage.used + excluded.used <= excluded.month_limit
   returning organisation_id, month, used
 )`
 

@@ -75,7 +75,7 @@ async function settleStored(database: PostgresDatabase, open: PendingSignal[]): 
  */
 function nextRound(open: PendingSignal[], remaining: Remaining): PendingSignal[] {
   const keys = new Set<string>()
-  const taken = new Map<string, { count: number; limit: number }>()
+  const taken = new Map<string, { count: number; limit: number | null }>()
   return open.filter(({ signal }) => {
     const usage = usageKey(signal)
     const { count, limit } = taken.get(usage) ?? { count: 0, limit: signal.limit }
@@ -115,7 +115,7 @@ async function settleRejected(
   for (const [usage, signals] of Map.groupBy(rejected, ({ signal }) => usageKey(signal))) {
     const { signal } = signals[0] as PendingSignal
     const used = await findUsed(database, signal)
-    if (used < signal.limit) {
+    if (signal.limit !== null && used < signal.limit) {
       remaining.set(usage, signal.limit - used)
       continue
     }

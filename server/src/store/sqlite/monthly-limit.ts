@@ -8,12 +8,12 @@ export interface Usage {
   month: Instant
   before: number
   used: number
-  limit: number
+  limit: number | null
 }
 
 /** Counts one more signal towards the month. False if the limit is reached. */
-export function reserveUsage(usage: Usage, limit: number): boolean {
-  if (usage.used >= limit) return false
+export function reserveUsage(usage: Usage, limit: number | null): boolean {
+  if (limit !== null && usage.used >= limit) return false
   usage.used++
   usage.limit = limit
   return true
