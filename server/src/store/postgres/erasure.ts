@@ -1,5 +1,6 @@
 import { statement } from '../sql/database.ts'
 import { mayMatch, type SignalScan, toPosition } from '../sql/erasure.ts'
+import { summedColumns } from '../sql/signal-hours.ts'
 import type { PostgresDatabase } from './database.ts'
 
 // Up to 16 KB of metadata in each row, which arrive and are parsed at once.
@@ -24,14 +25,20 @@ export function postgresSignalScan(database: PostgresDatabase): SignalScan {
 
     // Includes the time, so PostgreSQL touches only the partitions concerned. The signals are in time order.
     remove: (organisationId, signals) =>
-      [...Map.groupBy(signals, ({ promptId }) => promptId)].map(([promptId, ofPrompt]) => {
+      [...Map.groupBy(signals, ({ promptId }) => promptId)].flatMap(([promptId, ofPrompt]) => {
         const [first, last] = [ofPrompt[0], ofPrompt.at(-1)].map((signal) => signal?.createdAt as number)
         const ids = JSON.stringify(ofPrompt.map(({ id }) => id))
-        return statement(
-          `delete from signals where organisation_id = ? and prompt_id = ? and created_at >= ? and created_at <= ?
-             and id in ${database.jsonElements('bigint')} returning prompt_id, value, created_at`,
-          [organisationId, promptId, first as number, last as number, ids],
-        )
+        const selected = `organisation_id = ? and prompt_id = ? and created_at >= ? and created_at <= ?
+             and id in ${database.jsonElements('bigint')}`
+        const parameters = [organisationId, promptId, first as number, last as number, ids]
+        return [
+          statement(
+            `delete from signal_subjects where organisation_id = ? and prompt_id = ?
+               and subject in (select subject from signals where ${selected})`,
+            [organisationId, promptId, ...parameters],
+          ),
+          statement(`delete from signals where ${selected} returning ${summedColumns}`, parameters),
+        ]
       }),
   }
 }

@@ -12,16 +12,17 @@ import type { PostgresDatabase } from './database.ts'
  * none can raise `used` above the limit. `having` covers the first batch of a month, which inserts the row. All signals of an
  * organisation in one statement have the same limit; null is none.
  */
-export const reserveUsage = `
+export const reserveUsage = (signals: string) =>
+  `
 reserved as (
   insert into signal_usage as usage (organisation_id, month, used, month_limit)
-  select organisation_id, month, count(*), max(month_limit) from fresh
+  select organisation_id, month, count(*), max(month_limit) from ${signals}
   group by organisation_id, month having max(month_limit) is null or count(*) <= max(month_limit) order by organisation_id, month
   on conflict (organisation_id, month) do update
     set used = usage.used + excluded.used, month_limit = excluded.month_limit
     where excluded.month_limit is null or usage.used + excluded.used <= excluded.month_limit
   returning organisation_id, month, used
-)`
+)`.trim()
 
 /** How many signals still fit, by `usageKey`, for organisations whose batch was larger than that. */
 export type Remaining = Map<string, number>

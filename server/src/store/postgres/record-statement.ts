@@ -11,11 +11,20 @@ export interface NumberedSignal {
 /** The statement's result. `place` is the position in the input, counted from 1. */
 export interface RecordResult {
   granted: { place: number; used: number }[] | null
-  known: { place: number; id: number; createdAt: Instant; fingerprint: string }[] | null
+  known: KnownKey[] | null
+}
+
+/** An idempotency key that was used before. `status` is that of the first response, null for 201. */
+export interface KnownKey {
+  place: number
+  id: number
+  createdAt: Instant
+  fingerprint: string
+  status: number | null
 }
 
 /**
- * Records a batch in a single statement, so in one round trip and one transaction. An organisation's signals are stored all
+ * Records a batch of signals without details (detailed-statement.ts records the others) in a single statement, so in one round trip and one transaction. An organisation's signals are stored all
  * together or, if they exceed its monthly limit, not at all. The caller then retries with as many as fit.
  *
  * Input and result are one JSON value each: for a batch of 30, that costs this process half as much as an array per column and a
@@ -29,13 +38,13 @@ with input as materialized (
     (id, organisation_id, prompt_id, value, metadata, created_at, month, hour, month_limit, key, fingerprint, place)
 ),
 known as materialized (
-  select i.place, k.fingerprint, k.signal_id, k.created_at
+  select i.place, k.fingerprint, k.signal_id, k.created_at, k.status
   from input i join idempotency_keys k on k.organisation_id = i.organisation_id and k.key = i.key
 ),
 fresh as materialized (
   select * from input where place not in (select place from known)
 ),
-${reserveUsage.trim()},
+${reserveUsage('fresh')},
 granted as materialized (
   select used, fresh.* from fresh join reserved using (organisation_id, month)
 ),
@@ -59,7 +68,7 @@ keys as (
 select
   (select json_agg(json_build_object('place', place, 'used', used)) from granted) as granted,
   (select json_agg(json_build_object('place', place, 'id', signal_id, 'createdAt', created_at,
-    'fingerprint', fingerprint)) from known) as known`
+    'fingerprint', fingerprint, 'status', status)) from known) as known`
 
 /** Finds which signals of a batch are already stored. */
 export const findStoredSql = `
@@ -74,14 +83,15 @@ export function toInputJson(signals: NumberedSignal[]): string {
 }
 
 function toInput({ id, signal }: NumberedSignal) {
-  const { organisationId, promptId, value, metadata, createdAt, limit, idempotency } = signal
+  const { organisationId, promptId, value, metadata, createdAt, limit, details, idempotency } = signal
   return {
     id,
     organisation_id: organisationId,
     prompt_id: promptId,
     value,
     metadata,
-    created_at: createdAt,
+    // Only `findStoredSql` gets signals with details.
+    created_at: details?.occurredAt ?? createdAt,
     month: monthStart(createdAt),
     hour: hourStart(createdAt),
     month_limit: limit,

@@ -1,6 +1,12 @@
 import type { RetentionStore } from '../../domain/signals/retention.ts'
 import { monthStart } from '../../domain/time.ts'
-import { removalBatchSize, removeKeysBatch, retainSince, sqlRetainedSince } from '../sql/retention.ts'
+import {
+  removalBatchSize,
+  removeKeysBatch,
+  removeSubjectsBatch,
+  retainSince,
+  sqlRetainedSince,
+} from '../sql/retention.ts'
 import type { PostgresDatabase } from './database.ts'
 import { partitionName } from './partitions.ts'
 
@@ -38,11 +44,11 @@ export function postgresRetention(database: PostgresDatabase): RetentionStore {
     retainedSince: sqlRetainedSince(database),
     async removeBatch(cutoff) {
       const month = monthStart(cutoff)
-      const [, keys = []] = await database.write([retainSince(month), removeKeysBatch])
+      const [, ...removed] = await database.write([retainSince(month), removeKeysBatch, removeSubjectsBatch])
       const rows = await database.query(partitionsBefore, [partitionName(month)])
       const [oldest, ...others] = rows as unknown as Partition[]
       if (oldest !== undefined) await drop(oldest)
-      return others.length > 0 || keys.length === removalBatchSize
+      return others.length > 0 || removed.some((rows) => rows.length === removalBatchSize)
     },
   }
 }

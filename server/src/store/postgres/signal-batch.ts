@@ -1,15 +1,33 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RecordOutcome, SignalToRecord } from '../../domain/signals/signal.ts'
 import { type Instant, monthStart } from '../../domain/time.ts'
+import type { Row } from '../sql/database.ts'
 import { type PostgresDatabase, UnknownOutcome } from './database.ts'
+import {
+  type DetailedResult,
+  findVotesSql,
+  newMonth,
+  recordDetailedSql,
+  toDetailedInput,
+  toVotesJson,
+} from './detailed-statement.ts'
 import { findUsed, type Remaining, usageKey } from './monthly-limit.ts'
 import type { PreparePartitions } from './partitions.ts'
-import { findStoredSql, type NumberedSignal, type RecordResult, recordSql, toInputJson } from './record-statement.ts'
+import { type PendingSignal, repeat, settleRepeated } from './pending-signal.ts'
+import { findStoredSql, type RecordResult, recordSql, toInputJson } from './record-statement.ts'
 import { signalIds } from './signal-ids.ts'
-
-interface PendingSignal extends NumberedSignal {
-  outcome: RecordOutcome | null
-}
+import {
+  hasVote,
+  isOwn,
+  type KnownVotes,
+  type PlannedChange,
+  planChanges,
+  settleGranted,
+  settleKnown,
+  settleOverLimit,
+  subjectKey,
+  toStoredVote,
+} from './vote-changes.ts'
 
 // How long to keep trying after the connection broke. If PostgreSQL is not back by then, the callers get an error.
 const reconnectTimeoutMs = 5_000
@@ -27,6 +45,7 @@ export function recordBatch(
     const batch: PendingSignal[] = signals.map((signal, i) => ({ id: reserved[i] as number, signal, outcome: null }))
     await preparePartitions(monthsOf(batch))
     const remaining: Remaining = new Map()
+    const votes: KnownVotes = new Map()
     // Set once some signals may be stored without our knowing. From then on they must be looked up before they are sent again.
     let deadline: number | null = null
     let isUncertain = false
@@ -37,10 +56,15 @@ export function recordBatch(
           isUncertain = false
           continue
         }
-        const round = nextRound(open, remaining)
-        settle(round, await recordRound(database, round, preparePartitions))
-        const rejected = round.filter(({ outcome }) => outcome === null)
-        if (rejected.length > 0) await settleRejected(database, rejected, remaining, deadline !== null)
+        const round = nextRound(open, remaining, votes)
+        if (round.some(({ signal }) => signal.details != null)) {
+          await recordDetailedRound(planChanges(round, votes), deadline !== null)
+        } else {
+          settle(round, await recordRound(database, round, preparePartitions))
+          const rejected = round.filter(({ outcome }) => outcome === null)
+          if (rejected.length > 0) await settleRejected(database, rejected, remaining, deadline !== null)
+        }
+        settleRepeated(batch)
       } catch (error) {
         const nothingStored = batch.every(({ outcome }) => outcome === null) && !(error instanceof UnknownOutcome)
         if (deadline === null && nothingStored) throw error
@@ -52,6 +76,28 @@ export function recordBatch(
       }
     }
     return batch.map(({ outcome }) => outcome as RecordOutcome)
+
+    async function recordDetailedRound(changes: PlannedChange[], mayBeStored: boolean): Promise<void> {
+      const { granted, known, stale } = await sendDetailed(database, changes, preparePartitions)
+      for (const { place, used } of granted ?? []) settleGranted(changes[place - 1] as PlannedChange, used)
+      for (const each of known ?? []) settleKnown(changes[each.place - 1] as PlannedChange, each)
+      const open = new Set(changes)
+      for (const { place } of [...(granted ?? []), ...(known ?? []), ...(stale ?? [])]) {
+        open.delete(changes[place - 1] as PlannedChange)
+      }
+      for (const { place, vote } of stale ?? []) {
+        const change = changes[place - 1] as PlannedChange
+        const key = subjectKey(change.pending[0] as PendingSignal) as string
+        if (vote !== null && isOwn(change, vote)) settleGranted(change, await findUsed(database, countedIn(change)))
+        else votes.set(key, vote === null ? null : toStoredVote(vote))
+      }
+      for (const { place } of granted ?? []) {
+        // What the row is like now is not known in full, so the next round finds out.
+        const key = subjectKey((changes[place - 1] as PlannedChange).pending[0] as PendingSignal)
+        if (key !== null) votes.delete(key)
+      }
+      if (open.size > 0) await settleRejectedChanges(database, [...open], remaining, mayBeStored)
+    }
   }
 }
 
@@ -60,9 +106,12 @@ export function recordBatch(
  * again under the same ID, which PostgreSQL stores only once.
  */
 async function settleStored(database: PostgresDatabase, open: PendingSignal[]): Promise<void> {
-  const rows = await database.query(findStoredSql, [toInputJson(open)])
+  // Votes are compared before they are changed, so those may be sent again.
+  const inserted = open.filter((pending) => subjectKey(pending) === null)
+  if (inserted.length === 0) return
+  const rows = await database.query(findStoredSql, [toInputJson(inserted)])
   const used = new Map(rows.map((row) => [row.id as number, row.used as number]))
-  for (const pending of open.filter(({ id }) => used.has(id))) {
+  for (const pending of inserted.filter(({ id }) => used.has(id))) {
     const { id, signal } = pending
     pending.outcome = { kind: 'recorded', id, createdAt: signal.createdAt, used: used.get(id) as number }
   }
@@ -73,19 +122,30 @@ async function settleStored(database: PostgresDatabase, open: PendingSignal[]): 
  * its outcome; no more than still fit under an organisation's limit; and only signals with the same limit, which differs if
  * the plan changed while some were waiting.
  */
-function nextRound(open: PendingSignal[], remaining: Remaining): PendingSignal[] {
+function nextRound(open: PendingSignal[], remaining: Remaining, votes: KnownVotes): PendingSignal[] {
   const keys = new Set<string>()
   const taken = new Map<string, { count: number; limit: number | null }>()
-  return open.filter(({ signal }) => {
+  const voted = new Set<string>()
+  const waiting = new Set<string>()
+  return open.filter((pending) => {
+    const { signal } = pending
+    const subject = subjectKey(pending)
     const usage = usageKey(signal)
     const { count, limit } = taken.get(usage) ?? { count: 0, limit: signal.limit }
-    if (signal.limit !== limit || count >= (remaining.get(usage) ?? Number.POSITIVE_INFINITY)) return false
+    const isCounted = subject === null || (signal.value !== null && !voted.has(subject) && !hasVote(votes, subject))
+    const fits = !isCounted || count < (remaining.get(usage) ?? Number.POSITIVE_INFINITY)
+    if (signal.limit !== limit || !fits || (subject !== null && waiting.has(subject))) {
+      // Later votes on a subject must not overtake this one.
+      if (subject !== null) waiting.add(subject)
+      return false
+    }
     if (signal.idempotency !== null) {
       const key = `${signal.organisationId} ${signal.idempotency.key}`
       if (keys.has(key)) return false
       keys.add(key)
     }
-    taken.set(usage, { count: count + 1, limit })
+    if (subject !== null && signal.value !== null) voted.add(subject)
+    taken.set(usage, { count: isCounted ? count + 1 : count, limit })
     return true
   })
 }
@@ -95,10 +155,9 @@ function settle(round: PendingSignal[], { granted, known }: RecordResult): void 
     const pending = round[place - 1] as PendingSignal
     pending.outcome = { kind: 'recorded', id: pending.id, createdAt: pending.signal.createdAt, used }
   }
-  for (const { place, id, createdAt, fingerprint } of known ?? []) {
-    const pending = round[place - 1] as PendingSignal
-    const isRepeated = pending.signal.idempotency?.fingerprint === fingerprint
-    pending.outcome = isRepeated ? { kind: 'repeated', id, createdAt, original: 'recorded' } : { kind: 'key_reused' }
+  for (const each of known ?? []) {
+    const pending = round[each.place - 1] as PendingSignal
+    pending.outcome = repeat(pending.signal, each)
   }
 }
 
@@ -125,6 +184,39 @@ async function settleRejected(
   }
 }
 
+function countedIn({ counted, signal }: PlannedChange): SignalToRecord {
+  return counted ?? signal
+}
+
+/** The same for a round of changes. Votes that were stored on a broken connection are recognised by their ID. */
+async function settleRejectedChanges(
+  database: PostgresDatabase,
+  rejected: PlannedChange[],
+  remaining: Remaining,
+  mayBeStored: boolean,
+): Promise<void> {
+  for (const [usage, changes] of Map.groupBy(rejected, (change) => usageKey(countedIn(change)))) {
+    const signal = countedIn(changes[0] as PlannedChange)
+    const used = await findUsed(database, signal)
+    if (signal.limit !== null && used < signal.limit) {
+      remaining.set(usage, signal.limit - used)
+      continue
+    }
+    remaining.delete(usage)
+    if (mayBeStored) {
+      await settleStored(
+        database,
+        changes.flatMap(({ pending }) => pending),
+      )
+      for (const row of await database.query(findVotesSql, [toVotesJson(changes)])) {
+        const change = changes[row.place as number] as PlannedChange
+        if (isOwn(change, row as Row)) settleGranted(change, used)
+      }
+    }
+    for (const change of changes) settleOverLimit(change, used)
+  }
+}
+
 const uniqueViolation = '23505'
 const deadlock = '40P01'
 const serializationFailure = '40001'
@@ -139,22 +231,45 @@ async function recordRound(
   preparePartitions: PreparePartitions,
 ): Promise<RecordResult> {
   const input = toInputJson(round)
-  for (let attempt = 1; ; attempt++) {
+  const [row] = await attemptOften(
+    () => database.attempt(recordSql, [input]),
+    () => preparePartitions(monthsOf(round), true),
+  )
+  return row as unknown as RecordResult
+}
+
+async function sendDetailed(
+  database: PostgresDatabase,
+  changes: PlannedChange[],
+  preparePartitions: PreparePartitions,
+): Promise<DetailedResult> {
+  const months = changes.map(newMonth).filter((month) => month !== null)
+  // A vote may keep the time of the one that it replaces, which the batch did not know before.
+  await preparePartitions(months)
+  const input = toDetailedInput(changes)
+  const [row] = await attemptOften(
+    () => database.attempt(recordDetailedSql, input),
+    () => preparePartitions(months, true),
+  )
+  return row as unknown as DetailedResult
+}
+
+async function attemptOften<T>(attempt: () => Promise<T>, createPartitions: () => Promise<void>): Promise<T> {
+  for (let count = 1; ; count++) {
     try {
-      const [row] = await database.attempt(recordSql, [input])
-      return row as unknown as RecordResult
+      return await attempt()
     } catch (error) {
       // Another process changed the same rows, usually by storing the same idempotency key. A new attempt sees its changes.
       const code = codeOf(error)
-      if (!retryableCodes.includes(code as string) || attempt === maxAttempts) throw error
+      if (!retryableCodes.includes(code as string) || count === maxAttempts) throw error
       // The clock went back to a month whose partition retention has already dropped.
-      if (code === checkViolation) await preparePartitions(monthsOf(round), true)
+      if (code === checkViolation) await createPartitions()
     }
   }
 }
 
 function monthsOf(signals: PendingSignal[]): Instant[] {
-  return signals.map(({ signal }) => monthStart(signal.createdAt))
+  return signals.map(({ signal }) => monthStart(signal.details?.occurredAt ?? signal.createdAt))
 }
 
 function codeOf(error: unknown): unknown {

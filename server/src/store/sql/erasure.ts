@@ -2,7 +2,7 @@ import type { Erasure, ErasureStore, SignalPosition } from '../../domain/signals
 import { nextTurn } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, type Row, requireRow, type Statement, statement } from './database.ts'
-import { subtractFromHours } from './signal-hours.ts'
+import { subtractFromSums } from './signal-hours.ts'
 
 /** How an engine scans the signals of an organisation. */
 export interface SignalScan {
@@ -11,7 +11,10 @@ export interface SignalScan {
    * `last` is the last signal scanned, or null at the end.
    */
   next(erasure: Erasure, pattern: string): Promise<{ candidates: Row[]; last: Erasure['last'] | null }>
-  /** Statements that delete the signals. Each returns `prompt_id`, `value` and `created_at` of the rows that still existed. */
+  /**
+   * Statements that delete the signals, and the votes on their subjects first. They return the `summedColumns` of the signals
+   * that still existed.
+   */
   remove(organisationId: number, signals: SignalPosition[]): Statement[]
 }
 
@@ -31,7 +34,7 @@ export function sqlErasure(database: Database, scan: SignalScan): ErasureStore {
       ...deletion,
       andThen: (rows: Row[]) => {
         removed += rows.length
-        return subtractFromHours(database, organisationId, rows)
+        return subtractFromSums(database, organisationId, rows)
       },
     }))
     const audit = (): Statement => {

@@ -18,3 +18,11 @@ export const removeKeysBatch = statement(
      select organisation_id, key from idempotency_keys
      where created_at < (select kept_since from signal_retention) limit ${removalBatchSize}) returning key`,
 )
+
+/** Removes a batch of the votes that both arrived and count for a time before the start of retention. */
+export const removeSubjectsBatch = statement(
+  `delete from signal_subjects where (organisation_id, prompt_id, subject) in (
+     select organisation_id, prompt_id, subject from signal_subjects
+     where received_at < (select kept_since from signal_retention)
+       and created_at < (select kept_since from signal_retention) limit ${removalBatchSize}) returning subject`,
+)

@@ -1,34 +1,57 @@
 import { hourStart } from '../../domain/time.ts'
 import { type Database, type Row, type Statement, statement, type TypedColumn } from './database.ts'
 
+/** The columns of a deleted signal that `subtractFromSums` needs. */
+export const summedColumns = 'prompt_id, value, created_at, version'
+
 const columns: TypedColumn[] = [
   { name: 'prompt', type: 'bigint' },
+  { name: 'version', type: 'text' },
   { name: 'hour', type: 'bigint' },
   { name: 'positive', type: 'bigint' },
   { name: 'negative', type: 'bigint' },
 ]
 
-/** Subtracts signals that were just deleted (rows with `prompt_id`, `value` and `created_at`) from their hourly sums. */
-export function subtractFromHours(database: Database, organisationId: number, removed: Row[]): Statement[] {
-  if (removed.length === 0) return []
-  const hours = [...Map.groupBy(removed, keyOf).values()].map((signals) => {
-    const { prompt_id: prompt, created_at } = signals[0] as Row
-    const positive = signals.filter(({ value }) => value === 'positive').length
-    return { prompt, hour: hourStart(created_at as number), positive, negative: signals.length - positive }
-  })
+const subtract = (table: string) => `positive = ${table}.positive + excluded.positive,
+  negative = ${table}.negative + excluded.negative`
+
+/** Subtracts signals that were just deleted (rows with `summedColumns`) from their hourly sums. */
+export function subtractFromSums(database: Database, organisationId: number, removed: Row[]): Statement[] {
+  const versioned = removed.filter(({ version }) => version !== null)
   return [
-    statement(
-      // The same order as in the signal batch prevents deadlocks on the rows of signal_hours.
-      `insert into signal_hours (organisation_id, prompt_id, hour, positive, negative)
-       select cast(? as bigint), prompt, hour, -positive, -negative from ${database.jsonRecords(columns)} where true
-       order by prompt, hour
-       on conflict (organisation_id, prompt_id, hour) do update set
-         positive = signal_hours.positive + excluded.positive, negative = signal_hours.negative + excluded.negative`,
-      [organisationId, JSON.stringify(hours)],
-    ),
+    // The same order as in the signal batch prevents deadlocks on the rows of both tables.
+    ...(removed.length === 0
+      ? []
+      : [
+          statement(
+            `insert into signal_hours (organisation_id, prompt_id, hour, positive, negative)
+             select cast(? as bigint), prompt, hour, -positive, -negative from ${database.jsonRecords(columns)} where true
+             order by prompt, hour
+             on conflict (organisation_id, prompt_id, hour) do update set ${subtract('signal_hours')}`,
+            [organisationId, JSON.stringify(sumsOf(removed, () => null))],
+          ),
+        ]),
+    ...(versioned.length === 0
+      ? []
+      : [
+          statement(
+            `insert into version_hours (organisation_id, prompt_id, version, hour, positive, negative)
+             select cast(? as bigint), prompt, version, hour, -positive, -negative from ${database.jsonRecords(columns)}
+             where true order by prompt, version ${database.byteOrder}, hour
+             on conflict (organisation_id, prompt_id, version, hour) do update set ${subtract('version_hours')}`,
+            [organisationId, JSON.stringify(sumsOf(versioned, ({ version }) => version as string))],
+          ),
+        ]),
   ]
 }
 
-function keyOf({ prompt_id, created_at }: Row): string {
-  return `${prompt_id} ${hourStart(created_at as number)}`
+function sumsOf(signals: Row[], versionOf: (signal: Row) => string | null) {
+  const keyOf = (signal: Row) =>
+    `${signal.prompt_id} ${hourStart(signal.created_at as number)} ${versionOf(signal) ?? ''}`
+  return [...Map.groupBy(signals, keyOf).values()].map((group) => {
+    const first = group[0] as Row
+    const positive = group.filter(({ value }) => value === 'positive').length
+    const hour = hourStart(first.created_at as number)
+    return { prompt: first.prompt_id, version: versionOf(first), hour, positive, negative: group.length - positive }
+  })
 }

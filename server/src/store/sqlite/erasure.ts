@@ -1,5 +1,6 @@
 import { requireRow, statement } from '../sql/database.ts'
 import { mayMatch, type SignalScan } from '../sql/erasure.ts'
+import { summedColumns } from '../sql/signal-hours.ts'
 import type { SqliteDatabase } from './database.ts'
 
 // SQLite blocks the process during a scan, and rows differ in size by a factor of 1,000, so the batch size follows the time
@@ -31,11 +32,19 @@ export function sqliteSignalScan(database: SqliteDatabase): SignalScan {
       return { candidates, last: { ...last, id: end } }
     },
 
-    remove: (_organisationId, signals) => [
-      statement(
-        `delete from signals where id in ${database.jsonElements('bigint')} returning prompt_id, value, created_at`,
-        [JSON.stringify(signals.map(({ id }) => id))],
-      ),
-    ],
+    remove(organisationId, signals) {
+      const ids = JSON.stringify(signals.map(({ id }) => id))
+      return [
+        statement(
+          `delete from signal_subjects where (organisation_id, prompt_id, subject) in (
+             select organisation_id, prompt_id, subject from signals
+             where id in ${database.jsonElements('bigint')} and organisation_id = ? and subject is not null)`,
+          [ids, organisationId],
+        ),
+        statement(`delete from signals where id in ${database.jsonElements('bigint')} returning ${summedColumns}`, [
+          ids,
+        ]),
+      ]
+    },
   }
 }

@@ -1,7 +1,13 @@
 import type { RetentionStore } from '../../domain/signals/retention.ts'
 import { hourStart } from '../../domain/time.ts'
 import { statement } from '../sql/database.ts'
-import { removalBatchSize, removeKeysBatch, retainSince, sqlRetainedSince } from '../sql/retention.ts'
+import {
+  removalBatchSize,
+  removeKeysBatch,
+  removeSubjectsBatch,
+  retainSince,
+  sqlRetainedSince,
+} from '../sql/retention.ts'
 import type { SqliteDatabase } from './database.ts'
 
 // Goes prompt by prompt, because the index on time starts with the prompt.
@@ -18,12 +24,13 @@ export function sqliteRetention(database: SqliteDatabase): RetentionStore {
   return {
     retainedSince: sqlRetainedSince(database),
     async removeBatch(cutoff) {
-      const [, signals = [], keys = []] = await database.write([
+      const [, ...removed] = await database.write([
         retainSince(hourStart(cutoff)),
         removeSignalsBatch,
         removeKeysBatch,
+        removeSubjectsBatch,
       ])
-      return signals.length === removalBatchSize || keys.length === removalBatchSize
+      return removed.some((rows) => rows.length === removalBatchSize)
     },
   }
 }

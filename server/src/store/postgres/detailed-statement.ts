@@ -1,0 +1,246 @@
+import type { SignalToRecord } from '../../domain/signals/signal.ts'
+import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
+import type { Row } from '../sql/database.ts'
+import type { Vote } from '../sql/vote.ts'
+import { reserveUsage } from './monthly-limit.ts'
+import type { KnownKey, RecordResult } from './record-statement.ts'
+
+/** A vote as it is stored, and whether retention has passed it. */
+export interface StoredVote {
+  vote: Vote
+  /** The vote itself is as good as removed: the next one on this subject is a new one. */
+  isExpired: boolean
+  /** Its raw row is removed or about to be. */
+  isRowExpired: boolean
+}
+
+/** A change of the raw row and the sums, and of the vote if the signal has a subject. */
+export interface SignalChange {
+  /** The last request on the subject, whose fields are stored. */
+  signal: SignalToRecord
+  /** Null if nothing is to be stored: a withdrawal of a vote that is not known. */
+  after: Vote | null
+  /** What the sums contain now. Null for a first vote. */
+  before: Vote | null
+  /** The stored vote that this change is based on. If another process has changed it, nothing is stored. */
+  expected: StoredVote | null
+  /** The request that counts towards the monthly limit. Null if none does. */
+  counted: SignalToRecord | null
+  keys: RequestKey[]
+}
+
+export interface RequestKey {
+  key: string
+  fingerprint: string
+  /** The status of the response, null for 201. */
+  status: number | null
+  /** False if the request changes nothing: then the key is only looked up. */
+  isStored: boolean
+}
+
+export interface DetailedResult extends RecordResult {
+  /** `index` is the position among the keys of the change. */
+  known: (KnownKey & { index: number })[] | null
+  /** The votes that are not as expected, as they are now. */
+  stale: { place: number; vote: Row | null }[] | null
+}
+
+const voteColumns = 'signal_id, vote_id, value, version, created_at, received_at'
+const keptSince = '(select kept_since from signal_retention)'
+
+/**
+ * Like `recordSql`, for signals with details. Votes on a subject are changed only if they are still as the caller expects: the
+ * row of the vote is locked and compared first, so that the raw row, all sums and the vote change together or not at all.
+ * Each statement below reads the tables as of its start; an expected vote was read before that, so its raw row is visible.
+ */
+export const recordDetailedSql = `
+with input as materialized (
+  select * from rows from (json_to_recordset($1) as (id bigint, organisation_id bigint, prompt_id bigint, value text,
+    metadata text, created_at bigint, received_at bigint, month bigint, hour bigint, month_limit bigint, version text,
+    subject text, voter text, comment text, trace_id text, vote_id bigint, expected bigint, counted boolean, row_change text,
+    old_value text, old_created_at bigint, old_hour bigint, old_version text))
+    with ordinality as input (id, organisation_id, prompt_id, value, metadata, created_at, received_at, month, hour, month_limit,
+    version, subject, voter, comment, trace_id, vote_id, expected, counted, row_change, old_value, old_created_at, old_hour,
+    old_version, place)
+),
+keys as materialized (
+  select * from json_to_recordset($2) as keys (place bigint, index bigint, organisation_id bigint, key text, fingerprint text,
+    signal_id bigint, created_at bigint, status bigint)
+),
+known as materialized (
+  select keys.place, keys.index, k.fingerprint, k.signal_id, k.created_at, k.status
+  from keys join idempotency_keys k on k.organisation_id = keys.organisation_id and k.key = keys.key
+),
+found as materialized (
+  select i.place, vote.* from (
+    select place, organisation_id, prompt_id, subject from input where subject is not null
+    order by organisation_id, prompt_id, subject collate "C"
+  ) i cross join lateral (
+    select ${voteColumns} from signal_subjects s
+    where s.organisation_id = i.organisation_id and s.prompt_id = i.prompt_id and s.subject = i.subject for update
+  ) vote
+),
+compared as materialized (
+  select input.*, found.vote_id is not distinct from expected as is_current
+  from input left join found using (place) where place not in (select place from known)
+),
+fresh as materialized (select * from compared where is_current),
+counted as materialized (select * from fresh where counted),
+${reserveUsage('counted')},
+granted as materialized (
+  select reserved.used, fresh.* from fresh left join reserved using (organisation_id, month)
+  where not fresh.counted or reserved.used is not null
+),
+inserted as (
+  insert into signals (id, organisation_id, prompt_id, value, metadata, created_at, version, subject, voter, comment,
+    received_at, trace_id)
+  select id, organisation_id, prompt_id, value, metadata, created_at, version, subject, voter, comment,
+    nullif(received_at, created_at), trace_id
+  from granted where row_change in ('insert', 'move')
+),
+updated as (
+  update signals s set value = g.value, metadata = g.metadata, created_at = g.created_at, version = g.version,
+    voter = g.voter, comment = g.comment, received_at = nullif(g.received_at, g.created_at), trace_id = g.trace_id
+  from granted g
+  where g.row_change = 'update' and s.organisation_id = g.organisation_id and s.prompt_id = g.prompt_id
+    and s.created_at = g.old_created_at and s.id = g.id
+),
+deleted as (
+  delete from signals s using granted g
+  where g.row_change in ('delete', 'move') and s.organisation_id = g.organisation_id and s.prompt_id = g.prompt_id
+    and s.created_at = g.old_created_at and s.id = g.id
+),
+changes as materialized (
+  select organisation_id, prompt_id, version, hour, value, 1 as count from granted where value is not null
+  union all
+  select organisation_id, prompt_id, old_version, old_hour, old_value, -1 from granted where old_value is not null
+),
+hours as (
+  insert into signal_hours as hours (organisation_id, prompt_id, hour, positive, negative)
+  select * from (
+    select organisation_id, prompt_id, hour, coalesce(sum(count) filter (where value = 'positive'), 0) as positive,
+      coalesce(sum(count) filter (where value = 'negative'), 0) as negative
+    from changes group by organisation_id, prompt_id, hour
+  ) sums where positive <> 0 or negative <> 0 order by organisation_id, prompt_id, hour
+  on conflict (organisation_id, prompt_id, hour) do update
+    set positive = hours.positive + excluded.positive, negative = hours.negative + excluded.negative
+),
+versions as (
+  insert into version_hours as hours (organisation_id, prompt_id, version, hour, positive, negative)
+  select * from (
+    select organisation_id, prompt_id, version, hour, coalesce(sum(count) filter (where value = 'positive'), 0) as positive,
+      coalesce(sum(count) filter (where value = 'negative'), 0) as negative
+    from changes where version is not null group by organisation_id, prompt_id, version, hour
+  ) sums where positive <> 0 or negative <> 0 order by organisation_id, prompt_id, version collate "C", hour
+  on conflict (organisation_id, prompt_id, version, hour) do update
+    set positive = hours.positive + excluded.positive, negative = hours.negative + excluded.negative
+),
+first_votes as (
+  insert into signal_subjects (organisation_id, prompt_id, subject, ${voteColumns})
+  select organisation_id, prompt_id, subject, id, vote_id, value, version, created_at, received_at
+  from granted where subject is not null and vote_id is not null and expected is null
+  order by organisation_id, prompt_id, subject collate "C"
+),
+next_votes as (
+  update signal_subjects s set signal_id = g.id, vote_id = g.vote_id, value = g.value, version = g.version,
+    created_at = g.created_at, received_at = g.received_at
+  from granted g
+  where g.vote_id is not null and g.expected is not null and s.organisation_id = g.organisation_id
+    and s.prompt_id = g.prompt_id and s.subject = g.subject
+),
+remembered as (
+  insert into idempotency_keys (organisation_id, key, fingerprint, signal_id, created_at, status)
+  select keys.organisation_id, key, fingerprint, signal_id, keys.created_at, status
+  from keys join granted using (place) where signal_id is not null order by keys.organisation_id, key
+)
+select
+  (select json_agg(json_build_object('place', place, 'used', used)) from granted) as granted,
+  (select json_agg(json_build_object('place', place, 'index', index, 'id', signal_id, 'createdAt', created_at,
+    'fingerprint', fingerprint, 'status', status)) from known) as known,
+  (select json_agg(json_build_object('place', compared.place, 'vote', case when found.place is null then null else
+    json_build_object('signal_id', found.signal_id, 'vote_id', found.vote_id, 'value', found.value, 'version', found.version,
+      'created_at', found.created_at, 'received_at', found.received_at,
+      'expired', greatest(found.received_at, found.created_at) < ${keptSince}, 'row_expired', found.created_at < ${keptSince}) end))
+    from compared left join found using (place) where not is_current) as stale`
+
+/** The votes on the given subjects, by `place`. */
+export const findVotesSql = `
+select place, ${voteColumns}
+from json_to_recordset($1) as input (place bigint, organisation_id bigint, prompt_id bigint, subject text)
+  join signal_subjects using (organisation_id, prompt_id, subject)`
+
+export function toVotesJson(changes: SignalChange[]): string {
+  return JSON.stringify(
+    changes.map(({ signal }, place) => ({
+      place,
+      organisation_id: signal.organisationId,
+      prompt_id: signal.promptId,
+      subject: signal.details?.subject,
+    })),
+  )
+}
+
+/** The parameters `$1` and `$2` of `recordDetailedSql`. */
+export function toDetailedInput(changes: SignalChange[]): [string, string] {
+  const keys = changes.flatMap(({ signal: { organisationId }, after, keys }, i) =>
+    keys.map(({ key, fingerprint, status, isStored }, index) => ({
+      place: i + 1,
+      index,
+      organisation_id: organisationId,
+      key,
+      fingerprint,
+      signal_id: isStored ? after?.signalId : null,
+      created_at: after?.createdAt,
+      status,
+    })),
+  )
+  return [JSON.stringify(changes.map(toInput)), JSON.stringify(keys)]
+}
+
+function toInput(change: SignalChange) {
+  const { signal, after, before, expected, counted } = change
+  const { organisationId, promptId, metadata, details } = signal
+  const { createdAt, limit } = counted ?? signal
+  const isStored = after !== null && after.value !== null
+  return {
+    id: after?.signalId,
+    organisation_id: organisationId,
+    prompt_id: promptId,
+    value: after?.value,
+    metadata: isStored ? metadata : null,
+    created_at: after?.occurredAt,
+    received_at: after?.createdAt,
+    month: monthStart(createdAt),
+    hour: after === null ? null : hourStart(after.occurredAt),
+    month_limit: limit,
+    version: after?.version,
+    subject: details?.subject,
+    voter: isStored ? details?.voter : null,
+    comment: isStored ? details?.comment : null,
+    trace_id: isStored ? details?.traceId : null,
+    vote_id: after?.voteId,
+    expected: expected?.vote.voteId,
+    counted: counted !== null,
+    row_change: rowChange(change),
+    old_value: before?.value,
+    old_created_at: before?.occurredAt,
+    old_hour: before === null ? null : hourStart(before.occurredAt),
+    old_version: before?.version,
+  }
+}
+
+function rowChange({ after, before, expected }: SignalChange): 'insert' | 'update' | 'move' | 'delete' | null {
+  if (after === null) return null
+  const hadRow = before !== null && before.value !== null
+  if (after.value === null) return hadRow ? 'delete' : null
+  if (!hadRow) return 'insert'
+  // Retention may have removed the row, and then there is nothing to update. A row at another time has to be inserted.
+  return expected?.isRowExpired && after.occurredAt !== before.occurredAt ? 'move' : 'update'
+}
+
+/** The month whose partition a raw row goes to. Null if no row is stored, or if it stays where it is. */
+export function newMonth({ after, before }: SignalChange): Instant | null {
+  if (after === null || after.value === null) return null
+  if (before !== null && before.value !== null && before.occurredAt === after.occurredAt) return null
+  return monthStart(after.occurredAt)
+}
