@@ -12,7 +12,7 @@ export type ErrorCode =
 export interface ErrorFields {
   code: ErrorCode
   status?: number | null
-  requestId?: string | null
+  requestId?: string | null | undefined
   details?: Record<string, unknown>
   cause?: unknown
 }
@@ -107,22 +107,30 @@ const errorClasses: Partial<Record<string, new (message: string, fields: ErrorFi
   rate_limited: RateLimitedError,
 }
 
+/** The error in a body. */
+export interface WireError {
+  code: string
+  message: string
+}
+
 /** The error for a response whose status is not 2xx. */
 export function errorFromResponse(status: number, requestId: string | null, text: string): PromptledgerError {
   const error = parseErrorBody(text)
-  if (error === null) {
-    // A proxy or another server responded, so the status says nothing about Promptledger.
-    return new PromptledgerError(`Status ${status} without a Promptledger error body: check baseUrl and any proxy`, {
-      code: 'unexpected_response',
-      status,
-      requestId,
-    })
-  }
+  if (error !== null) return errorFromBody(error, status, requestId)
+  // A proxy or another server responded, so the status says nothing about Promptledger.
+  return new PromptledgerError(`Status ${status} without a Promptledger error body: check baseUrl and any proxy`, {
+    code: 'unexpected_response',
+    status,
+    requestId,
+  })
+}
+
+export function errorFromBody(error: WireError, status: number, requestId?: string | null): PromptledgerError {
   const { code, message, ...details } = error
   return new (errorClasses[code] ?? PromptledgerError)(message, { code: code as ErrorCode, status, requestId, details })
 }
 
-function parseErrorBody(text: string): { code: string; message: string } | null {
+function parseErrorBody(text: string): WireError | null {
   try {
     const { error } = JSON.parse(text)
     return typeof error.code === 'string' ? error : null

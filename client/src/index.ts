@@ -1,3 +1,4 @@
+export type { BatchResult, BatchSignal } from './batch.ts'
 export { Promptledger } from './client.ts'
 export {
   ConflictError,

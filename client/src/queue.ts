@@ -1,3 +1,4 @@
+import type { BatchResult, BatchSignal } from './batch.ts'
 import { PromptledgerError, RateLimitedError, TimeoutError, UnauthorizedError } from './errors.ts'
 import { createIdempotencyKey } from './idempotency-key.ts'
 import type { RequestOptions } from './request.ts'
@@ -57,77 +58,169 @@ export interface SignalQueue {
 }
 
 interface PendingSignal extends QueuedSignal {
+  /** Length of its JSON text. */
+  length: number
   settle(): void
 }
 
-type Create = (promptId: string, signal: NewSignal, options: SignalOptions) => Promise<unknown>
+interface SignalSender {
+  create(promptId: string, signal: NewSignal, options: SignalOptions): Promise<unknown>
+  createMany(signals: BatchSignal[], options: RequestOptions): Promise<BatchResult[]>
+}
 
 // About a minute of retries: no caller waits for a queued signal.
 const defaultMaxRetries = 10
 const maxPauseMs = 3_600_000
+const maxBatchSize = 500
+// In UTF-16 code units. In a request, one takes up to three bytes.
+const maxBatchLength = 250_000
 
-export function createSignalQueue(create: Create, options: QueueOptions = {}): SignalQueue {
+export function createSignalQueue(sender: SignalSender, options: QueueOptions = {}): SignalQueue {
   const { maxSize = 10_000, concurrency = 5, onError = warn, retryDelay = 30_000 } = options
   const { timeout, maxRetries = defaultMaxRetries, headers, fetch } = options
   let { spool } = options
-  const pending: PendingSignal[] = []
+  let pending: PendingSignal[] = []
+  let size = 0
   const unsettled = new Set<Promise<void>>()
   const end = new AbortController()
-  let inFlight = 0
+  const request = { timeout, maxRetries, headers, fetch, signal: end.signal }
+  let requestsInFlight = 0
+  const subjectsInFlight = new Set<string>()
+  let isOpen = spool === undefined
+  let isScheduled = false
   let isPaused = false
+  let canBatch = true
   let pauseTimer: ReturnType<typeof setTimeout> | undefined
   let closing: Promise<void> | undefined
 
   const onSpoolError = (error: unknown) => onError(error, null)
-  const leftovers = spool?.open(onSpoolError).then(
-    (signals) => signals.map(enqueue),
-    (error) => {
+  const leftovers = spool
+    ?.open(onSpoolError)
+    .catch((error) => {
       spool = undefined
       onSpoolError(error)
       return []
-    },
-  )
+    })
+    .then((signals) => {
+      // Votes of the last run are older than those added meanwhile, and must not replace them.
+      const added = pending
+      pending = []
+      const settled = signals.map(enqueue)
+      pending = pending.concat(added)
+      isOpen = true
+      sendPending()
+      return settled
+    })
 
   function enqueue(signal: QueuedSignal): Promise<void> {
-    const settled = new Promise<void>((settle) => pending.push({ ...signal, settle }))
+    const { length } = JSON.stringify(signal)
+    const settled = new Promise<void>((settle) => pending.push({ ...signal, length, settle }))
+    size++
     unsettled.add(settled)
     void settled.then(() => unsettled.delete(settled))
-    sendPending()
     return settled
   }
 
+  /** Not at once, so that signals added together share a request. */
+  function scheduleSending(): void {
+    if (isScheduled) return
+    isScheduled = true
+    queueMicrotask(() => {
+      isScheduled = false
+      sendPending()
+    })
+  }
+
   function sendPending(): void {
+    if (!isOpen) return
     if (isPaused || end.signal.aborted) {
       // flush() must not wait for signals that only the spool can hold now.
       for (const { settle } of pending) settle()
       return
     }
-    while (inFlight < concurrency && pending.length > 0) {
-      inFlight++
+    while (requestsInFlight < concurrency) {
+      const batch = takeBatch()
+      if (batch.length === 0) return
+      requestsInFlight++
       // Rejects only if onError throws, which then surfaces as an unhandled rejection.
-      void send(pending.shift() as PendingSignal).finally(() => {
-        inFlight--
+      void send(batch).finally(() => {
+        requestsInFlight--
+        for (const { signal } of batch) subjectsInFlight.delete(signal.subject as string)
         sendPending()
       })
     }
   }
 
-  async function send(item: PendingSignal): Promise<void> {
-    const { key, promptId, signal, settle } = item
+  /** The signals of the next request. A vote waits while an earlier one on its subject is in flight. */
+  function takeBatch(): PendingSignal[] {
+    const batch: PendingSignal[] = []
+    const waiting: PendingSignal[] = []
+    const maxCount = canBatch ? maxBatchSize : 1
+    let length = 0
+    let index = 0
+    for (; index < pending.length && batch.length < maxCount; index++) {
+      const item = pending[index] as PendingSignal
+      const { subject } = item.signal
+      if (subject != null && subjectsInFlight.has(subject)) {
+        waiting.push(item)
+        continue
+      }
+      length += item.length
+      // A shorter one behind it that still fits could be a later vote on its subject.
+      if (length > maxBatchLength && batch.length > 0) break
+      if (subject != null) subjectsInFlight.add(subject)
+      batch.push(item)
+    }
+    pending = waiting.concat(pending.slice(index))
+    return batch
+  }
+
+  async function send(batch: PendingSignal[]): Promise<void> {
+    let errors: unknown[]
     try {
-      const request = { timeout, maxRetries, headers, fetch, signal: end.signal }
-      await create(promptId, signal, { ...request, idempotencyKey: key })
-      spool?.remove(key)
+      errors = await sendRequest(batch)
     } catch (error) {
-      if (spool !== undefined && mayStillSucceed(error)) {
-        pending.unshift(item)
+      if (batch.length > 1 && isRejection(error)) return sendEach(batch, error)
+      errors = batch.map(() => error)
+    }
+    const kept: PendingSignal[] = []
+    // One by one, so that an onError that throws affects no other signal.
+    const done = batch.map(async (item, index) => {
+      const error = errors[index]
+      item.settle()
+      if (error === null) {
+        remove(item)
+      } else if (spool !== undefined && mayStillSucceed(error)) {
+        kept.push(item)
         pause(error)
       } else {
         drop(error, item)
       }
-    } finally {
-      settle()
+    })
+    pending = kept.concat(pending)
+    await Promise.all(done)
+  }
+
+  /** Resolves with the error of each signal, or null for one that is recorded. */
+  async function sendRequest(batch: PendingSignal[]): Promise<unknown[]> {
+    const [first] = batch
+    if (first !== undefined && batch.length === 1) {
+      await sender.create(first.promptId, first.signal, { ...request, idempotencyKey: first.key })
+      return [null]
     }
+    const signals = batch.map(({ key, promptId, signal }) => ({ ...signal, prompt: promptId, idempotency_key: key }))
+    return (await sender.createMany(signals, request)).map(({ error }) => error)
+  }
+
+  /** After the rejection of a batch: alone, each of its signals is recorded or gets an error of its own. */
+  async function sendEach(batch: PendingSignal[], { status }: PromptledgerError): Promise<void> {
+    // An older service, or a gateway that does not know the endpoint.
+    if (status === 404) canBatch = false
+    let sent = 0
+    while (canBatch && !isPaused && !end.signal.aborted && sent < batch.length) {
+      await send(batch.slice(sent, ++sent))
+    }
+    pending = batch.slice(sent).concat(pending)
   }
 
   /** Stops sending, since the other signals would fail for the same reason. */
@@ -138,6 +231,7 @@ export function createSignalQueue(create: Create, options: QueueOptions = {}): S
     pauseTimer = setTimeout(
       () => {
         isPaused = false
+        canBatch = true
         sendPending()
       },
       pauseMsAfter(error, retryDelay),
@@ -146,12 +240,16 @@ export function createSignalQueue(create: Create, options: QueueOptions = {}): S
     ;(pauseTimer as { unref?(): void }).unref?.()
   }
 
-  function drop(error: unknown, { key, promptId, signal }: QueuedSignal): void {
+  function remove({ key }: QueuedSignal): void {
+    size--
     spool?.remove(key)
-    onError(error, { key, promptId, signal })
   }
 
-  const currentSize = () => pending.length + inFlight
+  function drop(error: unknown, item: QueuedSignal): void {
+    remove(item)
+    const { key, promptId, signal } = item
+    onError(error, { key, promptId, signal })
+  }
 
   async function flush(): Promise<void> {
     const added = [...unsettled]
@@ -181,7 +279,7 @@ export function createSignalQueue(create: Create, options: QueueOptions = {}): S
         // A copy, so that later changes by the caller have no effect.
         item.signal = JSON.parse(JSON.stringify(signal))
         if (closing !== undefined) throw new PromptledgerError('The queue is closed', { code: 'queue_closed' })
-        if (currentSize() >= maxSize) {
+        if (size >= maxSize) {
           throw new PromptledgerError(`The queue is full: ${maxSize} signals are waiting`, { code: 'queue_full' })
         }
       } catch (error) {
@@ -190,11 +288,12 @@ export function createSignalQueue(create: Create, options: QueueOptions = {}): S
       }
       spool?.add(item)
       void enqueue(item)
+      scheduleSending()
       return true
     },
 
     get size() {
-      return currentSize()
+      return size
     },
 
     flush,
@@ -210,6 +309,12 @@ export function createSignalQueue(create: Create, options: QueueOptions = {}): S
 function pauseMsAfter(error: unknown, defaultMs: number): number {
   if (!(error instanceof RateLimitedError)) return defaultMs
   return Math.min(Math.max(error.resetsAt.getTime() - Date.now(), 1_000), maxPauseMs)
+}
+
+/** Whether the service or a gateway rejected a request as such, so that other requests with the same signals may succeed. */
+function isRejection(error: unknown): error is PromptledgerError {
+  if (error instanceof UnauthorizedError || error instanceof RateLimitedError) return false
+  return error instanceof PromptledgerError && error.status !== null && error.status >= 400 && error.status < 500
 }
 
 /** Whether the signal may be accepted later as it is. */

@@ -66,7 +66,7 @@ export function createTransport(client: ClientOptions): Transport {
   ): Promise<T> {
     const { method, path, query, body, isIdempotent = method !== 'POST' } = operation
     // Runtimes drop these segments, so the request would go to another path.
-    if (/\/\.{0,2}(\/|$)/.test(path)) throw new TypeError('A prompt named "", "." or ".." needs its ID instead')
+    if (/\/\.{0,2}(\/|$)/.test(path)) throw new TypeError('Pass the ID of the prompt: "", "." and ".." cannot name one')
     // Arguments that cannot be serialised throw here, before they could pass for a failed connection.
     const url = `${apiUrl}${path}${queryString(query)}`
     const text = body === undefined ? null : JSON.stringify(body)

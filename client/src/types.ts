@@ -4,6 +4,7 @@ import type {
   PageQuery,
   Pagination,
   SignalQuery,
+  NewSignal as WireNewSignal,
   TimelineQuery as WireTimelineQuery,
 } from './generated/types.ts'
 
@@ -24,3 +25,18 @@ export interface TimelineQuery extends Omit<WireTimelineQuery, 'action'> {
   /** Only entries with one of these actions. The client joins them with commas, as the API expects. */
   action?: Action[] | undefined
 }
+
+/** What an application may say about a vote. */
+interface Vote {
+  /** Null withdraws the vote on the subject. */
+  value: 'positive' | 'negative' | null
+  /** What was voted on. A further vote on it replaces this one. */
+  subject?: string | null | undefined
+  /** What produced the output: a commit, or the ID of a history entry. */
+  version?: string | number | null | undefined
+  voter?: string | null | undefined
+  comment?: string | null | undefined
+  occurred_at?: string | null | undefined
+}
+
+export type NewSignal = Omit<WireNewSignal, keyof Vote> & Vote

@@ -195,8 +195,8 @@ describe('A client', () => {
     await assert.rejects(ledger.prompts.get('x/../../usage?a=1#b'), NotFoundError)
     assert.equal(proxy.requests[0]?.url, '/api/v1/prompts/x%2F..%2F..%2Fusage%3Fa%3D1%23b')
     for (const name of ['', '.', '..']) {
-      await assert.rejects(ledger.prompts.delete(name), /needs its ID/)
-      await assert.rejects(ledger.signals.create(name, { value: 'positive' }), /needs its ID/)
+      await assert.rejects(ledger.prompts.delete(name), /cannot name one/)
+      await assert.rejects(ledger.signals.create(name, { value: 'positive' }), /cannot name one/)
     }
     assert.equal(proxy.requests.length, 1)
   })

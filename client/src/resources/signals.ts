@@ -1,3 +1,4 @@
+import { type BatchResult, type BatchSignal, sendBatch } from '../batch.ts'
 import { requestData } from '../data.ts'
 import { ConnectionError } from '../errors.ts'
 import { createIdempotencyKey } from '../idempotency-key.ts'
@@ -45,12 +46,26 @@ export function signals(service: Transport) {
     return requestData(service, { method: 'POST', path: pathOf(promptId), body, headers, isIdempotent: true }, options)
   }
 
+  /**
+   * Records up to 1,000 signals, of any prompts, in one request. Resolves with the result of each, in order. Retries never
+   * count a signal twice.
+   */
+  function createMany(signals: BatchSignal[], options?: RequestOptions): Promise<BatchResult[]> {
+    return sendBatch(service, signals, options)
+  }
+
   return {
     create,
+    createMany,
+
+    /** Withdraws the vote on a subject. Not found if there is none. */
+    withdraw(promptId: string, subject: string, options?: SignalOptions): Promise<RecordedSignal> {
+      return create(promptId, { value: null, subject }, options)
+    },
 
     /** Creates a queue that sends signals in the background. Close it before the process ends. */
     queue(options?: QueueOptions): SignalQueue {
-      return createSignalQueue(create, options)
+      return createSignalQueue({ create, createMany }, options)
     },
 
     /** Lists signals, newest first. Deleting signals while you iterate can hide others; `export` returns all of them. */
