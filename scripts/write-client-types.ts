@@ -140,7 +140,8 @@ function typeOf(
   { type: types, format, enum: values, properties, required, items, maxItems }: Schema,
   style?: Style,
 ): string {
-  const [type] = [types].flat().filter((type) => type !== 'null')
+  const [type, ...others] = [types].flat().filter((type) => type !== 'null')
+  if (others.length > 0) return [type, ...others].map((type) => typeOf({ type } as Schema, style)).join(' | ')
   if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(' | ')
   if (properties !== undefined) {
     const members = Object.entries(properties).map(([name, property]) => {

@@ -6,20 +6,27 @@ import type { Page, PageQuery } from './types.ts'
  *
  * No request is sent before you do either. Iterating without a `page` fetches pages of 100, unless `limit` is set.
  */
-export interface Pages<Item> extends Promise<Page<Item>>, AsyncIterable<Item> {}
+export interface Pages<Item, OnePage = Page<Item>> extends Promise<OnePage>, AsyncIterable<Item> {}
 
 const maxPageSize = 100
 
 type Identified = { id: string | number } | { entry: { id: number } }
 
-export function createPages<Item extends Identified>(
+/** What the iteration needs from a page. */
+interface AnyPage<Item> {
+  data: Item[]
+  pagination: { current_page: number; total_pages: number | null }
+  search?: { cursor: string | null }
+}
+
+export function createPages<Item extends Identified, OnePage extends AnyPage<Item> = Page<Item>>(
   { json }: Transport,
   path: string,
   query: PageQuery = {},
   options?: RequestOptions,
-): Pages<Item> {
-  let firstPage: Promise<Page<Item>> | undefined
-  const fetchPage = (query: PageQuery) => json<Page<Item>>({ method: 'GET', path, query }, options)
+): Pages<Item, OnePage> {
+  let firstPage: Promise<OnePage> | undefined
+  const fetchPage = (query: PageQuery & { cursor?: string }) => json<OnePage>({ method: 'GET', path, query }, options)
   const fetchOnce = () => {
     firstPage ??= fetchPage(query)
     return firstPage
@@ -35,14 +42,21 @@ export function createPages<Item extends Identified>(
       const seen = new Set<string | number>()
       // Large pages need the fewest requests, but a page number only makes sense with the caller's page size.
       const defaults = query.page === undefined ? { limit: maxPageSize } : {}
-      for (let number = query.page ?? 1; ; number++) {
-        const { data, pagination } = await fetchPage({ ...defaults, ...query, page: number })
+      let next: { page: number } | { cursor: string } = { page: query.page ?? 1 }
+      for (;;) {
+        const { data, pagination, search } = await fetchPage({ ...defaults, ...query, ...next })
         for (const item of data) {
           const id = 'entry' in item ? item.entry.id : item.id
           if (!seen.has(id)) yield item
           seen.add(id)
         }
-        if (pagination.current_page >= pagination.total_pages) return
+        if (search !== undefined) {
+          if (search.cursor === null) return
+          next = { cursor: search.cursor }
+          continue
+        }
+        if (pagination.current_page >= (pagination.total_pages ?? 0)) return
+        next = { page: pagination.current_page + 1 }
       }
     },
   }

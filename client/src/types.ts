@@ -3,8 +3,12 @@ import type {
   Action,
   PageQuery,
   Pagination,
-  SignalQuery,
+  Signal,
+  SignalPagination,
+  SignalSearch,
+  ExportQuery as WireExportQuery,
   NewSignal as WireNewSignal,
+  SignalQuery as WireSignalQuery,
   TimelineQuery as WireTimelineQuery,
 } from './generated/types.ts'
 
@@ -17,8 +21,25 @@ export interface Page<Item> {
   pagination: Pagination
 }
 
+/** One page of signals. With a filter on comments or metadata, `search` says how far the service has searched. */
+export interface SignalPage {
+  data: Signal[]
+  pagination: SignalPagination
+  search?: SignalSearch
+}
+
+/** Members that the metadata of a signal must have. */
+interface MetadataFilter {
+  metadata?: Record<string, string> | undefined
+}
+
+/** Which signals to list. Iterating a search continues it to its end. */
+export type SignalQuery = WireSignalQuery & MetadataFilter
+
+export type ExportQuery = WireExportQuery & MetadataFilter
+
 /** Which signals to list or export. */
-export type SignalFilter = Omit<SignalQuery, keyof PageQuery>
+export type SignalFilter = Omit<SignalQuery, keyof PageQuery | 'cursor'>
 
 /** Which entries of a timeline to list. */
 export interface TimelineQuery extends Omit<WireTimelineQuery, 'action'> {

@@ -18,7 +18,9 @@ onEachEngine('Exporting signals', (engine) => {
     for (let number = 0; number < 30; number++) {
       const metadata = number % 3 === 0 ? null : { number, text: 'line\nbreak, "quotes" and 日本語 🙂' }
       const value = number % 2 === 0 ? 'positive' : 'negative'
-      recorded.push({ ...(await ledger.signals.create(publicId, { value, metadata })), metadata })
+      const created = await ledger.signals.create(publicId, { value, metadata })
+      const details = { version: null, subject: null, voter: null, comment: null, trace_id: null }
+      recorded.push({ ...created, metadata, ...details, occurred_at: created.created_at })
       service.now += 1_000
     }
     assert.deepEqual(await Array.fromAsync(ledger.signals.export(publicId)), recorded)
@@ -32,7 +34,7 @@ onEachEngine('Exporting signals', (engine) => {
     )
     const csv = (await Array.fromAsync(ledger.signals.export(publicId, { format: 'csv', until: since }))).join('')
     const lines = csv.split('\r\n')
-    assert.equal(lines[0], 'id,value,created_at,metadata')
+    assert.equal(lines[0], 'id,value,created_at,metadata,version,subject,voter,comment,occurred_at,trace_id')
     assert.equal(lines.length, 12)
     assert.match(csv, /日本語 🙂/)
   })

@@ -130,7 +130,11 @@ function selected({ model, prompt, query }: Call): object[] {
     .filter((signal) => isRetained(model, signal) && isInRange(signal.createdAt))
     .filter(({ value }) => (query.value ?? value) === value)
     .sort((a, b) => a.createdAt - b.createdAt || a.id - b.id)
-    .map(({ createdAt, ...signal }) => ({ ...signal, created_at: iso(createdAt) }))
+    .map(({ createdAt, ...signal }) => {
+      const created_at = iso(createdAt)
+      const details = { version: null, subject: null, voter: null, comment: null, trace_id: null }
+      return { ...signal, created_at, ...details, occurred_at: created_at }
+    })
 }
 
 function isRetained({ retainedSince }: Model, { createdAt }: Signal): boolean {

@@ -181,6 +181,12 @@ export interface ExportQuery {
   since?: Time | undefined
   /** Until this time, exclusive. */
   until?: Time | undefined
+  /** Only signals with this version, as it was sent. `#123` for the history entry and `:v2` for the label where that could be a commit SHA. */
+  version?: string | undefined
+  /** Only signals with a comment. */
+  comment?: 'any' | undefined
+  /** Part of the comment, ignoring case. */
+  q?: string | undefined
 }
 
 export type Forge = 'github' | 'gitlab' | 'gitea' | 'forgejo' | 'bitbucket'
@@ -589,8 +595,32 @@ export interface Signal {
   value: SignalValue
   /** Arbitrary JSON object for the caller's own tracking, up to 16 KiB and 64 levels deep. */
   metadata: Record<string, unknown> | null
-  /** ISO 8601 UTC timestamp. */
+  /** When the signal arrived. It counts towards the limit of that month. */
   created_at: string
+  /** The version that produced the output: a commit SHA, the ID of a history entry (an integer) or a label. */
+  version: string | number | null
+  /** What was voted on. */
+  subject: string | null
+  /** A hash of who voted. The same voter has the same hash. */
+  voter: string | null
+  /** The user's words. Untrusted text. */
+  comment: string | null
+  /** When the user voted: the time that the signal counts for. */
+  occurred_at: string
+  /** The trace ID of the header traceparent. */
+  trace_id: string | null
+}
+
+/** Position of a page in its list. `total_pages` and `total_count` are null if a search does not know them. */
+export interface SignalPagination {
+  /** The page returned. */
+  current_page: number
+  /** Number of pages at the current per_page. */
+  total_pages: number | null
+  /** Total number of signals. */
+  total_count: number | null
+  /** Page size used. */
+  per_page: number
 }
 
 export interface SignalQuery {
@@ -600,10 +630,30 @@ export interface SignalQuery {
   since?: Time | undefined
   /** Until this time, exclusive. */
   until?: Time | undefined
+  /** Only signals with this version, as it was sent. `#123` for the history entry and `:v2` for the label where that could be a commit SHA. */
+  version?: string | undefined
+  /** Only signals with a comment. */
+  comment?: 'any' | undefined
+  /** Part of the comment, ignoring case. */
+  q?: string | undefined
+  /** Continues a search: `search.cursor` of the previous response. */
+  cursor?: string | undefined
   /** Page number. Defaults to `1`. */
   page?: number | undefined
   /** Results per page. Defaults to `25`. */
   limit?: number | undefined
+}
+
+/** How far a search got. Only with a filter on `comment`, `q` or metadata. */
+export interface SignalSearch {
+  /** Whether no older signals are left to examine. */
+  complete: boolean
+  /** Signals examined by this request. */
+  examined: number
+  /** Signals from before this time are not examined yet; null if complete. */
+  searched_back_to: string | null
+  /** Send as `cursor` to continue; null if complete. */
+  cursor: string | null
 }
 
 export type SignalValue = 'positive' | 'negative'

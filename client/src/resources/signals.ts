@@ -12,6 +12,7 @@ import type {
   NewSignal,
   RecordedSignal,
   Signal,
+  SignalPage,
   SignalQuery,
   Summary,
   SummaryQuery,
@@ -36,7 +37,7 @@ export function signals(service: Transport) {
     options?: RequestOptions,
   ): AsyncGenerator<string, void>
   function exportSignals(promptId: string, query: ExportQuery = {}, options?: RequestOptions) {
-    const text = service.text({ method: 'GET', path: `${pathOf(promptId)}/export`, query }, options)
+    const text = service.text({ method: 'GET', path: `${pathOf(promptId)}/export`, query: wireQuery(query) }, options)
     return query.format === 'csv' ? text : parseLines(text)
   }
 
@@ -69,8 +70,8 @@ export function signals(service: Transport) {
     },
 
     /** Lists signals, newest first. Deleting signals while you iterate can hide others; `export` returns all of them. */
-    list(promptId: string, query?: SignalQuery, options?: RequestOptions): Pages<Signal> {
-      return createPages(service, pathOf(promptId), query, options)
+    list(promptId: string, query?: SignalQuery, options?: RequestOptions): Pages<Signal, SignalPage> {
+      return createPages(service, pathOf(promptId), wireQuery(query), options)
     },
 
     /**
@@ -105,6 +106,14 @@ export function signals(service: Transport) {
       return requestData(service, operation, options)
     },
   }
+}
+
+/** Each member of `metadata` is a parameter of its own. */
+function wireQuery<Query extends { metadata?: Record<string, string> | undefined }>(
+  { metadata, ...query }: Query = {} as Query,
+) {
+  const members = Object.entries(metadata ?? {}).map(([name, value]) => [`metadata.${name}`, value])
+  return { ...query, ...Object.fromEntries(members) }
 }
 
 async function* parseLines(text: AsyncIterable<string>): AsyncGenerator<Signal, void> {

@@ -1,7 +1,9 @@
 import type { SignalFilter } from '@promptledger/client'
-import { X } from 'lucide-react'
-import { isFiltered } from './signal-filter.ts'
+import { MessageSquare, X } from 'lucide-react'
+import { useCallback } from 'react'
+import { filterNames, isFiltered } from './signal-filter.ts'
 import { valueLabels } from './signal-value.tsx'
+import { TextFilter } from './text-filter.tsx'
 import { TimeField } from './time-field.tsx'
 
 interface Props {
@@ -15,7 +17,15 @@ const values = [
   { label: valueLabels.negative, value: 'negative' },
 ] as const
 
+const noFilters = Object.fromEntries(filterNames.map((name) => [name, null]))
+const isMember = (text: string) => text.indexOf('=') > 0
+
 export function FilterBar({ filter, onChange }: Props) {
+  const setQ = useCallback((q: string) => onChange({ q }), [onChange])
+  const setVersion = useCallback((version: string) => onChange({ version }), [onChange])
+  const setMetadata = useCallback((metadata: string) => onChange({ metadata }), [onChange])
+  const [member] = Object.entries(filter.metadata ?? {})
+  const hasComment = filter.comment === 'any'
   return (
     <search className="filter-bar" aria-label="Filter signals">
       <fieldset className="toggle-group">
@@ -31,14 +41,29 @@ export function FilterBar({ filter, onChange }: Props) {
           </button>
         ))}
       </fieldset>
-      <TimeField label="From" at={filter.since?.toString() ?? null} onChange={(since) => onChange({ since })} />
-      <TimeField label="Before" at={filter.until?.toString() ?? null} onChange={(until) => onChange({ until })} />
-      {isFiltered(filter) && (
+      <div className="toggle-group">
         <button
           type="button"
-          className="text-button"
-          onClick={() => onChange({ value: null, since: null, until: null })}
+          aria-pressed={hasComment}
+          onClick={() => onChange({ comment: hasComment ? null : 'any' })}
         >
+          <MessageSquare aria-hidden="true" />
+          With comment
+        </button>
+      </div>
+      <TimeField label="From" at={filter.since?.toString() ?? null} onChange={(since) => onChange({ since })} />
+      <TimeField label="Before" at={filter.until?.toString() ?? null} onChange={(until) => onChange({ until })} />
+      <TextFilter label="Comment" placeholder="Part of the comment" text={filter.q ?? ''} onChange={setQ} />
+      <TextFilter label="Version" placeholder="Commit or entry ID" text={filter.version ?? ''} onChange={setVersion} />
+      <TextFilter
+        label="Metadata"
+        placeholder="key=value"
+        text={member === undefined ? '' : member.join('=')}
+        onChange={setMetadata}
+        isUsable={isMember}
+      />
+      {isFiltered(filter) && (
+        <button type="button" className="text-button" onClick={() => onChange(noFilters)}>
           <X aria-hidden="true" />
           Clear filters
         </button>

@@ -1,7 +1,7 @@
-import { NotFoundError, type Signal } from '@promptledger/client'
+import { NotFoundError, type Page, type Signal } from '@promptledger/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { ledger } from '../ledger.ts'
 import { NotFoundPage } from '../not-found-page.tsx'
@@ -11,13 +11,18 @@ import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { pageFrom, useUrlParams } from '../url-params.ts'
 import { DeleteSignal } from './delete-signal.tsx'
 import { FilterBar } from './filter-bar.tsx'
-import { exportUrl, filterFrom, isFiltered } from './signal-filter.ts'
+import { exportUrl, filterFrom, isFiltered, isSearch } from './signal-filter.ts'
+import { SignalSearch } from './signal-search.tsx'
 import { SignalTable } from './signal-table.tsx'
 
 export function SignalsPage({ promptId, canDelete }: { promptId: string; canDelete: boolean }) {
   const [params, setParams] = useUrlParams()
   const filter = filterFrom(params)
   const page = pageFrom(params)
+  const changeFilter = useCallback(
+    (changes: Record<string, string | null>) => setParams({ ...changes, page: null }),
+    [setParams],
+  )
   const [toDelete, setToDelete] = useState<Signal | null>(null)
   const [status, setStatus] = useState('')
   const statusLine = useFocusOnChange(status)
@@ -27,7 +32,10 @@ export function SignalsPage({ promptId, canDelete }: { promptId: string; canDele
   })
   const signals = useQuery({
     queryKey: ['signals', promptId, { ...filter, page }],
-    queryFn: async ({ signal }) => await ledger.signals.list(promptId, { ...filter, page }, { signal }),
+    // A list that is no search has its totals.
+    queryFn: async ({ signal }) =>
+      (await ledger.signals.list(promptId, { ...filter, page }, { signal })) as Page<Signal>,
+    enabled: !isSearch(filter),
     placeholderData: keepPreviousData,
   })
   usePageTitle(prompt.data === undefined ? 'Signals' : `Signals of ${prompt.data.name}`)
@@ -54,15 +62,24 @@ export function SignalsPage({ promptId, canDelete }: { promptId: string; canDele
           ))}
         </div>
       </div>
-      <FilterBar filter={filter} onChange={(changes) => setParams({ ...changes, page: null })} />
+      <FilterBar filter={filter} onChange={changeFilter} />
       <p className="list-status" role="status" tabIndex={-1} ref={statusLine}>
         {status}
       </p>
-      <SignalTable
-        query={signals}
-        empty={isFiltered(filter) ? <NoMatches /> : <NoSignals promptId={promptId} />}
-        onDelete={canDelete ? setToDelete : null}
-      />
+      {isSearch(filter) ? (
+        <SignalSearch
+          promptId={promptId}
+          filter={filter}
+          empty={<NoMatches />}
+          onDelete={canDelete ? setToDelete : null}
+        />
+      ) : (
+        <SignalTable
+          query={signals}
+          empty={isFiltered(filter) ? <NoMatches /> : <NoSignals promptId={promptId} />}
+          onDelete={canDelete ? setToDelete : null}
+        />
+      )}
       {toDelete !== null && (
         <DeleteSignal
           promptId={promptId}

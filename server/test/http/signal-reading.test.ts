@@ -76,7 +76,16 @@ onEachEngine('Reading signals', (engine) => {
       data.map(({ value }: SignalBody) => value),
       ['positive', 'negative'],
     )
-    assert.deepEqual(Object.keys(data[0]), ['id', 'value', 'metadata', 'created_at'])
+    const { id, value, metadata: _, created_at, ...details } = data[0]
+    assert.equal(id, Math.max(...data.map(({ id }: SignalBody) => id)))
+    assert.deepEqual(details, {
+      version: null,
+      subject: null,
+      voter: null,
+      comment: null,
+      occurred_at: created_at,
+      trace_id: null,
+    })
     assert.deepEqual(pagination, { current_page: 1, total_pages: 1, total_count: 2, per_page: 25 })
   })
 
@@ -247,8 +256,8 @@ onEachEngine('Reading signals', (engine) => {
     assert.match(response.headers['content-type'] as string, /^text\/csv/)
     assert.match(response.headers['content-disposition'] as string, /^attachment; filename="pmt_\w+-signals\.csv"$/)
     const [head, line] = response.body.split('\r\n')
-    assert.equal(head, 'id,value,created_at,metadata')
-    assert.match(line as string, /^\d+,negative,2026-[^,]+,"\{""a"":""say \\""hi\\"", =1\+1\\n""\}"$/)
+    assert.equal(head, 'id,value,created_at,metadata,version,subject,voter,comment,occurred_at,trace_id')
+    assert.match(line as string, /^\d+,negative,2026-[^,]+,"\{""a"":""say \\""hi\\"", =1\+1\\n""\}",,,,,2026-[^,]+,$/)
     const cells = ['=1', '+1', '-1', '@x', '\tx', 'a"b', 'plain']
     assert.equal(csvLine(cells), `'=1,'+1,'-1,'@x,'\tx,"a""b",plain\r\n`)
   })

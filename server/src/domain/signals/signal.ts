@@ -6,11 +6,13 @@ import { DomainError, invalidField } from '../errors.ts'
 import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
 import { type Instant, nextMonthStart } from '../time.ts'
+import type { ContentFilter } from './content-filter.ts'
 import type { ErasureStore } from './erasure.ts'
 import type { Interval, Span } from './interval.ts'
 import { nestingDepth } from './json-text.ts'
 import { MonthlyLimitError } from './monthly-limit.ts'
 import type { RetentionStore } from './retention.ts'
+import type { SignalSearchStore } from './search.ts'
 import type { Tally } from './tally.ts'
 import type { VersionText } from './version.ts'
 
@@ -87,6 +89,10 @@ export interface SignalFilter {
   value: SignalValue | null
   since: Instant | null
   until: Instant | null
+  /** As stored. */
+  version?: VersionText | null
+  /** Only for `stream` and `searchNext`: nothing counts matches. */
+  content?: ContentFilter | null
 }
 
 export interface PromptSpan extends Span {
@@ -106,7 +112,7 @@ export interface VersionTally extends Tally {
   version: VersionText
 }
 
-export interface SignalStore extends ErasureStore, RetentionStore {
+export interface SignalStore extends ErasureStore, RetentionStore, SignalSearchStore {
   /** Durable and counted once it resolves. The monthly limit is exact, however many processes record at once. */
   record(signal: SignalToRecord): Promise<RecordOutcome>
   /**

@@ -48,6 +48,19 @@ export function sentVersion(text: VersionText): string | number {
   return version.kind === 'commit' ? version.sha : version.label
 }
 
+/**
+ * Reads a version from a query: what was sent, or `#123` for a history entry and `:v2` for a label where that could be taken for
+ * something else.
+ */
+export function queriedVersion(text: string): VersionText {
+  const [, entryId] = /^#?([1-9]\d{0,14})$/.exec(text) ?? []
+  if (commitSha.test(text)) return text.toLowerCase()
+  if (entryId !== undefined) return entryVersion(Number(entryId))
+  const version = labelledVersion(text.startsWith(':') ? text.slice(1) : text)
+  if (version === null) throw invalidField('version', 'must be a commit SHA, the ID of a history entry or a label')
+  return version
+}
+
 function characterCount(text: string): number {
   let count = 0
   for (const _ of text) count++

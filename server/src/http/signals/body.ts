@@ -1,4 +1,6 @@
+import { cursorText, type SignalSearch } from '../../domain/signals/search.ts'
 import type { Signal, StoredSignal } from '../../domain/signals/signal.ts'
+import { sentVersion } from '../../domain/signals/version.ts'
 import { isoTime } from '../../domain/time.ts'
 
 // Built by hand because metadata is stored as JSON text and must come back exactly as sent.
@@ -7,12 +9,44 @@ export function renderSignal({ id, value, createdAt }: Signal): string {
   return `{"id":${id},"value":"${value}","created_at":"${isoTime(createdAt)}"}`
 }
 
-export function renderStoredSignal({ id, value, metadata, createdAt }: StoredSignal): string {
-  return `{"id":${id},"value":"${value}","metadata":${metadata ?? 'null'},"created_at":"${isoTime(createdAt)}"}`
+export function renderStoredSignal(signal: StoredSignal): string {
+  const { id, value, metadata, createdAt, version, subject, voter, comment, occurredAt, traceId } = signal
+  const details = {
+    version: version === null ? null : sentVersion(version),
+    subject,
+    voter,
+    comment,
+    occurred_at: isoTime(occurredAt),
+    trace_id: traceId,
+  }
+  return (
+    `{"id":${id},"value":"${value}","metadata":${metadata ?? 'null'},"created_at":"${isoTime(createdAt)}",` +
+    JSON.stringify(details).slice(1)
+  )
+}
+
+/** The results of a search. The number of matches is known only if the search began with the newest signal and examined all. */
+export function renderSearch({ signals, examined, cursor }: SignalSearch, limit: number, isFirst: boolean): string {
+  const isComplete = cursor === null
+  const count = isFirst && isComplete ? signals.length : null
+  const pagination = {
+    current_page: 1,
+    total_pages: count === null ? null : Math.ceil(count / limit),
+    total_count: count,
+    per_page: limit,
+  }
+  const search = {
+    complete: isComplete,
+    examined,
+    searched_back_to: isComplete ? null : isoTime(cursor.at),
+    cursor: isComplete ? null : cursorText(cursor),
+  }
+  const data = `[${signals.map(renderStoredSignal).join(',')}]`
+  return `{"data":${data},"pagination":${JSON.stringify(pagination)},"search":${JSON.stringify(search)}}`
 }
 
 /**
- * The same on one line. JSON allows line breaks between values, and a sender could use them to make part of its metadata look
+ * `renderStoredSignal` on one line. JSON allows line breaks between values, and a sender could use them to make part of its metadata look
  * like a line of its own. They cannot occur inside strings, so a space in place of each leaves the value as it is.
  */
 export function renderSignalLine(signal: StoredSignal): string {

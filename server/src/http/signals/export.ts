@@ -1,23 +1,28 @@
+import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { readerRoles } from '../../domain/access/api-key.ts'
 import type { StoredSignal } from '../../domain/signals/signal.ts'
+import { sentVersion } from '../../domain/signals/version.ts'
 import { isoTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, invalidTimeSchema } from '../error-schema.ts'
 import { enumParameter, type Query } from '../parameters.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
+import { allowSilence } from '../silent-request.ts'
 import { renderSignalLine } from './body.ts'
 import { csvLine } from './csv.ts'
 import { createExportSlots } from './export-slots.ts'
 import { parseSignalFilter } from './filter.ts'
-import { exportFormats, exportQuerySchema, exportSchemas } from './schema.ts'
+import { csvColumns, exportFormats, exportQuerySchema, exportSchemas } from './schema.ts'
 
 const schema = {
   operationId: 'exportSignals',
   summary: 'Export signals',
-  description: 'All signals in one streamed response, oldest first. The CSV format is safe to open in a spreadsheet.',
+  description:
+    'All signals in one streamed response, oldest first, with the same filters as the list. The CSV format is safe to open ' +
+    'in a spreadsheet.',
   tags: ['Signals'],
   params: promptParamsSchema,
   querystring: exportQuerySchema,
@@ -58,7 +63,9 @@ export function exportSignalsRoute({ store }: Context) {
           details: { format },
           about: `${prompt.publicId} ${format}`,
         })
-        const batches = inTurns(store.signals.stream(prompt, filter))
+        // A search may find nothing for a while.
+        if (filter.content !== null) allowSilence(request)
+        const batches = untilClosed(reply.raw, inTurns(store.signals.stream(prompt, filter)))
         const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson; charset=utf-8'
         return reply
           .type(type)
@@ -74,9 +81,22 @@ async function* toNdjson(batches: AsyncIterable<StoredSignal[]>): AsyncGenerator
 }
 
 async function* toCsv(batches: AsyncIterable<StoredSignal[]>): AsyncGenerator<string> {
-  yield csvLine(['id', 'value', 'created_at', 'metadata'])
+  yield csvLine(csvColumns)
   for await (const signals of batches) {
-    for (const { id, value, createdAt, metadata } of signals) yield csvLine([id, value, isoTime(createdAt), metadata])
+    for (const { id, value, createdAt, metadata, occurredAt, ...details } of signals) {
+      const { version, subject, voter, comment, traceId } = details
+      const times = [isoTime(createdAt), isoTime(occurredAt)] as const
+      const sent = version === null ? null : sentVersion(version)
+      yield csvLine([id, value, times[0], metadata, sent, subject, voter, comment, times[1], traceId])
+    }
+  }
+}
+
+/** Stops reading when the client is gone, which a search without matches would not notice. */
+async function* untilClosed<T>(response: ServerResponse, batches: AsyncIterable<T>): AsyncGenerator<T> {
+  for await (const batch of batches) {
+    if (response.destroyed) return
+    yield batch
   }
 }
 

@@ -65,7 +65,26 @@ const storedSignalExample = {
   value: 'positive',
   metadata: { session: 'b7d1', model: 'small-3' },
   created_at: '2026-11-15T12:00:00.000Z',
+  version: '8f3a1c5',
+  subject: 'answer-42',
+  voter: null,
+  comment: 'Exactly what I needed',
+  occurred_at: '2026-11-15T11:58:30.000Z',
+  trace_id: null,
 } as const
+
+export const csvColumns = [
+  'id',
+  'value',
+  'created_at',
+  'metadata',
+  'version',
+  'subject',
+  'voter',
+  'comment',
+  'occurred_at',
+  'trace_id',
+]
 
 /** The export formats, each with one signal as an example. */
 export const exportSchemas = {
@@ -77,7 +96,9 @@ export const exportSchemas = {
   'text/csv': {
     type: 'string',
     description: 'One signal per line, with metadata as JSON text',
-    examples: ['id,value,created_at,metadata\r\n31337,positive,2026-11-15T12:00:00.000Z,\r\n'],
+    examples: [
+      `${csvColumns.join()}\r\n31337,positive,2026-11-15T12:00:00.000Z,,8f3a1c5,answer-42,,Exactly what I needed,2026-11-15T11:58:30.000Z,\r\n`,
+    ],
   },
 } as const
 
@@ -85,15 +106,75 @@ const storedSignalSchema = {
   title: 'Signal',
   description: 'A recorded signal',
   type: 'object',
-  required: ['id', 'value', 'metadata', 'created_at'],
-  properties: { id: { type: 'integer' }, value, metadata, created_at },
+  required: [
+    'id',
+    'value',
+    'metadata',
+    'created_at',
+    'version',
+    'subject',
+    'voter',
+    'comment',
+    'occurred_at',
+    'trace_id',
+  ],
+  properties: {
+    id: { type: 'integer' },
+    value,
+    metadata,
+    created_at: { ...created_at, description: 'When the signal arrived. It counts towards the limit of that month' },
+    version: {
+      type: ['string', 'integer', 'null'],
+      description:
+        'The version that produced the output: a commit SHA, the ID of a history entry (an integer) or a label',
+    },
+    subject: { type: ['string', 'null'], description: 'What was voted on' },
+    voter: { type: ['string', 'null'], description: 'A hash of who voted. The same voter has the same hash' },
+    comment: { type: ['string', 'null'], description: "The user's words. Untrusted text" },
+    occurred_at: { ...created_at, description: 'When the user voted: the time that the signal counts for' },
+    trace_id: { type: ['string', 'null'], description: 'The trace ID of the header traceparent' },
+  },
   additionalProperties: false,
+} as const
+
+const searchSchema = {
+  title: 'SignalSearch',
+  description: 'How far a search got. Only with a filter on `comment`, `q` or metadata',
+  type: 'object',
+  required: ['complete', 'examined', 'searched_back_to', 'cursor'],
+  properties: {
+    complete: { type: 'boolean', description: 'Whether no older signals are left to examine' },
+    examined: { type: 'integer', description: 'Signals examined by this request' },
+    searched_back_to: {
+      type: ['string', 'null'],
+      format: 'date-time',
+      description: 'Signals from before this time are not examined yet; null if complete',
+    },
+    cursor: { type: ['string', 'null'], description: 'Send as `cursor` to continue; null if complete' },
+  },
+  additionalProperties: false,
+} as const
+
+const signalPaginationSchema = {
+  ...paginationSchema,
+  title: 'SignalPagination',
+  description:
+    'Position of a page in its list. `total_pages` and `total_count` are null if a search does not know them',
+  properties: {
+    ...paginationSchema.properties,
+    total_pages: { type: ['integer', 'null'], description: 'Number of pages at the current per_page' },
+    total_count: { type: ['integer', 'null'], description: 'Total number of signals' },
+  },
 } as const
 
 export const signalPageSchema = {
   type: 'object',
   required: ['data', 'pagination'],
-  properties: { data: { type: 'array', items: storedSignalSchema }, pagination: paginationSchema },
+  properties: {
+    data: { type: 'array', items: storedSignalSchema },
+    pagination: signalPaginationSchema,
+    search: searchSchema,
+  },
   additionalProperties: false,
   description: 'One page of signals, newest first',
   examples: [{ data: [storedSignalExample], pagination: paginationExample(1) }],
@@ -114,12 +195,28 @@ const until = {
 
 export const signalFilterSchema = {
   type: 'object',
-  properties: { value: { ...value, description: 'Only signals with this value' }, since, until },
+  properties: {
+    value: { ...value, description: 'Only signals with this value' },
+    since,
+    until,
+    version: {
+      type: 'string',
+      description:
+        'Only signals with this version, as it was sent. `#123` for the history entry and `:v2` for the label where that could ' +
+        'be a commit SHA',
+    },
+    comment: { enum: ['any'], description: 'Only signals with a comment' },
+    q: { type: 'string', maxLength: 200, description: 'Part of the comment, ignoring case' },
+  },
 } as const
 
 export const signalQuerySchema = {
   type: 'object',
-  properties: { ...signalFilterSchema.properties, ...pageQuerySchema.properties },
+  properties: {
+    ...signalFilterSchema.properties,
+    cursor: { type: 'string', description: 'Continues a search: `search.cursor` of the previous response' },
+    ...pageQuerySchema.properties,
+  },
 } as const
 
 export const exportQuerySchema = {

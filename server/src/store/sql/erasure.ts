@@ -24,6 +24,11 @@ const maxRemoved = 1_000
 /** Whether the metadata contains the pattern, or a backslash, which could encode the same text differently. */
 export const mayMatch = `(metadata like '%\\%' escape '!' or metadata like ? escape '!')`
 
+/** The parameter of `mayMatch`. */
+export function likePattern(text: string): string {
+  return `%${text.replaceAll(/[!%_]/g, '!$&')}%`
+}
+
 export function sqlErasure(database: Database, scan: SignalScan): ErasureStore {
   /** Deletes signals and updates sums and audit in one transaction. Returns how many still existed. */
   async function remove(erasure: Erasure, signals: SignalPosition[]): Promise<number> {
@@ -49,7 +54,7 @@ export function sqlErasure(database: Database, scan: SignalScan): ErasureStore {
 
   return {
     async eraseNextBatch(erasure, { prefilter, matches }) {
-      const { candidates, last } = await scan.next(erasure, `%${prefilter.replaceAll(/[!%_]/g, '!$&')}%`)
+      const { candidates, last } = await scan.next(erasure, likePattern(prefilter))
       const matching = (await filterInSlices(candidates, ({ metadata }) => matches(metadata as string))).map(toPosition)
       const found = [...erasure.found, ...matching]
       const done = last === null

@@ -1,14 +1,29 @@
 import { pageOffset } from '../../domain/page.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import type { ErasureStore } from '../../domain/signals/erasure.ts'
-import { intervalLength } from '../../domain/signals/interval.ts'
+import { type Interval, intervalLength, type Span } from '../../domain/signals/interval.ts'
 import type { RetentionStore } from '../../domain/signals/retention.ts'
-import type { SignalFilter, SignalStore, SignalValue, StoredSignal } from '../../domain/signals/signal.ts'
+import type {
+  IntervalTally,
+  SignalFilter,
+  SignalStore,
+  SignalValue,
+  StoredSignal,
+} from '../../domain/signals/signal.ts'
 import { emptyTally, type Tally } from '../../domain/signals/tally.ts'
 import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
 import type { Database, Row, Value } from './database.ts'
+import { likePattern, mayMatch } from './erasure.ts'
 import { sqlRetainedSince } from './retention.ts'
 import { sqlTallies } from './tallies.ts'
+import { sqlVersionCounts } from './version-counts.ts'
+
+/** Counts of the signals that a filter is about. */
+interface Counts {
+  total(span: Span): Promise<Tally>
+  startedHour(at: Instant): Promise<Tally>
+  byInterval(span: Span, interval: Interval): Promise<IntervalTally[]>
+}
 
 type SignalReads = Omit<SignalStore, 'record' | 'import' | 'delete' | keyof ErasureStore | keyof RetentionStore>
 
@@ -19,6 +34,8 @@ interface RetainedFilter extends SignalFilter {
 const columns = 'id, value, metadata, created_at, version, subject, voter, comment, received_at, trace_id'
 // A batch is in memory as a whole: at most 1.6 MB with the largest metadata.
 const batchSize = 100
+// At most 3.2 MB with the largest metadata.
+const searchedSize = 200
 const beginning = 0
 const end = Number.MAX_SAFE_INTEGER
 // Later than any signal, and the start of an hour.
@@ -36,6 +53,16 @@ export function sqlSignals(database: Database): SignalReads {
     return filter.until !== null && filter.until <= since ? null : { ...filter, since }
   }
 
+  function countsOf(prompt: Prompt, { version = null }: SignalFilter): Counts {
+    if (version !== null) return sqlVersionCounts(database, prompt, version)
+    const { id: promptId, organisationId } = prompt
+    return {
+      total: async (span) => (await tallies(organisationId, [{ promptId, ...span }]))[0] ?? emptyTally,
+      startedHour: async (at) => (await startedHours(organisationId, [{ promptId, at }])).get(0) ?? emptyTally,
+      byInterval: (span, interval) => tallyByInterval(prompt, span, interval, 'desc'),
+    }
+  }
+
   /** Finds where to start reading so that few rows precede the signal at this offset from the newest. */
   async function seek(
     prompt: Prompt,
@@ -44,18 +71,15 @@ export function sqlSignals(database: Database): SignalReads {
   ): Promise<{ until: Instant; skip: number }> {
     const until = filter.until ?? end
     if (offset === 0 && filter.value === null) return { until, skip: 0 }
-    const started = await startedHours(
-      prompt.organisationId,
-      filter.until === null ? [] : [{ promptId: prompt.id, at: until }],
-    )
-    const inStartedHour = countOf(started.get(0) ?? emptyTally, filter.value)
+    const { startedHour, byInterval } = countsOf(prompt, filter)
+    const inStartedHour = filter.until === null ? 0 : countOf(await startedHour(until), filter.value)
     if (offset < inStartedHour) return { until, skip: offset }
     let span = { from: hourStart(filter.since), until: filter.until === null ? end : hourStart(until) }
     let skip = offset - inStartedHour
     // Narrow it down to a day, then to an hour of that day.
     for (const interval of ['day', 'hour'] as const) {
       let containing: Instant | undefined
-      for (const { start, ...tally } of await tallyByInterval(prompt, span, interval, 'desc')) {
+      for (const { start, ...tally } of await byInterval(span, interval)) {
         const count = countOf(tally, filter.value)
         containing = start
         if (skip < count) break
@@ -78,16 +102,16 @@ export function sqlSignals(database: Database): SignalReads {
       const filter = await withinRetention(requestedFilter)
       if (filter === null) return { signals: [], totalCount: 0 }
       const span = { from: filter.since, until: filter.until ?? farFuture }
-      const [tally] = await tallies(prompt.organisationId, [{ promptId: prompt.id, ...span }])
-      const totalCount = Math.max(0, countOf(tally ?? emptyTally, filter.value))
+      const tally = await countsOf(prompt, filter).total(span)
+      const totalCount = Math.max(0, countOf(tally, filter.value))
       const offset = pageOffset(request)
       if (offset >= totalCount) return { signals: [], totalCount }
       const { until, skip } = await seek(prompt, filter, offset)
       const rows = await database.rows(
         `select ${columns} from signals
-         where organisation_id = ? and prompt_id = ? and created_at >= ? and created_at < ? ${valueCondition(filter)}
+         where organisation_id = ? and prompt_id = ? and created_at >= ? and created_at < ? ${conditions(filter)}
          order by created_at desc, id desc limit ? offset ?`,
-        [prompt.organisationId, prompt.id, span.from, until, ...valueParameters(filter), request.limit, skip],
+        [prompt.organisationId, prompt.id, span.from, until, ...conditionParameters(filter), request.limit, skip],
       )
       return { signals: rows.map(toStoredSignal), totalCount }
     },
@@ -100,14 +124,61 @@ export function sqlSignals(database: Database): SignalReads {
         const rows: Row[] = await database.rows(
           `select ${columns} from signals
            where organisation_id = ? and prompt_id = ? and (created_at, id) > (?, ?) and created_at >= ? and created_at < ?
-             ${valueCondition(filter)}
+             ${conditions(filter)} ${commentCondition(filter)}
            order by created_at, id limit ?`,
-          [prompt.organisationId, prompt.id, at, id, at, filter.until ?? end, ...valueParameters(filter), batchSize],
+          [
+            prompt.organisationId,
+            prompt.id,
+            at,
+            id,
+            at,
+            filter.until ?? end,
+            ...conditionParameters(filter),
+            batchSize,
+          ],
         )
-        if (rows.length > 0) yield rows.map(toStoredSignal)
+        const { content = null } = filter
+        const signals = rows.map(toStoredSignal)
+        // Batches without a match are yielded too, so that the caller can stop.
+        if (rows.length > 0) yield content === null ? signals : signals.filter(content.matches)
         const last = rows.at(-1)
         if (last === undefined || rows.length < batchSize) return
         ;[at, id] = [last.created_at as number, last.id as number]
+      }
+    },
+
+    async searchNext(prompt, requestedFilter, before) {
+      const filter = await withinRetention(requestedFilter)
+      if (filter === null) return { matches: [], examined: 0, last: null }
+      const { value, content } = requestedFilter
+      const { metadataPrefilter } = content
+      // Metadata that cannot match is not worth transferring. The value is not part of the query: it would have to examine
+      // any number of signals to find some.
+      const metadata = metadataPrefilter === null ? 'metadata' : `case when ${mayMatch} then metadata end as metadata`
+      const rows = await database.rows(
+        `select ${columns.replace('metadata', metadata)} from signals
+         where organisation_id = ? and prompt_id = ? and created_at >= ? and created_at < ? and created_at <= ?
+           and (created_at, id) < (?, ?) ${versionCondition(filter)} ${commentCondition(filter)}
+         order by created_at desc, id desc limit ${searchedSize}`,
+        [
+          ...(metadataPrefilter === null ? [] : [likePattern(metadataPrefilter)]),
+          prompt.organisationId,
+          prompt.id,
+          filter.since,
+          filter.until ?? end,
+          before?.at ?? end,
+          before?.at ?? end,
+          before?.id ?? end,
+          ...versionParameters(filter),
+        ],
+      )
+      const last = rows.length < searchedSize ? undefined : rows.at(-1)
+      return {
+        matches: rows
+          .map(toStoredSignal)
+          .filter((signal) => (value === null || signal.value === value) && content.matches(signal)),
+        examined: rows.length,
+        last: last === undefined ? null : { at: last.created_at as number, id: last.id as number },
       }
     },
 
@@ -123,12 +194,25 @@ function countOf(tally: Tally, value: SignalValue | null): number {
   return value === null ? tally.positive + tally.negative : tally[value]
 }
 
-function valueCondition({ value }: SignalFilter): string {
-  return value === null ? '' : 'and value = ?'
+function conditions(filter: SignalFilter): string {
+  return `${filter.value === null ? '' : 'and value = ?'} ${versionCondition(filter)}`
 }
 
-function valueParameters({ value }: SignalFilter): Value[] {
-  return value === null ? [] : [value]
+function conditionParameters(filter: SignalFilter): Value[] {
+  return [...(filter.value === null ? [] : [filter.value]), ...versionParameters(filter)]
+}
+
+function versionCondition({ version = null }: SignalFilter): string {
+  return version === null ? '' : 'and version = ?'
+}
+
+function versionParameters({ version = null }: SignalFilter): Value[] {
+  return version === null ? [] : [version]
+}
+
+/** Matches the partial index on comments. With a version, the index on versions is better. */
+function commentCondition({ version = null, content = null }: SignalFilter): string {
+  return content?.needsComment && version === null ? 'and comment is not null' : ''
 }
 
 function toStoredSignal(row: Row): StoredSignal {

@@ -1,0 +1,59 @@
+import type { Signal, SignalFilter } from '@promptledger/client'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { ledger } from '../ledger.ts'
+import { Button } from '../ui/button.tsx'
+import { LoadError } from '../ui/load-error.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { signalColumns } from './signal-columns.tsx'
+
+interface Props {
+  promptId: string
+  filter: SignalFilter
+  /** Shown if the search is complete and found nothing. */
+  empty: ReactNode
+  onDelete: ((signal: Signal) => void) | null
+}
+
+/** The results of a filter that the service has to search for, a part at a time. */
+export function SignalSearch({ promptId, filter, empty, onDelete }: Props) {
+  const query = useInfiniteQuery({
+    queryKey: ['signals', promptId, 'search', filter],
+    initialPageParam: undefined as string | undefined,
+    queryFn: async ({ signal, pageParam: cursor }) =>
+      await ledger.signals.list(promptId, { ...filter, cursor }, { signal }),
+    getNextPageParam: ({ search }) => search?.cursor ?? undefined,
+  })
+  const pages = query.data?.pages ?? []
+  const signals = pages.flatMap(({ data }) => data)
+  const examined = pages.reduce((sum, { search }) => sum + (search?.examined ?? 0), 0)
+  const searchedTo = pages.at(-1)?.search?.searched_back_to ?? null
+  return (
+    <>
+      {query.isPending && <Loading what="signals" />}
+      {query.isError && <LoadError error={query.error} retry={query.refetch} />}
+      {query.data !== undefined && (signals.length > 0 || searchedTo === null) && (
+        <Table
+          caption="Matching signals, newest first"
+          columns={signalColumns(signals, onDelete)}
+          rows={signals}
+          rowKey={({ id }) => id}
+          empty={empty}
+        />
+      )}
+      {searchedTo !== null && (
+        <div className="search-more">
+          <p role="status">
+            {signals.length === 0 && 'No match so far. '}
+            Searched {examined.toLocaleString()} signals, back to <Time at={searchedTo} />.
+          </p>
+          <Button onClick={() => query.fetchNextPage()} disabled={query.isFetchingNextPage}>
+            {query.isFetchingNextPage ? 'Searching…' : 'Search older signals'}
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,69 @@
+import { invalidField } from '../errors.ts'
+import { canonicalJson, forEachMember } from './json-text.ts'
+
+/** What a signal must contain. No sums exist for this, so it is searched. */
+export interface ContentFilter {
+  /** Only signals with a comment can match. */
+  needsComment: boolean
+  /** A substring of all matching metadata without a backslash. Null if metadata does not matter. */
+  metadataPrefilter: string | null
+  matches(signal: { comment: string | null; metadata: string | null }): boolean
+}
+
+export interface ContentQuery {
+  hasComment: boolean
+  /** Part of the comment, ignoring case and Unicode normalisation. */
+  commentPart: string | null
+  /** The name and value of members that the metadata must have. */
+  members: [string, string][]
+}
+
+const maxCommentPart = 200
+const maxMembers = 16
+// What a query cannot tell from a string: 5 may be a number, true a boolean.
+const scalar = /^(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/
+
+/** Null if the query asks for nothing. */
+export function contentFilter({ hasComment, commentPart, members }: ContentQuery): ContentFilter | null {
+  if (!hasComment && commentPart === null && members.length === 0) return null
+  if (commentPart !== null && commentPart.length > maxCommentPart) {
+    throw invalidField('q', `must be at most ${maxCommentPart} characters long`)
+  }
+  if (members.length > maxMembers) throw invalidField('metadata', `must have at most ${maxMembers} members in a filter`)
+  const part = commentPart === null ? null : folded(commentPart)
+  const wanted = new Map(members.map(([name, text]) => [name, valuesOf(text)]))
+  return {
+    needsComment: hasComment || part !== null,
+    metadataPrefilter: members.length === 0 ? null : prefilterOf(members),
+    matches({ comment, metadata }) {
+      if (comment === null && (hasComment || part !== null)) return false
+      if (part !== null && !folded(comment as string).includes(part)) return false
+      return wanted.size === 0 || (metadata !== null && hasMembers(metadata, wanted))
+    },
+  }
+}
+
+function folded(text: string): string {
+  return text.normalize().toLowerCase()
+}
+
+/** The canonical JSON values that the text of a query stands for. */
+function valuesOf(text: string): Set<string> {
+  return new Set([canonicalJson(JSON.stringify(text)), ...(scalar.test(text) ? [canonicalJson(text)] : [])])
+}
+
+function hasMembers(metadata: string, wanted: ReadonlyMap<string, ReadonlySet<string>>): boolean {
+  const missing = new Set(wanted.keys())
+  forEachMember(metadata, (name, value) => {
+    if (missing.has(name) && wanted.get(name)?.has(canonicalJson(value))) missing.delete(name)
+  })
+  return missing.size === 0
+}
+
+/** The longest value, or the longest name if a number could be written in another way than in the query. */
+function prefilterOf(members: [string, string][]): string {
+  const values = members.map(([, text]) => text).filter((text) => text !== '' && !scalar.test(text))
+  const texts = values.length > 0 ? values : members.map(([name]) => name)
+  const [longest = ''] = texts.toSorted((a, b) => b.length - a.length)
+  return JSON.stringify(longest).slice(1, -1)
+}
