@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import type { NewSignal } from '../../server/src/domain/signals/signal.ts'
 import { eventually } from '../../testing/eventually.ts'
+import { queryRows } from '../../testing/rows.ts'
 import type { Tenant } from '../../testing/service.ts'
 import { inBatches } from '../../testing/signals.ts'
 import { inBrowser } from './support/browser.ts'
@@ -48,6 +49,68 @@ inBrowser('The signals page', (suite) => {
     await page.getByText('"model": "small"').first().waitFor()
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await shows(0, 25, '')
+  })
+
+  test('comments, versions, subjects and voters are shown as text, and can be searched', async (t) => {
+    const tenant = await service.tenant()
+    await importDetailed(tenant)
+    const at = `/prompts/${tenant.prompt.publicId}/signals`
+    const visitor = await suite.visit(t, { at, key: tenant.key })
+    const { page } = visitor
+    const rows = page.locator('tbody tr')
+    await eventually(async () => assert.equal(await rows.count(), 4))
+    const newest = await rows.first().innerText()
+    for (const part of ['<b>Too slow</b>', '⟦U+202E RLO⟧', '8f3a1c5d20', 'answer-1', 'abcdefabcd']) {
+      assert.ok(newest.includes(part), `${part}: ${newest}`)
+    }
+    assert.equal(await rows.locator('b').count(), 0)
+    if (process.env.SCREENSHOT !== undefined) await page.screenshot({ path: process.env.SCREENSHOT, fullPage: true })
+    await page.getByRole('button', { name: 'With comment' }).click()
+    await eventually(async () => assert.equal(await rows.count(), 2))
+    await page.getByLabel('Comment', { exact: true }).fill('TOO slow')
+    await eventually(async () => assert.equal(await rows.count(), 1))
+    assert.match(visitor.path, /\?comment=any&q=TOO(\+|%20)slow$/)
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByLabel('Metadata').fill('model=large')
+    await eventually(async () => assert.equal(await rows.count(), 1))
+    const exported = await page.getByRole('link', { name: 'Export these signals as CSV' }).getAttribute('href')
+    assert.match(exported ?? '', /&metadata\.model=large$/)
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByLabel('Version').fill('aaaaaaa')
+    await eventually(async () => assert.equal(await rows.count(), 1))
+    await page.getByLabel('Version').fill('bbbbbbb')
+    await page.getByRole('heading', { name: 'No matching signals' }).waitFor()
+  })
+
+  test('a long search shows how far it got, and continues on request', async (t) => {
+    const tenant = await service.tenant()
+    const { organisation, prompt } = tenant
+    const signals = Array.from(
+      { length: 10_300 },
+      (_, i): NewSignal => ({
+        organisationId: organisation.id,
+        promptId: prompt.id,
+        value: 'positive',
+        metadata: JSON.stringify({ user: i === 0 ? 'wanted' : `u${i}` }),
+        createdAt: service.now - 20_000 + i,
+      }),
+    )
+    await service.store.signals.import(inBatches(signals))
+    const at = `/prompts/${prompt.publicId}/signals?metadata=user%3Dwanted`
+    const { page } = await suite.visit(t, { at, key: tenant.key })
+    await page.getByText('No match so far.').waitFor()
+    const rows = page.locator('tbody tr')
+    const more = page.getByRole('button', { name: 'Search older signals' })
+    for (let clicks = 0; clicks < 50 && (await rows.count()) === 0; clicks++) {
+      const before = await page.getByRole('status').last().innerText()
+      await more.click()
+      await eventually(async () => {
+        const isOver = (await rows.count()) > 0
+        assert.ok(isOver || (await page.getByRole('status').last().innerText()) !== before)
+      })
+    }
+    assert.equal(await rows.count(), 1)
+    assert.equal(await more.count(), 0)
   })
 
   test('a page number past the end leads back to the last page', async (t) => {
@@ -127,6 +190,37 @@ inBrowser('The signals page', (suite) => {
     assert.equal(response.status, 201)
   })
 })
+
+async function importDetailed({ service, organisation, prompt }: Tenant): Promise<void> {
+  const none = { version: null, subject: null, voter: null, comment: null, occurredAt: null, traceId: null }
+  const full = {
+    version: '8f3a1c5d20'.repeat(4),
+    subject: 'answer-1',
+    voter: 'abcdef'.repeat(10),
+    comment: '<b>Too slow</b> \u202e',
+    occurredAt: null,
+    traceId: 'ab'.repeat(16),
+  }
+  const details = [
+    full,
+    { ...none, comment: 'Exactly what I needed, thank you' },
+    { ...none, version: 'aaaaaaa' },
+    none,
+  ]
+  const signals = details.map(
+    (details, i): NewSignal => ({
+      organisationId: organisation.id,
+      promptId: prompt.id,
+      value: i % 2 === 0 ? 'negative' : 'positive',
+      metadata: JSON.stringify({ model: i === 3 ? 'large' : 'small' }),
+      createdAt: service.now - i * hourMs,
+      details,
+    }),
+  )
+  await service.store.signals.import(inBatches(signals))
+  const withSubject = `update signals set subject = '${full.subject}' where version = '${full.version}'`
+  await queryRows(service.url, withSubject)
+}
 
 /** Imports signals an hour apart, numbered from the newest. Every third is negative. */
 async function importHourly({ service, organisation, prompt }: Tenant, count: number): Promise<void> {
