@@ -1,29 +1,7 @@
 import { invalidField } from '../errors.ts'
 import type { Prompt } from '../prompt.ts'
-import { type Instant, nextTurn } from '../time.ts'
-import type { ContentFilter } from './content-filter.ts'
-import type { SignalFilter, StoredSignal } from './signal.ts'
-
-/** A place in the list of signals, which is sorted by the time that they count for, then by ID. */
-export interface SignalCursor {
-  at: Instant
-  id: number
-}
-
-export type SignalSearchFilter = SignalFilter & { content: ContentFilter }
-
-export interface SearchedSlice {
-  /** Newest first. */
-  matches: StoredSignal[]
-  examined: number
-  /** The oldest signal examined. Null if there are no older ones. */
-  last: SignalCursor | null
-}
-
-export interface SignalSearchStore {
-  /** Examines the next few hundred signals that are older than the cursor, newest first. */
-  searchNext(prompt: Prompt, filter: SignalSearchFilter, before: SignalCursor | null): Promise<SearchedSlice>
-}
+import { nextTurn } from '../time.ts'
+import type { SignalCursor, SignalSearchFilter, SignalStore, StoredSignal } from './signal.ts'
 
 export interface SignalSearch {
   signals: StoredSignal[]
@@ -38,7 +16,7 @@ const maxMs = 500
 
 /** Searches from the newest signal, or from the cursor, until `limit` signals are found or the bounds are reached. */
 export async function searchSignals(
-  store: SignalSearchStore,
+  store: Pick<SignalStore, 'searchNext'>,
   prompt: Prompt,
   filter: SignalSearchFilter,
   limit: number,

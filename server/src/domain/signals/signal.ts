@@ -12,7 +12,6 @@ import type { Interval, Span } from './interval.ts'
 import { nestingDepth } from './json-text.ts'
 import { MonthlyLimitError } from './monthly-limit.ts'
 import type { RetentionStore } from './retention.ts'
-import type { SignalSearchStore } from './search.ts'
 import type { Tally } from './tally.ts'
 import type { VersionText } from './version.ts'
 
@@ -95,6 +94,22 @@ export interface SignalFilter {
   content?: ContentFilter | null
 }
 
+/** A place in the list of signals, which is sorted by the time that they count for, then by ID. */
+export interface SignalCursor {
+  at: Instant
+  id: number
+}
+
+export type SignalSearchFilter = SignalFilter & { content: ContentFilter }
+
+export interface SearchedSlice {
+  /** Newest first. */
+  matches: StoredSignal[]
+  examined: number
+  /** The oldest signal examined. Null if there are no older ones. */
+  last: SignalCursor | null
+}
+
 export interface PromptSpan extends Span {
   promptId: number
 }
@@ -112,7 +127,7 @@ export interface VersionTally extends Tally {
   version: VersionText
 }
 
-export interface SignalStore extends ErasureStore, RetentionStore, SignalSearchStore {
+export interface SignalStore extends ErasureStore, RetentionStore {
   /** Durable and counted once it resolves. The monthly limit is exact, however many processes record at once. */
   record(signal: SignalToRecord): Promise<RecordOutcome>
   /**
@@ -144,6 +159,8 @@ export interface SignalStore extends ErasureStore, RetentionStore, SignalSearchS
   versionsOf(prompt: Prompt): Promise<VersionTally[]>
   /** For each prompt, the UTC days with signals, in order. `since` is the start of a day. All prompts share one organisation. */
   tallyByDay(prompts: Prompt[], since: Instant): Promise<IntervalTally[][]>
+  /** Examines the next few hundred signals that are older than the cursor, newest first. */
+  searchNext(prompt: Prompt, filter: SignalSearchFilter, before: SignalCursor | null): Promise<SearchedSlice>
   /** How many signals the organisation recorded in the month of `at`. */
   usedInMonth(organisationId: number, at: Instant): Promise<number>
 }
