@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { operator } from '../server/src/domain/access/audit.ts'
 import { generateSshKey } from '../server/src/domain/repositories/ssh-key.ts'
 import { archiveTables } from '../server/src/store/sql/archive-tables.ts'
+import { postDeployment } from './deployments.ts'
 import { bob } from './git-repository.ts'
+import { githubDeployment } from './payloads/deployments.ts'
 import { queryRows } from './rows.ts'
 import { connectedScenario, type Scenario } from './scenario.ts'
 import { deployedEntry, type Tenant, type TestService } from './service.ts'
@@ -39,6 +41,7 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
     prUrl: 'https://example.com/3',
   })
   await recordWithKey(other)
+  await recordDeployments(scenario, other)
   const { store } = service
   const { hookId } = scenario.repository
   const { vault } = service.syncContext
@@ -61,6 +64,8 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
     `repositories set sealed_token = '${token}', last_error = 'odd', web_url = 'https://forge.example/x', incomplete = 1 where id = ${id}`,
     `repositories set sealed_ssh_key = '${sshKey}', ssh_public_key = '${publicKey}', ssh_host_key = '${publicKey}' where id = ${id}`,
     `repositories set rejected_deliveries = 2, last_rejected_at = 5, last_rejection = 'the signature is wrong' where id = ${id}`,
+    `repositories set production_environments = '["production","live-*"]' where id = ${id}`,
+    `commit_places set orphaned_at = 8 where repository_id = ${id} and located = 1`,
     `history_entries set hidden_characters = 1, too_large = 1 where repository_id = ${id}`,
     `edits set too_large = 1 where repository_id = ${id}`,
     `repositories set lease_owner = 'a', lease_until = 5 where id = ${gone.repository.id}`,
@@ -116,6 +121,16 @@ async function recordWithKey({ service, path, headers }: Tenant): Promise<void> 
   const payload = { ...entry, created_at: new Date(service.now).toISOString() }
   const { statusCode } = await service.app.inject({ method: 'POST', url: `${path}/history`, headers, payload })
   assert.equal(statusCode, 201)
+}
+
+/** Of the repository by its webhook and by a key, and of a prompt. */
+async function recordDeployments(scenario: Scenario, other: Tenant): Promise<void> {
+  const { service, tenant, repository, git, secret } = scenario
+  await scenario.deliver(githubDeployment(secret, { commit: git.head('main'), state: 'success', production: true }))
+  const at = new Date(service.now - 1_000).toISOString()
+  await postDeployment(service, tenant, `/repositories/${repository.id}`, { commit_sha: 'f'.repeat(40), at })
+  await scenario.sync()
+  await postDeployment(service, other, `/prompts/${other.prompt.publicId}`, { commit_sha: 'a1'.repeat(20), share: 0.5 })
 }
 
 /** Also deletes and erases signals, so that ids and hourly sums cover more than the rows left. */

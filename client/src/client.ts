@@ -1,5 +1,6 @@
 import { type ClientOptions, createTransport } from './request.ts'
 import { type Audit, audit } from './resources/audit.ts'
+import { type Deployments, deployments } from './resources/deployments.ts'
 import { type History, history } from './resources/history.ts'
 import { type Impact, impact } from './resources/impact.ts'
 import { type Keys, keys } from './resources/keys.ts'
@@ -21,6 +22,7 @@ import { type Usage, usage } from './resources/usage.ts'
 export class Promptledger {
   readonly prompts: Prompts
   readonly history: History
+  readonly deployments: Deployments
   readonly signals: Signals
   readonly impact: Impact
   readonly timeline: Timeline
@@ -35,6 +37,7 @@ export class Promptledger {
     const service = createTransport(options)
     this.prompts = prompts(service)
     this.history = history(service)
+    this.deployments = deployments(service)
     this.signals = signals(service)
     this.impact = impact(service)
     this.timeline = timeline(service)

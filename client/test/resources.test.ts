@@ -67,8 +67,24 @@ describe('Resources of the client', () => {
     assert.deepEqual(await ledger.history.live(promptId), {
       entry: recorded,
       ...{ path: null, content: null, content_state: 'unavailable', incomplete: false },
+      ...{ live_source: 'merge', environment: null, share: 1, also_live: [] },
     })
     await assert.rejects(ledger.history.live(promptId, { at: new Date('2026-11-15T09:59:59Z') }), NotFoundError)
+  })
+
+  test('deployments of prompts and repositories can be recorded and listed', async () => {
+    const { ledger, promptId } = await admin()
+    const body = { environment: 'production', commit_sha: 'a1'.repeat(20), state: 'success', share: 0.5 } as const
+    const recorded = await ledger.deployments.record(promptId, body)
+    assert.deepEqual([recorded.scope, recorded.share, recorded.entry_id], ['prompt', 0.5, null])
+    assert.deepEqual((await ledger.deployments.list(promptId)).data, [recorded])
+    const git = new GitRepository()
+    const commit_sha = git.commit('Start', { 'prompts/p.md': 'Be kind.\n' })
+    git.push()
+    const { id } = await ledger.repositories.connect({ forge: 'github', url: git.remote, path: 'prompts/**' })
+    const ofRepository = await ledger.deployments.recordOfRepository(id, { ...body, commit_sha })
+    assert.deepEqual([ofRepository.scope, ofRepository.commit_state], ['repository', 'located'])
+    assert.deepEqual((await ledger.deployments.listOfRepository(id)).data, [ofRepository])
   })
 
   test('signals can be recorded, listed, counted, exported and deleted', async () => {

@@ -19,6 +19,7 @@ export type AuditAction =
   | 'secrets.reencrypted'
   | 'history.recorded'
   | 'history.imported'
+  | 'deployment.recorded'
   | 'signal.retracted'
   | 'signals.erased'
   | 'signals.exported'
@@ -71,16 +72,24 @@ export interface ChangeImpact {
   live_from: string
   /** Null if the change is still live. */
   live_until: string | null
-  /** Signals while the previous change was live. */
+  /** How it is known when the change went live: by a deployment to production, or by its merge if none is recorded. */
+  live_source: LiveSource
+  /** Every time in which it was live, in order, up to the newest 20: several after a rollback or a canary. */
+  live_windows: LiveWindow[]
+  /** Signals of the previous change. */
   before: RatedTally
-  /** Signals while this change was live. */
+  /** Signals of this change: those that name it as their version, and those without a version while it was live. */
   after: RatedTally
+  /** Of the signals in `after`, those without a version that came while another version was live too. They are credited to the version with the larger share. */
+  unattributed: number
   /** The rate after minus the rate before. */
   difference: number | null
   /** 95% confidence range of the true difference. */
   interval: [number, number] | null
   verdict: Verdict
 }
+
+export type CommitState = 'pending' | 'located' | 'not_on_line'
 
 export interface ConnectedRepository {
   id: number
@@ -113,6 +122,8 @@ export interface ConnectedRepository {
   ssh_public_key: string | null
   /** The only key of the ssh server that is accepted; null without a deploy key. */
   ssh_host_key: string | null
+  /** Globs of the environments whose deployments decide what is live; null for the default. */
+  production_environments: string[] | null
   created_at: string
   /** Shown only once. */
   webhook_secret: string
@@ -144,14 +155,45 @@ export interface Delivery {
 
 export type DeliveryState = 'pending' | 'done' | 'ignored' | 'failed'
 
+/** A deployment of a repository. */
+export interface Deployment {
+  id: number
+  /** Whether it is of all prompts of the repository or of one. */
+  scope: 'repository' | 'prompt'
+  /** The name of the environment, such as production. */
+  environment: string
+  /** Whether the environment counts as production. */
+  production: boolean
+  /** The deployed commit, usually the newest of the default branch. */
+  commit_sha: string
+  /** `pending` until a sync has looked for the commit, and `not_on_line` if the default branch never had it. Only a `located` commit decides what is live. */
+  commit_state: CommitState
+  /** Only `success` makes a version live, and only `inactive` ends it. */
+  state: DeploymentState
+  /** The part of the traffic that it serves: less than 1 for a canary. */
+  share: number
+  at: string
+  received_at: string
+  /** Who reported it: the API, or the webhook of a forge. */
+  source: 'api' | 'github' | 'gitlab' | 'gitea' | 'forgejo' | 'bitbucket'
+}
+
+export type DeploymentState = 'queued' | 'in_progress' | 'success' | 'failure' | 'inactive'
+
 export interface Effect {
   live_from: string
   /** Null if the change is still live. */
   live_until: string | null
-  /** Signals while the previous change was live. */
+  /** How it is known when the change went live: by a deployment to production, or by its merge if none is recorded. */
+  live_source: LiveSource
+  /** Every time in which it was live, in order, up to the newest 20: several after a rollback or a canary. */
+  live_windows: LiveWindow[]
+  /** Signals of the previous change. */
   before: RatedTally
-  /** Signals while this change was live. */
+  /** Signals of this change: those that name it as their version, and those without a version while it was live. */
   after: RatedTally
+  /** Of the signals in `after`, those without a version that came while another version was live too. They are credited to the version with the larger share. */
+  unattributed: number
   /** The rate after minus the rate before. */
   difference: number | null
   /** 95% confidence range of the true difference. */
@@ -345,11 +387,52 @@ export interface Live {
   content_state: 'available' | 'absent' | 'too_large' | 'unavailable'
   /** Whether the change is unknown because the repository is a shallow clone. */
   incomplete: boolean
+  /** Whether a deployment to production or the merge made it live; null if the change is unknown. */
+  live_source: LiveSource
+  /** Where it was deployed to; null for a merge. */
+  environment: string | null
+  /** The part of the traffic that it served. */
+  share: number
+  /** Other versions that were live at that time, the largest share first. */
+  also_live: {
+    entry: HistoryEntry
+    share: number
+    environment: string | null
+  }[]
 }
 
 export interface LiveQuery {
   /** Defaults to now. */
   at?: Time | undefined
+}
+
+export type LiveSource = 'deployment' | 'merge'
+
+/** A time in which a change was live. */
+export interface LiveWindow {
+  from: string
+  /** Null if it is still live. */
+  until: string | null
+  /** The part of the traffic that it served. */
+  share: number
+  /** How it is known when the change went live: by a deployment to production, or by its merge if none is recorded. */
+  live_source: LiveSource
+  /** Where it was deployed to; null for a merge. */
+  environment: string | null
+}
+
+/** A deployment to record. */
+export interface NewDeployment {
+  /** The name of the environment, such as production. */
+  environment: string
+  /** The full hash of the deployed commit. */
+  commit_sha: string
+  /** Only `success` makes a version live, and only `inactive` ends it. */
+  state: DeploymentState
+  /** The part of the traffic that it serves: less than 1 for a canary. Defaults to `1`. */
+  share?: number
+  /** When it happened; not in the future. Defaults to now. */
+  at?: string
 }
 
 /** A change of a prompt that another system made. */
@@ -402,6 +485,31 @@ export interface NewRepository {
   ssh_host_key?: string | null
   /** The minimum similarity, in percent, for a file that was moved and edited to keep its prompt. At 100, only files that are moved without edits do. Defaults to `50`. */
   similarity?: number
+  /** Globs of the environments whose deployments decide what is live, such as `production` or `prod-*`. Null for the default: what the forge calls production, and environments named production, prod or live. With an empty list, merges decide. */
+  production_environments?:
+    | [
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+      ]
+    | null
 }
 
 /** A user's opinion on an output of the prompt. */
@@ -441,7 +549,7 @@ export interface Prompt {
   /** Path of the prompt's file in its repository; null if it has none. */
   path: string | null
   created_at: string
-  /** The newest history entry with the action deployed or pr_merged; null if there is none. */
+  /** The change that went live last, by a deployment to production or by its merge; null if there is none. */
   last_change: HistoryEntry | null
   /** Effect of the last change on user feedback; null if there is no change. */
   verdict: Verdict | null
@@ -452,6 +560,31 @@ export interface Prompt {
     /** Counts per day, including days without signals. */
     days: IntervalTally[]
   }
+}
+
+/** A deployment that concerns a prompt. */
+export interface PromptDeployment {
+  id: number
+  /** Whether it is of all prompts of the repository or of one. */
+  scope: 'repository' | 'prompt'
+  /** The name of the environment, such as production. */
+  environment: string
+  /** Whether the environment counts as production. */
+  production: boolean
+  /** The deployed commit, usually the newest of the default branch. */
+  commit_sha: string
+  /** `pending` until a sync has looked for the commit, and `not_on_line` if the default branch never had it. Only a `located` commit decides what is live. */
+  commit_state: CommitState
+  /** Only `success` makes a version live, and only `inactive` ends it. */
+  state: DeploymentState
+  /** The part of the traffic that it serves: less than 1 for a canary. */
+  share: number
+  at: string
+  received_at: string
+  /** Who reported it: the API, or the webhook of a forge. */
+  source: 'api' | 'github' | 'gitlab' | 'gitea' | 'forgejo' | 'bitbucket'
+  /** The history entry of the prompt's version in that commit; null if it is unknown. */
+  entry_id: number | null
 }
 
 export interface PromptName {
@@ -526,6 +659,8 @@ export interface Repository {
   ssh_public_key: string | null
   /** The only key of the ssh server that is accepted; null without a deploy key. */
   ssh_host_key: string | null
+  /** Globs of the environments whose deployments decide what is live; null for the default. */
+  production_environments: string[] | null
   created_at: string
   /** The number of prompts in the repository. */
   prompt_count: number
@@ -545,6 +680,31 @@ export interface RepositoryUpdate {
   ssh_key?: string
   /** The new key of the ssh server, such as `ssh-ed25519 AAAAC3…`. By default, the recorded one, or that of the new server. */
   ssh_host_key?: string
+  /** Globs of the environments whose deployments decide what is live, such as `production` or `prod-*`. Null for the default: what the forge calls production, and environments named production, prod or live. With an empty list, merges decide. */
+  production_environments?:
+    | [
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+      ]
+    | null
 }
 
 export type Role = 'ingest' | 'recorder' | 'reader' | 'standard' | 'admin'
@@ -714,6 +874,19 @@ export interface TimelineQuery {
   limit?: number | undefined
 }
 
+/** Signals that name a version which is no change of the prompt, or could be several. They count for no change. */
+export interface UnknownVersions {
+  positive: number
+  negative: number
+  /** The 20 versions with the most signals. */
+  versions: {
+    /** As it was sent. */
+    version: string
+    positive: number
+    negative: number
+  }[]
+}
+
 export interface UpdatedRepository {
   id: number
   forge: Forge
@@ -745,6 +918,8 @@ export interface UpdatedRepository {
   ssh_public_key: string | null
   /** The only key of the ssh server that is accepted; null without a deploy key. */
   ssh_host_key: string | null
+  /** Globs of the environments whose deployments decide what is live; null for the default. */
+  production_environments: string[] | null
   created_at: string
   /** The number of prompts in the repository. */
   prompt_count: number

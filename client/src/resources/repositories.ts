@@ -37,7 +37,7 @@ export function repositories(service: Transport) {
       return requestData(service, { method: 'POST', path: '/repositories', body, timeout: connectTimeoutMs }, options)
     },
 
-    /** Changes the URL or the credentials. Webhook, secret, prompts and history stay. The timeout defaults to 180,000 ms. */
+    /** Changes the URL, the credentials or the production environments. Webhook, secret, prompts and history stay. The timeout defaults to 180,000 ms. */
     update(repositoryId: number, body: RepositoryUpdate, options?: RequestOptions): Promise<UpdatedRepository> {
       const path = pathOf(repositoryId)
       return requestData(service, { method: 'PATCH', path, body, timeout: updateTimeoutMs }, options)

@@ -2,6 +2,8 @@ import { type Role, roles, validPromptLimit } from '../domain/access/api-key.ts'
 import { auditActions } from '../domain/access/audit.ts'
 import { plans } from '../domain/access/plan.ts'
 import type { ArchiveRow, LastIds, NumberedTable } from '../domain/archive/archive.ts'
+import { validProductionEnvironments } from '../domain/deployments/production.ts'
+import { deploymentStates, wholeShare } from '../domain/deployments/state.ts'
 import { invalidField } from '../domain/errors.ts'
 import { actions, isWebUrl } from '../domain/history/entry.ts'
 import { lookupId } from '../domain/prompt.ts'
@@ -81,6 +83,7 @@ const rules: Record<string, Record<string, Rule>> = {
     last_error: anyText,
     incomplete: flag,
     connected_by_operator: flag,
+    production_environments: check(isPatternList, 'must be a JSON array of globs'),
   },
   prompts: {
     name,
@@ -114,6 +117,17 @@ const rules: Record<string, Record<string, Rule>> = {
   },
   pushes: { after_sha: sha, before_sha: pattern(/^([0-9a-f]{7,64})?$/, 'must be a git hash or empty') },
   deliveries: { state: oneOf(deliveryStates), body: anyText, error: anyText },
+  deployments: {
+    commit_sha: sha,
+    state: oneOf(deploymentStates),
+    flagged: flag,
+    production: flag,
+    share: (value, _context, field) => {
+      if (Number(value) < 1 || Number(value) > wholeShare) throw invalidField(field, `must be from 1 to ${wholeShare}`)
+    },
+    source: oneOf(['api', ...forgeNames]),
+  },
+  commit_places: { commit_sha: sha, anchor_sha: sha, checked_tip: sha, located: flag, seq: anyNumber },
   audit: {
     action: oneOf(auditActions),
     subject_id: pattern(/^(?:[1-9]\d{0,14}|pmt_[0-9A-Za-z]{24})$/, 'must be the ID of a resource'),
@@ -137,6 +151,12 @@ const rules: Record<string, Record<string, Rule>> = {
 
 /** What must hold between the columns of a row, by table. */
 const rowRules: Record<string, (row: Record<string, ArchiveRow[number]>) => void> = {
+  deployments: ({ repository_id, prompt_id }) => {
+    const hasBoth = repository_id !== null && prompt_id !== null
+    if (hasBoth || (repository_id === null && prompt_id === null)) {
+      throw invalidField('prompt_id', 'must be null, or the repository_id must be')
+    }
+  },
   api_keys: ({ role, prompts }) => validPromptLimit(role as Role, prompts as string | null),
   // Without the key of the server, any server would be accepted.
   repositories: ({ sealed_ssh_key, ssh_public_key, ssh_host_key }) => {
@@ -181,6 +201,19 @@ function isBranchName(text: string): boolean {
 
 function isJsonObject(text: string): boolean {
   return parseObject(text) !== null
+}
+
+function isPatternList(text: string): boolean {
+  try {
+    const patterns: unknown = JSON.parse(text)
+    return (
+      Array.isArray(patterns) &&
+      patterns.every((pattern) => typeof pattern === 'string') &&
+      validProductionEnvironments(patterns) !== null
+    )
+  } catch {
+    return false
+  }
 }
 
 function isAuditDetails(text: string): boolean {

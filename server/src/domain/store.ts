@@ -3,6 +3,7 @@ import type { AuditStore } from './access/audit.ts'
 import type { OrganisationStore } from './access/organisation.ts'
 import type { SessionStore } from './access/session.ts'
 import type { ArchiveStore } from './archive/archive.ts'
+import type { DeploymentStore } from './deployments/deployment.ts'
 import type { FactStore } from './history/facts.ts'
 import type { HistoryStore } from './history/history.ts'
 import type { PromptStore } from './prompt.ts'
@@ -26,7 +27,10 @@ export interface Queues {
 }
 
 export interface StoreStats {
-  caches: Record<'keys' | 'sessions' | 'prompts' | 'named_prompts' | 'pages', { hits: number; misses: number }>
+  caches: Record<
+    'keys' | 'sessions' | 'prompts' | 'named_prompts' | 'pages' | 'deployments',
+    { hits: number; misses: number }
+  >
   /** The connection pool. Null for SQLite, which has a single connection. */
   connections: { total: number; idle: number; waiting: number } | null
 }
@@ -46,6 +50,7 @@ export interface Store {
   secrets: SealedSecretStore
   deliveries: DeliveryStore
   facts: FactStore
+  deployments: DeploymentStore
   audit: AuditStore
   archive: ArchiveStore
   /** The version of the newest migration. Opening the store applies all of them. */

@@ -1,4 +1,5 @@
 import type { Actor } from '../domain/access/audit.ts'
+import { validProductionEnvironments } from '../domain/deployments/production.ts'
 import { connectionWarnings } from '../domain/repositories/connection-warnings.ts'
 import { checkForge } from '../domain/repositories/forge-host.ts'
 import { generateLeaseOwner, type Lease } from '../domain/repositories/lease.ts'
@@ -37,6 +38,7 @@ export async function connectRepository(context: SyncContext, connection: Connec
   checkForge(connection.forge, url)
   const path = validPathPattern(connection.path)
   const similarity = validSimilarity(connection.similarity)
+  const productionEnvironments = validProductionEnvironments(connection.productionEnvironments ?? null)
   const maxRepositories = context.limits.repositories
   const known = await store.repositories.list(connection.organisationId)
   const connected = known.filter((each) => each.disconnectedAt === null)
@@ -54,6 +56,7 @@ export async function connectRepository(context: SyncContext, connection: Connec
       url,
       path,
       similarity,
+      productionEnvironments,
       hookId,
       ...credentials,
       sealedSecret: vault.encrypt(secret, { hookId, kind: 'webhook_secret' }),

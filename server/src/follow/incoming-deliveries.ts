@@ -1,6 +1,9 @@
+import { reportedDeployment } from '../domain/deployments/deployment.ts'
+import { isProduction } from '../domain/deployments/production.ts'
+import type { Findings } from '../domain/history/facts.ts'
 import type { PullReport } from '../domain/history/pull.ts'
 import type { Push } from '../domain/history/push.ts'
-import type { Report } from '../domain/history/report.ts'
+import type { DeploymentReport, Report } from '../domain/history/report.ts'
 import { type Delivery, type DeliveryOutcome, failedAttempt } from '../domain/repositories/delivery.ts'
 import { foreignReason } from '../domain/repositories/reported-repository.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
@@ -76,11 +79,34 @@ function joined(notes: (string | null)[]): string | null {
   return notes.filter((note) => note !== null).join('; ') || null
 }
 
-/** Whether the delivery can affect the history. Most pushes go to other branches and need no sync. */
-export function affectsHistory({ report }: IncomingDelivery, { defaultBranch }: Repository): boolean {
+/** Whether the delivery needs a sync with git. Most pushes go to other branches, and most deployments are previews. */
+export function affectsHistory({ report }: IncomingDelivery, repository: Repository): boolean {
+  const { defaultBranch } = repository
   if (report === null) return false
   if (defaultBranch === null || (report.defaultBranch !== null && report.defaultBranch !== defaultBranch)) return true
-  return report.events.some((event) => event.type === 'pull' || event.branch === defaultBranch)
+  return report.events.some((event) => {
+    if (event.type === 'deployment') return decidesWhatIsLive(event, repository)
+    return event.type === 'pull' || event.branch === defaultBranch
+  })
+}
+
+function decidesWhatIsLive({ deployment }: DeploymentReport, { productionEnvironments }: Repository): boolean {
+  const { state } = deployment
+  return (state === 'success' || state === 'inactive') && isProduction(productionEnvironments, deployment)
+}
+
+/** The reported deployments, in order. */
+export function deploymentsOf(
+  { forge }: Repository,
+  deliveries: IncomingDelivery[],
+): NonNullable<Findings['deployments']> {
+  return deliveries.flatMap(({ delivery: { receivedAt }, report }) =>
+    (report?.events ?? []).flatMap((event) =>
+      event.type === 'deployment'
+        ? [{ deployment: reportedDeployment(forge, event.deployment, receivedAt), receivedAt }]
+        : [],
+    ),
+  )
 }
 
 /** The reported pushes to the default branch. `branch` is its name, which some forges do not send. */

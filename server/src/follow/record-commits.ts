@@ -153,6 +153,8 @@ async function storeBatch(
     edits,
     pulls: landedPulls,
     entries: await entryChangesFor(run, edits, landedPulls),
+    // Commits that a rewrite had dropped are back.
+    rewritten: known.some(({ orphanedAt }) => orphanedAt !== null),
   })
 }
 

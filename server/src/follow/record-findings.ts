@@ -1,6 +1,13 @@
 import type { Edit } from '../domain/history/edit.ts'
 import type { Pull } from '../domain/history/pull.ts'
-import { type IncomingDelivery, outcomeOf, pullReportsOf, pushesTo, type Retry } from './incoming-deliveries.ts'
+import {
+  deploymentsOf,
+  type IncomingDelivery,
+  outcomeOf,
+  pullReportsOf,
+  pushesTo,
+  type Retry,
+} from './incoming-deliveries.ts'
 import { assignPrompts } from './pull-prompts.ts'
 import type { PullFindings } from './pulls.ts'
 import { recordPushers } from './pushers.ts'
@@ -24,6 +31,7 @@ export async function recordFindings(run: SyncRun, found: PullFindings, commits:
     edits,
     pulls,
     pushes: pushesTo(run.branch, deliveries),
+    deployments: deploymentsOf(lease.repository, deliveries),
     entries: await entryChangesFor(run, edits, pulls),
     deliveries: deliveries.map((delivery) =>
       outcomeOf(delivery, retryOf(delivery, found), now, noteOf(delivery, found)),

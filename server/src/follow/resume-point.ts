@@ -38,7 +38,13 @@ async function orphanLostEdits(run: SyncRun): Promise<ResumePoint> {
   }))
   const before = await facts.paths(lease.repository)
   const { paths, moves } = movePaths(before, from === null ? await firstPaths(run, before) : replayPaths(remaining))
-  await facts.apply(lease, { tip: from, edits, paths: moves, entries: await entryChangesFor(run, edits, []) })
+  await facts.apply(lease, {
+    tip: from,
+    edits,
+    paths: moves,
+    entries: await entryChangesFor(run, edits, []),
+    rewritten: true,
+  })
   return { from, paths }
 }
 

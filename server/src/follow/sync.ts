@@ -9,12 +9,14 @@ import { fetchDefaultBranch } from './fetch.ts'
 import { checkHiddenCharacters } from './hidden-characters.ts'
 import {
   affectsHistory,
+  deploymentsOf,
   type IncomingDelivery,
   outcomeOf,
   parseDeliveries,
   type Retry,
   takeDeliveries,
 } from './incoming-deliveries.ts'
+import { locateCommits } from './locate-commits.ts'
 import { alignDefaultBranch } from './mainline.ts'
 import { maxPullsPerSync, readPulls } from './pulls.ts'
 import { type OnCommits, recordCommits } from './record-commits.ts'
@@ -53,7 +55,10 @@ export async function sync(context: SyncContext, lease: Lease, onCommits: OnComm
     if (fetched) {
       morePulls = await syncWithGit(context, lease, deliveries, isPoll, onCommits)
     } else {
-      await store.facts.apply(lease, { deliveries: deliveries.map((delivery) => outcomeOf(delivery, null, clock())) })
+      await store.facts.apply(lease, {
+        deployments: deploymentsOf(repository, deliveries),
+        deliveries: deliveries.map((delivery) => outcomeOf(delivery, null, clock())),
+      })
     }
   } catch (error) {
     await recordFailure(context, lease, deliveries, error as Error)
@@ -83,7 +88,11 @@ async function syncWithGit(
   if (tip === null) {
     if (repository.tip !== null) throw new Error('the default branch of the repository no longer exists')
     const outcomes = deliveries.map((delivery) => outcomeOf(delivery, null, now))
-    await store.facts.apply(lease, { defaultBranch: branch, deliveries: outcomes })
+    await store.facts.apply(lease, {
+      defaultBranch: branch,
+      deployments: deploymentsOf(repository, deliveries),
+      deliveries: outcomes,
+    })
     return false
   }
   const options = logOptions(repository)
@@ -94,6 +103,10 @@ async function syncWithGit(
   const found = await readPulls(run, start.paths)
   const commits = await recordCommits(run, start, found, onCommits)
   await recordFindings(run, found, commits)
+  // What the sync found is stored. The next one looks for the commits again.
+  await locateCommits(run).catch((error) =>
+    log.warn({ err: error, repository: repository.id }, 'could not locate deployed commits'),
+  )
   if (!isPoll) return found.more
   // A failed cleanup can wait for the next poll.
   await cleanUpMirror(mirror).catch((error) =>

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Actor, operator } from '../domain/access/audit.ts'
+import { validProductionEnvironments } from '../domain/deployments/production.ts'
 import { type InvalidFieldError, invalidField } from '../domain/errors.ts'
 import { connectionWarnings } from '../domain/repositories/connection-warnings.ts'
 import { rightForge } from '../domain/repositories/forge-host.ts'
@@ -32,7 +33,7 @@ import {
 import { mirrorOf, type SyncContext } from './sync-context.ts'
 import { leaseUntil } from './worker.ts'
 
-/** Changes the URL or credentials of a connected repository. Its webhook, secret, prompts and history stay. */
+/** Changes the URL, credentials or settings of a connected repository. Its webhook, secret, prompts and history stay. */
 export async function updateRepository(
   context: SyncContext,
   repository: Repository,
@@ -74,6 +75,14 @@ async function checkedChange(
   const connectedByOperator = isMoved ? by === operator : repository.connectedByOperator
   const credentials = credentialsFor(context, repository, url, update)
   const changed = { ...repository, url, connectedByOperator, ...credentials }
+  const productionEnvironments =
+    update.productionEnvironments === undefined
+      ? repository.productionEnvironments
+      : validProductionEnvironments(update.productionEnvironments)
+  // No need to contact the server for a setting of our own.
+  const isSetting =
+    update.productionEnvironments !== undefined && Object.values(withoutSetting(update)).every(isUndefined)
+  if (isSetting) return { url, connectedByOperator, ...credentials, productionEnvironments }
   try {
     const remote = await readableRemote(context, changed)
     if (isMoved && repository.tip !== null) {
@@ -81,12 +90,26 @@ async function checkedChange(
       const isSame = await sharesHistory(candidate, mirrorOf(context, repository).path, repository.tip)
       if (!isSame) throw otherRepository(repository)
     }
-    return { url, connectedByOperator, ...credentials, sshHostKey: remote.deployKey?.hostKey ?? null }
+    return {
+      url,
+      connectedByOperator,
+      ...credentials,
+      sshHostKey: remote.deployKey?.hostKey ?? null,
+      productionEnvironments,
+    }
   } catch (error) {
     const cause = error instanceof UnreadableError ? error.cause : error
     if (!(cause instanceof GitError)) throw error
     throw unreadable(update, isMoved, shownReason(context, cause, { ...repository, url }, by))
   }
+}
+
+function withoutSetting({ productionEnvironments: _, ...others }: RepositoryUpdate) {
+  return others
+}
+
+function isUndefined(value: unknown): boolean {
+  return value === undefined
 }
 
 /** A credential is bound to its server: it is not sent to another one, which could record it. */

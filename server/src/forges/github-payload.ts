@@ -1,5 +1,6 @@
+import { type DeploymentState, wholeShare } from '../domain/deployments/state.ts'
 import type { PullEventKind, PullReport } from '../domain/history/pull.ts'
-import type { PushReport, Report } from '../domain/history/report.ts'
+import type { DeploymentReport, PushReport, Report } from '../domain/history/report.ts'
 import type { Instant } from '../domain/time.ts'
 import { jsonOf } from './form-body.ts'
 import type { Fields } from './payload-fields.ts'
@@ -32,7 +33,38 @@ export function readGithubPayload(event: string, body: string, receivedAt: Insta
 function eventsOf(event: string, delivery: Fields, receivedAt: Instant, dialect: Dialect): Report['events'] {
   if (event === 'push') return pushOf(delivery)
   if (event === 'pull_request') return pullOf(delivery, receivedAt, dialect)
+  if (event === 'deployment_status') return deploymentOf(delivery, receivedAt)
   return []
+}
+
+// GitHub's states. An unknown one is recorded, but has no effect on what is live.
+const deploymentStates: Record<string, DeploymentState> = {
+  success: 'success',
+  inactive: 'inactive',
+  failure: 'failure',
+  error: 'failure',
+  in_progress: 'in_progress',
+}
+
+/** The status contains its deployment, so the event `deployment` is not needed. */
+function deploymentOf(delivery: Fields, receivedAt: Instant): DeploymentReport[] {
+  const environment = fields.firstLine(delivery, 'deployment_status.environment', 'deployment.environment')
+  const state = fields.text(delivery, 'deployment_status.state')
+  const id = fields.optionalInteger(delivery, 'deployment.id')
+  return [
+    {
+      type: 'deployment',
+      deployment: {
+        environment: environment ?? 'unnamed',
+        flagged: fields.optionalFlag(delivery, 'deployment.production_environment'),
+        commitSha: fields.commit(delivery, 'deployment.sha'),
+        state: Object.hasOwn(deploymentStates, state) ? (deploymentStates[state] as DeploymentState) : 'queued',
+        share: wholeShare,
+        at: fields.optionalTime(delivery, 'deployment_status.created_at') ?? receivedAt,
+        forgeDeploymentId: id === null ? null : String(id),
+      },
+    },
+  ]
 }
 
 const branchPrefix = 'refs/heads/'

@@ -58,7 +58,7 @@ export const github: Forge = {
     return [
       `Open ${webUrl}/settings/hooks/new`,
       `Payload URL: ${url}, Content type: application/json, Secret: ${secret}`,
-      'Choose "Let me select individual events" and select Pushes and Pull requests.',
+      'Choose "Let me select individual events" and select Pushes, Pull requests and Deployment statuses.',
       'Leave Active selected and click "Add webhook".',
     ]
   },

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { type DeploymentState, wholeShare } from '../domain/deployments/state.ts'
 import type { PullEventKind, PullReport } from '../domain/history/pull.ts'
-import type { PushReport, Report } from '../domain/history/report.ts'
+import type { DeploymentReport, PushReport, Report } from '../domain/history/report.ts'
 import type { WebhookRequest } from '../domain/repositories/webhook-request.ts'
 import type { Instant } from '../domain/time.ts'
 import type { Forge } from './forge.ts'
@@ -91,7 +92,7 @@ export const gitlab: Forge = {
     return [
       `Open ${webUrl}/-/hooks and click "Add new webhook".`,
       `URL: ${url}, Secret token: ${secret} (do not generate a signing token)`,
-      'Trigger: select Push events (all branches) and Merge request events.',
+      'Trigger: select Push events (all branches), Merge request events and Deployment events.',
       'Leave SSL verification on and click "Add webhook".',
     ]
   },
@@ -121,7 +122,45 @@ function isStandardSigned({ headers, body }: WebhookRequest, keys: Buffer[], now
 function eventsOf(event: string, delivery: Fields, receivedAt: Instant): Report['events'] {
   if (event === 'Push Hook') return pushOf(delivery)
   if (event === 'Merge Request Hook') return pullOf(delivery, receivedAt)
+  if (event === 'Deployment Hook') return deploymentOf(delivery, receivedAt)
   return []
+}
+
+// GitLab's states. An unknown one is recorded, but has no effect on what is live.
+const deploymentStates: Record<string, DeploymentState> = {
+  success: 'success',
+  failed: 'failure',
+  canceled: 'failure',
+  rejected: 'failure',
+  skipped: 'failure',
+  running: 'in_progress',
+}
+
+function deploymentOf(delivery: Fields, receivedAt: Instant): DeploymentReport[] {
+  const status = fields.text(delivery, 'status')
+  const id = fields.optionalInteger(delivery, 'deployment_id')
+  const tier = fields.firstLine(delivery, 'environment_tier')
+  return [
+    {
+      type: 'deployment',
+      deployment: {
+        environment: fields.firstLine(delivery, 'environment') ?? 'unnamed',
+        flagged: tier === null ? null : tier === 'production',
+        commitSha: deployedCommit(delivery),
+        state: Object.hasOwn(deploymentStates, status) ? (deploymentStates[status] as DeploymentState) : 'queued',
+        share: wholeShare,
+        at: fields.optionalTime(delivery, 'status_changed_at') ?? receivedAt,
+        forgeDeploymentId: id === null ? null : String(id),
+      },
+    },
+  ]
+}
+
+/** The payload has only the start of the hash, but the URL of the commit ends with all of it. */
+function deployedCommit(delivery: Fields): string {
+  const short = fields.commit(delivery, 'short_sha')
+  const full = /\/([0-9a-f]{40}|[0-9a-f]{64})$/.exec(fields.optionalText(delivery, 'commit_url') ?? '')?.[1]
+  return full?.startsWith(short) ? full : short
 }
 
 const branchPrefix = 'refs/heads/'

@@ -78,6 +78,10 @@ export function flag(fields: Fields, path: string): boolean {
   return value
 }
 
+export function optionalFlag(fields: Fields, path: string): boolean | null {
+  return valueAt(fields, path) === null ? null : flag(fields, path)
+}
+
 export function optionalInteger(fields: Fields, path: string): number | null {
   const value = valueAt(fields, path)
   if (value === null) return null

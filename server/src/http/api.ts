@@ -6,6 +6,7 @@ import type { Instant } from '../domain/time.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { authenticate, authenticateSession } from './auth.ts'
 import type { Context } from './context.ts'
+import { deploymentRoutes } from './deployments/routes.ts'
 import { forbidden, notFound, overloaded } from './errors.ts'
 import { historyRoutes } from './history/routes.ts'
 import { impactRoutes } from './impact/routes.ts'
@@ -94,6 +95,7 @@ export function api(context: Context) {
     await app.register(keyRoutes(context))
     await app.register(usageRoutes(context))
     await app.register(repositoryRoutes(context))
+    await app.register(deploymentRoutes(context))
     await app.register(auditRoutes(context))
     await app.register(sessionRoutes(context))
   }

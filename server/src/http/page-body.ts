@@ -7,8 +7,11 @@ export function requestedPage(query: unknown): PageRequest {
   return pageRequest(lastValue(page), lastValue(limit))
 }
 
-export function renderPage(data: unknown[], request: PageRequest, totalCount: number): string {
-  return renderPageJson(JSON.stringify(data), request, totalCount)
+/** `more` is added beside the data and the pagination. */
+export function renderPage(data: unknown[], request: PageRequest, totalCount: number, more: object = {}): string {
+  const page = renderPageJson(JSON.stringify(data), request, totalCount)
+  const members = JSON.stringify(more).slice(1, -1)
+  return members === '' ? page : `${page.slice(0, -1)},${members}}`
 }
 
 /** Like `renderPage`, for data that is already JSON text. */

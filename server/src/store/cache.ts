@@ -1,4 +1,5 @@
 import type { Access } from '../domain/access/api-key.ts'
+import type { LineSegment } from '../domain/deployments/live-line.ts'
 import type { HistoryPage } from '../domain/history/history.ts'
 import type { Prompt } from '../domain/prompt.ts'
 import type { Store, StoreStats } from '../domain/store.ts'
@@ -11,6 +12,7 @@ export interface Caches {
   /** By name or path. */
   namedPrompts: Cache<Prompt[]>
   pages: Cache<HistoryPage>
+  lines: Cache<LineSegment[]>
   clear(): void
   stats(): StoreStats['caches']
 }
@@ -69,15 +71,17 @@ export function createCaches(): Caches {
   const prompts = new Cache<Prompt>(10_000)
   const namedPrompts = new Cache<Prompt[]>(10_000)
   const pages = new Cache<HistoryPage>(200)
+  const lines = new Cache<LineSegment[]>(200)
   return {
     access,
     sessions,
     prompts,
     namedPrompts,
     pages,
-    stats: () => ({ keys: access, sessions, prompts, named_prompts: namedPrompts, pages }),
+    lines,
+    stats: () => ({ keys: access, sessions, prompts, named_prompts: namedPrompts, pages, deployments: lines }),
     clear() {
-      for (const cache of [access, sessions, prompts, namedPrompts, pages]) cache.clear()
+      for (const cache of [access, sessions, prompts, namedPrompts, pages, lines]) cache.clear()
     },
   }
 }
@@ -113,6 +117,13 @@ export function withCache(store: Store, caches: Caches): Store {
         const key = `${prompt.organisationId} ${prompt.id} ${request.page} ${request.limit}`
         return caches.pages.get(key, () => store.history.page(prompt, request))
       },
+    },
+    deployments: {
+      ...store.deployments,
+      line: (organisationId, repositoryId) =>
+        caches.lines.get(`${organisationId} ${repositoryId}`, () =>
+          store.deployments.line(organisationId, repositoryId),
+        ),
     },
   }
 }

@@ -59,6 +59,10 @@ onEachEngine('The live version of a prompt', (engine) => {
           content,
           content_state: content === null ? 'absent' : 'available',
           incomplete: false,
+          live_source: 'merge',
+          environment: null,
+          share: 1,
+          also_live: [],
         },
         at,
       )

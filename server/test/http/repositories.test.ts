@@ -46,6 +46,7 @@ onEachEngine('Repositories', (engine) => {
       last_error: null,
       ssh_public_key: null,
       ssh_host_key: null,
+      production_environments: null,
       created_at: '2026-11-15T12:00:00.000Z',
       entries: 3,
       warnings: [],

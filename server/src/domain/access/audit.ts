@@ -18,6 +18,7 @@ export const auditActions = [
   'secrets.reencrypted',
   'history.recorded',
   'history.imported',
+  'deployment.recorded',
   'signal.retracted',
   'signals.erased',
   'signals.exported',

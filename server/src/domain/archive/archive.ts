@@ -10,6 +10,7 @@ export const numberedTables = [
   'signals',
   'repositories',
   'deliveries',
+  'deployments',
   'audit',
 ] as const
 

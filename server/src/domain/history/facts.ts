@@ -1,3 +1,4 @@
+import type { NewDeployment } from '../deployments/deployment.ts'
 import type { Prompt, PromptFromPath } from '../prompt.ts'
 import type { DeliveryOutcome } from '../repositories/delivery.ts'
 import type { Lease } from '../repositories/lease.ts'
@@ -28,6 +29,10 @@ export interface Findings {
   /** Reported pushes to the default branch. */
   pushes?: Push[]
   entries?: EntryChanges
+  /** Deployments that the forge reported. */
+  deployments?: { deployment: NewDeployment; receivedAt: Instant }[]
+  /** The default branch was rewritten: known commits left it, or came back at another position. */
+  rewritten?: boolean
   deliveries?: DeliveryOutcome[]
 }
 

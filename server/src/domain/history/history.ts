@@ -3,6 +3,7 @@ import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
 import type { Span } from '../signals/interval.ts'
 import type { Instant } from '../time.ts'
+import type { LandedChange } from './change.ts'
 import type { Action, EntryDetails, HistoryEntry, NewHistoryEntry } from './entry.ts'
 
 /** A change that reached the default branch. `until` is null while it is still live. */
@@ -55,6 +56,15 @@ export interface HistoryStore {
   find(prompt: Prompt, id: number): Promise<EntryDetails | null>
   /** The change that was live at `at`: the last one on the default branch by then, unless it had been orphaned. */
   live(prompt: Prompt, at: Instant, now: Instant): Promise<EntryDetails | null>
+  /** Every change that reached the default branch, in no particular order. */
+  landedChanges(prompt: Prompt): Promise<LandedChange[]>
+  /**
+   * Like `landedChanges`, for many prompts of one organisation: of each, the newest by date, up to `limit`, and how many
+   * there are is not known.
+   */
+  newestChanges(prompts: Prompt[], limit: number): Promise<LandedChange[][]>
+  /** The entries with these IDs, in this order. */
+  entries(organisationId: number, ids: number[]): Promise<EntryDetails[]>
   /** The first change on the default branch. */
   firstLanded(prompt: Prompt): Promise<EntryDetails | null>
   /** The changes that reached the default branch, by a direct commit or a pull request. The newest on the branch comes first. */

@@ -1,3 +1,4 @@
+import type { ReportedDeployment } from '../deployments/deployment.ts'
 import type { ReportedRepository } from '../repositories/reported-repository.ts'
 import type { PullReport } from './pull.ts'
 
@@ -10,6 +11,12 @@ export interface PushReport {
   pusher: string | null
 }
 
+/** A deployment, or a new state of one. */
+export interface DeploymentReport {
+  type: 'deployment'
+  deployment: ReportedDeployment
+}
+
 /** The parsed content of a delivery. */
 export interface Report {
   /** The repository that the delivery is about. */
@@ -17,7 +24,7 @@ export interface Report {
   /** The repository's web page and default branch, if the delivery includes them. */
   webUrl: string | null
   defaultBranch: string | null
-  events: (PushReport | PullReport)[]
+  events: (PushReport | PullReport | DeploymentReport)[]
   /** What the payload lacks, and what was assumed instead; null if it is complete. */
   note: string | null
 }

@@ -40,6 +40,8 @@ export interface Connection {
   deployKey?: NewDeployKey | null
   /** The webhook secret; null to generate one. */
   secret: string | null
+  /** Null for the default. */
+  productionEnvironments?: string[] | null
 }
 
 export interface NewDeployKey {
@@ -57,6 +59,8 @@ export interface RepositoryUpdate {
   /** A private ssh key. */
   sshKey?: string | undefined
   sshHostKey?: string | undefined
+  /** Null for the default. */
+  productionEnvironments?: string[] | null | undefined
 }
 
 export interface UpdatedRepository {

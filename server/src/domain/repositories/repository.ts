@@ -55,6 +55,8 @@ export interface Repository {
   dueAt: Instant
   /** Counts sync requests, so one that arrives during a sync is not lost. */
   wakes: number
+  /** Globs of the environments whose deployments decide what is live. Null for the default (domain/deployments/production.ts). */
+  productionEnvironments: string[] | null
   createdAt: Instant
   disconnectedAt: Instant | null
 }
@@ -63,10 +65,14 @@ export type NewRepository = Pick<
   Repository,
   'organisationId' | 'forge' | 'url' | 'path' | 'similarity' | 'hookId' | 'sealedToken' | 'sealedSecret' | 'createdAt'
 > &
-  Partial<DeployKeyFields>
+  Partial<DeployKeyFields & Pick<Repository, 'productionEnvironments'>>
 
 /** What can change about a connected repository. */
-export type RepositoryChange = Pick<Repository, 'url' | 'sealedToken' | 'connectedByOperator'> & DeployKeyFields
+export type RepositoryChange = Pick<
+  Repository,
+  'url' | 'sealedToken' | 'connectedByOperator' | 'productionEnvironments'
+> &
+  DeployKeyFields
 
 /** All null without a deploy key. */
 export type DeployKeyFields = Pick<Repository, 'sealedSshKey' | 'sshPublicKey' | 'sshHostKey'>

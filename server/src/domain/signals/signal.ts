@@ -157,6 +157,8 @@ export interface SignalStore extends ErasureStore, RetentionStore {
    * `maxVersionHours` hourly sums, so that a prompt with endless versions cannot make this slow.
    */
   versionsOf(prompt: Prompt): Promise<VersionTally[]>
+  /** Which of these prompts have signals that name a version. */
+  versionedPrompts(organisationId: number, promptIds: number[]): Promise<Set<number>>
   /** For each prompt, the UTC days with signals, in order. `since` is the start of a day. All prompts share one organisation. */
   tallyByDay(prompts: Prompt[], since: Instant): Promise<IntervalTally[][]>
   /** Examines the next few hundred signals that are older than the cursor, newest first. */

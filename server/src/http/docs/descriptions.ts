@@ -11,9 +11,9 @@ that fails a check changes nothing. Every error has the same body: \`error.code\
 
 Lists are paginated. \`page\` starts at 1, \`limit\` defaults to 25 and is at most 100, and \`pagination\` has the totals.
 
-Every key has a role. \`ingest\` can only create signals: use it in applications. \`recorder\` can only record history entries: use it
-in CI. \`reader\` can only read. \`standard\` can create signals, read, and delete signals. \`admin\` can also record history, manage
-prompts, keys and repositories, erase signals, and read the audit log. A key can be limited to the prompts that match a glob; all other
+Every key has a role. \`ingest\` can only create signals: use it in applications. \`recorder\` can only record history entries and
+deployments: use it in CI. \`reader\` can only read. \`standard\` can create signals, read, and delete signals. \`admin\` can also record history and
+deployments, manage prompts, keys and repositories, erase signals, and read the audit log. A key can be limited to the prompts that match a glob; all other
 prompts are not found.
 
 Every response has the header \`X-Request-Id\`. If you send one (letters, digits, \`.\`, \`_\`, \`-\`, up to 128 characters), it is reused.
@@ -22,6 +22,7 @@ Every response has the header \`X-Request-Id\`. If you send one (letters, digits
 export const tags: Document['tags'] = [
   { name: 'Prompts', description: 'The prompts of your organisation. Each has a public ID that starts with `pmt_`.' },
   { name: 'History', description: 'Who changed a prompt, when, and how the change went live.' },
+  { name: 'Deployments', description: 'Which version is live, where that is known from deployments.' },
   { name: 'Signals', description: "User feedback on a prompt's output: positive or negative." },
   { name: 'Impact', description: 'Which changes made user feedback better or worse.' },
   { name: 'Usage', description: "How much of the plan's monthly limit is used." },

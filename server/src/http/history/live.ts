@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { readerRoles } from '../../domain/access/api-key.ts'
+import { liveAt } from '../../domain/impact/live.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, invalidTimeSchema } from '../error-schema.ts'
 import { notFound } from '../errors.ts'
@@ -15,7 +16,9 @@ const schema = {
   description:
     "The change that was live at a given time, with the prompt's text. 404 before the first change. If the repository is a " +
     'shallow clone, older changes are unknown: then `incomplete` is true before the first known one, `entry` is null, and ' +
-    "`content` is the prompt's text at the start of the known history.",
+    "`content` is the prompt's text at the start of the known history. By the deployments to production, if there are any, and " +
+    'otherwise by the merges: see `live_source`. If several versions were live, the one with the largest share is returned, and ' +
+    'the others are in `also_live`.',
   tags: ['History'],
   params: promptParamsSchema,
   querystring: liveQuerySchema,
@@ -29,23 +32,37 @@ const schema = {
   },
 }
 
+const unknownSource = { live_source: null, environment: null, share: 1, also_live: [] }
+
 /** Which version of a prompt was live at a given time. */
 export function livePromptRoute({ store, clock }: Context, reader: ContentsReader) {
   return async (app: FastifyInstance) => {
     app.get('/prompts/:prompt_id/live', { schema, config: { roles: readerRoles } }, async (request, reply) => {
       const now = clock()
       const at = timeParameter(request.query as Query, 'at') ?? now
-      const entry = await store.history.live(request.prompt, at, now)
-      if (entry === null) {
+      const live = await liveAt(store, request.prompt, at, now)
+      if (live === null) {
         const earliest = await reader.earliestText(request.prompt, at, reply)
         if (earliest === null) throw notFound()
         const { path, text, state } = earliest
-        return { data: { entry: null, path, content: text, content_state: state, incomplete: true } }
+        const content = { content: text, content_state: state }
+        return { data: { entry: null, path, ...content, incomplete: true, ...unknownSource } }
       }
+      const { entry, others } = live
       const { after, afterState } = await reader.contents(request.prompt.organisationId, entry, reply)
       const { path } = entry
       const texts = { content: after, content_state: afterState }
-      return { data: { entry: toHistoryEntryBody(entry), path, ...texts, incomplete: false } }
+      const source = {
+        live_source: live.source,
+        environment: live.environment,
+        share: live.share,
+        also_live: others.map((other) => ({
+          entry: toHistoryEntryBody(other.entry),
+          share: other.share,
+          environment: other.environment,
+        })),
+      }
+      return { data: { entry: toHistoryEntryBody(entry), path, ...texts, incomplete: false, ...source } }
     })
   }
 }

@@ -1,5 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { actions } from '../../domain/history/entry.ts'
+import { liveSources } from '../../domain/impact/live-window.ts'
 import { textStates } from '../../domain/repositories/repository-service.ts'
 import { paginationExample, paginationSchema } from '../page-schema.ts'
 import { promptId } from '../prompts/id-schema.ts'
@@ -188,7 +189,17 @@ export const liveSchema = {
   properties: {
     data: {
       type: 'object',
-      required: ['entry', 'path', 'content', 'content_state', 'incomplete'],
+      required: [
+        'entry',
+        'path',
+        'content',
+        'content_state',
+        'incomplete',
+        'live_source',
+        'environment',
+        'share',
+        'also_live',
+      ],
       properties: {
         entry: { anyOf: [historyEntrySchema, { type: 'null' }], description: 'The change; null if it is unknown' },
         path: details.path,
@@ -197,6 +208,26 @@ export const liveSchema = {
         incomplete: {
           type: 'boolean',
           description: 'Whether the change is unknown because the repository is a shallow clone',
+        },
+        live_source: {
+          enum: [...liveSources, null],
+          description: 'Whether a deployment to production or the merge made it live; null if the change is unknown',
+        },
+        environment: { ...textOrNull, description: 'Where it was deployed to; null for a merge' },
+        share: { type: 'number', description: 'The part of the traffic that it served' },
+        also_live: {
+          type: 'array',
+          description: 'Other versions that were live at that time, the largest share first',
+          items: {
+            type: 'object',
+            required: ['entry', 'share', 'environment'],
+            properties: {
+              entry: historyEntrySchema,
+              share: { type: 'number' },
+              environment: textOrNull,
+            },
+            additionalProperties: false,
+          },
         },
       },
       additionalProperties: false,
@@ -212,6 +243,10 @@ export const liveSchema = {
         content: 'You answer customers in their language.\n',
         content_state: 'available',
         incomplete: false,
+        live_source: 'merge',
+        environment: null,
+        share: 1,
+        also_live: [],
       },
     },
   ],

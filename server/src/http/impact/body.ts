@@ -1,25 +1,53 @@
 import type { Impact } from '../../domain/impact/impact.ts'
+import type { LiveWindow } from '../../domain/impact/live-window.ts'
 import type { TimelineEntry } from '../../domain/impact/timeline.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
 import { webUrlOf } from '../../domain/repositories/repository-url.ts'
-import { isoTime } from '../../domain/time.ts'
+import type { VersionTally } from '../../domain/signals/signal.ts'
+import { sentVersion } from '../../domain/signals/version.ts'
+import { type Instant, isoTime } from '../../domain/time.ts'
 import { forgeOf } from '../../forges/index.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
 import { toHiddenStatusBody } from '../history/hidden-characters.ts'
-import type { EffectBody, TimelineEntryBody } from './schema.ts'
+import type { EffectBody, LiveWindowBody, TimelineEntryBody, UnknownVersionsBody } from './schema.ts'
 
 /** The impact of a change, without the change itself. */
-export function toEffectBody({ liveFrom, liveUntil, ...impact }: Impact): EffectBody {
-  const { before, after, difference, interval, verdict } = impact
+export function toEffectBody({ liveFrom, liveUntil, liveSource, windows, ...impact }: Impact): EffectBody {
+  const { before, after, unattributed, difference, interval, verdict } = impact
   return {
     live_from: isoTime(liveFrom),
-    live_until: liveUntil === null ? null : isoTime(liveUntil),
+    live_until: timeOrNull(liveUntil),
+    live_source: liveSource,
+    live_windows: windows.slice(-maxWindows).map(toWindowBody),
     before,
     after,
+    unattributed,
     difference: difference === null ? null : rounded(difference),
     interval: interval === null ? null : interval.map(rounded),
     verdict,
   }
+}
+
+/** The newest times in which a change was live. A canary can have many. */
+const maxWindows = 20
+
+function toWindowBody({ from, until, share, source, environment }: LiveWindow): LiveWindowBody {
+  return { from: isoTime(from), until: timeOrNull(until), share: rounded(share), live_source: source, environment }
+}
+
+// The largest groups. A client that sends an ID of its own with each signal has as many versions.
+const maxUnknownVersions = 20
+
+export function toUnknownVersionsBody(unknown: VersionTally[]): UnknownVersionsBody {
+  const sum = (value: 'positive' | 'negative') => unknown.reduce((total, tally) => total + tally[value], 0)
+  const versions = unknown
+    .slice(0, maxUnknownVersions)
+    .map(({ version, positive, negative }) => ({ version: sentVersion(version), positive, negative }))
+  return { positive: sum('positive'), negative: sum('negative'), versions }
+}
+
+function timeOrNull(at: Instant | null): string | null {
+  return at === null ? null : isoTime(at)
 }
 
 export function toTimelineEntryBody(

@@ -7,7 +7,7 @@ import { toHistoryEntryBody } from '../history/body.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { pageQuerySchema } from '../page-schema.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
-import { toEffectBody } from './body.ts'
+import { toEffectBody, toUnknownVersionsBody } from './body.ts'
 import { impactSchema } from './schema.ts'
 
 const schema = {
@@ -32,9 +32,11 @@ export function listImpactRoute({ store, clock }: Context) {
   return async (app: FastifyInstance) => {
     app.get('/prompts/:prompt_id/impact', { schema, config: { roles: readerRoles } }, async (request, reply) => {
       const pageRequest = requestedPage(request.query)
-      const { impacts, totalCount } = await impactOf(store, request.prompt, pageRequest, clock())
+      const { impacts, totalCount, unknownVersions } = await impactOf(store, request.prompt, pageRequest, clock())
       const data = impacts.map((impact) => ({ entry: toHistoryEntryBody(impact.entry), ...toEffectBody(impact) }))
-      return reply.type('application/json; charset=utf-8').send(renderPage(data, pageRequest, totalCount))
+      return reply
+        .type('application/json; charset=utf-8')
+        .send(renderPage(data, pageRequest, totalCount, { unknown_versions: toUnknownVersionsBody(unknownVersions) }))
     })
   }
 }

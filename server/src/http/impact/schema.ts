@@ -1,5 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { actions } from '../../domain/history/entry.ts'
+import { liveSources } from '../../domain/impact/live-window.ts'
 import { verdicts } from '../../domain/impact/verdict.ts'
 import { hiddenStatusSchema } from '../history/hidden-characters.ts'
 import { historyEntryExample, historyEntrySchema } from '../history/schema.ts'
@@ -16,11 +17,48 @@ const ratedTally = {
   additionalProperties: false,
 } as const
 
+export const liveSourceSchema = {
+  enum: liveSources,
+  description:
+    'How it is known when the change went live: by a deployment to production, or by its merge if none is recorded',
+} as const
+
+const liveWindowSchema = {
+  title: 'LiveWindow',
+  description: 'A time in which a change was live',
+  type: 'object',
+  required: ['from', 'until', 'share', 'live_source', 'environment'],
+  properties: {
+    from: { type: 'string', format: 'date-time' },
+    until: { type: ['string', 'null'], format: 'date-time', description: 'Null if it is still live' },
+    share: { type: 'number', description: 'The part of the traffic that it served' },
+    live_source: liveSourceSchema,
+    environment: { type: ['string', 'null'], description: 'Where it was deployed to; null for a merge' },
+  },
+  additionalProperties: false,
+} as const
+
 const effect = {
   live_from: { type: 'string', format: 'date-time' },
   live_until: { type: ['string', 'null'], format: 'date-time', description: 'Null if the change is still live' },
-  before: { ...ratedTally, description: 'Signals while the previous change was live' },
-  after: { ...ratedTally, description: 'Signals while this change was live' },
+  live_source: liveSourceSchema,
+  live_windows: {
+    type: 'array',
+    items: liveWindowSchema,
+    description: 'Every time in which it was live, in order, up to the newest 20: several after a rollback or a canary',
+  },
+  before: { ...ratedTally, description: 'Signals of the previous change' },
+  after: {
+    ...ratedTally,
+    description:
+      'Signals of this change: those that name it as their version, and those without a version while it was live',
+  },
+  unattributed: {
+    type: 'integer',
+    description:
+      'Of the signals in `after`, those without a version that came while another version was live too. They are credited ' +
+      'to the version with the larger share',
+  },
   difference: { type: ['number', 'null'], description: 'The rate after minus the rate before' },
   interval: {
     type: ['array', 'null'],
@@ -35,8 +73,11 @@ const effect = {
 const effectFields = [
   'live_from',
   'live_until',
+  'live_source',
+  'live_windows',
   'before',
   'after',
+  'unattributed',
   'difference',
   'interval',
   'verdict',
@@ -45,16 +86,45 @@ const effectFields = [
 const effectExample = {
   live_from: historyEntryExample.created_at,
   live_until: null,
+  live_source: 'merge',
+  live_windows: [
+    { from: historyEntryExample.created_at, until: null, share: 1, live_source: 'merge', environment: null },
+  ],
   before: { positive: 850, negative: 150, rate: 0.85 },
   after: { positive: 750, negative: 250, rate: 0.75 },
+  unattributed: 0,
   difference: -0.1,
   interval: [-0.1348, -0.0649],
   verdict: 'worse',
 } as const
 
+const unknownVersionsSchema = {
+  title: 'UnknownVersions',
+  description:
+    'Signals that name a version which is no change of the prompt, or could be several. They count for no change',
+  type: 'object',
+  required: ['positive', 'negative', 'versions'],
+  properties: {
+    ...tally,
+    versions: {
+      type: 'array',
+      description: 'The 20 versions with the most signals',
+      items: {
+        type: 'object',
+        required: ['version', 'positive', 'negative'],
+        properties: { version: { type: ['string', 'integer'], description: 'As it was sent' }, ...tally },
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+} as const
+
+const unknownVersionsExample = { positive: 0, negative: 0, versions: [] }
+
 export const impactSchema = {
   type: 'object',
-  required: ['data', 'pagination'],
+  required: ['data', 'pagination', 'unknown_versions'],
   properties: {
     data: {
       type: 'array',
@@ -67,10 +137,17 @@ export const impactSchema = {
       },
     },
     pagination: paginationSchema,
+    unknown_versions: unknownVersionsSchema,
   },
   additionalProperties: false,
   description: 'One page of changes',
-  examples: [{ data: [{ entry: historyEntryExample, ...effectExample }], pagination: paginationExample(1) }],
+  examples: [
+    {
+      data: [{ entry: historyEntryExample, ...effectExample }],
+      pagination: paginationExample(1),
+      unknown_versions: unknownVersionsExample,
+    },
+  ],
 } as const
 
 const textOrNull = { type: ['string', 'null'] } as const
@@ -100,8 +177,12 @@ const timelineEntrySchema = {
 
 export const timelineSchema = {
   type: 'object',
-  required: ['data', 'pagination'],
-  properties: { data: { type: 'array', items: timelineEntrySchema }, pagination: paginationSchema },
+  required: ['data', 'pagination', 'unknown_versions'],
+  properties: {
+    data: { type: 'array', items: timelineEntrySchema },
+    pagination: paginationSchema,
+    unknown_versions: unknownVersionsSchema,
+  },
   additionalProperties: false,
   description: 'One page of entries, newest first',
   examples: [
@@ -118,6 +199,7 @@ export const timelineSchema = {
         },
       ],
       pagination: paginationExample(1),
+      unknown_versions: unknownVersionsExample,
     },
   ],
 } as const
@@ -139,4 +221,6 @@ export const timelineQuerySchema = {
 } as const
 
 export type EffectBody = FromSchema<(typeof timelineEntrySchema)['properties']['impact']['anyOf'][0]>
+export type LiveWindowBody = FromSchema<typeof liveWindowSchema>
+export type UnknownVersionsBody = FromSchema<typeof unknownVersionsSchema>
 export type TimelineEntryBody = FromSchema<typeof timelineEntrySchema>

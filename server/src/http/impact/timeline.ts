@@ -10,7 +10,7 @@ import { errorBodySchema, errorSchema } from '../error-schema.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { checkTimeRange, lastValue, type Query, timeParameter } from '../parameters.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
-import { toTimelineEntryBody } from './body.ts'
+import { toTimelineEntryBody, toUnknownVersionsBody } from './body.ts'
 import { timelineQuerySchema, timelineSchema } from './schema.ts'
 
 const invalidAction = `action must be one or more of ${actions.join(', ')}, separated by commas`
@@ -38,10 +38,18 @@ export function timelineRoute({ store, clock }: Context) {
     app.get('/prompts/:prompt_id/timeline', { schema, config: { roles: readerRoles } }, async (request, reply) => {
       const pageRequest = requestedPage(request.query)
       const filter = parseFilter(request.query as Query)
-      const { entries, totalCount } = await timelineOf(store, request.prompt, filter, pageRequest, clock())
+      const { entries, totalCount, unknownVersions } = await timelineOf(
+        store,
+        request.prompt,
+        filter,
+        pageRequest,
+        clock(),
+      )
       const repositories = await repositoriesOf(entries)
       const data = entries.map((item) => toTimelineEntryBody(item, repositories.get(item.entry.repositoryId) ?? null))
-      return reply.type('application/json; charset=utf-8').send(renderPage(data, pageRequest, totalCount))
+      return reply
+        .type('application/json; charset=utf-8')
+        .send(renderPage(data, pageRequest, totalCount, { unknown_versions: toUnknownVersionsBody(unknownVersions) }))
     })
   }
 

@@ -63,7 +63,8 @@ const promptSchema = {
     created_at: { type: 'string', format: 'date-time' },
     last_change: {
       anyOf: [historyEntrySchema, { type: 'null' }],
-      description: 'The newest history entry with the action deployed or pr_merged; null if there is none',
+      description:
+        'The change that went live last, by a deployment to production or by its merge; null if there is none',
     },
     verdict: {
       type: ['string', 'null'],

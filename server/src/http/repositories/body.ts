@@ -42,6 +42,7 @@ export function toRepositoryBody(
     last_error: repository.lastError,
     ssh_public_key: repository.sshPublicKey,
     ssh_host_key: repository.sshHostKey,
+    production_environments: repository.productionEnvironments,
     created_at: isoTime(repository.createdAt),
   }
 }

@@ -5,6 +5,15 @@ const textOrNull = { type: ['string', 'null'] } as const
 
 const urlDescription = 'https://…, ssh://… or git@host:path. Plain http:// needs `ALLOW_HTTP_REPOSITORIES=1`'
 
+const productionEnvironments = {
+  type: ['array', 'null'],
+  items: { type: 'string' },
+  maxItems: 20,
+  description:
+    'Globs of the environments whose deployments decide what is live, such as `production` or `prod-*`. Null for the default: ' +
+    'what the forge calls production, and environments named production, prod or live. With an empty list, merges decide',
+} as const
+
 export const newRepositorySchema = {
   title: 'NewRepository',
   description: 'A repository to connect',
@@ -40,6 +49,7 @@ export const newRepositorySchema = {
         'The minimum similarity, in percent, for a file that was moved and edited to keep its prompt. At 100, only files ' +
         'that are moved without edits do',
     },
+    production_environments: productionEnvironments,
   },
   examples: [{ forge: 'github', url: 'https://github.com/acme/prompts.git', path: 'prompts/**/*.md' }],
 } as const
@@ -64,6 +74,7 @@ export const repositoryUpdateSchema = {
       description:
         'The new key of the ssh server, such as `ssh-ed25519 AAAAC3…`. By default, the recorded one, or that of the new server',
     },
+    production_environments: productionEnvironments,
   },
   examples: [{ url: 'https://github.com/acme/assistant-prompts.git' }],
 } as const

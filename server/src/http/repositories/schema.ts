@@ -47,6 +47,11 @@ const repository = {
     ...textOrNull,
     description: 'The only key of the ssh server that is accepted; null without a deploy key',
   },
+  production_environments: {
+    type: ['array', 'null'],
+    items: { type: 'string' },
+    description: 'Globs of the environments whose deployments decide what is live; null for the default',
+  },
   created_at: { type: 'string', format: 'date-time' },
 } as const
 
@@ -69,6 +74,7 @@ const repositoryFields = [
   'last_error',
   'ssh_public_key',
   'ssh_host_key',
+  'production_environments',
   'created_at',
 ] as const
 
@@ -91,6 +97,7 @@ const repositoryExample = {
   last_error: null,
   ssh_public_key: null,
   ssh_host_key: null,
+  production_environments: null,
   created_at: '2026-11-01T08:00:00.000Z',
 } as const
 

@@ -7,6 +7,7 @@ import { sqlArchive } from '../sql/archive.ts'
 import { sqlAudit } from '../sql/audit.ts'
 import { statement } from '../sql/database.ts'
 import { sqlDeliveries } from '../sql/deliveries.ts'
+import { sqlDeployments } from '../sql/deployments.ts'
 import { sqlErasure } from '../sql/erasure.ts'
 import { sqlFacts } from '../sql/facts.ts'
 import { sqlHistory } from '../sql/history.ts'
@@ -111,6 +112,7 @@ export async function openPostgresStore(
     secrets: sqlSealedSecrets(database),
     deliveries: sqlDeliveries(database),
     facts: sqlFacts(database),
+    deployments: sqlDeployments(database),
     audit: sqlAudit(database),
     archive: sqlArchive(database, postgresArchive(database, createPartitions, caches.clear)),
     schemaVersion,

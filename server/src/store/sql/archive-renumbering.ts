@@ -32,6 +32,7 @@ const subjects: Record<AuditAction, NumberedTable | null> = {
   'secrets.reencrypted': 'organisations',
   'history.recorded': null,
   'history.imported': null,
+  'deployment.recorded': 'deployments',
   'signal.retracted': 'signals',
   'signals.erased': 'organisations',
   'signals.exported': null,
@@ -43,7 +44,11 @@ const subjects: Record<AuditAction, NumberedTable | null> = {
 }
 
 /** Members of the details of an audit entry that are IDs. */
-const detailIds: Record<string, NumberedTable> = { new_key_id: 'api_keys', entry_id: 'history_entries' }
+const detailIds: Record<string, NumberedTable> = {
+  new_key_id: 'api_keys',
+  entry_id: 'history_entries',
+  repository_id: 'repositories',
+}
 
 function renumberSubject(columns: string[], row: ArchiveRow, offsets: Offsets): void {
   const [action, subject, details] = ['action', 'subject_id', 'details'].map((name) => columns.indexOf(name)) as [

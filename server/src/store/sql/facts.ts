@@ -1,14 +1,16 @@
 import type { EntryChanges, FactStore, Findings } from '../../domain/history/facts.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
+import { refreshPlaces } from './commit-places.ts'
 import { type Database, type Statement, statement, type Value } from './database.ts'
 import { finishDeliveries } from './deliveries.ts'
+import { insertReported } from './deployment-changes.ts'
 import { applyEntryChanges, sqlDerivedEntries } from './derived-entries.ts'
 import { sqlEdits, upsertEdits } from './edits.ts'
 import { sqlHiddenCharacters } from './hidden-characters.ts'
+import { requireLease } from './lease.ts'
 import { lockOrganisation } from './organisations.ts'
 import { sqlPulls, upsertPull } from './pulls.ts'
 import { insertPushes, sqlPushes } from './pushes.ts'
-import { requireLease } from './repositories.ts'
 import { movePrompts, sqlRepositoryPrompts } from './repository-prompts.ts'
 
 const noChanges: EntryChanges = { added: [], changed: [], removed: [] }
@@ -35,15 +37,18 @@ export function sqlFacts(database: Database): FactStore {
         ...(findings.pulls ?? []).map((pull) => upsertPull(repository, pull)),
         ...insertPushes(repository, findings.pushes ?? []),
         ...applyEntryChanges(database, repository, findings.entries ?? noChanges),
+        ...(findings.rewritten ? [refreshPlaces(repository)] : []),
+        ...insertReported(repository, findings.deployments ?? []),
         ...finishDeliveries(database, repository.organisationId, findings.deliveries ?? []),
       ]
-      // Of all cached data, a sync can change only prompts and pages, and most deliveries change neither.
+      // Of all cached data, a sync can change only prompts, pages and deployments, and most deliveries change none of them.
       await (affectsCaches(findings) ? database.writeAndInvalidate(statements) : database.write(statements))
     },
   }
 }
 
-function affectsCaches({ paths = [], entries = noChanges }: Findings): boolean {
+function affectsCaches({ paths = [], entries = noChanges, deployments = [], rewritten = false }: Findings): boolean {
+  if (rewritten || deployments.length > 0) return true
   return paths.length + entries.added.length + entries.changed.length + entries.removed.length > 0
 }
 

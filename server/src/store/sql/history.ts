@@ -1,4 +1,5 @@
 import type { Actor } from '../../domain/access/audit.ts'
+import type { LandedChange } from '../../domain/history/change.ts'
 import type { NewHistoryEntry } from '../../domain/history/entry.ts'
 import type { HistoryStore, LiveChange } from '../../domain/history/history.ts'
 import { pageOffset } from '../../domain/page.ts'
@@ -143,16 +144,7 @@ export function sqlHistory(database: Database): HistoryStore {
       const [first] = prompts
       if (first === undefined) return []
       const { organisationId } = first
-      // A cross join makes SQLite start with the prompts and look up their entries, whatever its row estimates.
-      const newest: EntrySource = {
-        sql: `select id, prompt_id, seq, created_at, orphaned_at
-          from ${database.jsonRecords([{ name: 'requested', type: 'bigint' }])} cross join history_entries
-          where organisation_id = ? and id in (
-            select newest.id from history_entries as newest
-            where organisation_id = ? and prompt_id = requested and ${wentLive}
-            order by created_at desc, id desc limit ${maxOutOfOrder})`,
-        parameters: [JSON.stringify(prompts.map(({ id }) => ({ requested: id }))), organisationId, organisationId],
-      }
+      const newest = newestEntriesOf(database, organisationId, prompts, maxOutOfOrder)
       const spans = liveSpans(newest, now)
       const rows = await database.rows(
         `select prompt_id, ${columns}, orphaned_at, live_from, next_from
@@ -162,6 +154,26 @@ export function sqlHistory(database: Database): HistoryStore {
       )
       const rowsByPrompt = Map.groupBy(rows, (row) => row.prompt_id)
       return prompts.map(({ id }) => (rowsByPrompt.get(id) ?? []).slice(0, 2).map(toLiveChange))
+    },
+
+    async landedChanges(prompt) {
+      const { sql, parameters } = liveEntriesOf(prompt, 'commit_sha')
+      return (await database.rows(sql, parameters)).map(toLandedChange)
+    },
+
+    async newestChanges(prompts, limit) {
+      const [first] = prompts
+      if (first === undefined) return []
+      const { sql, parameters } = newestEntriesOf(database, first.organisationId, prompts, limit, ', commit_sha')
+      const rowsByPrompt = Map.groupBy(await database.rows(sql, parameters), (row) => row.prompt_id)
+      return prompts.map(({ id }) => (rowsByPrompt.get(id) ?? []).map(toLandedChange))
+    },
+
+    async entries(organisationId, ids) {
+      const sql = `select ${detailColumns} from history_entries where organisation_id = ? and ${database.inJsonArray('id', 'bigint')}`
+      const rows = await database.rows(sql, [organisationId, JSON.stringify(ids)])
+      const byId = new Map(rows.map((row) => [row.id as number, toDetails(row)]))
+      return ids.map((id) => byId.get(id)).filter((entry) => entry !== undefined)
     },
 
     async firstLanded({ organisationId, id }) {
@@ -180,6 +192,36 @@ export function sqlHistory(database: Database): HistoryStore {
       )
       return firstOrNull(rows, toDetails)
     },
+  }
+}
+
+/** Of each prompt, the newest changes that reached the default branch. */
+function newestEntriesOf(
+  database: Database,
+  organisationId: number,
+  prompts: Prompt[],
+  limit: number,
+  moreColumns = '',
+): EntrySource {
+  return {
+    // A cross join makes SQLite start with the prompts and look up their entries, whatever its row estimates.
+    sql: `select id, prompt_id, seq, created_at, orphaned_at${moreColumns}
+      from ${database.jsonRecords([{ name: 'requested', type: 'bigint' }])} cross join history_entries
+      where organisation_id = ? and id in (
+        select newest.id from history_entries as newest
+        where organisation_id = ? and prompt_id = requested and ${wentLive}
+        order by created_at desc, id desc limit ${limit})`,
+    parameters: [JSON.stringify(prompts.map(({ id }) => ({ requested: id }))), organisationId, organisationId],
+  }
+}
+
+function toLandedChange(row: Row): LandedChange {
+  return {
+    id: row.id as number,
+    commitSha: row.commit_sha as string,
+    seq: row.seq as number | null,
+    createdAt: row.created_at as number,
+    orphanedAt: row.orphaned_at as number | null,
   }
 }
 

@@ -8,9 +8,13 @@ export interface EntrySource {
   parameters: Value[]
 }
 
-export function liveEntriesOf({ organisationId, id }: { organisationId: number; id: number }): EntrySource {
+export function liveEntriesOf(
+  { organisationId, id }: { organisationId: number; id: number },
+  ...moreColumns: string[]
+): EntrySource {
+  const columns = ['id', 'prompt_id', 'seq', 'created_at', 'orphaned_at', ...moreColumns]
   return {
-    sql: `select id, prompt_id, seq, created_at, orphaned_at from history_entries
+    sql: `select ${columns.join(', ')} from history_entries
       where organisation_id = ? and prompt_id = ? and ${wentLive}`,
     parameters: [organisationId, id],
   }

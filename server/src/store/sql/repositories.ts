@@ -1,5 +1,5 @@
 import { maxFuture } from '../../domain/repositories/due-time.ts'
-import type { Lease, LeaseStore } from '../../domain/repositories/lease.ts'
+import type { LeaseStore } from '../../domain/repositories/lease.ts'
 import { type RepositoryStore, staleAfterMs } from '../../domain/repositories/repository.ts'
 import { type Database, firstOrNull, isDueSql, requireRow, type Statement, statement } from './database.ts'
 import { sqlRepositoryChanges } from './repository-changes.ts'
@@ -113,16 +113,4 @@ function wakeRepository(organisationId: number, id: number, at: number): Stateme
     organisationId,
     id,
   ])
-}
-
-/** Must be the first statement of a transaction that only the holder of the lease may run. */
-export function requireLease({ repository, owner }: Lease): Statement {
-  return {
-    ...statement(
-      `update repositories set lease_until = lease_until
-       where organisation_id = ? and id = ? and lease_owner = ? and disconnected_at is null returning id`,
-      [repository.organisationId, repository.id, owner],
-    ),
-    orThrow: () => new Error('Lost the lease: another process took over the repository'),
-  }
 }

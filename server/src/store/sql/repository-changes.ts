@@ -6,6 +6,7 @@ import { tooManyRepositories } from '../../domain/repositories/repository-servic
 import { isoTime } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, type Statement, statement } from './database.ts'
+import { applyProductionEnvironments } from './deployment-changes.ts'
 import { lockOrganisation } from './organisations.ts'
 import { repositoryColumns, toRepository } from './repository-rows.ts'
 
@@ -16,7 +17,7 @@ export function sqlRepositoryChanges(
   return {
     async connect(repository, by, lease, maxRepositories = Number.MAX_SAFE_INTEGER) {
       const { organisationId, forge, url, path, similarity, hookId, sealedToken, sealedSecret, createdAt } = repository
-      const { sealedSshKey = null, sshPublicKey = null, sshHostKey = null } = repository
+      const { sealedSshKey = null, sshPublicKey = null, sshHostKey = null, productionEnvironments = null } = repository
       const connected = (row: Row) => {
         const subject = { id: row.id as number, name: url }
         const details = { forge, path }
@@ -36,19 +37,21 @@ export function sqlRepositoryChanges(
         createdAt,
         lease?.owner ?? null,
         lease?.until ?? 0,
+        textOf(productionEnvironments),
       ]
       const insert = statement(
         `insert into repositories
              (forge, url, similarity, hook_id, sealed_token, sealed_ssh_key, ssh_public_key, ssh_host_key,
-              connected_by_operator, sealed_secret, due_at, lease_owner, lease_until, organisation_id, path, created_at)
-           values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning ${repositoryColumns}`,
+              connected_by_operator, sealed_secret, due_at, lease_owner, lease_until, production_environments, organisation_id,
+              path, created_at)
+           values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning ${repositoryColumns}`,
         [...values, organisationId, path, createdAt],
       )
       const reconnect = (id: number) =>
         statement(
           `update repositories set forge = ?, url = ?, similarity = ?, hook_id = ?, sealed_token = ?, sealed_ssh_key = ?,
              ssh_public_key = ?, ssh_host_key = ?, connected_by_operator = ?, sealed_secret = ?, due_at = ?,
-             lease_owner = ?, lease_until = ?, sealed_old_secret = null, old_secret_until = null, last_error = null,
+             lease_owner = ?, lease_until = ?, production_environments = ?, sealed_old_secret = null, old_secret_until = null, last_error = null,
              last_sync_at = null, disconnected_at = null, forge_id = null, rejected_deliveries = 0, last_rejected_at = null,
              last_rejection = null
            where organisation_id = ? and id = ? returning ${repositoryColumns}`,
@@ -68,7 +71,12 @@ export function sqlRepositoryChanges(
               stored = rows
               return rows.map(connected)
             }
-            return [{ ...(known === undefined ? insert : reconnect(known.id as number)), andThen }]
+            if (known === undefined) return [{ ...insert, andThen }]
+            const id = known.id as number
+            return [
+              applyProductionEnvironments(database, { organisationId, id }, productionEnvironments),
+              { ...reconnect(id), andThen },
+            ]
           },
         },
       ])
@@ -77,12 +85,15 @@ export function sqlRepositoryChanges(
 
     async update({ id, organisationId, url: oldUrl, path, hookId, ...old }, change, at, by) {
       const { url, sealedToken, sealedSshKey, sshPublicKey, sshHostKey, connectedByOperator } = change
+      const production = change.productionEnvironments
+      const isOtherProduction = textOf(production) !== textOf(old.productionEnvironments)
       const subject = { id, name: oldUrl }
       const details = {
         ...(url === oldUrl ? {} : { url }),
         ...(sealedToken === old.sealedToken ? {} : { token: sealedToken === null ? 'removed' : 'changed' }),
         ...(sealedSshKey === old.sealedSshKey ? {} : { ssh_key: sealedSshKey === null ? 'removed' : 'changed' }),
         ...(sshHostKey === old.sshHostKey || sshHostKey === null ? {} : { ssh_host_key: sshHostKey }),
+        ...(isOtherProduction ? { production_environments: production?.join(', ') ?? 'default' } : {}),
       }
       const updated = auditEntry({ organisationId, by, at, action: 'repository.updated', subject, details })
       let stored: Row[] = []
@@ -95,11 +106,12 @@ export function sqlRepositoryChanges(
             const other = rows.find((row) => row.id !== id && isSameUrl(row, url))
             if (other !== undefined && url !== oldUrl) throw urlTaken(other.id as number)
             return [
+              ...(isOtherProduction ? [applyProductionEnvironments(database, { organisationId, id }, production)] : []),
               {
                 ...statement(
                   // What deliveries reported about the repository belongs to the old URL.
                   `update repositories set url = ?, sealed_token = ?, sealed_ssh_key = ?, ssh_public_key = ?,
-                     ssh_host_key = ?, connected_by_operator = ?, web_url = case when url = ? then web_url end,
+                     ssh_host_key = ?, connected_by_operator = ?, production_environments = ?, web_url = case when url = ? then web_url end,
                      forge_id = case when url = ? then forge_id end
                    where organisation_id = ? and id = ? and url = ? and hook_id = ? and disconnected_at is null returning ${repositoryColumns}`,
                   [
@@ -109,6 +121,7 @@ export function sqlRepositoryChanges(
                     sshPublicKey,
                     sshHostKey,
                     connectedByOperator ? 1 : 0,
+                    textOf(production),
                     url,
                     url,
                     organisationId,
@@ -167,6 +180,10 @@ function sameRepositories(organisationId: number, path: string): Statement {
     'select id, url, disconnected_at from repositories where organisation_id = ? and path = ? order by id desc',
     [organisationId, path],
   )
+}
+
+function textOf(patterns: string[] | null): string | null {
+  return patterns === null ? null : JSON.stringify(patterns)
 }
 
 function isSameUrl(row: Row, url: string): boolean {

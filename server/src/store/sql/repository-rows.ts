@@ -1,10 +1,10 @@
 import type { ForgeName, Repository } from '../../domain/repositories/repository.ts'
-import type { Row } from './database.ts'
+import type { Row, Value } from './database.ts'
 
 export const repositoryColumns = `id, organisation_id, forge, url, path, similarity, hook_id, sealed_token, sealed_ssh_key, ssh_public_key,
   ssh_host_key, connected_by_operator, sealed_secret, sealed_old_secret,
   old_secret_until, default_branch, tip, web_url, forge_id, incomplete, last_sync_at, last_error, due_at, wakes,
-  rejected_deliveries, last_rejected_at, last_rejection,
+  rejected_deliveries, last_rejected_at, last_rejection, production_environments,
   created_at, disconnected_at, (
     select d.received_at from deliveries d where d.organisation_id = repositories.organisation_id
       and d.repository_id = repositories.id order by d.id desc limit 1) as last_delivery_at`
@@ -39,7 +39,13 @@ export function toRepository(row: Row): Repository {
     lastError: row.last_error as string | null,
     dueAt: row.due_at as number,
     wakes: row.wakes as number,
+    productionEnvironments: patternsOf(row.production_environments),
     createdAt: row.created_at as number,
     disconnectedAt: row.disconnected_at as number | null,
   }
+}
+
+/** The globs of the production environments; null for the default. */
+export function patternsOf(text: Value | undefined): string[] | null {
+  return text == null ? null : (JSON.parse(text as string) as string[])
 }

@@ -13,7 +13,10 @@ import { hourStart, type Instant } from '../../domain/time.ts'
 import type { Database, Row, TypedColumn } from './database.ts'
 
 export interface SqlTallies
-  extends Pick<SignalStore, 'tallies' | 'unversionedTallies' | 'versionTallies' | 'versionsOf' | 'tallyByDay'> {
+  extends Pick<
+    SignalStore,
+    'tallies' | 'unversionedTallies' | 'versionTallies' | 'versionsOf' | 'versionedPrompts' | 'tallyByDay'
+  > {
   tallyByInterval(
     prompt: Prompt,
     span: Span,
@@ -139,6 +142,17 @@ export function sqlTallies(database: Database): SqlTallies {
         [organisationId, id],
       )
       return rows.map((row) => ({ version: row.version as string, ...toTally(row) }))
+    },
+
+    async versionedPrompts(organisationId, promptIds) {
+      if (promptIds.length === 0) return new Set()
+      const records = promptIds.map((id) => ({ requested: id }))
+      const rows = await database.rows(
+        `select requested from ${database.jsonRecords([{ name: 'requested', type: 'bigint' }])}
+         where exists (select 1 from version_hours where organisation_id = ? and prompt_id = requested)`,
+        [JSON.stringify(records), organisationId],
+      )
+      return new Set(rows.map((row) => row.requested as number))
     },
 
     async tallyByInterval({ organisationId, id }, { from, until }, interval, order = 'asc') {

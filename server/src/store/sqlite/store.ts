@@ -6,6 +6,7 @@ import { groupCommit, type OnBatch } from '../group-commit.ts'
 import { sqlArchive } from '../sql/archive.ts'
 import { sqlAudit } from '../sql/audit.ts'
 import { sqlDeliveries } from '../sql/deliveries.ts'
+import { sqlDeployments } from '../sql/deployments.ts'
 import { sqlErasure } from '../sql/erasure.ts'
 import { sqlFacts } from '../sql/facts.ts'
 import { sqlHistory } from '../sql/history.ts'
@@ -85,6 +86,7 @@ export async function openSqliteStore(
     secrets: sqlSealedSecrets(database),
     deliveries: sqlDeliveries(database),
     facts: sqlFacts(database),
+    deployments: sqlDeployments(database),
     audit: sqlAudit(database),
     archive: sqlArchive(database, sqliteArchive(path)),
     schemaVersion,

@@ -1,0 +1,124 @@
+import { hash } from 'node:crypto'
+import type { Actor } from '../access/audit.ts'
+import { invalidField } from '../errors.ts'
+import type { PageRequest } from '../page.ts'
+import type { Prompt } from '../prompt.ts'
+import type { Repository } from '../repositories/repository.ts'
+import { validName } from '../text.ts'
+import type { Instant } from '../time.ts'
+import type { CommitPlaces } from './commit-place.ts'
+import type { LineEvent, LineSegment, Place } from './live-line.ts'
+import { type DeploymentState, wholeShare } from './state.ts'
+
+/** What a forge or a CI system reports. */
+export interface ReportedDeployment {
+  environment: string
+  /** Whether the forge calls the environment production; null if it does not say. */
+  flagged: boolean | null
+  /** Full, or abbreviated by some forges. */
+  commitSha: string
+  state: DeploymentState
+  /** The part of the traffic that it serves, in millionths. */
+  share: number
+  at: Instant
+  /** The forge's ID of the deployment that the state is about. */
+  forgeDeploymentId: string | null
+}
+
+export interface NewDeployment extends ReportedDeployment {
+  /** `api`, or the forge that reported it. */
+  source: string
+  /** Deployments of one repository, or one prompt, with the same key are recorded only once. */
+  dedupeKey: string
+  /** The time of receipt stands in for the time of the deployment, which was not reported. */
+  atReceipt: boolean
+}
+
+/** Where the commit of a deployment is: not looked for yet, on the line of the default branch, or not found on it. */
+export const commitStates = ['pending', 'located', 'not_on_line'] as const
+
+export type CommitState = (typeof commitStates)[number]
+
+export interface Deployment extends ReportedDeployment {
+  id: number
+  scope: 'repository' | 'prompt'
+  /** Whether the environment counts as production. */
+  production: boolean
+  receivedAt: Instant
+  source: string
+  place: Place | null
+  commitState: CommitState
+}
+
+/** What a deployment is of: all prompts of a repository, or one prompt. */
+export type DeploymentTarget = { repository: Repository } | { prompt: Prompt; repository: Repository | null }
+
+export interface DeploymentStore extends CommitPlaces {
+  /** Returns the existing deployment if the same one was recorded before. */
+  record(
+    target: DeploymentTarget,
+    deployment: NewDeployment,
+    receivedAt: Instant,
+    by: Actor,
+  ): Promise<{ deployment: Deployment; isNew: boolean }>
+  /** Newest first. For a prompt, also those of its repository. */
+  page(target: DeploymentTarget, request: PageRequest): Promise<{ deployments: Deployment[]; totalCount: number }>
+  /** What was live in production according to the deployments of the repository. */
+  line(organisationId: number, repositoryId: number): Promise<LineSegment[]>
+  /** The production deployments of the repository whose commits are located, in order of time. */
+  events(organisationId: number, repositoryId: number): Promise<LineEvent[]>
+  /** The production deployments of prompts that have some of their own, in order of time. */
+  promptEvents(organisationId: number, promptIds: number[]): Promise<Map<number, LineEvent[]>>
+}
+
+const maxEnvironmentLength = 255
+const fullSha = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
+
+export interface SubmittedDeployment {
+  environment: string
+  commitSha: string
+  state: DeploymentState
+  /** From 0 (exclusive) to 1. */
+  share: number
+  /** Null for now. */
+  at: Instant | null
+}
+
+/** Validates a deployment that was submitted through the API or the CLI. */
+export function newDeployment(input: SubmittedDeployment, now: Instant): NewDeployment {
+  validName('environment', input.environment, maxEnvironmentLength)
+  const commitSha = input.commitSha.toLowerCase()
+  if (!fullSha.test(commitSha)) {
+    throw invalidField('commitSha', 'must be the full commit hash, 40 or 64 hexadecimal digits')
+  }
+  const share = Math.round(input.share * wholeShare)
+  if (!(share > 0 && input.share <= 1)) throw invalidField('share', 'must be greater than 0 and at most 1')
+  if (input.at !== null && input.at > now) throw invalidField('at', 'must not be in the future')
+  const reported: ReportedDeployment = {
+    environment: input.environment,
+    flagged: null,
+    commitSha,
+    state: input.state,
+    share,
+    at: input.at ?? now,
+    forgeDeploymentId: null,
+  }
+  return { ...reported, source: 'api', dedupeKey: dedupeKey('api', reported), atReceipt: input.at === null }
+}
+
+/** A deployment that a forge reported. Names from forges are shown as they are, without control characters. */
+export function reportedDeployment(source: string, reported: ReportedDeployment, receivedAt: Instant): NewDeployment {
+  // The clock of the forge may be ahead of ours.
+  const at = Math.min(reported.at, receivedAt)
+  const environment = reported.environment.slice(0, maxEnvironmentLength).toWellFormed()
+  return { ...reported, environment, at, source, dedupeKey: dedupeKey(source, reported), atReceipt: false }
+}
+
+function dedupeKey(source: string, reported: ReportedDeployment): string {
+  const { environment, commitSha, state, share, at, forgeDeploymentId } = reported
+  return hash(
+    'sha256',
+    JSON.stringify([source, environment, commitSha, state, share, at, forgeDeploymentId]),
+    'base64url',
+  )
+}

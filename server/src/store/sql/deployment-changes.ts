@@ -1,0 +1,76 @@
+import type { NewDeployment } from '../../domain/deployments/deployment.ts'
+import { isProduction } from '../../domain/deployments/production.ts'
+import type { Repository } from '../../domain/repositories/repository.ts'
+import type { Instant } from '../../domain/time.ts'
+import { columnNames, type Database, type Statement, statement } from './database.ts'
+import { fromDeployment, newDeploymentColumns } from './deployment-rows.ts'
+
+// Of each repository or prompt. Before the oldest deployment that is kept, merges decide what was live.
+const maxLiveDeployments = 10_000
+const maxOtherDeployments = 1_000
+const trimmedAtOnce = 1_000
+
+const decides = "production = 1 and state in ('success', 'inactive')"
+
+/** The deployments that a forge reported, in the transaction of the sync that read their deliveries. */
+export function insertReported(
+  { organisationId, id, productionEnvironments }: Repository,
+  deployments: { deployment: NewDeployment; receivedAt: Instant }[],
+): Statement[] {
+  if (deployments.length === 0) return []
+  const inserts = deployments.map(({ deployment, receivedAt }) => {
+    const row = fromDeployment(deployment, isProduction(productionEnvironments, deployment), receivedAt)
+    return statement(
+      `insert into deployments (organisation_id, repository_id, ${columnNames(newDeploymentColumns)})
+       values (?, ?, ${newDeploymentColumns.map(() => '?').join(', ')}) on conflict do nothing`,
+      [organisationId, id, ...newDeploymentColumns.map(({ name }) => row[name] ?? null)],
+    )
+  })
+  return [...inserts, ...trimDeployments(organisationId, 'repository_id', id)]
+}
+
+/** Deletes the oldest deployments beyond the limits. */
+export function trimDeployments(
+  organisationId: number,
+  column: 'repository_id' | 'prompt_id',
+  id: number,
+): Statement[] {
+  const beyond = (condition: string, limit: number) =>
+    statement(
+      `delete from deployments where organisation_id = ? and id in (
+         select id from deployments where organisation_id = ? and ${column} = ? and ${condition}
+         order by at desc, id desc limit ${trimmedAtOnce} offset ${limit})`,
+      [organisationId, organisationId, id],
+    )
+  return [beyond(decides, maxLiveDeployments), beyond(`not (${decides})`, maxOtherDeployments)]
+}
+
+/** Applies another setting of the production environments to the deployments that are already known. */
+export function applyProductionEnvironments(
+  database: Database,
+  { organisationId, id }: Pick<Repository, 'organisationId' | 'id'>,
+  patterns: string[] | null,
+): Statement {
+  const ofPrompts = 'prompt_id in (select id from prompts where organisation_id = ? and repository_id = ?)'
+  const setProduction = (production: number, ids: number[]) =>
+    statement(
+      `update deployments set production = ? where organisation_id = ? and id in ${database.jsonElements('bigint')}`,
+      [production, organisationId, JSON.stringify(ids)],
+    )
+  return {
+    ...statement(
+      `select id, environment, flagged, production from deployments
+       where organisation_id = ? and (repository_id = ? or ${ofPrompts})`,
+      [organisationId, id, organisationId, id],
+    ),
+    andThen(rows) {
+      const changed = rows.filter((row) => {
+        const flagged = row.flagged === null ? null : row.flagged === 1
+        return isProduction(patterns, { environment: row.environment as string, flagged }) !== (row.production === 1)
+      })
+      const idsWith = (production: number) =>
+        changed.filter((row) => row.production === production).map((row) => row.id as number)
+      return [setProduction(1, idsWith(0)), setProduction(0, idsWith(1))]
+    },
+  }
+}

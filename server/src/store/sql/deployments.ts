@@ -1,0 +1,223 @@
+import type { DeploymentStore, DeploymentTarget, NewDeployment } from '../../domain/deployments/deployment.ts'
+import { type LineEvent, liveLine } from '../../domain/deployments/live-line.ts'
+import { isProduction } from '../../domain/deployments/production.ts'
+import { pageOffset } from '../../domain/page.ts'
+import type { Instant } from '../../domain/time.ts'
+import { auditEntry } from './audit-chain.ts'
+import { placeOfEdit, sqlCommitPlaces } from './commit-places.ts'
+import { columnNames, type Database, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
+import { trimDeployments } from './deployment-changes.ts'
+import {
+  deploymentColumns,
+  fromDeployment,
+  newDeploymentColumns,
+  toDeployment,
+  toLineEvent,
+} from './deployment-rows.ts'
+import { lockHistory } from './history-positions.ts'
+import { patternsOf } from './repository-rows.ts'
+
+export function sqlDeployments(database: Database): DeploymentStore {
+  const eventsOf = async (organisationId: number, repositoryId: number): Promise<LineEvent[]> => {
+    const rows = await database.rows(
+      `select ${deploymentColumns} from deployments d left join commit_places c
+         on c.organisation_id = d.organisation_id and c.repository_id = d.repository_id and c.commit_sha = d.commit_sha
+       where d.organisation_id = ? and d.repository_id = ? and d.production = 1 and d.state in ('success', 'inactive')
+       order by d.at, d.id`,
+      [organisationId, repositoryId],
+    )
+    return rows.map(toLineEvent).filter((event) => event !== null)
+  }
+
+  return {
+    ...sqlCommitPlaces(database),
+
+    async record(target, deployment, receivedAt, by) {
+      const { organisationId, column, id } = ownerOf(target)
+      let stored: Row[] = []
+      let isNew = false
+      const keep = (rows: Row[]): Statement[] => {
+        stored = rows
+        return []
+      }
+      const audit = ({ id }: Row): Statement => {
+        const { environment, commitSha, state } = deployment
+        const of =
+          'prompt' in target ? { prompt: target.prompt.publicId } : { repository_id: target.repository.id as number }
+        const details = { ...of, commit_sha: commitSha, state }
+        const subject = { id: id as number, name: environment }
+        return auditEntry({ organisationId, by, at: receivedAt, action: 'deployment.recorded', subject, details })
+      }
+      const insert = (patterns: string[] | null): Statement => ({
+        ...insertDeployment(target, deployment, isProduction(patterns, deployment), receivedAt, by?.keyId ?? null),
+        andThen: ([row]) => {
+          isNew = true
+          return [
+            ...(target.repository === null ? [] : [placeOfEdit(target.repository, deployment.commitSha, receivedAt)]),
+            ...trimDeployments(organisationId, column, id),
+            { ...findById(target, requireRow([row as Row]).id as number), andThen: keep },
+            audit(row as Row),
+          ]
+        },
+      })
+      await database.writeAndInvalidate([
+        {
+          ...lockOwner(target),
+          andThen: ([row]) => [
+            {
+              ...findSame(target, deployment),
+              andThen: (rows) => (rows.length > 0 ? keep(rows) : [insert(patternsOf(row?.production_environments))]),
+            },
+          ],
+        },
+      ])
+      return { deployment: toDeployment(requireRow(stored)), isNew }
+    },
+
+    async page(target, request) {
+      const offset = pageOffset(request)
+      const owners =
+        target.repository === null || !('prompt' in target)
+          ? [ownerOf(target)]
+          : [ownerOf(target), ownerOf({ repository: target.repository })]
+      const found = await Promise.all(
+        owners.map(async ({ organisationId, column, id }) => {
+          const where = `organisation_id = ? and ${column} = ?`
+          const [counts, rows] = await Promise.all([
+            database.rows(`select count(*) as count from deployments where ${where}`, [organisationId, id]),
+            selectDeployments(
+              database,
+              target,
+              `d.organisation_id = ? and d.${column} = ?`,
+              [organisationId, id],
+              offset + request.limit,
+            ),
+          ])
+          return { count: requireRow(counts).count as number, deployments: rows.map(toDeployment) }
+        }),
+      )
+      const newest = found.flatMap(({ deployments }) => deployments).sort((a, b) => b.at - a.at || b.id - a.id)
+      return {
+        deployments: newest.slice(offset, offset + request.limit),
+        totalCount: found.reduce((sum, { count }) => sum + count, 0),
+      }
+    },
+
+    line: async (organisationId, repositoryId) => liveLine(await eventsOf(organisationId, repositoryId)),
+
+    events: eventsOf,
+
+    async promptEvents(organisationId, promptIds) {
+      const rows = await database.rows(
+        `select ${deploymentColumns}, p.repository_id as of_repository
+         from deployments d join prompts p on p.organisation_id = d.organisation_id and p.id = d.prompt_id
+         left join commit_places c
+           on c.organisation_id = d.organisation_id and c.repository_id = p.repository_id and c.commit_sha = d.commit_sha
+         where d.organisation_id = ? and ${database.inJsonArray('d.prompt_id', 'bigint')}
+           and d.production = 1 and d.state in ('success', 'inactive')
+         order by d.at, d.id`,
+        [organisationId, JSON.stringify(promptIds)],
+      )
+      const events = new Map<number, LineEvent[]>()
+      for (const row of rows) {
+        // Without a repository, the commit is one of a submitted entry.
+        const event = toLineEvent(row.of_repository === null ? { ...row, located: 1 } : row)
+        if (event === null) continue
+        const promptId = row.prompt_id as number
+        events.set(promptId, [...(events.get(promptId) ?? []), event])
+      }
+      return events
+    },
+  }
+}
+
+interface Owner {
+  organisationId: number
+  column: 'repository_id' | 'prompt_id'
+  id: number
+}
+
+function ownerOf(target: DeploymentTarget): Owner {
+  if ('prompt' in target) {
+    return { organisationId: target.prompt.organisationId, column: 'prompt_id', id: target.prompt.id }
+  }
+  return { organisationId: target.repository.organisationId, column: 'repository_id', id: target.repository.id }
+}
+
+/** Concurrent reports of one deployment must not both be recorded. Returns the setting of the repository. */
+function lockOwner(target: DeploymentTarget): Statement {
+  if (target.repository === null)
+    return lockHistory((target as { prompt: { organisationId: number; id: number } }).prompt)
+  const { organisationId, id } = target.repository
+  return statement(
+    `update repositories set due_at = due_at where organisation_id = ? and id = ? returning production_environments`,
+    [organisationId, id],
+  )
+}
+
+function findById(target: DeploymentTarget, id: number): Statement {
+  const { organisationId } = ownerOf(target)
+  return deploymentsWhere(target, 'd.organisation_id = ? and d.id = ?', [organisationId, id], 1)
+}
+
+/** The same deployment as recorded before. Without a time of its own, it is the last one of the environment if that is the same. */
+function findSame(target: DeploymentTarget, deployment: NewDeployment): Statement {
+  const { organisationId, column, id } = ownerOf(target)
+  const { dedupeKey, atReceipt, environment, commitSha, state, share } = deployment
+  const owner = `d.organisation_id = ? and d.${column} = ?`
+  if (!atReceipt) return deploymentsWhere(target, `${owner} and d.dedupe_key = ?`, [organisationId, id, dedupeKey], 1)
+  return deploymentsWhere(
+    target,
+    `${owner} and d.commit_sha = ? and d.state = ? and d.share = ? and d.id = (
+       select id from deployments where organisation_id = ? and ${column} = ? and environment = ?
+       order by at desc, id desc limit 1)`,
+    [organisationId, id, commitSha, state, share, organisationId, id, environment],
+    1,
+  )
+}
+
+async function selectDeployments(
+  database: Database,
+  target: DeploymentTarget,
+  condition: string,
+  values: Value[],
+  limit: number,
+): Promise<Row[]> {
+  const { sql, parameters } = deploymentsWhere(target, condition, values, limit)
+  return database.rows(sql, parameters)
+}
+
+/** Newest first. A prompt without a repository has no line: its commits are those of submitted entries. */
+function deploymentsWhere(target: DeploymentTarget, condition: string, values: Value[], limit: number): Statement {
+  const limits = `where ${condition} order by d.at desc, d.id desc limit ?`
+  if (target.repository !== null) {
+    return statement(
+      `select ${deploymentColumns} from deployments d left join commit_places c
+         on c.organisation_id = d.organisation_id and c.repository_id = ? and c.commit_sha = d.commit_sha ${limits}`,
+      [target.repository.id, ...values, limit],
+    )
+  }
+  const located = `(select 1 from history_entries h where h.organisation_id = d.organisation_id
+    and h.prompt_id = d.prompt_id and h.commit_sha = d.commit_sha limit 1)`
+  const columns = deploymentColumns.replace(
+    'c.located, c.seq, c.orphaned_at',
+    `${located} as located, null as seq, null as orphaned_at`,
+  )
+  return statement(`select ${columns} from deployments d ${limits}`, [...values, limit])
+}
+
+function insertDeployment(
+  target: DeploymentTarget,
+  deployment: NewDeployment,
+  production: boolean,
+  receivedAt: Instant,
+  keyId: number | null,
+): Statement {
+  const { organisationId, column, id } = ownerOf(target)
+  const row = fromDeployment(deployment, production, receivedAt)
+  return statement(
+    `insert into deployments (organisation_id, ${column}, key_id, ${columnNames(newDeploymentColumns)})
+     values (?, ?, ?, ${newDeploymentColumns.map(() => '?').join(', ')}) returning id`,
+    [organisationId, id, keyId, ...newDeploymentColumns.map(({ name }) => row[name] ?? null)],
+  )
+}
