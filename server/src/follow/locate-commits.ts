@@ -1,21 +1,26 @@
 import type { FoundPlace } from '../domain/deployments/commit-place.ts'
+import { day, hour } from '../domain/time.ts'
 import { listLine } from '../git/line.ts'
 import type { SyncRun } from './sync-run.ts'
 
 // More than a busy repository deploys in a day. The next sync looks for the others.
 const maxCommits = 1_000
 const maxVersions = 100
+// Signals can come late. A poll looks further back than a sync for a delivery, which happens often.
+const versionsOfPollMs = 7 * day
+const versionsOfDeliveryMs = hour
 
 /**
  * Finds where deployed commits, and commits that signals name as their version, are on the line of the default branch. Most
  * change no prompt: their version of a prompt is that of the newest commit before them that did.
  */
-export async function locateCommits({ context, lease, mirror, tip, now }: SyncRun): Promise<void> {
+export async function locateCommits({ context, lease, mirror, tip, now, isPoll }: SyncRun): Promise<void> {
   const { deployments } = context.store
   const { repository } = lease
+  const since = now - (isPoll ? versionsOfPollMs : versionsOfDeliveryMs)
   const wanted = new Set([
     ...(await deployments.unlocatedDeployments(repository, tip, now, maxCommits)),
-    ...(await deployments.unlocatedVersions(repository, tip, now, maxVersions)),
+    ...(await deployments.unlocatedVersions(repository, tip, since, maxVersions)),
   ])
   if (wanted.size === 0) return
   const matcher = createMatcher(wanted)

@@ -334,7 +334,7 @@ interface AuditBody {
   action: string
   actor: { key_id: number } | null
   subject: { id: string }
-  details: { new_key_id?: number } | null
+  details: { new_key_id?: number; repository_id?: number } | null
   hash: string
 }
 
@@ -343,18 +343,22 @@ function expectedAudit({ hash: _, ...entry }: AuditBody, moved: Record<string, n
   const subjects: Record<string, string> = {
     key: 'api_keys',
     repository: 'repositories',
+    deployment: 'deployments',
     signal: 'signals',
     signals: 'organisations',
     organisation: 'organisations',
   }
   const by = moved[subjects[entry.action.split('.')[0] as string] ?? '']
-  const { new_key_id: newKey } = entry.details ?? {}
+  const { new_key_id: newKey, repository_id: repository } = entry.details ?? {}
+  const ids = {
+    ...(newKey !== undefined && { new_key_id: newKey + (moved.api_keys as number) }),
+    ...(repository !== undefined && { repository_id: repository + (moved.repositories as number) }),
+  }
   return {
     ...entry,
     id: entry.id + (moved.audit as number),
     actor: entry.actor && { ...entry.actor, key_id: entry.actor.key_id + (moved.api_keys as number) },
     subject: { ...entry.subject, id: by === undefined ? entry.subject.id : String(Number(entry.subject.id) + by) },
-    details:
-      newKey === undefined ? entry.details : { ...entry.details, new_key_id: newKey + (moved.api_keys as number) },
+    details: entry.details && { ...entry.details, ...ids },
   }
 }

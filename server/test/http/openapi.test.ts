@@ -189,6 +189,7 @@ const conflicts: Record<
   connectRepository: (service, prepared, operation) => sendRequest(service, operation, prepared),
   createPrompt: takeName,
   renamePrompt: takeName,
+  recordRepositoryDeployment: disconnect,
   syncRepository: disconnect,
   // Another process is syncing it.
   updateRepository: ({ store, now }, { parameters }) =>

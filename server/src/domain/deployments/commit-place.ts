@@ -21,8 +21,11 @@ export interface CommitPlaces {
   placesFrom(organisationId: number, repositoryId: number, seq: number): Promise<Place[]>
   /** The commits of production deployments that the line has not been searched for, or that a newer `tip` may have brought. */
   unlocatedDeployments(repository: Repository, tip: string, now: Instant, limit: number): Promise<string[]>
-  /** The newest commits that signals name as their version and that the line has not been searched for. */
-  unlocatedVersions(repository: Repository, tip: string, now: Instant, limit: number): Promise<string[]>
+  /**
+   * The newest commits that signals since this time name as their version, and that the line has not been searched for, or
+   * that a newer `tip` may have brought.
+   */
+  unlocatedVersions(repository: Repository, tip: string, since: Instant, limit: number): Promise<string[]>
   /** Which of these commits changed a prompt. */
   changedPrompts(repository: Repository, commits: string[]): Promise<Set<string>>
   /** Rejects, changing nothing, if the lease was lost. */

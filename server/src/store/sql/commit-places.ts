@@ -68,9 +68,7 @@ export function sqlCommitPlaces(database: Database): CommitPlaces {
       return [...new Set([...ofRepository, ...ofPrompts].map((row) => row.commit_sha as string))]
     },
 
-    async unlocatedVersions({ organisationId, id, lastSyncAt }, tip, now, limit) {
-      // Of each prompt, what came since the last sync, and late signals of the day before.
-      const since = hourStart(Math.max((lastSyncAt ?? 0) - day, now - retriedForMs))
+    async unlocatedVersions({ organisationId, id }, tip, since, limit) {
       const rows = await database.rows(
         `select v.version, max(v.hour) as newest from prompts p
          cross join version_hours v
@@ -83,7 +81,7 @@ export function sqlCommitPlaces(database: Database): CommitPlaces {
              where h.organisation_id = p.organisation_id and h.repository_id = p.repository_id
                and h.dedupe_key = 'c:' || v.version)
          group by v.version order by 2 desc limit ?`,
-        [organisationId, id, organisationId, since, tip, limit],
+        [organisationId, id, organisationId, hourStart(since), tip, limit],
       )
       return rows.map((row) => row.version as string)
     },
