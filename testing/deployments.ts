@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { queryRows } from './rows.ts'
 import type { Scenario } from './scenario.ts'
 import type { Tenant, TestService } from './service.ts'
 
@@ -71,16 +70,4 @@ export async function vote(
     idempotency: null,
   })
   assert.equal(outcome.kind, 'recorded')
-  if (version === null || outcome.kind !== 'recorded') return
-  const [stored] = await queryRows(service.url, `select version from signals where id = ${outcome.id}`)
-  if (stored?.version !== null) return
-  await queryRows(service.url, `update signals set version = '${version}' where id = ${outcome.id}`)
-  const hour = createdAt - (createdAt % 3_600_000)
-  const [positive, negative] = value === 'positive' ? [1, 0] : [0, 1]
-  await queryRows(
-    service.url,
-    `insert into version_hours values (${tenant.organisation.id}, ${promptId}, '${version}', ${hour}, ${positive}, ${negative})
-     on conflict (organisation_id, prompt_id, version, hour) do update set
-       positive = version_hours.positive + ${positive}, negative = version_hours.negative + ${negative}`,
-  )
 }
