@@ -8,6 +8,8 @@ import type { NewSignal, RecordedSignal } from './types.ts'
 export type BatchSignal = NewSignal & {
   /** ID, name or path of the prompt. */
   prompt: string
+  /** The trace of the output, as in the header of the same name (W3C Trace Context). */
+  traceparent?: string | null
   /** Signals with the same key and the same content count once. By default each has a random key. */
   idempotency_key?: string | null
 }

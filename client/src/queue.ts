@@ -10,6 +10,7 @@ export interface QueuedSignal {
   key: string
   promptId: string
   signal: NewSignal
+  traceparent?: string
 }
 
 /** Stores signals until they are recorded. `@promptledger/client/spool` has one that uses a file, for Node. */
@@ -28,7 +29,11 @@ export interface Spool {
 export interface SignalOptions extends RequestOptions {
   /** Calls with the same key, prompt and signal count once. By default each call has a random key. */
   idempotencyKey?: string | undefined
+  /** The trace of the output, as in the header of the same name (W3C Trace Context). */
+  traceparent?: string | undefined
 }
+
+export type QueuedOptions = Pick<SignalOptions, 'idempotencyKey' | 'traceparent'>
 
 export interface QueueOptions extends Pick<RequestOptions, 'timeout' | 'maxRetries' | 'headers' | 'fetch'> {
   /** How many signals the queue holds at most. Defaults to 10,000. */
@@ -48,7 +53,7 @@ export interface QueueOptions extends Pick<RequestOptions, 'timeout' | 'maxRetri
 
 export interface SignalQueue {
   /** Queues a signal to be sent in the background. Never waits and never throws. Returns false if it drops the signal. */
-  add(promptId: string, signal: NewSignal, options?: Pick<SignalOptions, 'idempotencyKey'>): boolean
+  add(promptId: string, signal: NewSignal, options?: QueuedOptions): boolean
   /** How many signals are not recorded yet. */
   readonly size: number
   /** Resolves when every signal added before is recorded, dropped, or in the spool until it can be sent. */
@@ -60,8 +65,12 @@ export interface SignalQueue {
 interface PendingSignal extends QueuedSignal {
   /** Length of its JSON text. */
   length: number
+  isAlone: boolean
   settle(): void
 }
+
+/** For a signal of a batch that failed: in a request of its own it is recorded, retried, or gets its own error. */
+const sendAlone = Symbol('send alone')
 
 interface SignalSender {
   create(promptId: string, signal: NewSignal, options: SignalOptions): Promise<unknown>
@@ -114,7 +123,7 @@ export function createSignalQueue(sender: SignalSender, options: QueueOptions = 
 
   function enqueue(signal: QueuedSignal): Promise<void> {
     const { length } = JSON.stringify(signal)
-    const settled = new Promise<void>((settle) => pending.push({ ...signal, length, settle }))
+    const settled = new Promise<void>((settle) => pending.push({ ...signal, length, isAlone: false, settle }))
     size++
     unsettled.add(settled)
     void settled.then(() => unsettled.delete(settled))
@@ -155,7 +164,7 @@ export function createSignalQueue(sender: SignalSender, options: QueueOptions = 
   function takeBatch(): PendingSignal[] {
     const batch: PendingSignal[] = []
     const waiting: PendingSignal[] = []
-    const maxCount = canBatch ? maxBatchSize : 1
+    let maxCount = canBatch ? maxBatchSize : 1
     let length = 0
     let index = 0
     for (; index < pending.length && batch.length < maxCount; index++) {
@@ -166,8 +175,9 @@ export function createSignalQueue(sender: SignalSender, options: QueueOptions = 
         continue
       }
       length += item.length
-      // A shorter one behind it that still fits could be a later vote on its subject.
-      if (length > maxBatchLength && batch.length > 0) break
+      // Not past it: a signal behind it that still fits could be a later vote on its subject.
+      if (batch.length > 0 && (item.isAlone || length > maxBatchLength)) break
+      if (item.isAlone) maxCount = 1
       if (subject != null) subjectsInFlight.add(subject)
       batch.push(item)
     }
@@ -176,51 +186,42 @@ export function createSignalQueue(sender: SignalSender, options: QueueOptions = 
   }
 
   async function send(batch: PendingSignal[]): Promise<void> {
-    let errors: unknown[]
-    try {
-      errors = await sendRequest(batch)
-    } catch (error) {
-      if (batch.length > 1 && isRejection(error)) return sendEach(batch, error)
-      errors = batch.map(() => error)
-    }
+    const errors = await sendRequest(batch)
     const kept: PendingSignal[] = []
     // One by one, so that an onError that throws affects no other signal.
     const done = batch.map(async (item, index) => {
       const error = errors[index]
-      item.settle()
-      if (error === null) {
-        remove(item)
-      } else if (spool !== undefined && mayStillSucceed(error)) {
-        kept.push(item)
-        pause(error)
-      } else {
-        drop(error, item)
+      if (error === sendAlone) {
+        item.isAlone = true
+        return kept.push(item)
       }
+      item.settle()
+      if (error === null) return remove(item)
+      if (spool === undefined || !mayStillSucceed(error)) return drop(error, item)
+      pause(error)
+      return kept.push(item)
     })
     pending = kept.concat(pending)
     await Promise.all(done)
   }
 
-  /** Resolves with the error of each signal, or null for one that is recorded. */
+  /** Resolves with the error of each signal, with null for one that is recorded, or with `sendAlone`. */
   async function sendRequest(batch: PendingSignal[]): Promise<unknown[]> {
-    const [first] = batch
-    if (first !== undefined && batch.length === 1) {
-      await sender.create(first.promptId, first.signal, { ...request, idempotencyKey: first.key })
+    try {
+      if (batch.length > 1) {
+        const results = await sender.createMany(batch.map(bodyOf), request)
+        return results.map(({ error }) => (isTransient(error) ? sendAlone : error))
+      }
+      const item = batch[0] as PendingSignal
+      const { key: idempotencyKey, promptId, traceparent } = item
+      await sender.create(promptId, bodyOf(item), { ...request, idempotencyKey, traceparent })
       return [null]
+    } catch (error) {
+      if (batch.length === 1 || !isRejection(error)) return batch.map(() => error)
+      // An older service, or a gateway that does not know the endpoint.
+      if (error.status === 404) canBatch = false
+      return batch.map(() => sendAlone)
     }
-    const signals = batch.map(({ key, promptId, signal }) => ({ ...signal, prompt: promptId, idempotency_key: key }))
-    return (await sender.createMany(signals, request)).map(({ error }) => error)
-  }
-
-  /** After the rejection of a batch: alone, each of its signals is recorded or gets an error of its own. */
-  async function sendEach(batch: PendingSignal[], { status }: PromptledgerError): Promise<void> {
-    // An older service, or a gateway that does not know the endpoint.
-    if (status === 404) canBatch = false
-    let sent = 0
-    while (canBatch && !isPaused && !end.signal.aborted && sent < batch.length) {
-      await send(batch.slice(sent, ++sent))
-    }
-    pending = batch.slice(sent).concat(pending)
   }
 
   /** Stops sending, since the other signals would fail for the same reason. */
@@ -247,8 +248,8 @@ export function createSignalQueue(sender: SignalSender, options: QueueOptions = 
 
   function drop(error: unknown, item: QueuedSignal): void {
     remove(item)
-    const { key, promptId, signal } = item
-    onError(error, { key, promptId, signal })
+    const { length, isAlone, settle, ...signal } = item as PendingSignal
+    onError(error, signal)
   }
 
   async function flush(): Promise<void> {
@@ -273,8 +274,8 @@ export function createSignalQueue(sender: SignalSender, options: QueueOptions = 
   }
 
   return {
-    add(promptId, signal, { idempotencyKey = createIdempotencyKey() } = {}) {
-      const item = { key: idempotencyKey, promptId, signal }
+    add(promptId, signal, { idempotencyKey = createIdempotencyKey(), traceparent } = {}) {
+      const item = { key: idempotencyKey, promptId, signal, ...(traceparent && { traceparent }) }
       try {
         // A copy, so that later changes by the caller have no effect.
         item.signal = JSON.parse(JSON.stringify(signal))
@@ -303,6 +304,11 @@ export function createSignalQueue(sender: SignalSender, options: QueueOptions = 
       return closing
     },
   }
+}
+
+/** The same in a batch and alone, because an idempotency key belongs to one text. */
+function bodyOf({ key, promptId, signal, traceparent }: QueuedSignal): BatchSignal {
+  return { ...signal, prompt: promptId, idempotency_key: key, ...(traceparent && { traceparent }) }
 }
 
 /** Over the monthly limit: until it resets, at most an hour, because a larger plan takes effect at once. */

@@ -69,13 +69,17 @@ describe('A queue', () => {
   test('a queue reports a signal that failed and sends the others', async () => {
     const tenant = await service.tenant()
     const { dropped, onError } = errorRecorder()
-    const queue = service.queue(tenant, { onError, maxRetries: 0, concurrency: 1 })
-    proxy.first({ do: 'pass' }, { do: 'pass' }, { do: 'cut' })
+    const queue = service.queue(tenant, { onError, maxRetries: 0 })
     queue.add('pmt_none', { value: 'positive' }, { idempotencyKey: 'mine' })
-    for (const number of numbersBelow(3)) queue.add(tenant.prompt.publicId, { value: 'positive', metadata: { number } })
     await queue.flush()
     assert.ok(dropped[0]?.error instanceof NotFoundError)
     assert.deepEqual(dropped[0]?.signal, { key: 'mine', promptId: 'pmt_none', signal: { value: 'positive' } })
+    proxy.requests = []
+    proxy.first({ do: 'cut' })
+    for (const number of numbersBelow(3)) {
+      queue.add(tenant.prompt.publicId, { value: 'positive', metadata: { number } })
+      await queue.flush()
+    }
     assert.ok(dropped[1]?.error instanceof ConnectionError)
     assert.equal(dropped.length, 2)
     assert.deepEqual(await service.recordedNumbers(tenant), numbersBelow(3))
@@ -125,6 +129,8 @@ describe('A queue', () => {
     queue.add(tenant.prompt.publicId, { value: 'positive', metadata: { number: 0 } })
     const flushed = queue.flush()
     proxy.fate = (number) => ({ do: 'delay', milliseconds: number === 0 ? 0 : 1_000 })
+    // Signals that are added at once share a request.
+    await new Promise(setImmediate)
     queue.add(tenant.prompt.publicId, { value: 'positive', metadata: { number: 1 } })
     await flushed
     assert.equal(await tenant.used(), 1)
@@ -149,7 +155,11 @@ describe('A queue', () => {
     const { dropped, onError } = errorRecorder()
     const queue = service.queue(tenant, { onError, concurrency: 2 })
     proxy.fate = (_, { body }) => ({ do: 'delay', milliseconds: body.includes('"number":0') ? 0 : 3_000 })
-    for (const number of numbersBelow(6)) queue.add(tenant.prompt.publicId, { value: 'positive', metadata: { number } })
+    for (const number of numbersBelow(6)) {
+      queue.add(tenant.prompt.publicId, { value: 'positive', metadata: { number } })
+      // Signals that are added at once share a request.
+      await new Promise(setImmediate)
+    }
     await eventually(() => assert.equal(queue.size, 5))
     const start = performance.now()
     await queue.close({ timeout: 200 })

@@ -43,7 +43,8 @@ export function signals(service: Transport) {
 
   /** Records a signal. Resolves when it is stored durably. Retries never count it twice. */
   function create(promptId: string, body: NewSignal, options: SignalOptions = {}): Promise<RecordedSignal> {
-    const headers = { 'Idempotency-Key': options.idempotencyKey ?? createIdempotencyKey() }
+    const { idempotencyKey = createIdempotencyKey(), traceparent } = options
+    const headers = { 'Idempotency-Key': idempotencyKey, ...(traceparent && { traceparent }) }
     return requestData(service, { method: 'POST', path: pathOf(promptId), body, headers, isIdempotent: true }, options)
   }
 
