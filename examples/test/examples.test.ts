@@ -12,6 +12,7 @@ import { useLiveService } from '../../client/test/live-service.ts'
 import { createSnippets } from '../../scripts/write-snippets.ts'
 import { onTestEnd } from '../../testing/cleanup.ts'
 import { sqlite } from '../../testing/engines.ts'
+import { GitRepository } from '../../testing/git-repository.ts'
 import type { Tenant } from '../../testing/service.ts'
 
 const run = promisify(execFile)
@@ -111,20 +112,21 @@ describe('Examples', () => {
     const tenant = await service.tenant('free', 'admin')
     const workflow = await readFile(pathOf('github-actions/record-deployment.yml'), 'utf8')
     const script = /run: \|\n([\s\S]+)$/.exec(workflow)?.[1] ?? ''
-    const entry = {
-      NAME: 'Ada "the first" Lovelace',
-      EMAIL: 'ada@example.com',
-      SHA: 'c3'.repeat(20),
-      BRANCH: 'main',
-      AT: '2026-11-15T10:30:00+01:00',
+    const git = new GitRepository()
+    const sha = git.commit('Start', { 'prompts/support.md': 'Be kind.\n' })
+    git.push()
+    const { repositories, history } = service.ledger(tenant)
+    const { id } = await repositories.connect({ forge: 'github', url: git.remote, path: 'prompts/**' })
+    assert.equal((await history.live('prompts/support.md')).live_source, 'merge')
+    const env = {
+      ...environment(tenant),
+      PROMPTLEDGER_KEY: await service.key(tenant.organisation, 'recorder'),
+      PROMPTLEDGER_REPOSITORY: String(id),
+      SHA: sha,
     }
-    const recorder = { PROMPTLEDGER_KEY: await service.key(tenant.organisation, 'recorder') }
-    await run('bash', ['-e', '-c', script], { env: { ...environment(tenant), ...recorder, ...entry } })
-    const [recorded] = (await tenant.history()).json().data
-    assert.deepEqual(
-      [recorded.action, recorded.user.name, recorded.commit_sha, recorded.created_at],
-      ['deployed', entry.NAME, entry.SHA, '2026-11-15T09:30:00.000Z'],
-    )
+    await run('bash', ['-e', '-c', script], { env })
+    const { entry, live_source, environment: name } = await history.live('prompts/support.md')
+    assert.deepEqual([entry?.commit_sha, live_source, name], [sha, 'deployment', 'production'])
   })
 
   test('the Python and Go examples match the OpenAPI document', async () => {
