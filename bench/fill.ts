@@ -1,3 +1,8 @@
+import { operator } from '../server/src/domain/access/audit.ts'
+import { newDeployment } from '../server/src/domain/deployments/deployment.ts'
+import type { Prompt } from '../server/src/domain/prompt.ts'
+import type { NewSignal } from '../server/src/domain/signals/signal.ts'
+import { openStore } from '../server/src/store/open.ts'
 import type { Account } from '../testing/account.ts'
 import { importLines } from '../testing/cli.ts'
 
@@ -17,7 +22,7 @@ function* historyLines(count: number, start: number, stepMs: number): Generator<
     yield JSON.stringify({
       action: merged ? 'pr_merged' : 'deployed',
       user: { name: `Author ${i % 17}`, email: `author${i % 17}@example.com` },
-      commit_sha: i.toString(16).padStart(40, '0'),
+      commit_sha: shaOf(i),
       pr_number: merged ? i : null,
       pr_url: merged ? `https://github.com/acme/prompts/pull/${i}` : null,
       branch_name: 'main',
@@ -38,5 +43,65 @@ function* signalLines(count: number): Generator<string> {
     const value = i % 5 === 0 ? 'negative' : 'positive'
     const createdAt = new Date(start + Math.floor(i * stepMs)).toISOString()
     yield `{"value":"${value}","metadata":{"trace":"t-${i}"},"created_at":"${createdAt}"}`
+  }
+}
+
+/** The commit of an imported entry. */
+function shaOf(i: number): string {
+  return i.toString(16).padStart(40, '0')
+}
+
+/**
+ * Imports signals of 2024 that each name the version that was live, one in ten the one before, and deployments of the versions,
+ * with a canary before each.
+ */
+export async function fillVersions(
+  databaseUrl: string,
+  { promptId }: Account,
+  counts: { signals: number; changes: number; deployments: number },
+): Promise<void> {
+  const store = await openStore({ url: databaseUrl, poolSize: 4, clock: Date.now, onLostConnection: () => {} })
+  try {
+    const prompt = (await store.prompts.findInAnyOrganisation(promptId)) as Prompt
+    await store.signals.import(versionedSignals(prompt, counts))
+    const start = Date.UTC(2024, 0)
+    const stepMs = (365 * 86_400_000) / counts.deployments
+    for (let i = 0; i < counts.deployments; i++) {
+      const at = start + Math.floor(i * stepMs) + 1_234
+      const commitSha = shaOf(Math.floor((i / counts.deployments) * counts.changes))
+      const share = i % 5 === 0 ? 0.1 : 1
+      const deployment = newDeployment(
+        { environment: 'production', commitSha, state: 'success', share, at },
+        Date.now(),
+      )
+      await store.deployments.record({ prompt, repository: null }, deployment, Date.now(), operator)
+    }
+  } finally {
+    await store.close()
+  }
+}
+
+async function* versionedSignals(
+  { organisationId, id: promptId }: Prompt,
+  { signals, changes }: { signals: number; changes: number },
+): AsyncGenerator<NewSignal[]> {
+  const start = Date.UTC(2024, 0)
+  const stepMs = (365 * 86_400_000) / signals
+  const nothing = { subject: null, voter: null, comment: null, occurredAt: null, traceId: null }
+  for (let first = 0; first < signals; first += 10_000) {
+    yield Array.from({ length: Math.min(10_000, signals - first) }, (_, j) => {
+      const i = first + j
+      const change = Math.max(0, Math.floor((i / signals) * changes) - (i % 10 === 0 ? 1 : 0))
+      const value = i % 5 === 0 ? 'negative' : 'positive'
+      const createdAt = start + Math.floor(i * stepMs)
+      return {
+        organisationId,
+        promptId,
+        value,
+        metadata: null,
+        createdAt,
+        details: { ...nothing, version: shaOf(change) },
+      }
+    })
   }
 }

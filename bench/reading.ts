@@ -1,12 +1,13 @@
 import { createAccount } from '../testing/account.ts'
 import { serve } from '../testing/processes.ts'
-import { fillHistory, fillSignals } from './fill.ts'
+import { fillHistory, fillSignals, fillVersions } from './fill.ts'
 import { load, readRequest } from './load.ts'
 
 type Engine = 'sqlite' | 'postgres'
 
 const signals = 1_000_000
 const changes = 1_000
+const deployments = 5_000
 const seconds = 3
 
 /** Milliseconds. */
@@ -28,11 +29,20 @@ const paths: Record<string, string> = {
   'signals, negative ones since July, page 10': 'signals?value=negative&since=2024-07-01T00:30:00Z&page=10',
 }
 
+// The same amounts, with a version in every signal and deployments that decide what was live.
+const versionedPaths: Record<string, string> = {
+  'with versions and 5,000 deployments: summary of a year by day': `signals/summary?${year}&interval=day`,
+  'with versions and 5,000 deployments: impact, first page': 'impact',
+  'with versions and 5,000 deployments: impact, last page': `impact?page=${changes / 25}`,
+  'with versions and 5,000 deployments: timeline, first page': 'timeline',
+  'with versions and 5,000 deployments: live': 'live?at=2024-07-01T00:30:00Z',
+}
+
 /** Latency of reads over many signals, one request at a time. */
 export async function measureReading(urls: Record<Engine, string>): Promise<Reading> {
   const [sqlite, postgres] = [await readingOf(urls.sqlite), await readingOf(urls.postgres)]
   return Object.fromEntries(
-    Object.keys(paths).map((name) => [name, { sqlite: sqlite[name] as Latency, postgres: postgres[name] as Latency }]),
+    Object.keys(sqlite).map((name) => [name, { sqlite: sqlite[name] as Latency, postgres: postgres[name] as Latency }]),
   )
 }
 
@@ -40,10 +50,18 @@ async function readingOf(url: string): Promise<Record<string, Latency>> {
   const account = await createAccount(url, 'business')
   await fillHistory(url, account, changes, { start: Date.UTC(2024, 0), stepMs: (365 * 86_400_000) / changes + 1_234 })
   await fillSignals(url, account, signals)
+  const versioned = await createAccount(url, 'business')
+  const steps = { start: Date.UTC(2024, 0), stepMs: (365 * 86_400_000) / changes }
+  await fillHistory(url, versioned, changes, steps)
+  await fillVersions(url, versioned, { signals, changes, deployments })
   const service = await serve(url)
   const latencies: Record<string, Latency> = {}
-  for (const [name, path] of Object.entries(paths)) {
-    const request = { port: service.port, requests: [readRequest(account, path)], expectedStatus: 200, connections: 1 }
+  const measured = [
+    ...Object.entries(paths).map(([name, path]) => [name, readRequest(account, path)] as const),
+    ...Object.entries(versionedPaths).map(([name, path]) => [name, readRequest(versioned, path)] as const),
+  ]
+  for (const [name, text] of measured) {
+    const request = { port: service.port, requests: [text], expectedStatus: 200, connections: 1 }
     await load({ ...request, seconds: 1 })
     const { p50, p99 } = await load({ ...request, seconds })
     latencies[name] = { p50, p99 }

@@ -486,30 +486,7 @@ export interface NewRepository {
   /** The minimum similarity, in percent, for a file that was moved and edited to keep its prompt. At 100, only files that are moved without edits do. Defaults to `50`. */
   similarity?: number
   /** Globs of the environments whose deployments decide what is live, such as `production` or `prod-*`. Null for the default: what the forge calls production, and environments named production, prod or live. With an empty list, merges decide. */
-  production_environments?:
-    | [
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-      ]
-    | null
+  production_environments?: string[] | null
 }
 
 /** A user's opinion on an output of the prompt. */
@@ -681,30 +658,7 @@ export interface RepositoryUpdate {
   /** The new key of the ssh server, such as `ssh-ed25519 AAAAC3…`. By default, the recorded one, or that of the new server. */
   ssh_host_key?: string
   /** Globs of the environments whose deployments decide what is live, such as `production` or `prod-*`. Null for the default: what the forge calls production, and environments named production, prod or live. With an empty list, merges decide. */
-  production_environments?:
-    | [
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-      ]
-    | null
+  production_environments?: string[] | null
 }
 
 export type Role = 'ingest' | 'recorder' | 'reader' | 'standard' | 'admin'
@@ -881,7 +835,7 @@ export interface UnknownVersions {
   /** The 20 versions with the most signals. */
   versions: {
     /** As it was sent. */
-    version: string
+    version: string | number
     positive: number
     negative: number
   }[]

@@ -2,6 +2,7 @@ import type { Effect, RatedTally } from '@promptledger/client'
 import { formatPercent } from '../ui/percent.ts'
 import { type Column, Table } from '../ui/table.tsx'
 import { Verdict } from '../ui/verdict.tsx'
+import { LiveTimes } from './live-times.tsx'
 
 interface Row extends RatedTally {
   name: string
@@ -28,6 +29,7 @@ export function Impact({ impact }: { impact: Effect }) {
         ]}
         rowKey={({ name }) => name}
       />
+      <LiveTimes impact={impact} />
       <p>
         <Verdict verdict={impact.verdict} /> {explain(impact)}
       </p>

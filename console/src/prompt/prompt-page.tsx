@@ -15,6 +15,7 @@ import { useUrlParams } from '../url-params.ts'
 import { Chart } from './chart.tsx'
 import { ChartLegend } from './chart-legend.tsx'
 import { actionsFrom, FilterBar } from './filter-bar.tsx'
+import { LiveVersion } from './live-version.tsx'
 import { useLiveChanges, useSummary, useTimeline } from './prompt-queries.ts'
 import { rangeFrom } from './time-range.ts'
 import { Timeline } from './timeline.tsx'
@@ -44,6 +45,7 @@ export function PromptPage({ id }: { id: string }) {
               <UntrustedText text={path} />
             </span>
           )}
+          <LiveVersion promptId={id} />
         </div>
         <Link className="button plain" href={`/prompts/${id}/signals`}>
           <MessagesSquare aria-hidden="true" />

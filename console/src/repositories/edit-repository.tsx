@@ -15,16 +15,26 @@ interface Props {
   onClose: () => void
 }
 
-const labels = { url: 'Repository URL', token: 'New token', ssh_key: 'New SSH key', ssh_host_key: 'New SSH host key' }
+const labels = {
+  url: 'Repository URL',
+  token: 'New token',
+  ssh_key: 'New SSH key',
+  ssh_host_key: 'New SSH host key',
+  production_environments: 'Production environments',
+}
 
-const emptyForm = { url: '', token: '', removesToken: false, sshKey: '', sshHostKey: '' }
+const emptyForm = { url: '', token: '', removesToken: false, sshKey: '', sshHostKey: '', production: '' }
 
 type EditForm = typeof emptyForm
 
-/** Changes the URL of a repository that was renamed or moved, or its credentials. */
+/** Changes the URL of a repository that was renamed or moved, its credentials, or its production environments. */
 export function EditRepository({ repository, onClose }: Props) {
   const queryClient = useQueryClient()
-  const [form, setForm] = useState<EditForm>({ ...emptyForm, url: repository.url })
+  const [form, setForm] = useState<EditForm>({
+    ...emptyForm,
+    url: repository.url,
+    production: repository.production_environments?.join(', ') ?? '',
+  })
   const update = (changes: Partial<EditForm>) => setForm((current) => ({ ...current, ...changes }))
   const change = useMutation({
     mutationFn: (body: RepositoryUpdate) => ledger.repositories.update(repository.id, body),
@@ -34,7 +44,7 @@ export function EditRepository({ repository, onClose }: Props) {
   })
   function submit(event: FormEvent) {
     event.preventDefault()
-    change.mutate(changesOf(form), { onSuccess: ({ warnings }) => warnings.length === 0 && onClose() })
+    change.mutate(changesOf(form, repository), { onSuccess: ({ warnings }) => warnings.length === 0 && onClose() })
   }
   if (change.data !== undefined) {
     const lead = <Warnings warnings={change.data.warnings} />
@@ -88,6 +98,12 @@ export function EditRepository({ repository, onClose }: Props) {
             </label>
           </>
         )}
+        <LineField
+          label={labels.production_environments}
+          hint="Whose deployments decide what is live, separated by commas, such as prod-*. Empty for the default: production, prod, live, and what the forge calls production."
+          value={form.production}
+          onChange={(production) => update({ production })}
+        />
         <FormFooter
           mutation={change}
           labels={labels}
@@ -103,8 +119,16 @@ export function EditRepository({ repository, onClose }: Props) {
   )
 }
 
-function changesOf({ url, token, removesToken, sshKey, sshHostKey }: EditForm): RepositoryUpdate {
+function changesOf(form: EditForm, { production_environments: current }: Repository): RepositoryUpdate {
+  const { url, token, removesToken, sshKey, sshHostKey } = form
   const changes: RepositoryUpdate = { url: url.trim() }
+  const production = form.production
+    .split(',')
+    .map((pattern) => pattern.trim())
+    .filter(Boolean)
+  if (production.join() !== (current ?? []).join()) {
+    changes.production_environments = production.length === 0 ? null : production
+  }
   if (isSsh(url)) {
     if (sshKey.trim() !== '') changes.ssh_key = sshKey
     if (sshHostKey.trim() !== '') changes.ssh_host_key = sshHostKey.trim()

@@ -57,6 +57,9 @@ export function RepositoryDetails({ repository }: { repository: Repository }) {
             </code>
           )}
         </Detail>
+        <Detail name="Production">
+          <ProductionEnvironments patterns={repository.production_environments} />
+        </Detail>
         <Detail name="Contents">
           <RepositoryContents {...repository} />
         </Detail>
@@ -80,6 +83,17 @@ export function RepositoryDetails({ repository }: { repository: Repository }) {
       )}
       {state !== 'disconnected' && <CopyField label="Webhook URL" value={repository.webhook_url} />}
     </section>
+  )
+}
+
+/** The environments whose deployments decide what is live. */
+function ProductionEnvironments({ patterns }: { patterns: string[] | null }) {
+  if (patterns === null) return <span className="muted">production, prod, live, or as the forge says</span>
+  if (patterns.length === 0) return <span className="muted">None: merges decide what is live</span>
+  return (
+    <code>
+      <UntrustedText text={patterns.join(', ')} />
+    </code>
   )
 }
 

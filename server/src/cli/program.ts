@@ -3,6 +3,7 @@ import { version } from '../version.ts'
 import { archiveCommands } from './archive.ts'
 import { auditCommands } from './audit.ts'
 import { demoCommand } from './demo.ts'
+import { deploymentCommands } from './deployment.ts'
 import { doctorCommand } from './doctor.ts'
 import { historyCommands } from './history.ts'
 import { importCommands } from './import.ts'
@@ -46,6 +47,7 @@ function createProgram(): Command {
   keyCommands(program)
   promptCommands(program)
   historyCommands(program)
+  deploymentCommands(program)
   repoCommands(program)
   importCommands(program)
   auditCommands(program)

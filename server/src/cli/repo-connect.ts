@@ -27,6 +27,7 @@ export interface ConnectOptions {
   sshHostKey?: string
   secretEnv?: string
   allowHttp?: boolean
+  production?: string[]
 }
 
 /** Connects a repository for `promptledger repo connect`, and shows the progress of its backfill. */
@@ -43,6 +44,7 @@ export async function connectWithProgress(
     token: secretFrom(options.tokenEnv),
     deployKey: deployKeyFrom(options),
     secret: secretFrom(options.secretEnv),
+    productionEnvironments: options.production ?? null,
   }
   // Exiting through process.exit also kills git.
   process.once('SIGINT', () => process.exit(130))

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { operator } from '../domain/access/audit.ts'
+import type { Repository } from '../domain/repositories/repository.ts'
 import type { RepositoryUpdate } from '../domain/repositories/repository-service.ts'
 import { toRepositoryBody } from '../http/repositories/body.ts'
 import { integerArgument } from './arguments.ts'
@@ -25,7 +26,12 @@ export const allowHttpOption = new Option(
   'accept a plain http:// URL; everything, including the token, is sent unencrypted',
 )
 
-/** `repo set-url` and `repo set-token`: a repository that moved, or whose token expired, keeps its webhook and history. */
+interface ProductionOptions {
+  default?: boolean
+  none?: boolean
+}
+
+/** `repo set-url`, `repo set-token` and `repo set-production`: a repository that moved, or whose token expired, keeps its webhook and history. */
 export function repoUpdateCommands(repo: Command): void {
   repo
     .command('set-url')
@@ -60,6 +66,21 @@ export function repoUpdateCommands(repo: Command): void {
       if (token === undefined) command.error("error: pass '--token-env <name>' or '--remove-token'")
       return update(command, id, {}, { token })
     })
+
+  repo
+    .command('set-production')
+    .description('set which environments are production: their deployments decide what is live')
+    .argument('<repo-id>', 'repository', integerArgument)
+    .argument('[environments...]', 'globs, such as production or prod-*')
+    .addOption(new Option('--default', 'what the forge calls production, and the names production, prod and live'))
+    .addOption(new Option('--none', 'no environment: merges decide what is live').conflicts('default'))
+    .action((id: number, environments: string[], options: ProductionOptions, command: Command) => {
+      const isChosen = options.default === true || options.none === true
+      if (isChosen === environments.length > 0) {
+        command.error("error: pass environments, '--default' or '--none'")
+      }
+      return update(command, id, {}, { productionEnvironments: options.default ? null : environments })
+    })
 }
 
 async function update(
@@ -75,12 +96,19 @@ async function update(
       throw withOptionName(error)
     })
     printWarnings(updated.warnings)
-    const { url } = updated.repository
-    const what = changes.url === undefined ? 'The token of repository' : 'Repository'
-    const text = `${what} ${id}, ${url}, is changed. git can read it; the service syncs it now, with the same webhook.`
+    const text = describeUpdate(updated.repository, changes)
     const body = toRepositoryBody(updated.repository, publicUrl(config), Date.now())
     print(command, { ...body, warnings: updated.warnings }, text)
   })
+}
+
+function describeUpdate({ id, url, productionEnvironments: patterns }: Repository, changes: RepositoryUpdate): string {
+  if (changes.productionEnvironments !== undefined) {
+    const names = patterns === null ? 'the default ones' : patterns.join(', ') || 'none, so merges decide what is live'
+    return `The production environments of repository ${id}, ${url}, are ${names}.`
+  }
+  const what = changes.url === undefined ? 'The token of repository' : 'Repository'
+  return `${what} ${id}, ${url}, is changed. git can read it; the service syncs it now, with the same webhook.`
 }
 
 function removeTokenOption(): Option {

@@ -39,6 +39,10 @@ export function repoCommands(program: Command): void {
       ),
     )
     .option('--ssh-host-key <key>', "the server's key, such as 'ssh-ed25519 AAAAC3…' (default: the one it has now)")
+    .option(
+      '--production <globs...>',
+      'environments whose deployments decide what is live, such as production or prod-*',
+    )
     .addOption(allowHttpOption)
     .option('--secret-env <name>', 'environment variable with your own webhook secret (default: generated)')
     .option(

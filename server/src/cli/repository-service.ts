@@ -43,6 +43,7 @@ const optionOf: Record<string, string> = {
   token: '--token-env',
   sshKey: '--ssh-key-env',
   sshHostKey: '--ssh-host-key',
+  productionEnvironments: '--production',
 }
 
 /** The error with the name of the option that an invalid field comes from. */

@@ -13,7 +13,11 @@ const references = [
   ['pulls', 'repository_id', 'repositories'],
   ['pushes', 'repository_id', 'repositories'],
   ['deliveries', 'repository_id', 'repositories'],
+  ['deployments', 'repository_id', 'repositories'],
+  ['deployments', 'prompt_id', 'prompts'],
+  ['commit_places', 'repository_id', 'repositories'],
   ['history_entries', 'key_id', 'api_keys'],
+  ['deployments', 'key_id', 'api_keys'],
   ['sessions', 'key_id', 'api_keys'],
 ] as const
 

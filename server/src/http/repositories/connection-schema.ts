@@ -8,7 +8,6 @@ const urlDescription = 'https://…, ssh://… or git@host:path. Plain http:// n
 const productionEnvironments = {
   type: ['array', 'null'],
   items: { type: 'string' },
-  maxItems: 20,
   description:
     'Globs of the environments whose deployments decide what is live, such as `production` or `prod-*`. Null for the default: ' +
     'what the forge calls production, and environments named production, prod or live. With an empty list, merges decide',
