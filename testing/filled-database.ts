@@ -75,7 +75,7 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
     `history_entries set old_path = 'o', orphaned_at = 8, actor = 'a' where repository_id = ${gone.repository.id}`,
     `organisations set sealed_voter_key = '${vault.encrypt('key', { hookId: null, kind: 'voter_key' })}' where id = ${organisationId}`,
     `idempotency_keys set status = 200 where key = 'deleted'`,
-    `signals set version = '#1', subject = 's', voter = 'v', comment = 'two\nlines', received_at = created_at + 1, trace_id = 't'
+    `signals set version = '#1', subject = 's', voter = '${'v'.repeat(43)}', comment = 'two\nlines', received_at = created_at + 1, trace_id = '${'ab'.repeat(16)}'
        where metadata is not null`,
   ]
   for (const update of updates) await queryRows(url, `update ${update}`)

@@ -12,6 +12,7 @@ import { forgeNames, isHookId, validPathPattern, validSimilarity } from '../doma
 import { validRepositoryUrl } from '../domain/repositories/repository-url.ts'
 import { validHostKey } from '../domain/repositories/ssh-key.ts'
 import { signalValues, validMetadata } from '../domain/signals/signal.ts'
+import { isVersionText } from '../domain/signals/version.ts'
 import { validLine } from '../domain/text.ts'
 import { yearTenThousand } from '../domain/time.ts'
 import { checkPullDocument } from './pull-document.ts'
@@ -28,6 +29,10 @@ export type Rule = (value: string | number, context: RuleContext, field: string)
 const sha = pattern(/^[0-9a-f]{7,64}$/, 'must be a git hash')
 const sha256 = pattern(/^[0-9a-f]{64}$/, 'must be a SHA-256 hash')
 const sealed = pattern(/^v[12]:[0-9a-zA-Z+/=:]+$/, 'must be an encrypted value')
+const version = check((text) => isVersionText(text), 'must be a commit SHA, a history entry or a label')
+const subject: Rule = (value, _context, field) => {
+  validLine(field, String(value), 510)
+}
 const anyText: Rule = (value, _context, field) => {
   if (!String(value).isWellFormed() || String(value).includes('\0')) throw invalidField(field, 'must be valid Unicode')
 }
@@ -144,9 +149,17 @@ const rules: Record<string, Record<string, Rule>> = {
     metadata: (value) => {
       if (!isJsonObject(validMetadata(String(value)))) throw invalidField('metadata', 'must be a JSON object')
     },
-    comment: anyText,
+    comment: (value, context, field) => {
+      anyText(value, context, field)
+      if (String(value).length > 4_000) throw invalidField(field, 'must be at most 2000 characters long')
+    },
+    version,
+    subject,
+    voter: pattern(/^[0-9A-Za-z_-]{43}$/, 'must be a hash'),
+    trace_id: pattern(/^[0-9a-f]{32}$/, 'must be 32 hexadecimal digits'),
   },
-  signal_subjects: { value: oneOf(signalValues) },
+  version_hours: { version },
+  signal_subjects: { value: oneOf(signalValues), version, subject },
 }
 
 /** What must hold between the columns of a row, by table. */

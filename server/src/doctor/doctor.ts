@@ -7,12 +7,13 @@ import { checkDataDirectory } from './disk.ts'
 import { type Finding, fail, reasonOf, runCheck } from './finding.ts'
 import { checkGit } from './git.ts'
 import { checkHistory } from './history.ts'
-import { checkHours } from './hours.ts'
+import { checkHours, checkVersions } from './hours.ts'
 import { checkMigrations } from './migrations.ts'
 import { checkOwnership } from './ownership.ts'
 import { checkRepositories } from './repositories.ts'
 import { checkSecretKey } from './secret-key.ts'
 import { checkSettings } from './settings.ts'
+import { checkSubjects } from './subjects.ts'
 import { checkUsage } from './usage.ts'
 
 /** Runs all checks. Changes nothing. */
@@ -62,6 +63,8 @@ async function openDatabase({ databaseUrl, databasePoolSize }: Config, now: Cloc
 const countChecks = {
   usage: checkUsage,
   hours: checkHours,
+  versions: checkVersions,
+  subjects: checkSubjects,
   history: checkHistory,
   ownership: checkOwnership,
   audit: checkAudit,

@@ -1,37 +1,65 @@
 import { hour, isoTime } from '../domain/time.ts'
 import type { DatabaseReader } from './database.ts'
-import { type Finding, fail, listExamples, ok } from './finding.ts'
+import { type Finding, fail, listExamples, ok, oneLine } from './finding.ts'
 
 const maxExamples = 3
 
+/** A table of hourly sums: of each prompt, or of each version of it. */
+interface Sums {
+  table: 'signal_hours' | 'version_hours'
+  /** The columns that identify a sum, beside the hour. */
+  keys: string[]
+  condition: string
+}
+
 /** Since the start of retention, hourly sums equal the stored signals. Before it, they may exceed them. */
-export async function checkHours(database: DatabaseReader): Promise<Finding> {
+export function checkHours(database: DatabaseReader): Promise<Finding> {
+  const keys = ['organisation_id', 'prompt_id']
+  return compare(database, { table: 'signal_hours', keys, condition: 'true' }, 'hours', 'the hourly sums')
+}
+
+export function checkVersions(database: DatabaseReader): Promise<Finding> {
+  const keys = ['organisation_id', 'prompt_id', 'version']
+  const sums: Sums = { table: 'version_hours', keys, condition: 'version is not null' }
+  return compare(database, sums, 'versions', 'the sums of each version')
+}
+
+async function compare(
+  database: DatabaseReader,
+  { table, keys, condition }: Sums,
+  check: string,
+  what: string,
+): Promise<Finding> {
   // The unary plus keeps SQLite from using an index whose order would cause random reads of the table.
+  const counted = keys.map((key) => (key === 'version' ? key : `+${key} as ${key}`)).join(', ')
+  const coalesced = [...keys, 'hour'].map((key) => `coalesce(h.${key}, c.${key}) as ${key}`).join(', ')
+  const isSame = [...keys, 'hour'].map((key) => `c.${key} = h.${key}`).join(' and ')
+  const groups = [...keys, 'hour'].map((_, i) => i + 1).join(', ')
   const rows = await database.rows(`
     with counted as (
-      select +organisation_id as organisation_id, +prompt_id as prompt_id, created_at - created_at % ${hour} as hour,
+      select ${counted}, created_at - created_at % ${hour} as hour,
         sum(case value when 'positive' then 1 else 0 end) as positive,
         sum(case value when 'negative' then 1 else 0 end) as negative
-      from signals group by 1, 2, 3),
+      from signals where ${condition} group by ${groups}),
     compared as (
-      select coalesce(h.organisation_id, c.organisation_id) as organisation_id,
-        coalesce(h.prompt_id, c.prompt_id) as prompt_id, coalesce(h.hour, c.hour) as hour,
+      select ${coalesced},
         coalesce(h.positive, 0) as positive, coalesce(h.negative, 0) as negative,
         coalesce(c.positive, 0) as positive_stored, coalesce(c.negative, 0) as negative_stored
-      from signal_hours h full join counted c
-        on c.organisation_id = h.organisation_id and c.prompt_id = h.prompt_id and c.hour = h.hour)
+      from ${table} h full join counted c on ${isSame})
     select compared.*, count(*) over () as total from compared
     where positive < positive_stored or negative < negative_stored
       or (hour >= (select kept_since from signal_retention)
         and (positive <> positive_stored or negative <> negative_stored))
-    order by organisation_id, prompt_id, hour limit ${maxExamples}`)
-  if (rows.length === 0) return ok('hours', 'the hourly sums match the stored signals')
-  const examples = rows.map(
-    (row) =>
-      `organisation ${row.organisation_id}, prompt ${row.prompt_id}, ${isoTime(row.hour as number)}: ` +
+    order by ${keys.join(', ')}, hour limit ${maxExamples}`)
+  if (rows.length === 0) return ok(check, `${what} match the stored signals`)
+  const examples = rows.map((row) => {
+    const version = row.version === undefined ? '' : `, version ${oneLine(String(row.version))}`
+    return (
+      `organisation ${row.organisation_id}, prompt ${row.prompt_id}${version}, ${isoTime(row.hour as number)}: ` +
       `${row.positive} positive and ${row.negative} negative in the sum, ` +
-      `${row.positive_stored} and ${row.negative_stored} stored`,
-  )
+      `${row.positive_stored} and ${row.negative_stored} stored`
+    )
+  })
   const message = listExamples(examples, rows[0]?.total as number)
-  return fail('hours', message, 'Recompute the sums of these hours: docs/operations/doctor.md#hours')
+  return fail(check, message, `Recompute the sums of these hours: docs/operations/doctor.md#${check}`)
 }

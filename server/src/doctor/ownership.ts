@@ -5,6 +5,8 @@ import { type Finding, fail, ok } from './finding.ts'
 const references = [
   ['signals', 'prompt_id', 'prompts'],
   ['signal_hours', 'prompt_id', 'prompts'],
+  ['version_hours', 'prompt_id', 'prompts'],
+  ['signal_subjects', 'prompt_id', 'prompts'],
   ['history_entries', 'prompt_id', 'prompts'],
   ['edits', 'prompt_id', 'prompts'],
   ['prompts', 'repository_id', 'repositories'],

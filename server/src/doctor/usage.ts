@@ -13,8 +13,9 @@ interface Total {
 }
 
 /**
- * The usage of a month is at least the sum of its hourly sums. Over all months, the difference is the number of signals that
- * the audit log records as deleted or erased.
+ * Over all months, the usage exceeds the hourly sums by the signals that the audit log records as deleted or erased, and the votes
+ * that are withdrawn. In one month it can be lower than the sums: a late vote is counted when it arrives, and summed when it
+ * was cast.
  */
 export async function checkUsage(database: DatabaseReader): Promise<Finding> {
   const month = database.monthOf('hour')
@@ -25,34 +26,37 @@ export async function checkUsage(database: DatabaseReader): Promise<Finding> {
     select coalesce(u.organisation_id, s.organisation_id) as organisation_id, coalesce(u.month, s.month) as month,
       coalesce(u.used, 0) as used, coalesce(s.signals, 0) as signals
     from signal_usage u full join summed s on s.organisation_id = u.organisation_id and s.month = u.month`
-  const tooLow = await database.rows(`select c.*, count(*) over () as total from (${compared}) as c where used < signals
-    order by organisation_id, month limit ${maxExamples}`)
-  if (tooLow.length > 0) {
-    const examples = tooLow.map(
-      ({ organisation_id, month, used, signals }) =>
-        `organisation ${organisation_id} in ${isoTime(month as Instant).slice(0, 7)}: ${used} counted, ${signals} recorded`,
-    )
-    const message = listExamples(examples, tooLow[0]?.total as number)
-    return fail('usage', message, `Raise the counts to the recorded signals: ${guide}`)
-  }
-  const deleted = await countDeleted(database)
-  const deletedOf = (organisation: number) => deleted.get(organisation) ?? 0
+  const [deleted, withdrawn, withSubjects] = [
+    await countDeleted(database),
+    await countVotes(database, 'value is null'),
+    await countVotes(database, 'true'),
+  ]
+  const deletedOf = (organisation: number) => (deleted.get(organisation) ?? 0) + (withdrawn.get(organisation) ?? 0)
+  const [retention] = await database.rows('select kept_since from signal_retention')
+  // Retention removes withdrawn votes, after which their number is unknown.
+  const mayHaveMore = (organisation: number) =>
+    (retention?.kept_since as number) > 0 && (withSubjects.get(organisation) ?? 0) > 0
   const totals = (await database.rows(
     `select organisation_id, cast(sum(used - signals) as bigint) as missing, cast(sum(used) as bigint) as used
      from (${compared}) as c group by organisation_id`,
   )) as unknown as Total[]
-  const mismatches = totals.filter(({ organisation_id, missing }) => missing !== deletedOf(organisation_id))
+  const mismatches = totals.filter(({ organisation_id: id, missing }) =>
+    mayHaveMore(id) ? missing < deletedOf(id) : missing !== deletedOf(id),
+  )
   if (mismatches.length === 0) {
     const counted = totals.reduce((sum, { used }) => sum + used, 0)
     const signals = `${plural(counted, 'signal')} of ${plural(totals.length, 'organisation')}`
     return ok('usage', `the counts of ${signals} match the hourly sums and the audit log`)
   }
+  const tooLow = mismatches.filter(({ organisation_id, missing }) => missing < deletedOf(organisation_id))
+  const months = await monthsTooLow(database, compared, tooLow)
+  if (months !== null) return months
   const examples = mismatches
     .slice(0, maxExamples)
     .map(
       ({ organisation_id, missing }) =>
         `organisation ${organisation_id}: ${missing} more counted than in the hourly sums, ` +
-        `${deletedOf(organisation_id)} deleted or erased`,
+        `${deletedOf(organisation_id)} deleted, erased or withdrawn`,
     )
   const message = listExamples(examples, mismatches.length)
   const deletionsMissing = mismatches.every(({ organisation_id, missing }) => missing > deletedOf(organisation_id))
@@ -61,6 +65,29 @@ export async function checkUsage(database: DatabaseReader): Promise<Finding> {
     return warn('usage', message, fix)
   }
   return fail('usage', message, `Find out which of the two is right: ${guide}`)
+}
+
+/** Which months of these organisations have fewer signals counted than recorded; null if none has. */
+async function monthsTooLow(database: DatabaseReader, compared: string, of: Total[]): Promise<Finding | null> {
+  if (of.length === 0) return null
+  const ids = of.map(({ organisation_id }) => organisation_id).join()
+  const tooLow =
+    await database.rows(`select c.*, count(*) over () as total from (${compared}) as c where used < signals and organisation_id in (${ids})
+    order by organisation_id, month limit ${maxExamples}`)
+  if (tooLow.length === 0) return null
+  const examples = tooLow.map(
+    ({ organisation_id, month, used, signals }) =>
+      `organisation ${organisation_id} in ${isoTime(month as Instant).slice(0, 7)}: ${used} counted, ${signals} recorded`,
+  )
+  const message = listExamples(examples, tooLow[0]?.total as number)
+  return fail('usage', message, `Raise the counts to the recorded signals: ${guide}`)
+}
+
+async function countVotes(database: DatabaseReader, condition: string): Promise<Map<number, number>> {
+  const rows = await database.rows(
+    `select organisation_id, count(*) as count from signal_subjects where ${condition} group by organisation_id`,
+  )
+  return new Map(rows.map((row) => [row.organisation_id as number, row.count as number]))
 }
 
 /** Signals per organisation that the audit log records as deleted or erased. */

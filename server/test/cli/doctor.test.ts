@@ -33,7 +33,7 @@ after(() => server.stop())
 const guide = readFileSync(new URL('../../../docs/operations/doctor.md', import.meta.url), 'utf8')
 
 /** Runs the SQL that the guide gives under a heading, with its parameters filled in. */
-async function applyFix(url: string, heading: string, values: Record<string, number>): Promise<void> {
+async function applyFix(url: string, heading: string, values: Record<string, number | string>): Promise<void> {
   const section = guide.split('\n## ').find((text) => text.startsWith(`${heading}\n`)) as string
   const [, sql] = /```sql\n(.*?)```/s.exec(section) as unknown as [string, string]
   const filled = sql.replaceAll(/:(\w+)/g, (_, name) => String(values[name]))
@@ -75,13 +75,15 @@ onEachEngine('The doctor', (engine) => {
       'clock',
       'usage',
       'hours',
+      'versions',
+      'subjects',
       'history',
       'ownership',
       'git',
     ]) {
       assert.ok(lines.some((line) => line.startsWith(`ok       ${check}:`), check))
     }
-    assert.match(stdout, /22 signals of 2 organisations/)
+    assert.match(stdout, /25 signals of 2 organisations/)
     assert.match(stdout, /5 entries/)
     assert.match(stdout, /decrypts all of 1 stored secret/)
     assert.deepEqual(await contents(), earlier)
@@ -133,7 +135,7 @@ onEachEngine('The doctor', (engine) => {
         select min(month) from signal_usage where organisation_id = ${organisation})`)
     await change('+ 2')
     const message = new RegExp(
-      `^organisation ${organisation}: 4 more counted than in the hourly sums, 2 deleted or erased$`,
+      `^organisation ${organisation}: 4 more counted than in the hourly sums, 2 deleted, erased or withdrawn$`,
     )
     await assertFinds(used, { check: 'usage', message, fix: /doctor\.md#usage/ })
     // Signals deleted before the audit existed left no trace, so this is only a warning.
@@ -156,6 +158,42 @@ onEachEngine('The doctor', (engine) => {
     await sql(`delete from signal_hours ${of}`)
     assert.equal(problemsIn(await doctor(used.env)).hours, 'error')
     await applyFix(service.url, 'hours', values)
+    assert.deepEqual(problemsIn(await doctor(used.env)), {})
+  })
+
+  test('a sum of a version that does not match its signals is reported, and the documented fix repairs it', async () => {
+    const { service } = used
+    const [row] = await queryRows(
+      service.url,
+      `select * from version_hours where positive + negative > 0 order by hour desc limit 1`,
+    )
+    const { organisation_id, prompt_id, hour } = row as Record<string, number>
+    await sql(`update version_hours set negative = negative + 1 where hour = ${hour}`)
+    const message = /prompt \d+, version abcdef1, \S+Z: 0 positive and 2 negative in the sum, 0 and 1 stored$/
+    await assertFinds(used, { check: 'versions', message, fix: /doctor\.md#versions/ })
+    const values = { organisation: organisation_id, prompt: prompt_id, version: `'abcdef1'`, hour } as Record<
+      string,
+      number | string
+    >
+    await applyFix(service.url, 'versions', values)
+    await sql(`delete from version_hours where hour = ${hour}`)
+    assert.equal(problemsIn(await doctor(used.env)).versions, 'error')
+    await applyFix(service.url, 'versions', values)
+    assert.deepEqual(problemsIn(await doctor(used.env)), {})
+  })
+
+  test('a vote that does not match its signal is reported, and the documented fix repairs it', async () => {
+    const { service } = used
+    const [row] = await queryRows(service.url, `select * from signal_subjects where subject = 'kept'`)
+    const { organisation_id, prompt_id, signal_id } = row as Record<string, number>
+    const values = { organisation: organisation_id, prompt: prompt_id, signal: signal_id } as Record<string, number>
+    await sql(`update signal_subjects set value = 'positive' where subject = 'kept'`)
+    const message = new RegExp(`, signal ${signal_id}: the vote does not match its signal$`)
+    await assertFinds(used, { check: 'subjects', message, fix: /doctor\.md#subjects/ })
+    await applyFix(service.url, 'subjects', values)
+    await sql(`delete from signal_subjects where subject = 'kept'`)
+    await assertFinds(used, { check: 'subjects', message: /the signal has a subject and no vote$/, fix: /#subjects/ })
+    await applyFix(service.url, 'subjects', values)
     assert.deepEqual(problemsIn(await doctor(used.env)), {})
   })
 

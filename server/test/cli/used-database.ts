@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import type { Engine } from '../../../testing/engines.ts'
 import type { GitRepository } from '../../../testing/git-repository.ts'
-import { TestService } from '../../../testing/service.ts'
-import { inBatches } from '../../../testing/signals.ts'
+import { type Tenant, TestService } from '../../../testing/service.ts'
+import { inBatches, signalFor } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { createVault } from '../../src/domain/repositories/vault.ts'
 import { eraseSignals, metadataQuery } from '../../src/domain/signals/erasure.ts'
 import { removeOldSignals } from '../../src/domain/signals/retention.ts'
+import type { SignalValue } from '../../src/domain/signals/signal.ts'
 import { day, hourStart } from '../../src/domain/time.ts'
 import { connectRepository } from '../../src/follow/connect.ts'
 import { syncWithLease } from '../../src/follow/worker.ts'
@@ -21,6 +22,20 @@ export interface Used {
   publicId: string
   /** The start of an hour that has signals. */
   hour: number
+}
+
+/** Casts votes on a subject, each of which replaces the one before. */
+async function voteOn(
+  tenant: Tenant,
+  subject: string,
+  values: (SignalValue | null)[],
+  occurredAt: number | null = null,
+): Promise<void> {
+  const details = { version: 'abcdef1', subject, voter: null, comment: null, occurredAt, traceId: null }
+  for (const value of values) {
+    const outcome = await tenant.service.store.signals.record({ ...signalFor(tenant), value, details })
+    assert.ok(['recorded', 'replaced'].includes(outcome.kind), outcome.kind)
+  }
 }
 
 /** A database on which every kind of operation was performed, and its settings. */
@@ -46,6 +61,9 @@ export async function usedDatabase(engine: Engine, git: GitRepository): Promise<
   const ages = [0, 1, 20, 40, 70, 100, 400].flatMap((days) => [days * day, days * day])
   const old = ages.map((age) => ({ ...ofTenant, value: 'negative' as const, createdAt: service.now - age }))
   await store.signals.import(inBatches(old))
+  await voteOn(other, 'kept', ['positive', 'negative'])
+  await voteOn(other, 'withdrawn', ['positive', null])
+  await voteOn(other, 'late', ['negative'], service.now - 25 * day)
   const { id: keyId } = (await store.keys.list(tenant.organisation.id))[0] as { id: number }
   const access = { organisationId: tenant.organisation.id, keyId }
   assert.equal(await eraseSignals(store.signals, access, metadataQuery('{"user":"u-1"}'), service.now), 1)

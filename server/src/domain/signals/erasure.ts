@@ -11,6 +11,18 @@ export interface MetadataQuery {
   matches(metadata: string): boolean
 }
 
+/** Selects the signals of one person, by the hash of who voted. */
+export interface VoterQuery {
+  voter: string
+}
+
+/** Selects the votes on one subject, of any prompt, withdrawn ones included. */
+export interface SubjectQuery {
+  subject: string
+}
+
+export type ErasureQuery = MetadataQuery | VoterQuery | SubjectQuery
+
 export interface SignalPosition {
   promptId: number
   createdAt: Instant
@@ -36,7 +48,7 @@ export interface ErasureStore {
    * usage, and records in the audit log how many there were. Their idempotency keys stay, so a repeated request does not record
    * the signal again.
    */
-  eraseNextBatch(erasure: Erasure, query: MetadataQuery): Promise<Erasure>
+  eraseNextBatch(erasure: Erasure, query: ErasureQuery): Promise<Erasure>
 }
 
 // Bounds the cost of one comparison. A person is identified by one or two members.
@@ -91,7 +103,7 @@ const pauseMs = 2
 export async function eraseSignals(
   signals: ErasureStore,
   access: Pick<Access, 'organisationId' | 'keyId'>,
-  query: MetadataQuery,
+  query: ErasureQuery,
   now: Instant,
 ): Promise<number> {
   let erasure = startErasure(access.organisationId, access, now)

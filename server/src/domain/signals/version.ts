@@ -35,6 +35,13 @@ export function entryVersion(id: number): VersionText {
   return `#${id}`
 }
 
+/** Whether the text is a version in the form that is stored. */
+export function isVersionText(text: string): boolean {
+  if (/^#[1-9]\d{0,14}$/.test(text)) return true
+  if (text.startsWith(':')) return labelledVersion(text.slice(1)) !== null
+  return commitSha.test(text) && text === text.toLowerCase()
+}
+
 export function parseVersion(text: VersionText): Version {
   if (text.startsWith('#')) return { kind: 'entry', id: Number(text.slice(1)) }
   if (text.startsWith(':')) return { kind: 'label', label: text.slice(1) }

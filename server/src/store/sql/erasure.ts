@@ -1,4 +1,4 @@
-import type { Erasure, ErasureStore, SignalPosition } from '../../domain/signals/erasure.ts'
+import type { Erasure, ErasureStore, SignalPosition, SubjectQuery, VoterQuery } from '../../domain/signals/erasure.ts'
 import { nextTurn } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, type Row, requireRow, type Statement, statement } from './database.ts'
@@ -30,8 +30,11 @@ export function likePattern(text: string): string {
 }
 
 export function sqlErasure(database: Database, scan: SignalScan): ErasureStore {
-  /** Deletes signals and updates sums and audit in one transaction. Returns how many still existed. */
-  async function remove(erasure: Erasure, signals: SignalPosition[]): Promise<number> {
+  /**
+   * Deletes signals and updates sums and audit in one transaction. `others` delete what counts as a signal and is in no sum.
+   * Returns how many still existed.
+   */
+  async function remove(erasure: Erasure, signals: SignalPosition[], others: Statement[] = []): Promise<number> {
     const { organisationId } = erasure
     const { name } = requireRow(await database.rows('select name from organisations where id = ?', [organisationId]))
     let removed = 0
@@ -42,18 +45,68 @@ export function sqlErasure(database: Database, scan: SignalScan): ErasureStore {
         return subtractFromSums(database, organisationId, rows)
       },
     }))
+    const otherDeletions = others.map((deletion) => ({
+      ...deletion,
+      andThen: (rows: Row[]) => {
+        removed += rows.length
+        return []
+      },
+    }))
     const audit = (): Statement => {
       const { by, at } = erasure
       const subject = { id: organisationId, name: name as string }
       return auditEntry({ organisationId, by, at, action: 'signals.erased', subject, details: { erased: removed } })
     }
     // The number is known only after the deletions.
-    await database.write([...deletions, { ...statement('select 1'), andThen: () => [audit()] }])
+    await database.write([...deletions, ...otherDeletions, { ...statement('select 1'), andThen: () => [audit()] }])
     return removed
   }
 
+  /** Erases signals that an index has found. What is erased is not found again, so there is no position to remember. */
+  async function eraseSelected(erasure: Erasure, found: SignalPosition[], others?: Statement[]): Promise<Erasure> {
+    const done = found.length < maxRemoved
+    if (found.length === 0 && erasure.erased > 0) return { ...erasure, done }
+    return { ...erasure, done, erased: erasure.erased + (await remove(erasure, found, others)) }
+  }
+
+  async function ofVoter({ organisationId }: Erasure, { voter }: VoterQuery): Promise<SignalPosition[]> {
+    const rows = await database.rows(
+      `select prompt_id, created_at, id from signals where organisation_id = ? and voter = ?
+       order by prompt_id, created_at, id limit ${maxRemoved}`,
+      [organisationId, voter],
+    )
+    return rows.map(toPosition)
+  }
+
+  // The subjects of each prompt are looked up by index: no index starts with the subject.
+  const isSubject = `organisation_id = ? and prompt_id in (select id from prompts where organisation_id = ?) and subject = ?`
+
+  async function onSubject({ organisationId }: Erasure, { subject }: SubjectQuery): Promise<SignalPosition[]> {
+    const rows = await database.rows(
+      `select prompt_id, created_at, signal_id as id from signal_subjects where ${isSubject} and value is not null
+         and created_at >= (select kept_since from signal_retention)
+       order by prompt_id, created_at, signal_id limit ${maxRemoved}`,
+      [organisationId, organisationId, subject],
+    )
+    return rows.map(toPosition)
+  }
+
+  /** The subject may name a person, so votes that were withdrawn, or whose signals retention has removed, go as well. */
+  function withdrawn({ organisationId }: Erasure, { subject }: SubjectQuery): Statement[] {
+    const parameters = [organisationId, organisationId, subject]
+    const expired = `created_at < (select kept_since from signal_retention)`
+    return [
+      statement(`delete from signal_subjects where ${isSubject} and value is null returning subject`, parameters),
+      // Their signals stay in the sums, so they do not count as erased.
+      statement(`delete from signal_subjects where ${isSubject} and ${expired}`, parameters),
+    ]
+  }
+
   return {
-    async eraseNextBatch(erasure, { prefilter, matches }) {
+    async eraseNextBatch(erasure, query) {
+      if ('voter' in query) return eraseSelected(erasure, await ofVoter(erasure, query))
+      if ('subject' in query) return eraseSelected(erasure, await onSubject(erasure, query), withdrawn(erasure, query))
+      const { prefilter, matches } = query
       const { candidates, last } = await scan.next(erasure, likePattern(prefilter))
       const matching = (await filterInSlices(candidates, ({ metadata }) => matches(metadata as string))).map(toPosition)
       const found = [...erasure.found, ...matching]
