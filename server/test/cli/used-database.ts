@@ -24,7 +24,7 @@ export interface Used {
   hour: number
 }
 
-/** Casts votes on a subject, each of which replaces the one before. */
+/** Casts votes on a subject. Each replaces the one before. */
 async function voteOn(
   tenant: Tenant,
   subject: string,
