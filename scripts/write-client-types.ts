@@ -14,6 +14,7 @@ interface Schema {
   required?: string[]
   properties?: Record<string, Schema>
   items?: Schema
+  minItems?: number
   maxItems?: number
   anyOf?: Schema[]
 }
@@ -134,13 +135,13 @@ function resolve({ $ref, anyOf, ...schema }: Schema): Schema {
   return { ...schema, ...(schema.enum && { enum: schema.enum.filter((value) => value !== null) }) }
 }
 
-function isNullable({ type, anyOf = [] }: Schema): boolean {
-  return [type].flat().includes('null') || anyOf.some(isNullable)
+function isNullable({ type, anyOf = [], enum: values = [] }: Schema): boolean {
+  return [type].flat().includes('null') || values.includes(null as never) || anyOf.some(isNullable)
 }
 
 /** The type in TypeScript. Without a style only its structure, with no names and no comments. */
 function typeOf(
-  { type: types, format, enum: values, properties, required, items, maxItems }: Schema,
+  { type: types, format, enum: values, properties, required, items, minItems, maxItems }: Schema,
   style?: Style,
 ): string {
   const [type, ...others] = [types].flat().filter((type) => type !== 'null')
@@ -157,7 +158,9 @@ function typeOf(
   }
   if (type === 'array') {
     const item = referenceTo(items ?? {}, style)
-    return maxItems === undefined ? `(${item})[]` : `[${Array(maxItems).fill(item).join(', ')}]`
+    return maxItems === undefined || maxItems !== minItems
+      ? `(${item})[]`
+      : `[${Array(maxItems).fill(item).join(', ')}]`
   }
   if (type === 'object') return 'Record<string, unknown>'
   if (type === 'integer' || type === 'number') return 'number'

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import pino from 'pino'
 import { readConfig } from '../server/src/config.ts'
 import { createVault } from '../server/src/domain/repositories/vault.ts'
+import { createVoters } from '../server/src/domain/signals/voter.ts'
 import { createRepositoryService } from '../server/src/follow/repository-service.ts'
 import { idleWorker } from '../server/src/follow/worker.ts'
 import { buildApp } from '../server/src/http/app.ts'
@@ -14,10 +15,11 @@ import { openStore } from '../server/src/store/open.ts'
 const clock = Date.now
 const log = pino({ level: 'silent' })
 const store = await openStore({ url: 'sqlite::memory:', poolSize: 1, clock, onLostConnection: () => {} })
+const vault = createVault(randomBytes(32))
 const repositories = createRepositoryService(
   {
     store,
-    vault: createVault(randomBytes(32)),
+    vault,
     clock,
     log,
     dataDir: tmpdir(),
@@ -33,6 +35,7 @@ const app = buildApp({
   store,
   lastUsed: createLastUsedTracker(store.keys),
   repositories,
+  voters: createVoters(store.organisations, vault),
   publicUrl: () => '',
   consoleFolder,
   clock,

@@ -42,7 +42,8 @@ export function documentedOperations(document: Document): DocumentedOperation[] 
         path,
         method,
         operation,
-        success: responses.find(({ status }) => status < 400) as DocumentedOperation['success'],
+        // The last one, because an example signal is a new one: 201 rather than 200.
+        success: responses.findLast(({ status }) => status < 400) as DocumentedOperation['success'],
         errors: responses.filter(({ status }) => status >= 400),
       }
     }),

@@ -14,6 +14,7 @@ import { type HistoryEntry, newHistoryEntry } from '../server/src/domain/history
 import { newPrompt, type Prompt } from '../server/src/domain/prompt.ts'
 import type { RepositoryService } from '../server/src/domain/repositories/repository-service.ts'
 import { createVault } from '../server/src/domain/repositories/vault.ts'
+import { createVoters, type Voters } from '../server/src/domain/signals/voter.ts'
 import type { Store } from '../server/src/domain/store.ts'
 import { createRepositoryService } from '../server/src/follow/repository-service.ts'
 import type { SyncContext } from '../server/src/follow/sync-context.ts'
@@ -38,6 +39,7 @@ export class TestService {
   lastUsed!: LastUsedTracker
   syncContext!: SyncContext
   repositories!: RepositoryService
+  voters!: Voters
   /** The defaults, unless a test sets others before it opens the service. */
   limits = readConfig({}).requestLimits
   /** A test may change them at any time. */
@@ -67,10 +69,12 @@ export class TestService {
     }
     // Tests decide themselves when to sync.
     this.repositories = createRepositoryService(this.syncContext, idleWorker)
+    this.voters = createVoters(this.store.organisations, this.syncContext.vault)
     this.app = buildApp({
       store: this.store,
       lastUsed: this.lastUsed,
       repositories: this.repositories,
+      voters: this.voters,
       publicUrl: () => 'https://ledger.example',
       consoleFolder: this.consoleFolder,
       clock: () => this.now,

@@ -20,7 +20,7 @@ onEachEngine('Exporting signals', (engine) => {
       const value = number % 2 === 0 ? 'positive' : 'negative'
       const created = await ledger.signals.create(publicId, { value, metadata })
       const details = { version: null, subject: null, voter: null, comment: null, trace_id: null }
-      recorded.push({ ...created, metadata, ...details, occurred_at: created.created_at })
+      recorded.push({ ...created, value, metadata, ...details, occurred_at: created.created_at })
       service.now += 1_000
     }
     assert.deepEqual(await Array.fromAsync(ledger.signals.export(publicId)), recorded)

@@ -108,6 +108,23 @@ describe('Resources of the client', () => {
     assert.equal(remaining, 1)
   })
 
+  test('many signals are recorded in one request, with a result for each', async () => {
+    const { ledger, promptId: prompt } = await admin()
+    const results = await ledger.signals.createMany([
+      { prompt, value: 'positive', subject: 'a' },
+      { prompt, value: 'negative', subject: 'a' },
+      { prompt: 'unknown', value: 'positive' },
+    ])
+    assert.deepEqual(
+      results.map(({ signal, error }) => [signal?.value, error?.status]),
+      [
+        ['positive', undefined],
+        ['negative', undefined],
+        [undefined, 404],
+      ],
+    )
+  })
+
   test('signals can be erased by their metadata, and the audit log says who did', async () => {
     const { ledger, promptId } = await admin()
     for (const user of ['u-1', 'u-2']) await ledger.signals.create(promptId, { value: 'positive', metadata: { user } })

@@ -67,6 +67,41 @@ export interface AuditQuery {
   limit?: number | undefined
 }
 
+/** What a request with this signal alone would have returned: `data` if it is stored, and otherwise `error`. */
+export interface BatchResult {
+  /** The HTTP status, such as 201. */
+  status: number
+  data?: RecordedSignal
+  error?: {
+    code: string
+    message: string
+  }
+}
+
+/** One signal of a batch. */
+export interface BatchSignal {
+  /** The ID of the prompt, or its name or path. */
+  prompt: string
+  /** Null withdraws the vote on `subject`. */
+  value: SignalValue | null
+  /** Arbitrary JSON object for the caller's own tracking, up to 16 KiB and 64 levels deep. */
+  metadata?: Record<string, unknown> | null
+  /** The version of the prompt that produced the output: a commit SHA of 7 to 40 hexadecimal digits, or the ID of a history entry. Without it, `metadata["gen_ai.prompt.version"]` counts, and otherwise the version that was live. */
+  version?: string | number | null
+  /** What was voted on, such as the ID of the output. A prompt has one vote per subject: a second request replaces the first. */
+  subject?: string | null
+  /** Who voted. Only a keyed hash of it is stored. */
+  voter?: string | null
+  /** The user's words. */
+  comment?: string | null
+  /** When the user voted, up to 30 days ago. The signal counts for that time. Defaults to now. */
+  occurred_at?: string | null
+  /** Like the header `Idempotency-Key` of a single signal. */
+  idempotency_key?: string | null
+  /** Like the header `traceparent` of a single signal. */
+  traceparent?: string | null
+}
+
 export interface ChangeImpact {
   entry: HistoryEntry
   live_from: string
@@ -388,7 +423,7 @@ export interface Live {
   /** Whether the change is unknown because the repository is a shallow clone. */
   incomplete: boolean
   /** Whether a deployment to production or the merge made it live; null if the change is unknown. */
-  live_source: LiveSource
+  live_source: LiveSource | null
   /** Where it was deployed to; null for a merge. */
   environment: string | null
   /** The part of the traffic that it served. */
@@ -491,9 +526,20 @@ export interface NewRepository {
 
 /** A user's opinion on an output of the prompt. */
 export interface NewSignal {
-  value: SignalValue
+  /** Null withdraws the vote on `subject`. */
+  value: SignalValue | null
   /** Arbitrary JSON object for the caller's own tracking, up to 16 KiB and 64 levels deep. */
   metadata?: Record<string, unknown> | null
+  /** The version of the prompt that produced the output: a commit SHA of 7 to 40 hexadecimal digits, or the ID of a history entry. Without it, `metadata["gen_ai.prompt.version"]` counts, and otherwise the version that was live. */
+  version?: string | number | null
+  /** What was voted on, such as the ID of the output. A prompt has one vote per subject: a second request replaces the first. */
+  subject?: string | null
+  /** Who voted. Only a keyed hash of it is stored. */
+  voter?: string | null
+  /** The user's words. */
+  comment?: string | null
+  /** When the user voted, up to 30 days ago. The signal counts for that time. Defaults to now. */
+  occurred_at?: string | null
 }
 
 export interface PageQuery {
@@ -599,7 +645,8 @@ export interface RatedTally {
 
 export interface RecordedSignal {
   id: number
-  value: SignalValue
+  /** Null withdraws the vote on `subject`. */
+  value: SignalValue | null
   /** ISO 8601 UTC timestamp. */
   created_at: string
 }
@@ -723,6 +770,11 @@ export interface Signal {
   occurred_at: string
   /** The trace ID of the header traceparent. */
   trace_id: string | null
+}
+
+/** Signals of any prompts. */
+export interface SignalBatch {
+  signals: BatchSignal[]
 }
 
 /** Position of a page in its list. `total_pages` and `total_count` are null if a search does not know them. */

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { PlanLimits } from '../domain/access/plan.ts'
 import type { RepositoryService } from '../domain/repositories/repository-service.ts'
+import type { Voters } from '../domain/signals/voter.ts'
 import type { Store } from '../domain/store.ts'
 import type { Clock } from '../domain/time.ts'
 import type { LastUsedTracker } from './keys/last-used.ts'
@@ -10,6 +11,7 @@ export interface Context {
   store: Store
   lastUsed: LastUsedTracker
   repositories: RepositoryService
+  voters: Voters
   /** The URL at which forges and browsers reach the service. */
   publicUrl: () => string
   /** The folder of the built console. It may not exist. */

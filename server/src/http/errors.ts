@@ -6,7 +6,7 @@ import { InboxFullError } from '../domain/repositories/delivery.ts'
 import { MonthlyLimitError } from '../domain/signals/monthly-limit.ts'
 import { type Clock, isoTime } from '../domain/time.ts'
 
-const statusOf: Record<ErrorCode, number> = {
+export const statusOf: Record<ErrorCode, number> = {
   unauthorized: 401,
   forbidden: 403,
   not_found: 404,
@@ -96,7 +96,7 @@ const frameworkMessages: Record<string, string> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The header Content-Type must be application/json',
 }
 
-function asDomainError(thrown: unknown): DomainError {
+export function asDomainError(thrown: unknown): DomainError {
   if (thrown instanceof DomainError) return thrown
   const { statusCode, code } = thrown as FastifyError
   // A request that Fastify itself rejects is invalid input; the API has one code for that.

@@ -17,6 +17,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Costs about as much as one row: many of them may be at work at once. */
     light?: boolean
+    /** Costs as much as its body is long: a batch of many rows. */
+    batch?: boolean
   }
   interface FastifyRequest {
     /** Body bytes counted for this request while it is in flight, otherwise -1. */
@@ -211,7 +213,11 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
         occupy(caller.organisation.used, kind, request.bodyBytesInFlight)
         request.caller = caller
         const { config } = request.routeOptions
-        request.weight = config.light || request.is404 ? lightWeight : heavyWeight
+        request.weight = config.batch
+          ? batchWeight(request.bodyBytesInFlight, limits)
+          : config.light || request.is404
+            ? lightWeight
+            : heavyWeight
       }
       return enter(request)
     },
@@ -222,6 +228,15 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
     inFlight: () => used,
     rejected: () => rejected,
   }
+}
+
+// About two short signals. Recording them separately would weigh as much.
+const bytesPerWeight = 256
+
+/** At most half of what an organisation may have at work: one batch is read while another one is stored. */
+function batchWeight(bodyBytes: number, { organisationConcurrency }: RequestLimits): number {
+  const most = Math.max(lightWeight, Math.floor(organisationConcurrency / 2))
+  return Math.min(most, lightWeight + Math.floor(bodyBytes / bytesPerWeight))
 }
 
 function kindOf({ method, url }: FastifyRequest): RequestKind {

@@ -37,7 +37,8 @@ function describe(problem: ErrorObject | undefined): string {
   }
   const subject = field === '' ? 'The body' : field
   if (keyword === 'enum') {
-    return `${subject} must be ${either(params.allowedValues.map((value: unknown) => JSON.stringify(value)))}`
+    const values = params.allowedValues.filter((value: unknown) => value !== null)
+    return `${subject} must be ${either(values.map((value: unknown) => JSON.stringify(value)))}`
   }
   if (keyword === 'type') return `${subject} must be ${either([params.type].flat().map(withArticle))}`
   return `${subject} ${message}`

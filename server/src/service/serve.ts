@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { RepositoryService } from '../domain/repositories/repository-service.ts'
+import { createVoters } from '../domain/signals/voter.ts'
 import { createRepositoryService } from '../follow/repository-service.ts'
 import { buildApp } from '../http/app.ts'
 import { createLastUsedTracker, type LastUsedTracker } from '../http/keys/last-used.ts'
@@ -55,6 +56,7 @@ export async function serve(config: Config): Promise<Served> {
     store,
     lastUsed,
     repositories,
+    voters: createVoters(store.organisations, syncContext.vault),
     publicUrl: () => config.publicUrl ?? ownAddress(),
     consoleFolder,
     clock: Date.now,

@@ -20,6 +20,7 @@ const readers: Role[] = ['reader', 'standard', 'admin']
 const admins: Role[] = ['admin']
 const acceptedRoles: Record<string, Role[]> = {
   createSignal: signalSenders,
+  createSignals: signalSenders,
   exportSignals: readers,
   getHistoryEntry: readers,
   getLive: readers,

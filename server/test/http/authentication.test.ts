@@ -212,6 +212,7 @@ onEachEngine('Authentication', (engine) => {
       store: { ...store, prompts: { ...store.prompts, find } },
       lastUsed,
       repositories: service.repositories,
+      voters: service.voters,
       publicUrl: () => 'https://ledger.example',
       consoleFolder: service.consoleFolder,
       clock: () => service.now,

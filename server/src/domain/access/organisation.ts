@@ -1,3 +1,4 @@
+import type { VoterKeyStore } from '../signals/voter.ts'
 import { validName } from '../text.ts'
 import type { Instant } from '../time.ts'
 import type { Actor } from './audit.ts'
@@ -16,7 +17,7 @@ export function newOrganisation(name: string, plan: Plan, now: Instant): NewOrga
   return { name: validName('name', name, 200), plan, createdAt: now }
 }
 
-export interface OrganisationStore {
+export interface OrganisationStore extends VoterKeyStore {
   create(organisation: NewOrganisation): Promise<Organisation>
   /** Creates the organisation only in an empty database. If several processes try at once, exactly one succeeds. */
   createFirst(organisation: NewOrganisation): Promise<Organisation | null>

@@ -25,6 +25,19 @@ export function forEachMember(json: string, visit: (name: string, text: string) 
   }
 }
 
+/** The source text of every element of a JSON array. `json` must be an array that JSON.parse accepts. */
+export function elementTexts(json: string): string[] {
+  const texts: string[] = []
+  let at = skipSpace(json, json.indexOf('[') + 1)
+  while (at < json.length && json.charCodeAt(at) !== closingBracket) {
+    const end = valueEnd(json, at)
+    texts.push(json.slice(at, end))
+    at = skipSpace(json, end)
+    if (json[at] === ',') at = skipSpace(json, at + 1)
+  }
+  return texts
+}
+
 /** The nesting depth of objects and arrays: 1 for an object with only scalar members. */
 export function nestingDepth(json: string): number {
   let depth = 0
@@ -67,6 +80,7 @@ function canonicalNumber(text: string): string {
 
 const quote = 0x22
 const backslash = 0x5c
+const closingBracket = 0x5d
 
 function opensContainer(character: number): boolean {
   return character === 0x7b || character === 0x5b

@@ -198,9 +198,11 @@ export function validMetadata(text: string): string {
 
 export interface RecordSignal {
   prompt: Prompt
-  value: SignalValue
+  /** Null withdraws the vote on the subject. */
+  value: SignalValue | null
   metadata: string | null
-  /** The request body exactly as sent. A repeated request must have the same one. */
+  details: SignalDetails | null
+  /** The request exactly as sent, or a hash of it. A repeated request must have the same one. */
   body: string
   idempotencyKey: string | undefined
 }
@@ -215,7 +217,9 @@ export interface Allowance {
 
 export interface RecordedSignal {
   signal: Signal
-  /** Null for a repeated request, which records nothing. */
+  /** False if the request replaced or withdrew a vote. */
+  isNew: boolean
+  /** Null if the request counted nothing. */
   allowance: Allowance | null
 }
 
@@ -224,11 +228,15 @@ export async function recordSignal(
   signals: SignalStore,
   access: Access,
   planLimits: PlanLimits,
-  { prompt, value, metadata, body, idempotencyKey: key }: RecordSignal,
+  { prompt, value, metadata, details, body, idempotencyKey: key }: RecordSignal,
   now: Instant,
 ): Promise<RecordedSignal> {
   if (key !== undefined && !idempotencyKey.test(key)) {
     throw invalidField('idempotencyKey', 'must be 1 to 255 visible ASCII characters')
+  }
+  if (value === null && (details === null || details.subject === null)) {
+    // Null withdraws the vote on a subject, and nothing else.
+    throw invalidField('value', 'must be "positive" or "negative"')
   }
   const limit = planLimits[access.plan]
   const outcome = await signals.record({
@@ -237,7 +245,7 @@ export async function recordSignal(
     value,
     metadata,
     createdAt: now,
-    details: null,
+    details,
     limit,
     idempotency: key === undefined ? null : { key, fingerprint: fingerprint(prompt, body) },
   })
@@ -245,11 +253,14 @@ export async function recordSignal(
     case 'recorded':
       return {
         signal: { id: outcome.id, value, createdAt: outcome.createdAt },
+        isNew: true,
         allowance: { limit, used: outcome.used, resetsAt: nextMonthStart(now) },
       }
     case 'replaced':
-    case 'repeated':
-      return { signal: { id: outcome.id, value, createdAt: outcome.createdAt }, allowance: null }
+    case 'repeated': {
+      const isNew = outcome.kind === 'repeated' && outcome.original === 'recorded'
+      return { signal: { id: outcome.id, value, createdAt: outcome.createdAt }, isNew, allowance: null }
+    }
     case 'unknown_subject':
       throw new DomainError('not_found', 'There is no vote on this subject to withdraw.')
     case 'key_reused':

@@ -6,7 +6,8 @@ import { isoTime } from '../../domain/time.ts'
 // Built by hand because metadata is stored as JSON text and must come back exactly as sent.
 
 export function renderSignal({ id, value, createdAt }: Signal): string {
-  return `{"id":${id},"value":"${value}","created_at":"${isoTime(createdAt)}"}`
+  const text = value === null ? 'null' : `"${value}"`
+  return `{"id":${id},"value":${text},"created_at":"${isoTime(createdAt)}"}`
 }
 
 export function renderStoredSignal(signal: StoredSignal): string {

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../context.ts'
+import { createSignalsRoute } from './batch.ts'
 import { createSignalRoute } from './create.ts'
 import { deleteSignalRoute } from './delete.ts'
 import { eraseSignalsRoute } from './erase.ts'
@@ -11,6 +12,7 @@ import { signalSummaryRoute } from './summary.ts'
 export function signalRoutes(context: Context) {
   return async (app: FastifyInstance) => {
     await app.register(createSignalRoute(context))
+    await app.register(createSignalsRoute(context))
     await app.register(listSignalsRoute(context))
     await app.register(exportSignalsRoute(context))
     await app.register(signalSummaryRoute(context))

@@ -14,12 +14,41 @@ const metadata = {
 } as const
 const created_at = { type: 'string', format: 'date-time', description: 'ISO 8601 UTC timestamp' } as const
 
+const label = { type: ['string', 'null'], minLength: 1, maxLength: 255 } as const
+
+/** The optional members of a signal beside its metadata. */
+const details = {
+  version: {
+    type: ['string', 'integer', 'null'],
+    description:
+      'The version of the prompt that produced the output: a commit SHA of 7 to 40 hexadecimal digits, or the ID of a history ' +
+      'entry. Without it, `metadata["gen_ai.prompt.version"]` counts, and otherwise the version that was live',
+  },
+  subject: {
+    ...label,
+    description:
+      'What was voted on, such as the ID of the output. A prompt has one vote per subject: a second request replaces the first',
+  },
+  voter: { ...label, description: 'Who voted. Only a keyed hash of it is stored' },
+  comment: { type: ['string', 'null'], maxLength: 2000, description: "The user's words" },
+  occurred_at: {
+    type: ['string', 'null'],
+    format: 'date-time',
+    description: 'When the user voted, up to 30 days ago. The signal counts for that time. Defaults to now',
+  },
+} as const
+
+const newValue = {
+  enum: [...signalValues, null],
+  description: 'Null withdraws the vote on `subject`',
+} as const
+
 export const newSignalSchema = {
   title: 'NewSignal',
   description: "A user's opinion on an output of the prompt",
   type: 'object',
   required: ['value'],
-  properties: { value, metadata },
+  properties: { value: newValue, metadata, ...details },
   examples: [{ value: 'positive', metadata: { session: 'b7d1', model: 'small-3' } }],
 } as const
 
@@ -35,7 +64,57 @@ export const signalHeadersSchema = {
         'nothing more is stored or counted',
       examples: ['b7d1-0001'],
     },
+    traceparent: {
+      type: 'string',
+      description: 'The trace of the output, as the W3C standard Trace Context defines it. A malformed one is ignored',
+      examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
+    },
   },
+} as const
+
+export const maxBatchSignals = 1_000
+
+export const batchItemSchema = {
+  title: 'BatchSignal',
+  description: 'One signal of a batch',
+  type: 'object',
+  required: ['prompt', 'value'],
+  properties: {
+    prompt: { type: 'string', description: 'The ID of the prompt, or its name or path' },
+    ...newSignalSchema.properties,
+    idempotency_key: {
+      type: ['string', 'null'],
+      description: 'Like the header `Idempotency-Key` of a single signal',
+    },
+    traceparent: { type: ['string', 'null'], description: 'Like the header `traceparent` of a single signal' },
+  },
+} as const
+
+/** The items are validated one by one, so that a mistake in one does not reject the others. */
+export const signalBatchSchema = {
+  type: 'object',
+  required: ['signals'],
+  properties: { signals: { type: 'array', minItems: 1, maxItems: maxBatchSignals } },
+} as const
+
+export const documentedBatchSchema = {
+  title: 'SignalBatch',
+  description: 'Signals of any prompts',
+  ...signalBatchSchema,
+  properties: { signals: { ...signalBatchSchema.properties.signals, items: batchItemSchema } },
+  examples: [
+    {
+      signals: [
+        {
+          prompt: 'pmt_9VqXw2LmT4cRy8Zk1AbC3dEf',
+          value: 'positive',
+          subject: 'answer-81f3',
+          idempotency_key: 'b7d1-0001',
+        },
+        { prompt: 'prompts/support.md', value: 'negative', comment: 'Too long' },
+      ],
+    },
+  ],
 } as const
 
 export const importedSignalSchema = {
@@ -44,17 +123,66 @@ export const importedSignalSchema = {
   properties: { value, metadata, created_at },
 } as const
 
-export const signalSchema = {
+const signal = {
+  type: 'object',
+  required: ['id', 'value', 'created_at'],
+  properties: { id: { type: 'integer' }, value, created_at },
+  additionalProperties: false,
+} as const
+
+const changedSignal = { ...signal, properties: { ...signal.properties, value: newValue } } as const
+
+export const replacedSignalSchema = {
+  type: 'object',
+  required: ['data'],
+  properties: { data: changedSignal },
+  additionalProperties: false,
+  description: 'The vote on the subject is replaced or, with the value null, withdrawn. It was not counted again',
+  examples: [{ data: { id: 31337, value: 'negative', created_at: '2026-11-15T12:00:00.000Z' } }],
+} as const
+
+export const batchResultSchema = {
   type: 'object',
   required: ['data'],
   properties: {
     data: {
-      type: 'object',
-      required: ['id', 'value', 'created_at'],
-      properties: { id: { type: 'integer' }, value, created_at },
-      additionalProperties: false,
+      type: 'array',
+      description: 'One result for each signal, in the same order',
+      items: {
+        title: 'BatchResult',
+        description:
+          'What a request with this signal alone would have returned: `data` if it is stored, and otherwise `error`',
+        type: 'object',
+        required: ['status'],
+        properties: {
+          status: { type: 'integer', description: 'The HTTP status, such as 201' },
+          data: changedSignal,
+          error: {
+            type: 'object',
+            required: ['code', 'message'],
+            properties: { code: { type: 'string' }, message: { type: 'string' } },
+          },
+        },
+        additionalProperties: false,
+      },
     },
   },
+  additionalProperties: false,
+  description: 'Every signal with status 200 or 201 is stored on disk',
+  examples: [
+    {
+      data: [
+        { status: 201, data: { id: 31337, value: 'positive', created_at: '2026-11-15T12:00:00.000Z' } },
+        { status: 404, error: { code: 'not_found', message: 'Not found.' } },
+      ],
+    },
+  ],
+} as const
+
+export const signalSchema = {
+  type: 'object',
+  required: ['data'],
+  properties: { data: signal },
   additionalProperties: false,
   description: 'The signal is stored on disk',
   examples: [{ data: { id: 31337, value: 'positive', created_at: '2026-11-15T12:00:00.000Z' } }],
@@ -306,3 +434,4 @@ export const erasedSchema = {
 } as const
 
 export type NewSignalBody = FromSchema<typeof newSignalSchema>
+export type BatchItem = FromSchema<typeof batchItemSchema>

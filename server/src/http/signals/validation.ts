@@ -1,21 +1,70 @@
 import type { FastifyRequest } from 'fastify'
+import { detailsOf, hasDetails, type SentDetails } from '../../domain/signals/details.ts'
 import { memberText } from '../../domain/signals/json-text.ts'
 import { type RecordSignal, validMetadata } from '../../domain/signals/signal.ts'
-import type { NewSignalBody } from './schema.ts'
+import type { Voters } from '../../domain/signals/voter.ts'
+import type { Instant } from '../../domain/time.ts'
+import type { BatchItem, NewSignalBody } from './schema.ts'
 
 /**
- * Reads a signal from a request whose body matches `newSignalSchema`, which checks `value` and the type of `metadata`.
- * The domain then checks the limits: the size and depth of the metadata here, the idempotency key in `recordSignal`.
+ * Reads a signal from a request whose body matches `newSignalSchema`, which checks `value` and the types and lengths of the other
+ * fields. The domain then checks their limits: those of details and metadata here, the idempotency key in `recordSignal`.
  */
-export function parseSignal(request: FastifyRequest): RecordSignal {
-  const { value, metadata } = request.body as NewSignalBody
-  return {
+export function parseSignal(
+  request: FastifyRequest,
+  voters: Voters,
+  now: Instant,
+): RecordSignal | Promise<RecordSignal> {
+  const body = request.body as NewSignalBody
+  const { headers, bodyText } = request
+  const signal = {
     prompt: request.prompt,
-    value,
-    metadata: metadata == null ? null : parseMetadata(request.bodyText),
-    body: request.bodyText,
-    idempotencyKey: request.headers['idempotency-key'] as string | undefined,
+    value: body.value,
+    metadata: body.metadata == null ? null : parseMetadata(bodyText),
+    details: null,
+    body: bodyText,
+    idempotencyKey: headers['idempotency-key'] as string | undefined,
   }
+  const sent = sentDetails(body, headers.traceparent as string | undefined)
+  return hasDetails(sent) ? withDetails(signal, sent, voters, now) : signal
+}
+
+/** The same for one signal of a batch. `text` is its part of the body. */
+export function parseBatchItem(
+  prompt: RecordSignal['prompt'],
+  item: BatchItem,
+  text: string,
+  voters: Voters,
+  now: Instant,
+): RecordSignal | Promise<RecordSignal> {
+  const signal = {
+    prompt,
+    value: item.value,
+    metadata: item.metadata == null ? null : parseMetadata(text),
+    details: null,
+    body: text,
+    idempotencyKey: item.idempotency_key ?? undefined,
+  }
+  const sent = sentDetails(item, item.traceparent)
+  return hasDetails(sent) ? withDetails(signal, sent, voters, now) : signal
+}
+
+function sentDetails(body: NewSignalBody, traceparent: string | null | undefined): SentDetails {
+  const { version, subject, voter, comment, occurred_at: occurredAt, metadata } = body
+  return { version, subject, voter, comment, occurredAt, metadata, traceparent } as SentDetails
+}
+
+async function withDetails(
+  signal: RecordSignal,
+  sent: SentDetails,
+  voters: Voters,
+  now: Instant,
+): Promise<RecordSignal> {
+  const hash = (text: string) => voters.hash(signal.prompt.organisationId, text)
+  const details = await detailsOf(sent, hash, now)
+  // The fingerprint of the body is stored with its idempotency key, and must not help to guess the voter.
+  const body = sent.voter != null && signal.idempotencyKey !== undefined ? await hash(signal.body) : signal.body
+  return { ...signal, details, body }
 }
 
 /** The `metadata` member as sent. Parsing it would round integers beyond 2^53, such as user ids. */

@@ -28,6 +28,23 @@ export function sqlOrganisations(database: Database): Omit<OrganisationStore, 'c
       return new Map(rows.map(({ month, used }) => [month as number, used as number]))
     },
 
+    async voterKey(id) {
+      const [row] = await database.rows('select sealed_voter_key from organisations where id = ?', [id])
+      return (row?.sealed_voter_key ?? null) as string | null
+    },
+
+    async addVoterKey(id, sealed) {
+      const [, rows] = await database.write([
+        statement('update organisations set sealed_voter_key = ? where id = ? and sealed_voter_key is null', [
+          sealed,
+          id,
+        ]),
+        // Another process may have been faster.
+        statement('select sealed_voter_key from organisations where id = ?', [id]),
+      ])
+      return requireRow(rows).sealed_voter_key as string
+    },
+
     async setPlan(id, plan, at, by) {
       const updateAndAudit = (row: Row) => {
         const { name, plan: from } = toOrganisation(row)

@@ -1,0 +1,142 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { DomainError } from '../../domain/errors.ts'
+import type { Prompt } from '../../domain/prompt.ts'
+import { findPrompt } from '../../domain/prompt-reference.ts'
+import { elementTexts, memberText } from '../../domain/signals/json-text.ts'
+import { type Allowance, type RecordedSignal, type RecordSignal, recordSignal } from '../../domain/signals/signal.ts'
+import { type Instant, nextTurn } from '../../domain/time.ts'
+import { crossOriginMessage } from '../auth.ts'
+import type { Context } from '../context.ts'
+import { errorBodySchema, errorSchema } from '../error-schema.ts'
+import { asDomainError, errorBody, notFound, statusOf } from '../errors.ts'
+import { createSchemaChecker, fastifyValidator } from '../validate.ts'
+import { renderSignal } from './body.ts'
+import { addRateLimitHeaders, rateLimitHeaders, setRateLimitHeaders } from './rate-limit.ts'
+import {
+  type BatchItem,
+  batchItemSchema,
+  batchResultSchema,
+  documentedBatchSchema,
+  maxBatchSignals,
+  signalBatchSchema,
+} from './schema.ts'
+import { parseBatchItem } from './validation.ts'
+
+const schema = {
+  operationId: 'createSignals',
+  summary: 'Create many signals',
+  description:
+    `Records up to ${maxBatchSignals} signals of any prompts, in their order. Each is accepted or rejected as a request of its own ` +
+    'would be, and counts towards the monthly limit as one: if not all fit, the first ones are recorded. The response is 200 ' +
+    'and has the result of each signal. A signal with an `idempotency_key` can be sent again, in any batch or alone, with the ' +
+    'same text.',
+  tags: ['Signals'],
+  body: documentedBatchSchema,
+  response: {
+    200: {
+      description: batchResultSchema.description,
+      headers: rateLimitHeaders,
+      content: { 'application/json': { schema: batchResultSchema } },
+    },
+    401: errorBodySchema,
+    403: errorSchema('forbidden', crossOriginMessage),
+    422: errorSchema('validation_error', 'signals is required'),
+    500: errorBodySchema,
+  },
+}
+
+// A thousand signals of 2 KB each. Parsing this much JSON takes about 20 ms.
+export const batchBodyLimit = 2 * 1024 * 1024
+
+const config = { roles: ['ingest', 'standard', 'admin'], batch: true } as const
+
+const checkItem = createSchemaChecker(batchItemSchema)
+
+const validateBatch = fastifyValidator(signalBatchSchema)
+const validatorCompiler = ({ httpPart }: { httpPart?: string }) => (httpPart === 'body' ? validateBatch : () => true)
+
+// Requests of others run in between.
+const sliceMs = 5
+
+export function createSignalsRoute(context: Context) {
+  const { store, clock, planLimits, voters, log } = context
+
+  /** Reads the signals of the batch, in order. One that is invalid becomes an error. */
+  async function parseBatch(request: FastifyRequest, now: Instant): Promise<(RecordSignal | DomainError)[]> {
+    const { signals: items } = request.body as { signals: unknown[] }
+    const texts = elementTexts(memberText(request.bodyText, 'signals') as string)
+    const prompts = new Map<string, Prompt | DomainError>()
+
+    async function promptOf(reference: string): Promise<Prompt | DomainError> {
+      const prompt = await findPrompt(store.prompts, request.access, reference).catch(asRejection)
+      prompts.set(reference, prompt ?? notFound())
+      return prompt ?? notFound()
+    }
+
+    const parsed: (RecordSignal | DomainError)[] = []
+    let sliceEnd = performance.now() + sliceMs
+    for (const [i, item] of items.entries()) {
+      try {
+        const checked = checkItem(item) as BatchItem
+        const prompt = prompts.get(checked.prompt) ?? (await promptOf(checked.prompt))
+        if (prompt instanceof DomainError) throw prompt
+        const signal = parseBatchItem(prompt, checked, texts[i] as string, voters, now)
+        parsed.push(signal instanceof Promise ? await signal : signal)
+      } catch (error) {
+        parsed.push(asRejection(error))
+      }
+      if (performance.now() < sliceEnd) continue
+      await nextTurn()
+      sliceEnd = performance.now() + sliceMs
+    }
+    return parsed
+  }
+
+  return async (app: FastifyInstance) => {
+    const onSend = addRateLimitHeaders(context)
+    const options = { schema, onSend, config, bodyLimit: batchBodyLimit, validatorCompiler }
+    app.post('/signals', options, async (request, reply) => {
+      const now = clock()
+      const signals = await parseBatch(request, now)
+      // All at once and in order: the store commits them in few transactions, and the first ones get what is left of the limit.
+      const results = await Promise.allSettled(
+        signals.map((signal) =>
+          signal instanceof DomainError
+            ? Promise.reject(signal)
+            : recordSignal(store.signals, request.access, planLimits, signal, now),
+        ),
+      )
+      const failure = results.find((result) => result.status === 'rejected' && !(result.reason instanceof DomainError))
+      if (failure !== undefined) {
+        const { reason } = failure as PromiseRejectedResult
+        if (results.every(({ status }) => status === 'rejected')) throw reason
+        log.error({ requestId: request.id, err: reason }, 'signals of a batch could not be stored')
+      }
+      const allowance = lastAllowance(results)
+      if (allowance !== null) setRateLimitHeaders(reply, allowance, now)
+      return reply.type('application/json; charset=utf-8').send(`{"data":[${results.map(renderResult).join(',')}]}`)
+    })
+  }
+}
+
+function lastAllowance(results: PromiseSettledResult<RecordedSignal>[]): Allowance | null {
+  const isCounted = (result: PromiseSettledResult<RecordedSignal>) =>
+    result.status === 'fulfilled' && result.value.allowance !== null
+  const last = results.findLast(isCounted) as PromiseFulfilledResult<RecordedSignal> | undefined
+  return last?.value.allowance ?? null
+}
+
+function renderResult(result: PromiseSettledResult<RecordedSignal>): string {
+  if (result.status === 'fulfilled') {
+    const { signal, isNew } = result.value
+    return `{"status":${isNew ? 201 : 200},"data":${renderSignal(signal)}}`
+  }
+  const error = asDomainError(result.reason)
+  return `{"status":${statusOf[error.code]},${errorBody(error).slice(1)}`
+}
+
+/** The error of one signal. A failure of the service rejects the whole batch. */
+function asRejection(error: unknown): DomainError {
+  if (error instanceof DomainError) return error
+  throw error
+}
