@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { deploy } from '../../testing/deployments.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { inBrowser } from './support/browser.ts'
 import { createChangedPrompt, dayMs, titles } from './support/changed-prompt.ts'
@@ -46,6 +47,32 @@ inBrowser('The prompt page', (suite) => {
     const links = await merged.getByRole('link').evaluateAll((nodes) => nodes.map((node) => node.getAttribute('href')))
     assert.match(links[0] ?? '', /^https:\/\/.*\/pull\/7$/)
     assert.match(links[1] ?? '', /^https:\/\/.*\/commit\/[0-9a-f]{40}$/)
+  })
+
+  test('the page says which version is live, and an entry when it was live, by a deployment or its merge', async (t) => {
+    const { scenario, prompt } = await createChangedPrompt(service)
+    const at = `/prompts/${prompt.publicId}`
+    const live = await suite.visit(t, { at, key: scenario.tenant.key })
+    await live.page.getByText(/^Live: [0-9a-f]{7}, by its merge$/).waitFor()
+    const { data } = await scenario.get(`/prompts/${prompt.publicId}/timeline?action=deployed,pr_merged`)
+    const [newest, earlier] = (data as { entry: { commit_sha: string } }[]).map(({ entry }) => entry.commit_sha)
+    const daysAgo = (days: number) => new Date(service.now - days * dayMs).toISOString()
+    await deploy(scenario, earlier as string, daysAgo(10))
+    await deploy(scenario, newest as string, daysAgo(5), { share: 0.1 })
+    const { page } = await suite.visit(t, { at, key: scenario.tenant.key })
+    const [stable, canary] = [earlier, newest].map((sha) => sha?.slice(0, 7))
+    await page
+      .getByText(
+        `Live: ${stable}, deployed to production (90% of traffic); also ${canary}, deployed to production (10% of traffic)`,
+      )
+      .waitFor()
+    await page.getByRole('button', { name: 'Answer in three sentences' }).click()
+    const times = page.getByRole('list', { name: 'When it was live' }).getByRole('listitem')
+    await eventually(async () => assert.equal(await times.count(), 3))
+    const texts = await times.allInnerTexts()
+    assert.match(texts[0] ?? '', /^Live from .* until .*, by its merge$/)
+    assert.match(texts[1] ?? '', /^Live from .* until .*, deployed to production$/)
+    assert.match(texts[2] ?? '', /^Live from [^,]*(, [^,]*)*, deployed to production \(90% of traffic\)$/)
   })
 
   test('an entry opens to its diff by word and the signals before and after it', async (t) => {

@@ -29,10 +29,10 @@ export function Impact({ impact }: { impact: Effect }) {
         ]}
         rowKey={({ name }) => name}
       />
-      <LiveTimes impact={impact} />
       <p>
         <Verdict verdict={impact.verdict} /> {explain(impact)}
       </p>
+      <LiveTimes impact={impact} />
     </div>
   )
 }

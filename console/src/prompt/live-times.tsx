@@ -23,7 +23,7 @@ export function LiveTimes({ impact }: { impact: Effect }) {
         ))}
       </ul>
       {unattributed > 0 && (
-        <p className="muted">
+        <p className="live-times">
           {unattributed.toLocaleString()} of the signals after the change named no version and came while another
           version was live too.
         </p>
