@@ -51,7 +51,7 @@ export function listHistory({ prompt, query }: Call): Prediction {
 
 export function listImpact({ model, prompt, query, now }: Call): Prediction {
   const impacts = changesOf(prompt).map((entry) => ({ entry, ...impactOf(model, prompt, entry, now) }))
-  return ok(page(impacts, query))
+  return ok({ ...page(impacts, query), unknown_versions: { positive: 0, negative: 0, versions: [] } })
 }
 
 /** The entries that went live, newest first. */
@@ -72,11 +72,15 @@ function impactOf(model: Model, prompt: Prompt, entry: Entry, now: number) {
   const after = tallyBetween(model, prompt, entry, next === undefined ? now + 1 : Date.parse(next.created_at))
   const comparison = differenceOf(before, after)
   const rounded = (share: number) => Math.round(share * 1e6) / 1e6
+  const [from, until] = [entry.created_at, next?.created_at ?? null]
   return {
-    live_from: entry.created_at,
-    live_until: next?.created_at ?? null,
+    live_from: from,
+    live_until: until,
+    live_source: 'merge',
+    live_windows: [{ from, until, share: 1, live_source: 'merge', environment: null }],
     before: { ...before, rate: rate(before) },
     after: { ...after, rate: rate(after) },
+    unattributed: 0,
     difference: comparison && rounded(comparison.difference),
     interval: comparison?.interval.map(rounded) ?? null,
     verdict: verdictOf(before, after),
