@@ -1,4 +1,4 @@
-export type { BatchResult, BatchSignal } from './batch.ts'
+export type { SignalResult } from './batch.ts'
 export { Promptledger } from './client.ts'
 export {
   ConflictError,

@@ -1,9 +1,9 @@
-import type { BatchResult, BatchSignal } from './batch.ts'
+import type { SignalResult } from './batch.ts'
 import { PromptledgerError, RateLimitedError, TimeoutError, UnauthorizedError } from './errors.ts'
 import { createIdempotencyKey } from './idempotency-key.ts'
 import type { RequestOptions } from './request.ts'
 import { isTransient } from './retry.ts'
-import type { NewSignal } from './types.ts'
+import type { BatchSignal, NewSignal } from './types.ts'
 
 /** A signal that waits to be sent. Its key is the idempotency key: the signal counts once, however often it is sent. */
 export interface QueuedSignal {
@@ -74,7 +74,7 @@ const sendAlone = Symbol('send alone')
 
 interface SignalSender {
   create(promptId: string, signal: NewSignal, options: SignalOptions): Promise<unknown>
-  createMany(signals: BatchSignal[], options: RequestOptions): Promise<BatchResult[]>
+  createMany(signals: BatchSignal[], options: RequestOptions): Promise<SignalResult[]>
 }
 
 // About a minute of retries: no caller waits for a queued signal.

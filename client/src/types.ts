@@ -7,7 +7,6 @@ import type {
   SignalPagination,
   SignalSearch,
   ExportQuery as WireExportQuery,
-  NewSignal as WireNewSignal,
   SignalQuery as WireSignalQuery,
   TimelineQuery as WireTimelineQuery,
 } from './generated/types.ts'
@@ -46,18 +45,3 @@ export interface TimelineQuery extends Omit<WireTimelineQuery, 'action'> {
   /** Only entries with one of these actions. The client joins them with commas, as the API expects. */
   action?: Action[] | undefined
 }
-
-/** What an application may say about a vote. */
-interface Vote {
-  /** Null withdraws the vote on the subject. */
-  value: 'positive' | 'negative' | null
-  /** What was voted on. A further vote on it replaces this one. */
-  subject?: string | null | undefined
-  /** What produced the output: a commit, or the ID of a history entry. */
-  version?: string | number | null | undefined
-  voter?: string | null | undefined
-  comment?: string | null | undefined
-  occurred_at?: string | null | undefined
-}
-
-export type NewSignal = Omit<WireNewSignal, keyof Vote> & Vote

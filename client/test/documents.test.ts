@@ -16,12 +16,15 @@ describe('Documentation of the client', () => {
 
   for (const document of ['docs/client.md', 'client/README.md']) {
     test(`the snippets of ${document} run as written`, async (t) => {
+      // The snippets send the real time.
+      service.now = Date.now()
       const tenant = await service.tenant('free', 'admin')
       await tenant.recordEntry()
+      await service.ledger(tenant).prompts.rename(tenant.prompt.publicId, { name: 'prompts/support.md' })
       const text = await readFile(new URL(document, root), 'utf8')
       const snippets = [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code)
       assert.ok(snippets.length > 0)
-      const code = snippets.join('\n').replaceAll('pmt_…', tenant.prompt.publicId)
+      const code = snippets.join('\n')
       // Inside the client's folder, where the package resolves its own name.
       const folder = await mkdtemp(fileURLToPath(new URL('client/snippets-', root)))
       t.after(() => rm(folder, { recursive: true }))

@@ -93,7 +93,8 @@ describe('Resources of the client', () => {
     const signal = await ledger.signals.create(promptId, { value: 'positive', metadata })
     await ledger.signals.create(promptId, { value: 'negative' })
     const { data } = await ledger.signals.list(promptId, { value: 'positive', since: new Date(service.now) })
-    assert.deepEqual(data, [{ ...signal, metadata }])
+    const details = { version: null, subject: null, voter: null, comment: null, trace_id: null }
+    assert.deepEqual(data, [{ ...signal, metadata, ...details, occurred_at: signal.created_at }])
     const day = { from: '2026-11-15T00:00:00Z', to: new Date('2026-11-16T00:00:00Z'), interval: 'day' } as const
     const total = { positive: 1, negative: 1 }
     assert.deepEqual(await ledger.signals.summary(promptId, day), {

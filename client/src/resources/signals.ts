@@ -1,4 +1,4 @@
-import { type BatchResult, type BatchSignal, sendBatch } from '../batch.ts'
+import { type SignalResult, sendBatch } from '../batch.ts'
 import { requestData } from '../data.ts'
 import { ConnectionError } from '../errors.ts'
 import { createIdempotencyKey } from '../idempotency-key.ts'
@@ -6,6 +6,7 @@ import { createPages, type Pages } from '../page.ts'
 import { createSignalQueue, type QueueOptions, type SignalOptions, type SignalQueue } from '../queue.ts'
 import type { RequestOptions, Transport } from '../request.ts'
 import type {
+  BatchSignal,
   Erased,
   Erasure,
   ExportQuery,
@@ -52,7 +53,7 @@ export function signals(service: Transport) {
    * Records up to 1,000 signals, of any prompts, in one request. Resolves with the result of each, in order. Retries never
    * count a signal twice.
    */
-  function createMany(signals: BatchSignal[], options?: RequestOptions): Promise<BatchResult[]> {
+  function createMany(signals: BatchSignal[], options?: RequestOptions): Promise<SignalResult[]> {
     return sendBatch(service, signals, options)
   }
 
