@@ -52,11 +52,13 @@ describe('Examples', () => {
     return tenant
   }
 
-  async function signalsOf(tenant: Tenant): Promise<{ value: string; metadata: Record<string, string> }[]> {
+  async function signalsOf(tenant: Tenant): Promise<{ value: string; subject: string }[]> {
     return (await service.app.inject({ url: `${tenant.path}/signals`, headers: tenant.headers })).json().data
   }
 
-  test('the chat server records each vote once, and sends pending votes before it exits', async () => {
+  test('the chat server records one vote for each answer, and sends pending votes before it exits', async () => {
+    // The server sends the real time.
+    service.now = Date.now()
     const tenant = await service.tenant()
     const folder = await mkdtemp(join(tmpdir(), 'promptledger-example-'))
     onTestEnd(() => rm(folder, { recursive: true }))
@@ -67,43 +69,46 @@ describe('Examples', () => {
     onTestEnd(() => server.kill('SIGKILL'))
     const [line] = await once(server.stdout, 'data', { signal: AbortSignal.timeout(startTimeoutMs) })
     const address = String(line).trim()
+    const page = await fetch(address)
+    assert.match(await page.text(), /<title>Chat<\/title>/)
+    const cookie = page.headers.get('set-cookie')?.split(';')[0] ?? ''
     const post = (path: string, body: object) =>
       fetch(address + path, {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', cookie },
         body: JSON.stringify(body),
       })
-    assert.match(await (await fetch(address)).text(), /<title>Chat<\/title>/)
-    const { trace, answer } = (await (await post('/chat', { question: 'Why?' })).json()) as Record<string, string>
+    const { id, answer } = (await (await post('/chat', { question: 'Why?' })).json()) as Record<string, string>
     assert.equal(answer, 'You asked: Why?')
-    for (let click = 0; click < 2; click++) {
-      assert.equal((await post('/votes', { trace, value: 'negative' })).status, 202)
+    for (const value of ['positive', 'negative']) {
+      assert.equal((await post(`/answers/${id}/vote`, { value, comment: '' })).status, 202)
     }
     const ended = once(server, 'exit')
     server.kill('SIGTERM')
     assert.deepEqual(await ended, [0, null])
     const signals = await signalsOf(tenant)
     assert.deepEqual(
-      signals.map(({ value, metadata }) => [value, metadata.trace]),
-      [['negative', trace]],
+      signals.map(({ value, subject }) => [value, subject]),
+      [['negative', id]],
     )
   })
 
-  test('the route handler records a vote once, and hides the monthly limit from the user', async () => {
+  test('the route handler records one vote for each output, and hides the monthly limit from the user', async () => {
     const tenant = await service.tenant()
     const script = `
       const { POST } = await import(${JSON.stringify(new URL('../next-route/route.ts', import.meta.url))})
       const request = new Request('https://shop.example/api/votes', { method: 'POST', body: process.argv[1] })
       console.log((await POST(request)).status)`
-    const vote = async (trace: string) => {
-      const body = JSON.stringify({ prompt: tenant.prompt.publicId, value: 'positive', trace })
+    const vote = async (output: string | null, value: string | null) => {
+      const body = JSON.stringify({ output, version: 'a1'.repeat(20), value, comment: '' })
       const options = [condition, '--no-warnings', '--input-type=module', '--eval', script, body]
       return Number((await run(process.execPath, options, { env: environment(tenant) })).stdout)
     }
-    assert.deepEqual([await vote('t-1'), await vote('t-1')], [201, 201])
+    assert.deepEqual([await vote('o-1', 'positive'), await vote('o-1', 'negative')], [204, 204])
+    assert.deepEqual([await vote('o-1', 'so-so'), await vote(null, 'positive')], [422, 422])
     assert.equal((await signalsOf(tenant)).length, 1)
     await tenant.fillMonth(999)
-    assert.equal(await vote('t-2'), 202)
+    assert.deepEqual([await vote('o-2', 'positive'), await vote('o-2', null)], [202, 204])
   })
 
   test('the workflow step records the deployment with a recorder key', {
