@@ -10,12 +10,13 @@ import { useLiveService } from './live-service.ts'
 
 const run = promisify(execFile)
 const root = new URL('../../', import.meta.url)
+const tsc = fileURLToPath(new URL('node_modules/typescript/bin/tsc', root))
 
 describe('Documentation of the client', () => {
   const service = useLiveService(sqlite)
 
   for (const document of ['docs/client.md', 'client/README.md']) {
-    test(`the snippets of ${document} run as written`, async (t) => {
+    test(`the snippets of ${document} have valid types and run as written`, async (t) => {
       // The snippets send the real time.
       service.now = Date.now()
       const tenant = await service.tenant('free', 'admin')
@@ -29,6 +30,11 @@ describe('Documentation of the client', () => {
       const folder = await mkdtemp(fileURLToPath(new URL('client/snippets-', root)))
       t.after(() => rm(folder, { recursive: true }))
       await writeFile(join(folder, 'snippets.ts'), code)
+      const settings =
+        '--ignoreConfig --noEmit --strict --module nodenext --target esnext --lib esnext,dom --types node'
+      const sources = '--customConditions promptledger:source --allowImportingTsExtensions --skipLibCheck'
+      const args = [tsc, ...`${settings} ${sources}`.split(' '), join(folder, 'snippets.ts')]
+      await run(process.execPath, args, { cwd: folder }).catch(({ stdout }) => assert.fail(stdout))
       const { stderr } = await run(
         process.execPath,
         ['--conditions=promptledger:source', '--no-warnings', join(folder, 'snippets.ts')],
