@@ -244,7 +244,11 @@ export interface Erased {
 /** Which signals to erase. */
 export interface Erasure {
   /** Members that the metadata of a signal must have: 1 to 16. */
-  metadata: Record<string, unknown>
+  metadata?: Record<string, unknown>
+  /** Who voted, as in the field `voter` of a signal. It is hashed on arrival. */
+  voter?: string
+  /** What was voted on, in any prompt. Withdrawn votes are erased and counted, too. */
+  subject?: string
 }
 
 export type ExportFormat = 'ndjson' | 'csv'

@@ -1,7 +1,11 @@
 import type { Command } from 'commander'
+import type { Config } from '../config.ts'
 import { operator } from '../domain/access/audit.ts'
 import { DomainError } from '../domain/errors.ts'
+import { createVoters, type Voters } from '../domain/signals/voter.ts'
+import type { Store } from '../domain/store.ts'
 import { errorMessage } from '../http/errors.ts'
+import { openVault } from '../service/secret-key.ts'
 import { importOrganisationCommand } from './archive.ts'
 import { promptOrFail } from './lookup.ts'
 import { formatCount, formatNumber, print } from './output.ts'
@@ -39,16 +43,17 @@ export function importCommands(program: Command): void {
     .command('signals')
     .summary('import signals from standard input')
     .description(
-      'import signals from standard input, one JSON object per line with value, metadata (optional) and created_at; ' +
-        'the monthly limit does not apply',
+      'import signals from standard input, one JSON object per line with value, created_at and, optionally, metadata, version, ' +
+        'voter, comment, occurred_at and trace_id; the monthly limit does not apply',
     )
     .argument('<prompt>', 'public ID, name or path of the prompt')
     .action((reference: string, _options: object, command: Command) =>
-      withStore(async (store) => {
+      withStore(async (store, config) => {
         const prompt = await promptOrFail(store, reference)
         const { parseSignalLine } = await import('./parse-line.ts')
+        const hashVoter = voterHash(store, config, prompt.organisationId)
         const { imported } = await store.signals.import(
-          readBatches((text) => parseSignalLine(text, prompt)),
+          readBatches((text) => parseSignalLine(text, prompt, hashVoter)),
           { prompt, at: Date.now(), by: operator },
         )
         print(command, { imported }, `Imported ${formatCount(imported, 'signal')} into prompt ${prompt.publicId}.`)
@@ -58,15 +63,24 @@ export function importCommands(program: Command): void {
   importOrganisationCommand(imports)
 }
 
+/** Opens the vault with the first voter: imports without one need no secret key. */
+function voterHash(store: Store, config: Config, organisationId: number): (voter: string) => Promise<string> {
+  let voters: Promise<Voters> | null = null
+  return async (voter) => {
+    voters ??= openVault(config).then((vault) => createVoters(store.organisations, vault))
+    return (await voters).hash(organisationId, voter)
+  }
+}
+
 const batchSize = 500
 
 /** Parses standard input in batches and shows the number of lines read. */
-async function* readBatches<Item>(parse: (text: string) => Item): AsyncGenerator<Item[]> {
+async function* readBatches<Item>(parse: (text: string) => Item | Promise<Item>): AsyncGenerator<Item[]> {
   let batch: Item[] = []
   let count = 0
   try {
     for await (const { number, text } of readLines(process.stdin)) {
-      batch.push(parseLine(number, text, parse))
+      batch.push(await parseLine(number, text, parse))
       if (batch.length < batchSize) continue
       count += batch.length
       showProgress(`Read ${formatCount(count, 'line')}`)
@@ -82,9 +96,13 @@ async function* readBatches<Item>(parse: (text: string) => Item): AsyncGenerator
   }
 }
 
-function parseLine<Item>(number: number, text: string, parse: (text: string) => Item): Item {
+async function parseLine<Item>(
+  number: number,
+  text: string,
+  parse: (text: string) => Item | Promise<Item>,
+): Promise<Item> {
   try {
-    return parse(text)
+    return await parse(text)
   } catch (error) {
     if (error instanceof DomainError) throw new Error(`line ${number}: ${errorMessage(error)}`)
     throw error

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { importLines, runCli, runCliJson } from '../../../testing/cli.ts'
 import { engines, onEachEngine, sqlite, type TestDatabase } from '../../../testing/engines.ts'
 import { queryRows, usageOf } from '../../../testing/rows.ts'
+import { assertSumsAgree } from '../../../testing/signal-sums.ts'
 
 const sha = 'ab'.repeat(20)
 
@@ -60,6 +61,50 @@ onEachEngine('Importing lines', (engine) => {
       stored.map((row) => row.metadata),
       [metadata, null, null],
     )
+  })
+
+  test('versions, voters, comments and times of signals are imported, with voters hashed', async () => {
+    const database = await engine.create()
+    const { org, prompt } = await createPrompt(database)
+    const env = { DATABASE_URL: database.url, PROMPTLEDGER_SECRET_KEY: 'ab'.repeat(32) }
+    const at = '"created_at":"2026-04-01T00:00:00.000Z"'
+    const lines = [
+      `{"value":"positive",${at},"version":"ABCDEF1","voter":"Ada","comment":"two\\nlines","trace_id":"${'ab'.repeat(16)}"}`,
+      `{"value":"negative",${at},"version":7,"voter":"Ada","occurred_at":"2026-03-31T23:00:00Z","subject":null}`,
+      `{"value":"negative",${at},"version":"v2","comment":"","voter":null}`,
+    ]
+    const { code, stderr } = await runCli(env, ['import', 'signals', 'a.md'], lines.join('\n'))
+    assert.equal(code, 0, stderr)
+    const stored = await queryRows(database.url, 'select * from signals order by id')
+    assert.deepEqual(
+      stored.map(({ version, comment, trace_id, created_at }) => [version, comment, trace_id, Number(created_at)]),
+      [
+        ['abcdef1', 'two\nlines', 'ab'.repeat(16), Date.parse('2026-04-01T00:00:00Z')],
+        ['#7', null, null, Date.parse('2026-03-31T23:00:00Z')],
+        [':v2', null, null, Date.parse('2026-04-01T00:00:00Z')],
+      ],
+    )
+    assert.match(String(stored[0]?.voter), /^[0-9A-Za-z_-]{43}$/)
+    assert.deepEqual([stored[1]?.voter, stored[2]?.voter], [stored[0]?.voter, null])
+    // All of them arrived in April.
+    assert.deepEqual(
+      (await usageOf(database.url, org)).map(({ used }) => used),
+      [3],
+    )
+    await assertSumsAgree(database.url)
+    const wrong: [string, RegExp][] = [
+      ['"subject":"x"', /^promptledger: line 1: subject cannot be imported/],
+      ['"version":""', /line 1: version must/],
+      ['"version":-1', /line 1: version must/],
+      ['"comment":"\\u0000"', /line 1: comment must/],
+      ['"occurred_at":"2026-04-02T00:00:00Z"', /line 1: occurred_at must not be later/],
+      ['"trace_id":"x"', /line 1: trace_id must/],
+    ]
+    for (const [field, message] of wrong) {
+      const rejected = await runCli(env, ['import', 'signals', prompt], `{"value":"positive",${at},${field}}`)
+      assert.equal(rejected.code, 1, field)
+      assert.match(rejected.stderr, message)
+    }
   })
 
   test('a wrong line after thousands of good ones is named, and nothing is stored', async () => {

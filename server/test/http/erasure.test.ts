@@ -5,6 +5,7 @@ import { onEachEngine } from '../../../testing/engines.ts'
 import { matches, member, objectOf, textOf, values } from '../../../testing/metadata-members.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
+import { assertSumsAgree } from '../../../testing/signal-sums.ts'
 import { inBatches, signalFor } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { newPrompt, type Prompt } from '../../src/domain/prompt.ts'
@@ -287,7 +288,12 @@ onEachEngine('Erasing signals', (engine) => {
     const wrong: [string, RegExp][] = [
       ['', /^The body is empty/],
       ['[]', /^The body must be a JSON object/],
-      ['{}', /^metadata is required/],
+      ['{}', /^The body must have exactly one of metadata, voter and subject/],
+      ['{"metadata":{"a":1},"voter":"x"}', /^The body must have exactly one of/],
+      ['{"voter":""}', /^voter must/],
+      ['{"voter":5}', /^voter must be a string/],
+      ['{"voter":"a\\u0000"}', /^voter must not contain control/],
+      ['{"subject":null}', /^subject must be a string/],
       ['{"metadata":null}', /^metadata must be an object/],
       ['{"metadata":"u-1"}', /^metadata must be an object/],
       ['{"metadata":[]}', /^metadata must be an object/],
@@ -313,5 +319,83 @@ onEachEngine('Erasing signals', (engine) => {
       assert.equal(response.statusCode, 403)
     }
     assert.equal((await stored(tenant.prompt)).length, 1)
+  })
+
+  test('an erasure by voter removes every signal of that person, in all prompts and no other organisation', async () => {
+    const [tenant, other] = [await service.tenant('free', 'admin'), await service.tenant('free', 'admin')]
+    const second = await service.prompt(tenant.organisation, 'prompts/b.md')
+    const vote = (client: Tenant, promptId: string, body: object) =>
+      service.app.inject({
+        method: 'POST',
+        url: `/api/v1/prompts/${promptId}/signals`,
+        headers: client.headers,
+        payload: { value: 'positive', ...body },
+      })
+    for (const [client, id] of [
+      [tenant, tenant.prompt.publicId],
+      [tenant, second.publicId],
+      [other, other.prompt.publicId],
+    ] as const) {
+      for (const body of [{ voter: 'Ada' }, { voter: 'Ada', subject: 'x', version: 'abcdef1' }, { voter: 'ada' }, {}]) {
+        assert.equal((await vote(client, id, body)).statusCode, 201)
+      }
+    }
+    const response = await erase(tenant, '{"voter":"Ada"}')
+    assert.deepEqual([response.statusCode, response.json()], [200, { data: { erased: 4 } }])
+    assert.deepEqual([(await stored(tenant.prompt)).length, (await stored(second)).length], [2, 2])
+    assert.equal((await stored(other.prompt)).length, 4)
+    await assertSumsAgree(service.url)
+    assert.deepEqual((await erase(tenant, '{"voter":"Ada"}')).json(), { data: { erased: 0 } })
+    const audited = await queryRows(
+      service.url,
+      `select details from audit where action = 'signals.erased' and organisation_id = ${tenant.organisation.id} order by id`,
+    )
+    assert.deepEqual(
+      audited.map(({ details }) => details),
+      ['{"erased":4}', '{"erased":0}'],
+    )
+    // The subject is free again, and counts as a new vote.
+    assert.equal((await vote(tenant, second.publicId, { subject: 'x' })).statusCode, 201)
+  })
+
+  test('an erasure by voter finds more signals than one batch holds', async () => {
+    const tenant = await service.tenant('business', 'admin')
+    const voter = await service.voters.hash(tenant.organisation.id, 'many')
+    const none = { version: null, subject: null, comment: null, occurredAt: null, traceId: null }
+    const signals = Array.from({ length: 2_300 }, (_, i) =>
+      newSignal(tenant.prompt, null, { createdAt: service.now - i, details: { ...none, voter } }),
+    )
+    await service.store.signals.import(inBatches(signals, [newSignal(tenant.prompt, '{"stays":1}')]))
+    assert.deepEqual((await erase(tenant, '{"voter":"many"}')).json(), { data: { erased: 2_300 } })
+    assert.equal((await stored(tenant.prompt)).length, 1)
+    await assertSumsAgree(service.url)
+  })
+
+  test('an erasure by subject removes the votes on it in all prompts, withdrawn ones included', async () => {
+    const tenant = await service.tenant('free', 'admin')
+    const second = await service.prompt(tenant.organisation, 'prompts/b.md')
+    const vote = async (promptId: string, body: object) =>
+      (
+        await service.app.inject({
+          method: 'POST',
+          url: `/api/v1/prompts/${promptId}/signals`,
+          headers: tenant.headers,
+          payload: body,
+        })
+      ).statusCode
+    const { publicId } = tenant.prompt
+    assert.equal(await vote(publicId, { value: 'positive', subject: 'x' }), 201)
+    assert.equal(await vote(publicId, { value: 'positive', subject: 'y' }), 201)
+    assert.equal(await vote(second.publicId, { value: 'negative', subject: 'x' }), 201)
+    assert.equal(await vote(second.publicId, { value: null, subject: 'x' }), 200)
+    assert.deepEqual((await erase(tenant, '{"subject":"x"}')).json(), { data: { erased: 2 } })
+    const subjects = `select subject from signal_subjects where organisation_id = ${tenant.organisation.id}`
+    assert.deepEqual(
+      (await queryRows(service.url, subjects)).map(({ subject }) => subject),
+      ['y'],
+    )
+    assert.equal((await stored(tenant.prompt)).length, 1)
+    assert.equal(await tenant.used(), 3)
+    await assertSumsAgree(service.url)
   })
 })

@@ -69,12 +69,12 @@ function versionOf({ version, metadata }: SentDetails): VersionText | null {
 }
 
 /** The schema has checked the length. PostgreSQL cannot store NUL, and neither engine a lone surrogate. */
-function validLabel(field: string, text: string): string {
+export function validLabel(field: string, text: string): string {
   if (control.test(text)) throw invalidField(field, 'must not contain control characters')
   return validUnicode(field, text)
 }
 
-function validComment(text: string): string {
+export function validComment(text: string): string {
   if (text.includes('\0')) throw invalidField('comment', 'must not contain NUL characters')
   return validUnicode('comment', text)
 }

@@ -120,7 +120,18 @@ export const documentedBatchSchema = {
 export const importedSignalSchema = {
   type: 'object',
   required: ['value', 'created_at'],
-  properties: { value, metadata, created_at },
+  properties: {
+    value,
+    metadata,
+    created_at,
+    version: { type: ['string', 'integer', 'null'] },
+    // The vote on a subject is more than one row, see cli/parse-line.ts.
+    subject: { type: ['string', 'null'] },
+    voter: { type: ['string', 'null'], minLength: 1, maxLength: 255 },
+    comment: { type: ['string', 'null'], maxLength: 2000 },
+    occurred_at: { type: ['string', 'null'] },
+    trace_id: { type: ['string', 'null'], pattern: '^[0-9a-f]{32}$' },
+  },
 } as const
 
 const signal = {
@@ -410,11 +421,22 @@ export const erasureSchema = {
   title: 'Erasure',
   description: 'Which signals to erase',
   type: 'object',
-  required: ['metadata'],
   properties: {
     metadata: { type: 'object', description: 'Members that the metadata of a signal must have: 1 to 16' },
+    voter: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      description: 'Who voted, as in the field `voter` of a signal. It is hashed on arrival',
+    },
+    subject: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      description: 'What was voted on, in any prompt. Withdrawn votes are erased and counted, too',
+    },
   },
-  examples: [{ metadata: { user: 'u-123' } }],
+  examples: [{ metadata: { user: 'u-123' } }, { voter: 'u-123' }],
 } as const
 
 export const erasedSchema = {
@@ -433,5 +455,7 @@ export const erasedSchema = {
   examples: [{ data: { erased: 42 } }],
 } as const
 
+export type ImportedSignal = FromSchema<typeof importedSignalSchema>
+export type ErasureBody = FromSchema<typeof erasureSchema>
 export type NewSignalBody = FromSchema<typeof newSignalSchema>
 export type BatchItem = FromSchema<typeof batchItemSchema>
