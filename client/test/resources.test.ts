@@ -109,6 +109,28 @@ describe('Resources of the client', () => {
     assert.equal(remaining, 1)
   })
 
+  test('a search by comment or metadata is continued to its end when it is iterated', async () => {
+    const { ledger, promptId } = await admin()
+    for (const [i, model] of ['small', 'large', 'small', 'small'].entries()) {
+      await ledger.signals.create(promptId, { value: 'positive', comment: `Comment ${i}`, metadata: { model } })
+    }
+    const page = await ledger.signals.list(promptId, { metadata: { model: 'small' }, limit: 2 })
+    assert.deepEqual([page.data.length, page.pagination.total_count, page.search?.complete], [2, null, false])
+    const found = await Array.fromAsync(ledger.signals.list(promptId, { metadata: { model: 'small' }, limit: 2 }))
+    assert.deepEqual(
+      found.map(({ comment }) => comment),
+      ['Comment 3', 'Comment 2', 'Comment 0'],
+    )
+    const exported = await Array.fromAsync(
+      ledger.signals.export(promptId, { metadata: { model: 'large' }, q: 'COMMENT' }),
+    )
+    assert.deepEqual(
+      exported.map(({ comment }) => comment),
+      ['Comment 1'],
+    )
+    assert.deepEqual(await ledger.signals.erase({ voter: 'unknown' }), { erased: 0 })
+  })
+
   test('many signals are recorded in one request, with a result for each', async () => {
     const { ledger, promptId: prompt } = await admin()
     const results = await ledger.signals.createMany([
