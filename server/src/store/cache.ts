@@ -71,7 +71,8 @@ export function createCaches(): Caches {
   const prompts = new Cache<Prompt>(10_000)
   const namedPrompts = new Cache<Prompt[]>(10_000)
   const pages = new Cache<HistoryPage>(200)
-  const lines = new Cache<LineSegment[]>(200)
+  // A line can have thousands of segments.
+  const lines = new Cache<LineSegment[]>(50)
   return {
     access,
     sessions,
@@ -124,6 +125,10 @@ export function withCache(store: Store, caches: Caches): Store {
         caches.lines.get(`${organisationId} ${repositoryId}`, () =>
           store.deployments.line(organisationId, repositoryId),
         ),
+      promptLine: (prompt) => {
+        const key = `${prompt.organisationId} prompt ${prompt.id}`
+        return caches.lines.get(key, () => store.deployments.promptLine(prompt))
+      },
     },
   }
 }

@@ -7,7 +7,7 @@ import type { Repository } from '../repositories/repository.ts'
 import { validName } from '../text.ts'
 import type { Instant } from '../time.ts'
 import type { CommitPlaces } from './commit-place.ts'
-import type { LineEvent, LineSegment, Place } from './live-line.ts'
+import type { LineSegment, Place } from './live-line.ts'
 import { type DeploymentState, wholeShare } from './state.ts'
 
 /** What a forge or a CI system reports. */
@@ -65,10 +65,10 @@ export interface DeploymentStore extends CommitPlaces {
   page(target: DeploymentTarget, request: PageRequest): Promise<{ deployments: Deployment[]; totalCount: number }>
   /** What was live in production according to the deployments of the repository. */
   line(organisationId: number, repositoryId: number): Promise<LineSegment[]>
-  /** The production deployments of the repository whose commits are located, in order of time. */
-  events(organisationId: number, repositoryId: number): Promise<LineEvent[]>
-  /** The production deployments of prompts that have some of their own, in order of time. */
-  promptEvents(organisationId: number, promptIds: number[]): Promise<Map<number, LineEvent[]>>
+  /** The same for a prompt with production deployments of its own, together with those of its repository; null without. */
+  promptLine(prompt: Prompt): Promise<LineSegment[] | null>
+  /** Which of these prompts have production deployments of their own. */
+  deployedPrompts(organisationId: number, promptIds: number[]): Promise<Set<number>>
 }
 
 const maxEnvironmentLength = 255

@@ -94,11 +94,19 @@ function scaled(parts: EnvironmentPart[], total: number): EnvironmentPart[] {
 function sameParts(a: LivePart[], b: LivePart[]): boolean {
   return (
     a.length === b.length &&
-    a.every(({ place, share, environment }, i) => {
+    a.every((part, i) => {
       const other = b[i] as LivePart
-      const isSamePlace =
-        place?.seq === other.place?.seq && place?.orphanedAt === other.place?.orphanedAt && place?.seq !== undefined
-      return isSamePlace && place?.seq !== null && share === other.share && environment === other.environment
+      return (
+        part.share === other.share &&
+        part.environment === other.environment &&
+        part.mergedBy === other.mergedBy &&
+        samePlace(part.place, other.place)
+      )
     })
   )
+}
+
+function samePlace(a: Place | null, b: Place | null): boolean {
+  if (a === null || b === null) return a === b
+  return a.sha === b.sha || (a.seq !== null && a.seq === b.seq && a.orphanedAt === b.orphanedAt)
 }

@@ -1,5 +1,5 @@
 import type { DeploymentStore } from '../deployments/deployment.ts'
-import { type LineEvent, type LineSegment, liveLine, type Place } from '../deployments/live-line.ts'
+import type { LineSegment, Place } from '../deployments/live-line.ts'
 import { type TimedChange, timedChanges } from '../history/change.ts'
 import type { HistoryStore } from '../history/history.ts'
 import type { Prompt } from '../prompt.ts'
@@ -13,7 +13,7 @@ import { commitsToPlace, resolveVersions } from './version-resolution.ts'
 export interface AttributionStores {
   history: Pick<HistoryStore, 'landedChanges'>
   signals: Pick<SignalStore, 'versionsOf' | 'tallies' | 'unversionedTallies' | 'versionTallies'>
-  deployments: Pick<DeploymentStore, 'line' | 'events' | 'promptEvents' | 'places'>
+  deployments: Pick<DeploymentStore, 'line' | 'promptLine' | 'places'>
 }
 
 /** Which change each signal of a prompt counts for. */
@@ -41,10 +41,10 @@ export async function attributionOf(
   prompt: Prompt,
   now: Instant,
 ): Promise<Attribution | null> {
-  const [evidence, versions] = await Promise.all([evidenceOf(stores, prompt), stores.signals.versionsOf(prompt)])
-  if (evidence === null && versions.length === 0) return null
+  const [segments, versions] = await Promise.all([lineOf(stores, prompt), stores.signals.versionsOf(prompt)])
+  if (segments.length === 0 && versions.length === 0) return null
   const changes = timedChanges(await stores.history.landedChanges(prompt), now)
-  const live = liveHistory(changes, segmentsOf(changes, evidence))
+  const live = liveHistory(changes, segments)
   const places = await placesOf(stores, prompt, commitsToPlace(changes, versions))
   const { ofChange, unknown } = resolveVersions(changes, versions, places, live.versionIn)
   return {
@@ -63,44 +63,16 @@ export async function deployedHistory(
   prompt: Prompt,
   now: Instant,
 ): Promise<LiveHistory | null> {
-  const evidence = await evidenceOf(stores, prompt)
-  if (evidence === null) return null
-  const changes = timedChanges(await stores.history.landedChanges(prompt), now)
-  return liveHistory(changes, segmentsOf(changes, evidence))
+  const segments = await lineOf(stores, prompt)
+  if (segments.length === 0) return null
+  return liveHistory(timedChanges(await stores.history.landedChanges(prompt), now), segments)
 }
 
-/** The deployments that concern a prompt: those of its repository, or also some of its own. */
-export type Evidence = { segments: LineSegment[] } | { events: LineEvent[] }
-
-async function evidenceOf(
-  { deployments }: Pick<AttributionStores, 'deployments'>,
-  prompt: Prompt,
-): Promise<Evidence | null> {
-  const { organisationId, id, repositoryId } = prompt
-  const [segments, own] = await Promise.all([
-    repositoryId === null ? [] : deployments.line(organisationId, repositoryId),
-    deployments.promptEvents(organisationId, [id]),
-  ])
-  const ownEvents = own.get(id)
-  if (ownEvents === undefined) return segments.length === 0 ? null : { segments }
-  return withOwnEvents(deployments, prompt, ownEvents)
-}
-
-export async function withOwnEvents(
-  deployments: AttributionStores['deployments'],
-  { organisationId, repositoryId }: Prompt,
-  own: LineEvent[],
-): Promise<Evidence> {
-  const shared = repositoryId === null ? [] : await deployments.events(organisationId, repositoryId)
-  return { events: [...shared, ...own].sort((a, b) => a.at - b.at) }
-}
-
-export function segmentsOf(changes: TimedChange[], evidence: Evidence | null): LineSegment[] {
-  if (evidence === null) return []
-  if ('segments' in evidence) return evidence.segments
-  const { versionIn } = liveHistory(changes, [])
-  // A commit without a place on a line is that of a submitted entry. Until the entry is there, the deployment does not count.
-  return liveLine(evidence.events.filter(({ place }) => place.seq !== null || versionIn(place) !== null))
+/** What was live according to the deployments that concern the prompt; empty without any. */
+async function lineOf({ deployments }: Pick<AttributionStores, 'deployments'>, prompt: Prompt): Promise<LineSegment[]> {
+  const own = await deployments.promptLine(prompt)
+  if (own !== null || prompt.repositoryId === null) return own ?? []
+  return deployments.line(prompt.organisationId, prompt.repositoryId)
 }
 
 async function placesOf(

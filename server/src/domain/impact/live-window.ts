@@ -87,6 +87,12 @@ export function liveHistory(changes: TimedChange[], segments: LineSegment[]): Li
     return end !== null && end <= at ? null : change
   }
   const changesOf = (parts: LivePart[]): LivePartOfChange[] => {
+    const [only] = parts
+    if (parts.length === 1 && only !== undefined && only.place !== null) {
+      const change = versionIn(only.place)
+      const { share, environment } = only
+      return change === null ? [] : [{ change, share, source: 'deployment', environment }]
+    }
     const live = new Map<number, LivePartOfChange>()
     for (const { place, mergedBy: at, share, environment } of parts) {
       const change = place === null ? mergedBy(at as Instant) : versionIn(place)
@@ -169,8 +175,7 @@ function versionFinder(changes: TimedChange[]): (place: Place) => TimedChange | 
   const onBranch = changes.filter(({ seq }) => seq !== null).sort((a, b) => (a.seq as number) - (b.seq as number))
   return ({ sha, seq, orphanedAt }) => {
     const exact = bySha.get(sha)
-    if (exact !== undefined) return exact
-    if (seq === null) return null
+    if (exact !== undefined || seq === null) return exact ?? null
     for (let i = countUpTo(onBranch, seq) - 1; i >= 0; i--) {
       const change = onBranch[i] as TimedChange
       // Of the commits that a rewrite dropped, those count that were dropped with this one or later.

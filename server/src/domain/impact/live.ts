@@ -21,7 +21,7 @@ export interface Live extends LiveVersion {
 
 export interface LiveStores {
   history: Pick<HistoryStore, 'live' | 'landedChanges' | 'entries'>
-  deployments: Pick<DeploymentStore, 'line' | 'events' | 'promptEvents' | 'places'>
+  deployments: Pick<DeploymentStore, 'line' | 'promptLine' | 'places'>
 }
 
 /** The version that was live at an instant; null if there was none. */

@@ -1,5 +1,5 @@
 import type { DeploymentStore } from '../deployments/deployment.ts'
-import type { Place } from '../deployments/live-line.ts'
+import type { LineSegment, Place } from '../deployments/live-line.ts'
 import { timedChanges } from '../history/change.ts'
 import type { HistoryStore } from '../history/history.ts'
 import type { Prompt } from '../prompt.ts'
@@ -7,14 +7,7 @@ import { intervalStarts } from '../signals/interval.ts'
 import type { IntervalTally, PromptSpan, SignalStore } from '../signals/signal.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
 import { day, dayStart, type Instant } from '../time.ts'
-import {
-  type AttributionStores,
-  type Credited,
-  creditedTallies,
-  type Evidence,
-  segmentsOf,
-  withOwnEvents,
-} from './attribution.ts'
+import { type AttributionStores, type Credited, creditedTallies } from './attribution.ts'
 import { type Impact, impactOfLife, measureImpact, mergedLive, spanOf } from './impact.ts'
 import { type Life, type LiveHistory, liveHistory, newestLives } from './live-window.ts'
 import { versionsNaming } from './version-resolution.ts'
@@ -33,7 +26,7 @@ export interface Overview {
 export interface OverviewStores {
   history: Pick<HistoryStore, 'lastChanges' | 'landedChanges' | 'newestChanges' | 'entries'>
   signals: AttributionStores['signals'] & Pick<SignalStore, 'tallyByDay' | 'versionedPrompts'>
-  deployments: AttributionStores['deployments'] & Pick<DeploymentStore, 'placesFrom'>
+  deployments: AttributionStores['deployments'] & Pick<DeploymentStore, 'placesFrom' | 'deployedPrompts'>
 }
 
 /** Returns overviews in the order of `prompts`. The number of queries does not depend on how many there are. */
@@ -63,20 +56,20 @@ async function lastChangesOf(stores: OverviewStores, prompts: Prompt[], now: Ins
   const [first] = prompts
   if (first === undefined) return new Map()
   const { organisationId } = first
-  const [evidence, versioned] = await Promise.all([
-    evidenceOfAll(stores, organisationId, prompts),
+  const [lines, versioned] = await Promise.all([
+    linesOf(stores, organisationId, prompts),
     stores.signals.versionedPrompts(
       organisationId,
       prompts.map(({ id }) => id),
     ),
   ])
-  const isPlain = ({ id }: Prompt) => !evidence.has(id) && !versioned.has(id)
+  const isPlain = ({ id }: Prompt) => !lines.has(id) && !versioned.has(id)
   const [merged, attributed] = await Promise.all([
     lastMerges(stores, prompts.filter(isPlain), now),
     lastAttributed(
       stores,
       prompts.filter((prompt) => !isPlain(prompt)),
-      { evidence, versioned },
+      { lines, versioned },
       now,
     ),
   ])
@@ -102,28 +95,28 @@ async function lastMerges(
   })
 }
 
-async function evidenceOfAll(
+/** What was live according to deployments, by prompt. Prompts without deployments are absent. */
+async function linesOf(
   { deployments }: OverviewStores,
   organisationId: number,
   prompts: Prompt[],
-): Promise<Map<number, Evidence>> {
+): Promise<Map<number, LineSegment[]>> {
   const repositories = [...new Set(prompts.map(({ repositoryId }) => repositoryId))].filter((id) => id !== null)
-  const [own, ...lines] = await Promise.all([
-    deployments.promptEvents(
+  const [deployed, ...lines] = await Promise.all([
+    deployments.deployedPrompts(
       organisationId,
       prompts.map(({ id }) => id),
     ),
     ...repositories.map((id) => deployments.line(organisationId, id)),
   ])
   const lineOf = new Map(repositories.map((id, i) => [id, lines[i] ?? []]))
-  const evidence = new Map<number, Evidence>()
+  const found = new Map<number, LineSegment[]>()
   for (const prompt of prompts) {
-    const ownEvents = own.get(prompt.id)
-    const segments = prompt.repositoryId === null ? [] : (lineOf.get(prompt.repositoryId) ?? [])
-    if (ownEvents !== undefined) evidence.set(prompt.id, await withOwnEvents(deployments, prompt, ownEvents))
-    else if (segments.length > 0) evidence.set(prompt.id, { segments })
+    const shared = prompt.repositoryId === null ? [] : (lineOf.get(prompt.repositoryId) ?? [])
+    const segments = (deployed.has(prompt.id) ? await deployments.promptLine(prompt) : null) ?? shared
+    if (segments.length > 0) found.set(prompt.id, segments)
   }
-  return evidence
+  return found
 }
 
 // Enough to find the last two versions of almost every prompt. The others are read in full.
@@ -139,7 +132,7 @@ interface LastLife {
 async function lastAttributed(
   stores: OverviewStores,
   prompts: Prompt[],
-  { evidence, versioned }: { evidence: Map<number, Evidence>; versioned: Set<number> },
+  { lines, versioned }: { lines: Map<number, LineSegment[]>; versioned: Set<number> },
   now: Instant,
 ): Promise<[number, Impact][]> {
   if (prompts.length === 0) return []
@@ -149,8 +142,7 @@ async function lastAttributed(
     await Promise.all(
       prompts.map(async (prompt, i): Promise<LastLife | null> => {
         const historyOf = (changes: Parameters<typeof timedChanges>[0]) => {
-          const timed = timedChanges(changes, now)
-          const live = liveHistory(timed, segmentsOf(timed, evidence.get(prompt.id) ?? null))
+          const live = liveHistory(timedChanges(changes, now), lines.get(prompt.id) ?? [])
           return { prompt, live, life: newestLives(live)[0] }
         }
         const changes = recent[i] ?? []

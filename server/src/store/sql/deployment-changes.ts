@@ -10,7 +10,8 @@ const maxLiveDeployments = 10_000
 const maxOtherDeployments = 1_000
 const trimmedAtOnce = 1_000
 
-const decides = "production = 1 and state in ('success', 'inactive')"
+/** Deployments that decide what is live. */
+export const decides = "production = 1 and state in ('success', 'inactive')"
 
 /** The deployments that a forge reported, in the transaction of the sync that read their deliveries. */
 export function insertReported(

@@ -1,12 +1,12 @@
 import type { DeploymentStore, DeploymentTarget, NewDeployment } from '../../domain/deployments/deployment.ts'
-import { type LineEvent, liveLine } from '../../domain/deployments/live-line.ts'
+import { type LineSegment, liveLine } from '../../domain/deployments/live-line.ts'
 import { isProduction } from '../../domain/deployments/production.ts'
 import { pageOffset } from '../../domain/page.ts'
 import type { Instant } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { placeOfEdit, sqlCommitPlaces } from './commit-places.ts'
 import { columnNames, type Database, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
-import { trimDeployments } from './deployment-changes.ts'
+import { decides, trimDeployments } from './deployment-changes.ts'
 import {
   deploymentColumns,
   fromDeployment,
@@ -15,18 +15,19 @@ import {
   toLineEvent,
 } from './deployment-rows.ts'
 import { lockHistory } from './history-positions.ts'
+import { wentLive } from './history-rows.ts'
 import { patternsOf } from './repository-rows.ts'
 
 export function sqlDeployments(database: Database): DeploymentStore {
-  const eventsOf = async (organisationId: number, repositoryId: number): Promise<LineEvent[]> => {
+  const lineOf = async (condition: string, parameters: Value[]): Promise<LineSegment[]> => {
     const rows = await database.rows(
-      `select ${deploymentColumns} from deployments d left join commit_places c
-         on c.organisation_id = d.organisation_id and c.repository_id = d.repository_id and c.commit_sha = d.commit_sha
-       where d.organisation_id = ? and d.repository_id = ? and d.production = 1 and d.state in ('success', 'inactive')
-       order by d.at, d.id`,
-      [organisationId, repositoryId],
+      `select d.environment, d.commit_sha, d.state, d.share, d.at, d.forge_deployment_id, c.located, c.seq, c.orphaned_at
+       from deployments d left join commit_places c
+         on c.organisation_id = d.organisation_id and c.repository_id = ? and c.commit_sha = d.commit_sha
+       where ${condition} and d.production = 1 and d.state in ('success', 'inactive') order by d.at, d.id`,
+      parameters,
     )
-    return rows.map(toLineEvent).filter((event) => event !== null)
+    return liveLine(rows.map(toLineEvent).filter((event) => event !== null))
   }
 
   return {
@@ -103,30 +104,38 @@ export function sqlDeployments(database: Database): DeploymentStore {
       }
     },
 
-    line: async (organisationId, repositoryId) => liveLine(await eventsOf(organisationId, repositoryId)),
+    line: (organisationId, repositoryId) =>
+      lineOf('d.organisation_id = ? and d.repository_id = ?', [repositoryId, organisationId, repositoryId]),
 
-    events: eventsOf,
-
-    async promptEvents(organisationId, promptIds) {
-      const rows = await database.rows(
-        `select ${deploymentColumns}, p.repository_id as of_repository
-         from deployments d join prompts p on p.organisation_id = d.organisation_id and p.id = d.prompt_id
-         left join commit_places c
-           on c.organisation_id = d.organisation_id and c.repository_id = p.repository_id and c.commit_sha = d.commit_sha
-         where d.organisation_id = ? and ${database.inJsonArray('d.prompt_id', 'bigint')}
-           and d.production = 1 and d.state in ('success', 'inactive')
-         order by d.at, d.id`,
-        [organisationId, JSON.stringify(promptIds)],
+    async promptLine({ organisationId, id, repositoryId }) {
+      const isDeployed = await database.rows(
+        `select 1 from deployments where organisation_id = ? and prompt_id = ? and ${decides} limit 1`,
+        [organisationId, id],
       )
-      const events = new Map<number, LineEvent[]>()
-      for (const row of rows) {
-        // Without a repository, the commit is one of a submitted entry.
-        const event = toLineEvent(row.of_repository === null ? { ...row, located: 1 } : row)
-        if (event === null) continue
-        const promptId = row.prompt_id as number
-        events.set(promptId, [...(events.get(promptId) ?? []), event])
+      if (isDeployed.length === 0) return null
+      if (repositoryId !== null) {
+        const condition = 'd.organisation_id = ? and (d.prompt_id = ? or d.repository_id = ?)'
+        return lineOf(condition, [repositoryId, organisationId, id, repositoryId])
       }
-      return events
+      // Without a repository, the commit is that of a submitted entry. Until the entry is there, the deployment does not count.
+      const rows = await database.rows(
+        `select environment, commit_sha, state, share, at, forge_deployment_id, 1 as located, null as seq, null as orphaned_at
+         from deployments where organisation_id = ? and prompt_id = ? and ${decides} and commit_sha in (
+           select commit_sha from history_entries where organisation_id = ? and prompt_id = ? and ${wentLive})
+         order by at, id`,
+        [organisationId, id, organisationId, id],
+      )
+      return liveLine(rows.map(toLineEvent).filter((event) => event !== null))
+    },
+
+    async deployedPrompts(organisationId, promptIds) {
+      if (promptIds.length === 0) return new Set()
+      const rows = await database.rows(
+        `select requested from ${database.jsonRecords([{ name: 'requested', type: 'bigint' }])}
+         where exists (select 1 from deployments where organisation_id = ? and prompt_id = requested and ${decides})`,
+        [JSON.stringify(promptIds.map((id) => ({ requested: id }))), organisationId],
+      )
+      return new Set(rows.map((row) => row.requested as number))
     },
   }
 }

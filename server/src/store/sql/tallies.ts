@@ -133,15 +133,25 @@ export function sqlTallies(database: Database): SqlTallies {
     },
 
     async versionsOf({ organisationId, id }) {
-      const rows = await database.rows(
-        `select version, sum(positive) as positive, sum(negative) as negative
-         from (select version, positive, negative from version_hours where organisation_id = ? and prompt_id = ?
-           order by hour desc limit ${maxVersionHours}) as newest
-         group by version having sum(positive) + sum(negative) > 0
-         order by sum(positive) + sum(negative) desc, version limit ${maxVersions}`,
+      const [{ hours } = { hours: 0 }] = await database.rows(
+        `select count(*) as hours from (
+           select 1 from version_hours where organisation_id = ? and prompt_id = ? limit ${maxVersionHours + 1}) as counted`,
         [organisationId, id],
       )
-      return rows.map((row) => ({ version: row.version as string, ...toTally(row) }))
+      if (hours === 0) return []
+      const all = 'version_hours where organisation_id = ? and prompt_id = ?'
+      const newest = `(select version, positive, negative from ${all} order by hour desc limit ${maxVersionHours}) as newest`
+      // All of them are in the order of the primary key, so that nothing has to be sorted to group them.
+      const rows = await database.rows(
+        `select version, sum(positive) as positive, sum(negative) as negative
+         from ${(hours as number) > maxVersionHours ? newest : all} group by version`,
+        [organisationId, id],
+      )
+      return rows
+        .map((row) => ({ version: row.version as string, ...toTally(row) }))
+        .filter(({ positive, negative }) => positive + negative > 0)
+        .sort((a, b) => b.positive + b.negative - a.positive - a.negative || (a.version < b.version ? -1 : 1))
+        .slice(0, maxVersions)
     },
 
     async versionedPrompts(organisationId, promptIds) {
