@@ -155,3 +155,12 @@ export function memoryOf({ process: child }: RunningProcess): { resident: number
   const megabytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1_024
   return { resident: megabytes('VmRSS'), peak: megabytes('VmHWM') }
 }
+
+// The unit of /proc/<pid>/stat on Linux.
+const ticksPerSecond = 100
+
+/** Processor time that the process has used so far. */
+export function processorSeconds({ process: child }: RunningProcess): number {
+  const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
+}

@@ -9,14 +9,18 @@ export interface GroupCommit<Item, Result> extends QueueStats {
 
 export type OnBatch<Result> = (results: Result[], milliseconds: number) => void
 
-export interface GroupCommitOptions<Result> {
+export interface GroupCommitOptions<Item, Result> {
   /** How many of the waiting items to commit at once. All of them by default, up to `maxBatchSize`. */
   batchSize?: (waiting: number) => number
+  maxBatchSize?: number
+  /** The size of an item. A batch ends before its items have more than `maxBatchBytes`. */
+  bytesOf?: (item: Item) => number
   onBatch?: OnBatch<Result> | undefined
 }
 
-// Larger batches would save little more and block the event loop for longer.
-const maxBatchSize = 256
+// Larger batches of single requests would save little more and block the event loop for longer.
+const defaultMaxBatchSize = 256
+const maxBatchBytes = 2 * 1024 * 1024
 // A steady trickle of calls must not keep the first of them waiting until the batch is full.
 const maxCollectingMs = 2
 
@@ -29,8 +33,10 @@ const maxCollectingMs = 2
  */
 export function groupCommit<Item, Result>(
   commit: (items: Item[]) => Promise<Result[]>,
-  { batchSize = (waiting) => waiting, onBatch }: GroupCommitOptions<Result> = {},
+  options: GroupCommitOptions<Item, Result> = {},
 ): GroupCommit<Item, Result> {
+  const { batchSize = (waiting) => waiting, maxBatchSize = defaultMaxBatchSize, bytesOf, onBatch } = options
+
   interface Call {
     item: Item
     resolve: (result: Result) => void
@@ -44,7 +50,7 @@ export function groupCommit<Item, Result>(
   async function run(): Promise<void> {
     while (waiting.length > 0) {
       await arrivals()
-      const batch = waiting.slice(0, Math.min(batchSize(waiting.length), maxBatchSize))
+      const batch = waiting.slice(0, fitting(Math.min(batchSize(waiting.length), maxBatchSize)))
       waiting = waiting.slice(batch.length)
       const start = performance.now()
       stalledSince ??= start
@@ -58,6 +64,17 @@ export function groupCommit<Item, Result>(
       }
     }
     running = null
+  }
+
+  /** How many of the next `count` calls fit into a batch: at least one. */
+  function fitting(count: number): number {
+    if (bytesOf === undefined) return count
+    let bytes = 0
+    for (let i = 0; i < Math.min(count, waiting.length); i++) {
+      bytes += bytesOf((waiting[i] as Call).item)
+      if (bytes > maxBatchBytes) return Math.max(1, i)
+    }
+    return count
   }
 
   /**

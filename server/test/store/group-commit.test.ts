@@ -46,6 +46,18 @@ test('a batch takes no more calls than batchSize allows', async () => {
   assert.deepEqual(sizes, [4, 2, 1, 1])
 })
 
+test('a batch of large items ends before it is too large, and takes at least one', async () => {
+  const sizes: number[] = []
+  const commit = async (items: number[]) => {
+    sizes.push(items.length)
+    return items
+  }
+  const megabyte = 1024 * 1024
+  const { submit } = groupCommit(commit, { bytesOf: (item) => item })
+  await Promise.all([3, 1, 1, 0, 2].map((megabytes) => submit(megabytes * megabyte)))
+  assert.deepEqual(sizes, [1, 3, 1])
+})
+
 test('a steady trickle of calls does not keep the first one waiting until the batch is full', async () => {
   const batch = groupCommit<number, number>(async (items) => items)
   let isAnswered = false

@@ -7,6 +7,7 @@ import { onPostgres, postgres, type TestDatabase } from '../../../testing/engine
 import { eventually } from '../../../testing/eventually.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, TestService } from '../../../testing/service.ts'
+import { assertSumsAgree } from '../../../testing/signal-sums.ts'
 import { startTcpProxy, type TcpProxy } from '../../../testing/tcp-proxy.ts'
 
 // Part of every signal sent here, so the proxy recognises the statement that stores it.
@@ -71,6 +72,46 @@ onPostgres('When the connection breaks while signals are stored', () => {
       await assertStored(tenant, responses)
       const repeated = await tenant.signal({ value: 'positive', metadata: { marker } }, { 'idempotency-key': 'k' })
       assert.equal(repeated.json().data.id, responses[1]?.json().data.id)
+    })
+  }
+
+  for (const [moment, when] of [
+    ['before', 'before PostgreSQL receives them'],
+    ['after', 'after PostgreSQL has stored them'],
+  ] as const) {
+    test(`votes are cast, changed and withdrawn once if the connection breaks ${when}`, async () => {
+      const tenant = await service.tenant()
+      const vote = (subject: string, value: string | null) =>
+        tenant.signal({ value, subject, version: 'abcdef1', metadata: { marker } })
+      const known = (await vote('known', 'positive')).json().data.id
+      const broken = proxy.breakAt(moment, marker)
+      const responses = await Promise.all([
+        vote('known', 'negative'),
+        vote('new', 'positive'),
+        vote('new', 'negative'),
+        vote('gone', 'positive'),
+        vote('gone', null),
+      ])
+      await broken
+      assert.deepEqual(
+        responses.map(({ statusCode }) => statusCode),
+        [200, 201, 200, 201, 200],
+      )
+      assert.equal(responses[0]?.json().data.id, known)
+      assert.equal(responses[1]?.json().data.id, responses[2]?.json().data.id)
+      assert.equal(await tenant.used(), 3)
+      await assertSumsAgree(database.url)
+      const rows = await queryRows(
+        database.url,
+        `select subject, value from signals where organisation_id = ${tenant.organisation.id} order by subject`,
+      )
+      assert.deepEqual(
+        rows.map(({ subject, value }) => [subject, value]),
+        [
+          ['known', 'negative'],
+          ['new', 'negative'],
+        ],
+      )
     })
   }
 

@@ -41,27 +41,6 @@ export async function detailsOf(sent: SentDetails, hashVoter: HashVoter, now: In
   return null
 }
 
-/** Whether a request can have details at all: spares most requests the rest of this file. */
-export function hasDetails({
-  version,
-  subject,
-  voter,
-  comment,
-  occurredAt,
-  traceparent,
-  metadata,
-}: SentDetails): boolean {
-  return (
-    version != null ||
-    subject != null ||
-    voter != null ||
-    comment != null ||
-    occurredAt != null ||
-    traceparent != null ||
-    (metadata != null && versionMember in metadata)
-  )
-}
-
 function versionOf({ version, metadata }: SentDetails): VersionText | null {
   if (version != null) return validVersion(version)
   const members = metadata as Record<string, unknown> | null | undefined

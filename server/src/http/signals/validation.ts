@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify'
-import { detailsOf, hasDetails, type SentDetails } from '../../domain/signals/details.ts'
+import { detailsOf, type SentDetails } from '../../domain/signals/details.ts'
 import { memberText } from '../../domain/signals/json-text.ts'
 import { type RecordSignal, validMetadata } from '../../domain/signals/signal.ts'
+import { versionMember } from '../../domain/signals/version.ts'
 import type { Voters } from '../../domain/signals/voter.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { BatchItem, NewSignalBody } from './schema.ts'
@@ -25,8 +26,8 @@ export function parseSignal(
     body: bodyText,
     idempotencyKey: headers['idempotency-key'] as string | undefined,
   }
-  const sent = sentDetails(body, headers.traceparent as string | undefined)
-  return hasDetails(sent) ? withDetails(signal, sent, voters, now) : signal
+  const traceparent = headers.traceparent as string | undefined
+  return hasDetails(body, traceparent) ? withDetails(signal, sentDetails(body, traceparent), voters, now) : signal
 }
 
 /** The same for one signal of a batch. `text` is its part of the body. */
@@ -45,8 +46,21 @@ export function parseBatchItem(
     body: text,
     idempotencyKey: item.idempotency_key ?? undefined,
   }
-  const sent = sentDetails(item, item.traceparent)
-  return hasDetails(sent) ? withDetails(signal, sent, voters, now) : signal
+  const { traceparent } = item
+  return hasDetails(item, traceparent) ? withDetails(signal, sentDetails(item, traceparent), voters, now) : signal
+}
+
+/** Whether a request can have details at all. Most have none, and are spared the rest. */
+function hasDetails(body: NewSignalBody, traceparent: string | null | undefined): boolean {
+  return (
+    traceparent != null ||
+    body.version != null ||
+    body.subject != null ||
+    body.voter != null ||
+    body.comment != null ||
+    body.occurred_at != null ||
+    (body.metadata != null && versionMember in body.metadata)
+  )
 }
 
 function sentDetails(body: NewSignalBody, traceparent: string | null | undefined): SentDetails {

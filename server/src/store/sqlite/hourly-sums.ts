@@ -1,16 +1,7 @@
-import type { SignalValue } from '../../domain/signals/signal.ts'
+import type { SignalToRecord, SignalValue } from '../../domain/signals/signal.ts'
 import type { VersionText } from '../../domain/signals/version.ts'
 import { hourStart, type Instant } from '../../domain/time.ts'
 import type { SqliteDatabase } from './database.ts'
-
-/** What a signal adds to the sums. */
-export interface Counted {
-  organisationId: number
-  promptId: number
-  value: SignalValue
-  version: VersionText | null
-  occurredAt: Instant
-}
 
 interface Sum {
   organisationId: number
@@ -24,7 +15,7 @@ interface Sum {
 /** The changes of one batch to hourly sums. Each sum is written once, however many signals it counts. */
 export interface SumChanges {
   /** `count` is 1 to add a signal, -1 to remove one. */
-  change(signal: Counted, count: 1 | -1): void
+  change(signal: SignalToRecord, value: SignalValue, version: VersionText | null, at: Instant, count: 1 | -1): void
   save(): void
 }
 
@@ -42,8 +33,8 @@ export function hourlySums(database: SqliteDatabase): () => SumChanges {
   return () => {
     const sums = new Map<string, Sum>()
 
-    function sumOf({ organisationId, promptId, occurredAt }: Counted, version: VersionText | null): Sum {
-      const hour = hourStart(occurredAt)
+    function sumOf({ organisationId, promptId }: SignalToRecord, version: VersionText | null, at: Instant): Sum {
+      const hour = hourStart(at)
       // A version is never empty, so the two kinds of keys differ.
       const key = version === null ? `${promptId} ${hour}` : `${promptId} ${hour} ${version}`
       let sum = sums.get(key)
@@ -55,9 +46,9 @@ export function hourlySums(database: SqliteDatabase): () => SumChanges {
     }
 
     return {
-      change(signal, count) {
-        sumOf(signal, null)[signal.value] += count
-        if (signal.version !== null) sumOf(signal, signal.version)[signal.value] += count
+      change(signal, value, version, at, count) {
+        sumOf(signal, null, at)[value] += count
+        if (version !== null) sumOf(signal, version, at)[value] += count
       },
       save() {
         for (const { organisationId, promptId, version, hour, positive, negative } of sums.values()) {

@@ -70,10 +70,9 @@ export function recordBatch(database: SqliteDatabase): (signals: SignalToRecord[
   /** Changes the raw row and the sums from one vote on a subject to the next. */
   function replace(signal: SignalToRecord, details: SignalDetails, before: Vote, sums: SumChanges): Vote {
     const after = castVote(before, signal, before.signalId)
-    const { organisationId, promptId } = signal
-    if (before.value !== null) sums.change({ organisationId, promptId, ...before, value: before.value }, -1)
+    if (before.value !== null) sums.change(signal, before.value, before.version, before.occurredAt, -1)
     if (after.value !== null) {
-      sums.change({ organisationId, promptId, ...after, value: after.value }, 1)
+      sums.change(signal, after.value, after.version, after.occurredAt, 1)
       replaceSignal.run(...columnsOf(signal, details, after), after.signalId)
     } else if (before.value !== null) deleteSignal.run(before.signalId)
     return after
@@ -111,8 +110,7 @@ export function recordBatch(database: SqliteDatabase): (signals: SignalToRecord[
         if (value === null) return { kind: 'unknown_subject' }
         const usage = usageOf(signal)
         if (!reserveUsage(usage, limit)) return { kind: 'over_limit', used: usage.used }
-        const occurredAt = details?.occurredAt ?? createdAt
-        sums.change({ organisationId, promptId, value, version: details?.version ?? null, occurredAt }, 1)
+        sums.change(signal, value, details?.version ?? null, details?.occurredAt ?? createdAt, 1)
         const id = insert(signal)
         if (subject !== null) save(signal, castVote(null, signal, id))
         remember(signal, { signalId: id, createdAt }, null)

@@ -1,4 +1,4 @@
-import type { RecordOutcome } from '../../domain/signals/signal.ts'
+import type { RecordOutcome, SignalToRecord } from '../../domain/signals/signal.ts'
 import type { Store } from '../../domain/store.ts'
 import type { Clock } from '../../domain/time.ts'
 import { createCaches, withCache } from '../cache.ts'
@@ -30,6 +30,8 @@ import { recordBatch } from './signal-batch.ts'
 const syncCacheKilobytes = 32 * 1024
 // One batch of a backfill changes up to 10,000 pages, and the next one many of the same. This is 128 MB of WAL.
 const syncPagesBetweenCheckpoints = 32_000
+// A commit costs as much as storing some hundred signals, so two batches of clients share one. Takes about 5 ms.
+const maxBatchSize = 1_024
 // Readiness probes time out long before a signal write does.
 const writeCheckTimeoutMs = 2_000
 
@@ -50,7 +52,8 @@ export async function openSqliteStore(
     throw error
   })
 
-  const signals = groupCommit(recordBatch(database), { onBatch })
+  const bytesOf = ({ metadata }: SignalToRecord) => metadata?.length ?? 0
+  const signals = groupCommit(recordBatch(database), { maxBatchSize, bytesOf, onBatch })
 
   // data_version changes when another connection has written to the file.
   const dataVersion = database.prepare('pragma data_version')
