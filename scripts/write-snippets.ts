@@ -10,7 +10,7 @@ interface Operation {
   operationId: string
   summary: string
   parameters: Parameter[]
-  requestBody?: { content: { 'application/json': { examples: { example_1: { value: object } } } } }
+  requestBody?: { content: { 'application/json': { examples: Record<string, { value: object }> } } }
 }
 
 interface Call {
@@ -47,8 +47,9 @@ function findCall(paths: Record<string, Record<string, Operation>>, operationId:
   throw new Error(`docs/openapi.json has no operation ${operationId}: update scripts/write-snippets.ts`)
 }
 
+/** The last example shows most of what a request can say. */
 function exampleBody({ requestBody }: Operation): object | null {
-  return requestBody?.content['application/json'].examples.example_1.value ?? null
+  return Object.values(requestBody?.content['application/json'].examples ?? {}).at(-1)?.value ?? null
 }
 
 function takesIdempotencyKey({ parameters }: Operation): boolean {

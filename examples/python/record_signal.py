@@ -19,7 +19,7 @@ request = urllib.request.Request(
         # Sending the request again with the same key records nothing new, so retries are safe.
         "Idempotency-Key": str(uuid.uuid4()),
     },
-    data=json.dumps({"value": "positive", "metadata": {"session": "b7d1", "model": "small-3"}}).encode(),
+    data=json.dumps({"value": "positive", "subject": "answer-7c2e", "version": "8f3a1c5", "voter": "user-42", "comment": "Short and clear."}).encode(),
 )
 with urllib.request.urlopen(request, timeout=10) as response:
     print(json.dumps(json.load(response)["data"], indent=2))

@@ -93,9 +93,9 @@ export function signals(service: Transport) {
     },
 
     /**
-     * Erases every signal, of any prompt, whose metadata has each of these members with an equal value. Takes seconds per
-     * million stored signals; the timeout defaults to 600,000 ms. After a retry, `erased` counts only the last attempt.
-     * Needs a key with the role `admin`.
+     * Erases every signal, of any prompt, with this voter, with this subject, and whose metadata has each of these members
+     * with an equal value. Takes seconds per million stored signals; the timeout defaults to 600,000 ms. After a retry,
+     * `erased` counts only the last attempt. Needs a key with the role `admin`.
      */
     erase(body: Erasure, options?: RequestOptions): Promise<Erased> {
       const operation = {

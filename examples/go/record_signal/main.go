@@ -16,7 +16,7 @@ func main() {
 	// The ID, name or path of the prompt, such as prompts/support.md.
 	prompt := url.PathEscape(os.Getenv("PROMPTLEDGER_PROMPT"))
 	address := os.Getenv("PROMPTLEDGER_URL") + "/api/v1/prompts/" + prompt + "/signals"
-	request, err := http.NewRequest("POST", address, strings.NewReader(`{"value":"positive","metadata":{"session":"b7d1","model":"small-3"}}`))
+	request, err := http.NewRequest("POST", address, strings.NewReader(`{"value":"positive","subject":"answer-7c2e","version":"8f3a1c5","voter":"user-42","comment":"Short and clear."}`))
 	if err != nil {
 		panic(err)
 	}

@@ -49,7 +49,10 @@ export const newSignalSchema = {
   type: 'object',
   required: ['value'],
   properties: { value: newValue, metadata, ...details },
-  examples: [{ value: 'positive', metadata: { session: 'b7d1', model: 'small-3' } }],
+  examples: [
+    { value: 'positive', metadata: { session: 'b7d1', model: 'small-3' } },
+    { value: 'positive', subject: 'answer-7c2e', version: '8f3a1c5', voter: 'user-42', comment: 'Short and clear.' },
+  ],
 } as const
 
 export const signalHeadersSchema = {
