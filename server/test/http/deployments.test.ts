@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { type NewDeploymentBody, postDeployment } from '../../../testing/deployments.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
+import { queryRows } from '../../../testing/rows.ts'
 import { connectedScenario } from '../../../testing/scenario.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { generateSecret, newApiKey } from '../../src/domain/access/api-key.ts'
@@ -151,6 +152,30 @@ onEachEngine('Deployments', (engine) => {
     assertError(await post(`/repositories/${repository.id}`), 403, 'forbidden')
     assert.equal((await post(`/prompts/${await scenario.promptId('prompts/p.md')}`)).statusCode, 201)
     assertError(await post(`/prompts/${await scenario.promptId('prompts/q.md')}`), 404, 'not_found')
+  })
+
+  test('beyond the newest 10,000 that decide what is live and 1,000 others, the oldest are deleted', async () => {
+    const { tenant, path, post } = await submitted()
+    const fill = (state: string, count: number) =>
+      queryRows(
+        service.url,
+        `insert into deployments (organisation_id, prompt_id, dedupe_key, environment, production, commit_sha, state, share, at,
+           received_at, source)
+         with recursive numbers(i) as (select 1 union all select i + 1 from numbers where i < ${count})
+         select ${tenant.organisation.id}, ${tenant.prompt.id}, '${state} ' || i, 'production', 1, '${first}', '${state}',
+           1000000, 1000 + i, 1, 'api' from numbers`,
+      )
+    await fill('success', 10_000)
+    await fill('queued', 1_000)
+    await post({ commit_sha: second })
+    await post({ commit_sha: second, state: 'in_progress' })
+    assert.equal((await get(tenant, `${path}/deployments`)).json().pagination.total_count, 11_000)
+    const rows = await queryRows(
+      service.url,
+      `select state, min(at) as oldest from deployments where prompt_id = ${tenant.prompt.id} group by state order by state`,
+    )
+    const oldest = new Map(rows.map((row) => [row.state, Number(row.oldest)]))
+    assert.deepEqual([oldest.get('success'), oldest.get('queued')], [1_002, 1_002])
   })
 
   test('a deployment is audited with the key that reported it', async () => {
