@@ -43,7 +43,7 @@ export async function checkBackfill(
   const startedAt = performance.now()
   log(`Reading the line of ${clone.branch} …`)
   const projects = new Set(clone.project === null ? [] : [clone.project])
-  const line = await readLine(clone, clone.tip, forge, { forge, heads, names: clone.names, projects })
+  const line = await readLine(clone, clone.tip, forge, { ...clone, forge, heads, projects })
   const project = clone.project ?? mostNamed(line.commits)
   log('Looking for rebased pull requests …')
   const copies = await findCopies(clone, line.commits, heads, clone.tip)

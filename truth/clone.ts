@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { type Clone, gitFields, gitSucceeds, gitText } from './git.ts'
+import { type Clone, gitFields, gitText } from './git.ts'
 import type { Heads } from './heads.ts'
 import { projectOf } from './message.ts'
 
@@ -12,10 +12,13 @@ const run = promisify(execFile)
 export interface OpenedClone extends Clone {
   branch: string
   tip: string
+  /** The URL that it was cloned from; empty if unknown. */
+  origin: string
   /** `owner/project` of the repository that it is a clone of; null if unknown. */
   project: string | null
   /** The default branch's name, and former ones. */
   names: Set<string>
+  branches: Set<string>
   boundary: Set<string>
 }
 
@@ -33,26 +36,29 @@ export async function openClone(path: string, folder: string, url: string | unde
   const branch = head.trim().replace(/^refs\/heads\//, '')
   const tip = (await gitText(clone, ['rev-parse', '--verify', 'HEAD^{commit}'])).trim()
   const origin = url ?? (await gitText(clone, ['config', '--get', 'remote.origin.url']).catch(() => '')).trim()
+  const branches = await branchesOf(clone)
   const isAddress = /^\w+:\/\/|^[\w.-]+@[\w.-]+:/.test(origin) && !origin.startsWith('file:')
   return {
     ...clone,
     branch,
     tip,
+    origin,
     project: isAddress ? projectOf(origin) : null,
-    names: await namesOf(clone, branch),
+    names: namesOf(branch, branches),
+    branches,
     boundary: await boundaryOf(clone),
   }
 }
 
+async function branchesOf(clone: Clone): Promise<Set<string>> {
+  const refs = ['refs/heads', 'refs/remotes/origin']
+  const names = await gitText(clone, ['for-each-ref', '--format=%(refname:lstrip=2)', ...refs])
+  return new Set(names.split('\n').map((name) => name.replace(/^origin\//, '')))
+}
+
 /** A default branch that was renamed leaves no branch with its former name. */
-async function namesOf(clone: Clone, branch: string): Promise<Set<string>> {
-  const names = new Set([branch])
-  for (const former of ['master', 'main']) {
-    const refs = [`refs/heads/${former}`, `refs/remotes/origin/${former}`]
-    const exists = await Promise.all(refs.map((ref) => gitSucceeds(clone, ['show-ref', '--verify', '--quiet', ref])))
-    if (!exists.includes(true)) names.add(former)
-  }
-  return names
+function namesOf(branch: string, branches: Set<string>): Set<string> {
+  return new Set([branch, ...['master', 'main'].filter((former) => !branches.has(former))])
 }
 
 async function boundaryOf(clone: Clone): Promise<Set<string>> {
@@ -69,6 +75,7 @@ export async function asPublished(clone: OpenedClone, folder: string, { elsewher
   if (elsewhere.length === 0) return clone.path
   const published = join(folder, 'published.git')
   await run('git', ['clone', '--quiet', '--bare', '--shared', '--branch', clone.branch, clone.path, published])
+  await run('git', ['-C', published, 'config', 'remote.origin.url', clone.origin])
   const updates: string[] = []
   for (const { ref, published: target } of elsewhere) {
     const sha = (await gitText(clone, ['rev-parse', '--verify', ref])).trim()

@@ -1,7 +1,7 @@
 import { type Commit, readCommits } from './commit.ts'
 import { type Clone, gitText } from './git.ts'
 import type { Heads } from './heads.ts'
-import { isForgeMerge, type MergedBranch, mergedBranch, named } from './message.ts'
+import { isForgeMerge, type MergedBranch, mergedBranch, mergedPullBranch, named } from './message.ts'
 
 /** What decides about the sides of a merge. */
 export interface Judge {
@@ -9,6 +9,8 @@ export interface Judge {
   heads: Heads
   /** The name of the default branch, and its former names. */
   names: Set<string>
+  /** The branches that exist. */
+  branches: Set<string>
   /** `owner/project` of the repository itself, and of the one whose history it continues. Empty if unknown. */
   projects: Set<string>
 }
@@ -28,10 +30,13 @@ interface Side {
   verified: number
   /** Merges with a message of the forge. */
   marked: number
+  /** Pull requests that the forge landed, by the message or the committer. */
+  byForge: number
 }
 
 const dayMs = 86_400_000
 const maxSideCommits = 20_000
+const forgeCommitters = new Set(['noreply@github.com', 'noreply@gitlab.com'])
 
 /**
  * Decides a merge of two parents. Only a merge of the default branch *into* something else swaps the sides: its first
@@ -49,19 +54,28 @@ export async function decide(clone: Clone, merge: Commit, judge: Judge): Promise
   })
   if (first === undefined || second === undefined || merge.parents.length > 2) return is('first', 'not a merge of two')
   if (judge.heads.numbersOf.has(second)) return is('first', 'the second parent is the head of a pull request')
-  if (isForgeMerge(merge)) return is('first', 'the forge made the merge')
+  const isUpdate = isForkUpdate(merge.subject, judge)
+  if (isForgeMerge(merge) && !isUpdate) return is('first', 'the forge made the merge')
+  if (isUpdate) {
+    const [a, b] = [await readSide(clone, first, second, judge), await readSide(clone, second, first, judge)]
+    return b.verified >= a.verified
+      ? is('second', 'the forge merged the default branch into that of a fork')
+      : is('unknown', `verified pull requests: ${a.verified} on the first side, ${b.verified} on the second`)
+  }
   const kind = branch === null ? null : kindOf(branch, judge)
   if (branch === null || kind === null) return is('first', 'not a merge of the default branch')
   if (kind === 'unclear') return is('unknown', 'the default branch may have had another name then')
   const [a, b] = [await readSide(clone, first, second, judge), await readSide(clone, second, first, judge)]
   const landings = byLandings(a, b)
-  const found = landings ?? byMessage(merge, branch, judge, a, b)
+  const isClear = isPulledFromItself(branch, judge) || isIntoFeature(branch, judge)
+  const isDecided = landings !== null && !(isClear && isLocalWork(a, b, branch))
+  const found = isDecided ? landings : byMessage(merge, branch, judge, a, b)
   if (found.side !== 'first' && (await rootOf(clone, first)) !== (await rootOf(clone, second))) {
     return is('first', 'the second parent leads to another root: the history of another project')
   }
   return {
     ...is(found.side, found.reason),
-    proven: landings === null || found.side === 'unknown' ? null : branch.project,
+    proven: !isDecided || found.side === 'unknown' ? null : branch.project,
   }
 }
 
@@ -69,13 +83,42 @@ export async function decide(clone: Clone, merge: Commit, judge: Judge): Promise
 const commonNames = new Set(['master', 'main', 'trunk', 'develop', 'development', 'dev'])
 
 /** Whether the merged branch can be the default branch itself. Null if it cannot. */
-function kindOf({ name, remote, project, into }: MergedBranch, { names, projects }: Judge): 'clear' | 'unclear' | null {
-  const isOwn = remote === 'origin' || (project !== null && projects.has(project))
+function kindOf(branch: MergedBranch, judge: Judge): 'clear' | 'unclear' | null {
+  const { name, into } = branch
+  const { names } = judge
+  const isOwn = isPulledFromItself(branch, judge)
   // git leaves out `into master`.
-  if (isOwn && name === (into ?? 'master')) return 'clear'
+  if (isOwn && name === (into ?? 'master') && (commonNames.has(name) || names.has(name))) return 'clear'
+  // Beside `develop`, an existing `master` is that of releases.
+  const isGone = !judge.branches.has(name)
+  if (isOwn && isGone && commonNames.has(name) && isIntoFeature(branch, judge)) return 'clear'
   const isOtherTarget = into !== null && into !== name && !names.has(into)
   if (names.has(name)) return isOtherTarget && commonNames.has(into) ? 'unclear' : 'clear'
   return isOtherTarget && commonNames.has(name) ? 'unclear' : null
+}
+
+/** Whether a pull request of a fork merged the default branch of the repository itself. The repository has no such one. */
+function isForkUpdate(subject: string, { names, projects }: Judge): boolean {
+  const pull = mergedPullBranch(subject)
+  return pull !== null && names.has(pull.name) && projects.values().some((each) => each.split('/')[0] === pull.owner)
+}
+
+function isPulledFromItself({ remote, project }: MergedBranch, { projects }: Judge): boolean {
+  return remote === 'origin' || (project !== null && projects.has(project))
+}
+
+/** Whether the message has a target that is no usual name of a default branch. */
+function isIntoFeature({ name, into }: MergedBranch, { names }: Judge): boolean {
+  return into !== null && into !== name && !commonNames.has(into) && !names.has(into)
+}
+
+/**
+ * Whether the pull requests of the first side can be part of local work. Those of a feature's branch landed on the forge too, but
+ * the branch that nearly all of them went to was the default branch. Those of a pull were merged by hand.
+ */
+function isLocalWork(a: Side, b: Side, { name, into }: MergedBranch): boolean {
+  if (into !== null && into !== name) return a.verified < 5 || a.verified < 5 * b.verified
+  return a.byForge <= b.byForge
 }
 
 type Found = Pick<Decision, 'side' | 'reason'>
@@ -115,12 +158,15 @@ function byMessage(merge: Commit, branch: MergedBranch, judge: Judge, a: Side, b
 
 /** The first-parent chain of one parent, as far as the other one does not contain it. */
 async function readSide(clone: Clone, from: string, other: string, judge: Judge): Promise<Side> {
-  const side: Side = { committers: new Set(), verified: 0, marked: 0 }
+  const side: Side = { committers: new Set(), verified: 0, marked: 0, byForge: 0 }
   const revisions = ['--first-parent', `--max-count=${maxSideCommits}`, from, `^${other}`]
   for await (const commit of readCommits(clone, revisions)) {
     side.committers.add(commit.committer.email)
-    if (isVerified(commit, judge)) side.verified++
-    if (isForgeMerge(commit)) side.marked++
+    const isOwn = isVerified(commit, judge)
+    const isMarked = isForgeMerge(commit)
+    if (isOwn) side.verified++
+    if (isMarked) side.marked++
+    if (isMarked || (isOwn && forgeCommitters.has(commit.committer.email))) side.byForge++
   }
   return side
 }

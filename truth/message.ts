@@ -56,7 +56,10 @@ const merged = /^Merge (?:remote[- ](?:tracking )?)?(?:branch|commit) '([^']+)'(
 export function mergedBranch(subject: string): MergedBranch | null {
   const [, branch, url, into = null] = merged.exec(subject) ?? []
   if (branch === undefined) return null
-  const [, remote = null, name = branch] = /^(?:refs\/remotes\/)?(origin|upstream)\/(.+)$/.exec(branch) ?? []
+  // Any branch may have a slash in its name, but after these words it is the branch of a remote.
+  const isRemote = /^Merge remote[- ]/.test(subject)
+  const ofRemote = isRemote ? /^(?:refs\/remotes\/)?([^/]+)\/(.+)$/ : /^(?:refs\/remotes\/)?(origin|upstream)\/(.+)$/
+  const [, remote = null, name = branch] = ofRemote.exec(branch) ?? []
   return { name, remote, project: url === undefined ? null : projectOf(url), into }
 }
 
@@ -69,4 +72,10 @@ export function projectOf(url: string): string {
     .slice(-2)
     .join('/')
     .toLowerCase()
+}
+
+/** The branch that `Merge pull request #1 from acme/main` names: the owner of the merged branch, and its name. */
+export function mergedPullBranch(subject: string): { owner: string; name: string } | null {
+  const [, owner, name] = /^Merge pull request #\d+ from ([^/:\s]+)[/:](\S+)$/.exec(subject) ?? []
+  return owner === undefined || name === undefined ? null : { owner: owner.toLowerCase(), name }
 }

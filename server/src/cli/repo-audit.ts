@@ -46,11 +46,13 @@ function toJson({ entry, place, pull }: AuditedEntry, repository: Repository) {
     entry_id: entry.id,
     action: entry.action,
     commit_sha: entry.commitSha,
+    /** The first line of the commit's message. */
+    subject: place?.commit.message.split('\n', 1)[0] ?? null,
     path: entry.path,
     pr_number: entry.prNumber,
     created_at: isoTime(entry.createdAt),
     line: lineEvidence(entry.commitSha, place, repository),
-    pull_request: { proof: pull.proof, ...pullEvidence(entry.commitSha, pull, repository) },
+    pull_request: { proof: pull.proof, ...pullEvidence(entry.commitSha, place, pull, repository) },
     /** Whether the evidence of today supports the entry. */
     agrees: place !== null && entry.prNumber === (pull.proof === 'none' ? null : pull.number),
   }
@@ -65,9 +67,9 @@ function lineEvidence(sha: string, place: LinePlace | null, { defaultBranch, tip
   const { newer, crossing, swappedParent } = place
   const where =
     crossing === null
-      ? `It is a first parent of ${defaultBranch}, with ${formatCount(newer, 'newer commit')}.`
+      ? `${defaultBranch} went through it: it is one of the first parents, with ${formatCount(newer, 'newer commit')}.`
       : `${defaultBranch} leaves the first parents at ${short(crossing.merge)} ("${crossing.subject}"), which merged it ` +
-        `into other work, and continues at ${short(crossing.parent)}. This commit is a first parent of that.`
+        `into other work, and continues at ${short(crossing.parent)}. This commit is one of the first parents from there.`
   if (swappedParent === null) return { text: where, commands: [search] }
   return {
     text: `${where} It merged ${defaultBranch} into other work itself, so its changes are those since ${short(swappedParent)}.`,
@@ -75,7 +77,7 @@ function lineEvidence(sha: string, place: LinePlace | null, { defaultBranch, tip
   }
 }
 
-function pullEvidence(sha: string, pull: PullEvidence, { id, url }: Repository): Evidence {
+function pullEvidence(sha: string, place: LinePlace | null, pull: PullEvidence, { id, url }: Repository): Evidence {
   const show = `git show --no-patch --format=fuller ${sha}`
   switch (pull.proof) {
     case 'reported':
@@ -94,19 +96,29 @@ function pullEvidence(sha: string, pull: PullEvidence, { id, url }: Repository):
     case 'message':
       return { text: `The forge's own message names pull request ${pull.number} of this repository.`, commands: [show] }
     default:
-      return headEvidence(sha, pull, url, show)
+      return headEvidence(sha, place, pull, url)
   }
 }
 
 function headEvidence(
   sha: string,
+  place: LinePlace | null,
   pull: Extract<PullEvidence, { landed: string[] }>,
   url: string,
-  show: string,
 ): Evidence {
   const { number, head, ref, landed } = pull
   const fetch = `git fetch ${url} ${ref}`
   const list = `git ls-remote ${url} ${ref}`
+  const show = 'git show --no-patch --format=fuller'
+  const [parent, ...merged] = place?.commit.parents ?? []
+  if (pull.proof === 'head' && head !== null && parent !== undefined && !merged.includes(head)) {
+    return {
+      text:
+        `The message names pull request ${number}, and the merged commits have its head, ${short(head)}, or a copy of it with the ` +
+        'same author, date and title.',
+      commands: [fetch, `${show} FETCH_HEAD`, `git log --format=fuller ${parent}..${sha}`],
+    }
+  }
   if (pull.proof === 'head') {
     return {
       text: `The commit merges ${short(head ?? '')}, the head of pull request ${number}.`,
@@ -116,7 +128,7 @@ function headEvidence(
   if (pull.proof === 'squash') {
     return {
       text: `The title names pull request ${number}, and its head, ${short(head ?? '')}, is not newer than the commit.`,
-      commands: [show, fetch, 'git show --no-patch --format=fuller FETCH_HEAD'],
+      commands: [`${show} ${sha}`, fetch, `${show} FETCH_HEAD`],
     }
   }
   return {
@@ -133,9 +145,10 @@ function describeAudit(audited: AuditJson[], id: number): string {
   if (audited.length === 0) return `Repository ${id} has no entries yet.`
   const against = audited.filter(({ agrees }) => !agrees).length
   const lines = audited.flatMap(
-    ({ action, commit_sha, path, pr_number, created_at, line, pull_request, agrees }, i) => [
-      `${i + 1}. ${visibleLine(path)}, ${action}${pr_number === null ? '' : ` ${pr_number}`}, ${created_at}`,
-      `   ${commit_sha}${agrees ? '' : '  NOT SUPPORTED by the evidence below'}`,
+    ({ action, commit_sha, subject, path, pr_number, created_at, line, pull_request, agrees }, i) => [
+      `${i + 1}. ${visibleLine(path)}, ${action}${pr_number === null ? '' : ` (pull request ${pr_number})`}, ${created_at}`,
+      `   ${commit_sha}${subject === null ? '' : ` "${visibleLine(subject)}"`}`,
+      ...(agrees ? [] : ['   NOT SUPPORTED by the evidence below']),
       ...[line, pull_request].flatMap(({ text, commands }) => [
         `   ${visibleLine(text)}`,
         ...commands.map((command) => `     $ ${visibleLine(command)}`),

@@ -5,6 +5,7 @@ import type { MainlineRules } from '../git/crossing.ts'
 import type { MergeText } from '../git/log.ts'
 import { alignMainline } from '../git/mainline.ts'
 import { placeOf } from '../git/merge-message.ts'
+import { readOriginUrl } from '../git/origin.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
 import type { LandingKind } from '../git/sides.ts'
 import { referenceReader } from './merge-references.ts'
@@ -16,15 +17,23 @@ export async function alignDefaultBranch(
   repository: Repository,
 ): Promise<void> {
   const { url, webUrl, tip: recorded } = repository
+  const forge = forgeOf(repository.forge)
   await alignMainline(mirror.path, tip, recorded, async (): Promise<MainlineRules> => {
     const refs = await pullRefs()
+    // A folder is a clone of the repository, whose messages have the URL of the forge.
+    const origin = isLocalUrl(url) ? await readOriginUrl(url) : null
     return {
       branch,
-      places: [url, webUrl].flatMap((each) => (each === null ? [] : placeOf(each))),
+      places: [url, webUrl, origin].flatMap((each) => (each === null ? [] : placeOf(each))),
       landingKind: landingKindWith(repository, refs),
+      isForgeMade: (commit) =>
+        forge.isForgeCommitter(commit.committer) || referenceOfAnyForge(commit)?.isForgeText === true,
     }
   })
 }
+
+// GitHub was the first forge to squash pull requests.
+const firstSquashes = Date.UTC(2016, 3, 1)
 
 function landingKindWith(repository: Repository, refs: PullRefs): (commit: MergeText) => LandingKind {
   const { keepsPullRefs } = forgeOf(repository.forge)
@@ -39,7 +48,11 @@ function landingKindWith(repository: Repository, refs: PullRefs): (commit: Merge
     const named = readReference(commit)
     if (!keepsPullRefs) return named?.isForgeText ? 'own' : 'claimed'
     const isKnown = named !== null && refs.headOf(named.number) !== null
-    if (merged.length === 0) return isKnown ? 'own' : 'claimed'
+    if (merged.length === 0) {
+      // Before, numbers in titles are mostly those of issues, which the forge counts together with pull requests.
+      if (commit.committedAt < firstSquashes) return null
+      return isKnown ? 'own' : 'claimed'
+    }
     // The forge keeps the head of every pull request, and it is not the one that was merged.
     return hasRefs && written.isForgeText ? 'foreign' : 'claimed'
   }

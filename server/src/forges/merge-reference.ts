@@ -51,7 +51,7 @@ export function numberInHandMerge(subject: string): number | null {
  * its note to the last paragraph. Earlier ones may be those of commits that were squashed.
  */
 export function isCherryPick({ parents, message }: ReferencingCommit): boolean {
-  const text = message.trimEnd()
+  const text = message.trimEnd().replaceAll('\r\n', '\n')
   const lastParagraph = text.slice(Math.max(0, text.lastIndexOf('\n\n')))
   return parents < 2 && lastParagraph.includes('\n(cherry picked from commit ')
 }

@@ -1,5 +1,5 @@
 import type { MergeText } from './log.ts'
-import { type MergedBranch, mergedBranchIn } from './merge-message.ts'
+import { type MergedBranch, mergedBranchIn, upstreamBranchIn } from './merge-message.ts'
 import { type LandingKind, readSides, type Side } from './sides.ts'
 
 /** What is known about the repository when a merge is judged. */
@@ -9,6 +9,8 @@ export interface MainlineRules {
   /** The repository's own URLs, as `placeOf` writes them. */
   places: string[]
   landingKind(commit: MergeText): LandingKind
+  /** Whether the forge made the commit, according to its message or its committer. */
+  isForgeMade(commit: MergeText): boolean
 }
 
 /** Judges merges of the default branch, from the newest to the oldest. */
@@ -51,8 +53,8 @@ export function createCrossingJudge(mirror: string, rules: MainlineRules, places
   /** Whether the history before was written in another repository, whose names and URL are unknown. */
   const isImported = () => foreignMerges >= minForeignMerges
 
-  function isSecondMainline(sides: [Side, Side], { source }: MergedBranch, isOwn: boolean): boolean {
-    if (isOwn) return preferSecond(sides) >= 0
+  function isSecondMainline(sides: [Side, Side], { name, source, into }: MergedBranch, isOwn: boolean): boolean {
+    if (isOwn) return into === null || into === name ? !isFirstOnForge(sides) : !isFirstTarget(sides)
     const [first, second] = sides
     // A fork merges from the repository that it was forked from again and again.
     const isFork = source !== null && first.merges.some((message) => source === mergedBranchIn(message)?.source)
@@ -66,9 +68,11 @@ export function createCrossingJudge(mirror: string, rules: MainlineRules, places
       const landing = rules.landingKind(merge)
       if (landing === 'own') foreignMerges = 0
       if (landing === 'foreign') foreignMerges++
+      // In a fork, the forge merges pull requests from the repository itself. Someone pushed the fork's branch to the default branch.
+      const upstream = landing === 'foreign' ? upstreamBranchIn(merge.message, places) : null
       // The forge made it, or a maintainer did for a pull request: the first parent was the default branch.
-      if (landing !== null) return false
-      const merged = mergedBranchIn(merge.message)
+      if (landing !== null && upstream === null) return false
+      const merged = upstream ?? mergedBranchIn(merge.message)
       if (merged === null || !namesMainline(merged, rules.branch, isImported())) return false
       const { source } = merged
       const isOwn = source === null ? merged.name === rules.branch || merged.into !== null : places.has(source)
@@ -76,6 +80,7 @@ export function createCrossingJudge(mirror: string, rules: MainlineRules, places
       budget.commits -= commitsPerMerge
       const sides = await readSides(mirror, [first, second], {
         landingKind: rules.landingKind,
+        isForgeMade: rules.isForgeMade,
         isPossible: ({ ownLandings, landings }) => isOwn || ownLandings > 0 || (isImported() && landings > 0),
         budget,
       })
@@ -94,6 +99,8 @@ function namesMainline({ name, source, into }: MergedBranch, branch: string, isI
   if (name !== branch && !isFormer) return false
   // Without a source, a branch cannot be merged into itself: GitLab writes this for the `main` of a fork.
   if (into === name) return source !== null
+  // Git leaves out the target only if it is `master`: another branch was merged into that.
+  if (into === null && name !== branch && name !== 'master') return false
   // Another branch was merged into the default branch, as from `develop` for a release.
   return into === null || (into !== branch && !mainNames.has(into))
 }
@@ -101,4 +108,22 @@ function namesMainline({ name, source, into }: MergedBranch, branch: string, isI
 /** Positive if the second side looks more like the default branch, 0 if nothing tells them apart. */
 function preferSecond([first, second]: [Side, Side]): number {
   return second.ownLandings - first.ownLandings || second.landings - first.landings
+}
+
+/**
+ * Whether the forge landed more on the first side, so that this is what it has as the default branch. Pull requests that were merged
+ * by hand do not show that: local work can hold some.
+ */
+function isFirstOnForge([first, second]: [Side, Side]): boolean {
+  return (first.ownForgeLandings - second.ownForgeLandings || first.forgeLandings - second.forgeLandings) > 0
+}
+
+// A branch of a large feature has pull requests too: sveltejs/svelte merged 15 into one while 9 went to the default branch.
+const [minTargetLandings, minTargetRatio] = [5, 5]
+
+/** Whether the branch into which the default branch was merged was the target of nearly all pull requests. */
+function isFirstTarget([first, second]: [Side, Side]): boolean {
+  const hasOwn = first.ownLandings + second.ownLandings > 0
+  const [a, b] = hasOwn ? [first.ownLandings, second.ownLandings] : [first.landings, second.landings]
+  return a >= minTargetLandings && a >= minTargetRatio * b
 }

@@ -58,15 +58,22 @@ export function streamCommits(mirror: string, revisions: string[]): AsyncGenerat
 }
 
 /** A commit as far as its message can tell of a merge. */
-export type MergeText = Pick<Commit, 'sha' | 'parents' | 'committer' | 'message'>
+export type MergeText = Pick<Commit, 'sha' | 'parents' | 'committer' | 'committedAt' | 'message'>
 
 /** Streams commits, newest first, with the parents in the order of the remote instead of that of our mirror (`mainline.ts`). */
 export async function* streamOriginals(mirror: string, revisions: string[]): AsyncGenerator<MergeText> {
-  const args = ['log', '-z', '--no-patch', '--encoding=UTF-8', '--format=%H%n%P%n%cn%n%ce%n%B', ...revisions, '--']
+  const format = '--format=%H%n%P%n%cn%n%ce%n%ct%n%B'
+  const args = ['log', '-z', '--no-patch', '--encoding=UTF-8', format, ...revisions, '--']
   const output = gitOutput(args, { mirror, env: originalParents, timeoutMs: logTimeoutMs })
   for await (const field of splitAtNul(output, maxMessageBytes)) {
-    const [sha = '', parents = '', name = '', email = '', ...message] = decode(field).split('\n')
-    yield { sha, parents: parents.split(' ').filter(Boolean), committer: { name, email }, message: message.join('\n') }
+    const [sha = '', parents = '', name = '', email = '', seconds, ...message] = decode(field).split('\n')
+    yield {
+      sha,
+      parents: parents.split(' ').filter(Boolean),
+      committer: { name, email },
+      committedAt: Number(seconds) * 1_000,
+      message: message.join('\n'),
+    }
   }
 }
 

@@ -35,3 +35,17 @@ export function placeOf(url: string): string {
     .replace(/\.git$/, '')
     .toLowerCase()
 }
+
+const pulledIntoFork = /^Merge pull request #\d+ from ([\w.-]+)[/:](\S+)$/
+
+/**
+ * The branch that the forge merged into a fork: `Merge pull request #1 from acme/main` brings a fork of acme's repository up to date.
+ * `places` are the URLs of the repository, as `placeOf` writes them. Null if the branch is of another owner.
+ */
+export function upstreamBranchIn(message: string, places: ReadonlySet<string>): MergedBranch | null {
+  const [subject = ''] = message.split('\n', 1)
+  const [, owner, name] = pulledIntoFork.exec(subject) ?? []
+  if (owner === undefined || name === undefined) return null
+  const source = places.values().find((place) => place.split('/').at(-2) === owner.toLowerCase())
+  return source === undefined ? null : { name, source, into: null }
+}

@@ -11,12 +11,17 @@ export interface Side {
   /** Commits that landed a pull request of the repository itself, and those that landed any. */
   ownLandings: number
   landings: number
+  /** Those of both that the forge itself made. */
+  ownForgeLandings: number
+  forgeLandings: number
   /** The messages of its merges. */
   merges: string[]
 }
 
 export interface SidesQuery {
   landingKind(commit: MergeText): LandingKind
+  /** Whether the forge made the commit, according to its message or its committer. */
+  isForgeMade(commit: MergeText): boolean
   /** Called with the second side as soon as it is known. The first is not read if this returns false. */
   isPossible(second: Side): boolean
   /** How many commits may still be read. Decreases. */
@@ -34,8 +39,9 @@ const [inFirst, inSecond, inBoth] = [1, 2, 3]
 export async function readSides(
   mirror: string,
   [first, second]: [string, string],
-  { landingKind, isPossible, budget }: SidesQuery,
+  query: SidesQuery,
 ): Promise<[Side, Side] | null> {
+  const { isPossible, budget } = query
   const graph = createGraph()
   graph.reach(first, inFirst)
   graph.reach(second, inSecond)
@@ -47,21 +53,26 @@ export async function readSides(
     graph.add(commit)
     if (!isSecondKnown && chains[1].meets()) {
       isSecondKnown = true
-      if (!isPossible(sideOf(chains[1].commits(), landingKind))) return null
+      if (!isPossible(sideOf(chains[1].commits(), query))) return null
     }
     if (isSecondKnown && chains[0].meets()) {
       // Read again: with commit dates out of order, a commit can turn out late to be in both.
-      return [sideOf(chains[0].commits(), landingKind), sideOf(chains[1].commits(), landingKind)]
+      return [sideOf(chains[0].commits(), query), sideOf(chains[1].commits(), query)]
     }
   }
   return null
 }
 
-function sideOf(commits: MergeText[], landingKind: SidesQuery['landingKind']): Side {
-  const kinds = commits.map(landingKind).filter((kind) => kind !== null)
+function sideOf(commits: MergeText[], { landingKind, isForgeMade }: SidesQuery): Side {
+  const landings = commits.flatMap((commit) => {
+    const kind = landingKind(commit)
+    return kind === null ? [] : { isOwn: kind === 'own', byForge: isForgeMade(commit) }
+  })
   return {
-    ownLandings: kinds.filter((kind) => kind === 'own').length,
-    landings: kinds.length,
+    ownLandings: landings.filter(({ isOwn }) => isOwn).length,
+    landings: landings.length,
+    ownForgeLandings: landings.filter(({ isOwn, byForge }) => isOwn && byForge).length,
+    forgeLandings: landings.filter(({ byForge }) => byForge).length,
     merges: commits.flatMap(({ parents, message }) => (parents.length > 1 ? message : [])),
   }
 }

@@ -11,6 +11,7 @@ import { type LandedPulls, repositoryWithLandedPulls } from '../../../testing/la
 
 interface Audited {
   commit_sha: string
+  subject: string | null
   path: string
   action: string
   pr_number: number | null
@@ -81,6 +82,7 @@ onEachEngine('The audit of a repository', (engine) => {
     const { pr_number, pull_request, agrees } = auditOf(landed.commits.mention)
     assert.deepEqual([pr_number, pull_request.proof, agrees], [null, 'none', true])
     assert.match(pull_request.text, /the message names 7, but nothing proves/)
+    assert.match((await cli('repo', 'audit', '1')).split(landed.commits.mention)[1] ?? '', /^ ".*7.*"\n/)
   })
 
   test('a commit behind a merge into local work names the merge, and the command finds the commit', async () => {

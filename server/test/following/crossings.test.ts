@@ -78,6 +78,28 @@ onEachEngine('Merges of the default branch into local work', (engine) => {
     )
   })
 
+  test('in a folder, the URL that the clone came from is that of the repository itself', async () => {
+    for (const [origin, isOwn] of [
+      ['https://github.com/acme/prompts.git', true],
+      ['https://github.com/acme/other.git', false],
+    ] as const) {
+      let shared = ''
+      const s = await connectedScenario(service, {
+        prepare(git) {
+          git.git('-C', git.remote, 'config', 'remote.origin.url', origin)
+          git.commit('Start', { [p]: '1\n', [q]: '1\n' })
+          git.switchTo('mine', 'main')
+          git.commit('My work', { [q]: 'mine\n' })
+          git.switchTo('main')
+          shared = git.commit('Theirs', { [p]: 'theirs\n' })
+          git.switchTo('mine')
+          pullAndPush(git, "Merge branch 'main' of github.com:acme/prompts into main")
+        },
+      })
+      assert.equal((await s.summary()).includes(`deployed ${shortSha(shared)}`), isOwn, origin)
+    }
+  })
+
   test("a GitLab merge request from a fork's default branch hides nothing of the repository's own", async () => {
     let merge = ''
     let own = ''

@@ -131,6 +131,44 @@ describe('The line of the default branch', () => {
     assert.ok((await history.write().follow(other)).includes(squashed))
   })
 
+  test('local work with pull requests that were merged by hand is left at the next pull', async () => {
+    const { history, root, shared } = fork()
+    const byHand = history.commit('Merged by hand', root, history.pull(1, root))
+    const merge = history.commit(`Merge branch 'main' of ${own}`, byHand, shared)
+    const line = await history.write().follow(merge)
+    assert.deepEqual([line.includes(shared), line.includes(byHand)], [true, false])
+  })
+
+  test('the branch of a feature is left although pull requests landed there, unless nearly all of them did', async () => {
+    for (const [onFeature, onMain, isCrossed] of [
+      [3, 0, true],
+      [6, 2, true],
+      [6, 1, false],
+    ] as const) {
+      const { history, local, shared } = fork()
+      const landed = (count: number, from: number, number: number) =>
+        Array.from({ length: count }).reduce<number>((last, _, i) => history.mergedPull(number + i, last), from)
+      const [feature, main] = [landed(onFeature, local, 1), landed(onMain, shared, 101)]
+      const merge = history.commit("Merge branch 'main' into feature", feature, main)
+      const line = await history.write().follow(merge)
+      assert.equal(line.includes(main), isCrossed, `${onFeature} and ${onMain} pull requests`)
+    }
+  })
+
+  test("the branch of a fork that a pull request brought up to date is left for the repository's own", async () => {
+    for (const [source, isCrossed] of [
+      ['acme/main', true],
+      ['acme/feature', false],
+      ['bob/main', false],
+    ] as const) {
+      const { history, local, shared } = fork()
+      const main = history.mergedPull(7, shared)
+      const tip = history.commit(`Merge pull request #1 from ${source}\n\nUpdate`, local, main)
+      const line = await history.write().follow(tip)
+      assert.equal(line.includes(main), isCrossed, source)
+    }
+  })
+
   test('once a URL has turned out to be a former one of the repository, its other merges are crossed too', async () => {
     const history = new LineHistory(github)
     const pulled = "Merge branch 'main' of github.com:acme/old-name"
@@ -159,6 +197,21 @@ describe('The line of the default branch', () => {
     tip = history.mergedPull(1, tip)
     const line = await history.write().follow(tip)
     assert.deepEqual([line.includes(shared), line.includes(local)], [true, false])
+  })
+
+  test('an imported history stays on `master` where another branch was merged into it', async () => {
+    const history = new LineHistory(github)
+    const root = history.commit('Root')
+    const master = history.commit('Released', root)
+    const dev = history.commit('Merge pull request #101 from them/branch', root, history.commit('Side', root))
+    // Without a target in the message, the target was `master`.
+    let tip = history.commit("Merge branch 'dev' of github.com:them/origin", master, dev)
+    for (let i = 102; i < 114; i++) {
+      tip = history.commit(`Merge pull request #${i} from them/branch`, tip, history.commit('Side', tip))
+    }
+    tip = history.mergedPull(1, tip)
+    const line = await history.write().follow(tip)
+    assert.deepEqual([line.includes(master), line.includes(dev)], [true, false])
   })
 
   test('a fork that merges from where it was forked stays on its own branch', async () => {

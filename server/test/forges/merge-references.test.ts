@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type { ForgeName } from '../../../testing/payloads/facts.ts'
 import { forgeNames } from '../../src/domain/repositories/repository.ts'
 import { forgeOf } from '../../src/forges/index.ts'
-import type { MergeReference } from '../../src/forges/merge-reference.ts'
+import { isCherryPick, type MergeReference } from '../../src/forges/merge-reference.ts'
 
 function readReference(name: ForgeName, message: string, parents = 1): MergeReference | null {
   return forgeOf(name).mergeReference({ parents, subject: message.split('\n')[0] as string, message })
@@ -118,6 +118,14 @@ describe('Merge references', () => {
     assert.equal(referenceIn('bitbucket', 'Merged in feature', 2), null)
     assert.equal(referenceIn('bitbucket', 'Be kinder (#7)'), null)
     assert.equal(referenceIn('bitbucket', 'Be kinder (pull request #7)'), 7)
+  })
+
+  test('a commit is a cherry-pick if its last paragraph says so, whatever the line breaks', () => {
+    for (const lineBreak of ['\n', '\r\n']) {
+      const isPicked = (...lines: string[]) => isCherryPick({ parents: 1, subject: '', message: lines.join(lineBreak) })
+      assert.equal(isPicked('Kinder (#7)', '', 'Text', '(cherry picked from commit abc1234)', ''), true)
+      assert.equal(isPicked('Kinder (#7)', '', '(cherry picked from commit abc1234)', '', '* Be kinder', ''), false)
+    }
   })
 
   test("separators and lines of git's output in a message change nothing", () => {
