@@ -6,6 +6,7 @@ import type {
   Signal,
   SignalPagination,
   SignalSearch,
+  UnknownVersions,
   ExportQuery as WireExportQuery,
   SignalQuery as WireSignalQuery,
   TimelineQuery as WireTimelineQuery,
@@ -18,6 +19,11 @@ export type { Time } from './time.ts'
 export interface Page<Item> {
   data: Item[]
   pagination: Pagination
+}
+
+/** One page of changes, and the signals that count for none of them because they name an unknown version. */
+export interface AttributedPage<Item> extends Page<Item> {
+  unknown_versions: UnknownVersions
 }
 
 /** One page of signals. With a filter on comments or metadata, `search` says how far the service has searched. */

@@ -1,6 +1,6 @@
 import { createPages, type Pages } from '../page.ts'
 import type { RequestOptions, Transport } from '../request.ts'
-import type { ChangeImpact, PageQuery } from '../types.ts'
+import type { AttributedPage, ChangeImpact, PageQuery } from '../types.ts'
 import { promptPath } from './prompts.ts'
 
 export type Impact = ReturnType<typeof impact>
@@ -8,7 +8,11 @@ export type Impact = ReturnType<typeof impact>
 export function impact(service: Transport) {
   return {
     /** Lists the changes that went live, newest first, each with the user feedback before and after it. */
-    list(promptId: string, query?: PageQuery, options?: RequestOptions): Pages<ChangeImpact> {
+    list(
+      promptId: string,
+      query?: PageQuery,
+      options?: RequestOptions,
+    ): Pages<ChangeImpact, AttributedPage<ChangeImpact>> {
       return createPages(service, `${promptPath(promptId)}/impact`, query, options)
     },
   }

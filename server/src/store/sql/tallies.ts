@@ -56,24 +56,29 @@ export function sqlTallies(database: Database): SqlTallies {
     const records = spans.map(({ promptId, from, until }, place) => {
       return { place, prompt: promptId, first: hourStart(from), last: hourStart(until) }
     })
-    const [whole, versioned, beforeStart, beforeEnd] = await Promise.all([
+    // Most spans start where another one ends, so each instant is counted once.
+    const instants = new Map<string, number>()
+    const indexOf = (promptId: number, at: Instant) => {
+      const key = `${promptId} ${at}`
+      const index = instants.get(key) ?? instants.size
+      instants.set(key, index)
+      return index
+    }
+    const ends = spans.map(({ promptId, from, until }) => [indexOf(promptId, from), indexOf(promptId, until)] as const)
+    const unique = [...instants.keys()].map((key) => {
+      const [promptId, at] = key.split(' ').map(Number) as [number, Instant]
+      return { promptId, at }
+    })
+    const [whole, versioned, started] = await Promise.all([
       tallySpans(records, sum('signal_hours'), organisationId),
       unversionedOnly ? tallySpans(records, sum('version_hours'), organisationId) : new Map<number, Tally>(),
-      startedHours(
-        organisationId,
-        spans.map(({ promptId, from }) => ({ promptId, at: from })),
-        unversionedOnly,
-      ),
-      startedHours(
-        organisationId,
-        spans.map(({ promptId, until }) => ({ promptId, at: until })),
-        unversionedOnly,
-      ),
+      startedHours(organisationId, unique, unversionedOnly),
     ])
     return spans.map((_, i) => {
+      const [start, end] = ends[i] as readonly [number, number]
       const wholeHours = subtract(whole.get(i) ?? emptyTally, versioned.get(i) ?? emptyTally)
-      const untilEnd = add(wholeHours, beforeEnd.get(i) ?? emptyTally)
-      return subtract(untilEnd, beforeStart.get(i) ?? emptyTally)
+      const untilEnd = add(wholeHours, started.get(end) ?? emptyTally)
+      return subtract(untilEnd, started.get(start) ?? emptyTally)
     })
   }
 
