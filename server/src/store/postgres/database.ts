@@ -135,6 +135,8 @@ export async function openPostgres(
     write,
     stage,
     rows: (sql, parameters = []) => query(numberPlaceholders(sql), parameters),
+    // Only named statements get a plan for any parameters.
+    rowsPlanned: async (sql, parameters) => (await pool.query(numberPlaceholders(sql), parameters)).rows,
     async writeAndInvalidate(statements) {
       const results = await write([...statements, incrementChangeCounter])
       onChange()

@@ -39,6 +39,11 @@ export interface Database {
   /** A condition like `in`, written so that the engine looks up each value by index, whatever its row estimates. */
   inJsonArray(column: string, type: TypedColumn['type']): string
   rows(sql: string, parameters?: Value[]): Promise<Row[]>
+  /**
+   * Like `rows`, but planned for these very parameters. PostgreSQL plans a repeated statement for any parameters, and then may
+   * sort all signals of a prompt to return the first few.
+   */
+  rowsPlanned(sql: string, parameters: Value[]): Promise<Row[]>
   /** Runs all statements in one transaction. Returns the rows of each, without those of its `andThen` statements. */
   write(statements: Statement[]): Promise<Row[][]>
   /** Like `write`, and invalidates caches: those of this process at once, those of others on their next `refresh`. */

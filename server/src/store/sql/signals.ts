@@ -107,7 +107,7 @@ export function sqlSignals(database: Database): SignalReads {
       const offset = pageOffset(request)
       if (offset >= totalCount) return { signals: [], totalCount }
       const { until, skip } = await seek(prompt, filter, offset)
-      const rows = await database.rows(
+      const rows = await database.rowsPlanned(
         `select ${columns} from signals
          where organisation_id = ? and prompt_id = ? and created_at >= ? and created_at < ? ${conditions(filter)}
          order by created_at desc, id desc limit ? offset ?`,
@@ -121,7 +121,7 @@ export function sqlSignals(database: Database): SignalReads {
       if (filter === null) return
       let [at, id] = [filter.since, 0]
       for (;;) {
-        const rows: Row[] = await database.rows(
+        const rows: Row[] = await database.rowsPlanned(
           `select ${columns} from signals
            where organisation_id = ? and prompt_id = ? and (created_at, id) > (?, ?) and created_at >= ? and created_at < ?
              ${conditions(filter)} ${commentCondition(filter)}
@@ -155,7 +155,7 @@ export function sqlSignals(database: Database): SignalReads {
       // Metadata that cannot match is not worth transferring. The value is not part of the query: it would have to examine
       // any number of signals to find some.
       const metadata = metadataPrefilter === null ? 'metadata' : `case when ${mayMatch} then metadata end as metadata`
-      const rows = await database.rows(
+      const rows = await database.rowsPlanned(
         `select ${columns.replace('metadata', metadata)} from signals
          where organisation_id = ? and prompt_id = ? and created_at >= ? and created_at < ? and created_at <= ?
            and (created_at, id) < (?, ?) ${versionCondition(filter)} ${commentCondition(filter)}

@@ -122,6 +122,7 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
     writeAndInvalidate,
     stage,
     rows: async (sql, parameters = []) => run({ sql, parameters }),
+    rowsPlanned: async (sql, parameters) => run({ sql, parameters }),
     execute: (sql) => connection.exec(sql),
     close: () => connection.close(),
   }
