@@ -64,6 +64,7 @@ export async function auditRepository(
     isPoll: true,
     options: logOptions(repository),
     pullRefs: lazyPullRefs(mirror.remote, forgeOf(repository.forge).pullRefPattern),
+    added: null,
     now: context.clock(),
   }
   const entries = await sampledEntries(run, options)

@@ -28,7 +28,7 @@ export async function fetchDefaultBranch(
   if (head.sha === null) return { branch: head.branch ?? known, tip: null }
   if (head.branch === null) throw new Error('the server does not announce a default branch for the repository')
   await ensureMirror(mirror, head.sha)
-  if (await isTooLarge(mirror)) {
+  if (isTooLarge(mirror)) {
     // Pull requests from strangers may have filled the mirror. The default branch alone may still fit.
     await removeMirror(mirror.path)
     await ensureMirror(mirror, head.sha)

@@ -1,6 +1,7 @@
 import type { Repository } from '../domain/repositories/repository.ts'
 import { isLocalUrl } from '../domain/repositories/repository-url.ts'
 import { forgeOf, referenceOfAnyForge } from '../forges/index.ts'
+import { type AddedCommits, readAddedCommits } from '../git/added-commits.ts'
 import type { MainlineRules } from '../git/crossing.ts'
 import type { MergeText } from '../git/log.ts'
 import { alignMainline } from '../git/mainline.ts'
@@ -11,14 +12,20 @@ import type { LandingKind } from '../git/sides.ts'
 import { referenceReader } from './merge-references.ts'
 import type { SyncRun } from './sync-run.ts'
 
-/** Makes the first parents in the mirror the commits that the default branch went through. */
+/**
+ * Makes the first parents in the mirror the commits that the default branch went through. Returns the commits since the last one
+ * that was recorded, if they are few.
+ */
 export async function alignDefaultBranch(
   { mirror, tip, branch, pullRefs }: Pick<SyncRun, 'mirror' | 'tip' | 'branch' | 'pullRefs'>,
   repository: Repository,
-): Promise<void> {
+): Promise<AddedCommits | null> {
   const { url, webUrl, tip: recorded } = repository
   const forge = forgeOf(repository.forge)
-  await alignMainline(mirror.path, tip, recorded, async (): Promise<MainlineRules> => {
+  const readAdded = () => (recorded === null ? null : readAddedCommits(mirror.path, recorded, tip))
+  const added = await readAdded()
+  const range = { tip, recorded, added }
+  const hasSwapped = await alignMainline(mirror.path, range, async (): Promise<MainlineRules> => {
     const refs = await pullRefs()
     // A folder is a clone of the repository, whose messages have the URL of the forge.
     const origin = isLocalUrl(url) ? await readOriginUrl(url) : null
@@ -30,6 +37,7 @@ export async function alignDefaultBranch(
         forge.isForgeCommitter(commit.committer) || referenceOfAnyForge(commit)?.isForgeText === true,
     }
   })
+  return hasSwapped ? readAdded() : added
 }
 
 // GitHub was the first forge to squash pull requests.

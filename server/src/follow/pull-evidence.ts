@@ -83,9 +83,11 @@ export async function readPullEvidence(
 
 /** Whether any new commit is a merge or names a pull request. Most pushes do neither, and need no list of pull requests. */
 async function mayLandPulls(run: SyncRun, from: string | null, readReference: ReferenceReader): Promise<boolean> {
+  const mayLand = (commit: Commit) => commit.parents.length > 1 || readReference(commit) !== null
+  if (run.added !== null && run.added.from === from) return run.added.line.some(mayLand)
   const find = async () => {
     for await (const commit of streamMessages(run.mirror.path, ['--first-parent', ...revisions(from, run.tip)])) {
-      if (commit.parents.length > 1 || readReference(commit) !== null) return true
+      if (mayLand(commit)) return true
     }
     return false
   }

@@ -1,6 +1,7 @@
 import type { Edit } from '../domain/history/edit.ts'
 import { closestPusher, type Push, type Pusher } from '../domain/history/push.ts'
 import type { Instant } from '../domain/time.ts'
+import { type AddedCommits, readAddedCommits } from '../git/added-commits.ts'
 import { fetchCommit, firstParentsSince, newestShas, resolveCommit } from '../git/mirror.ts'
 import { pushesTo } from './incoming-deliveries.ts'
 import { entryChangesFor, type SyncRun } from './sync-run.ts'
@@ -14,37 +15,52 @@ export interface ReportedPusher extends Pusher {
 const maxCommitsPerPush = 10_000
 const batchSize = 500
 
-/**
- * The pusher of each new commit on the default branch, as far as deliveries reported it. A push can have been reported before
- * git had its commits.
- */
-export async function findPushers(run: SyncRun, from: string | null): Promise<Map<string, ReportedPusher>> {
+export interface NewPushers {
+  /** The pusher of each new commit, as far as deliveries reported it. */
+  pushers: ReadonlyMap<string, ReportedPusher>
+  isNew(sha: string): boolean
+}
+
+export const noNewCommits: NewPushers = { pushers: new Map(), isNew: () => false }
+
+/** Finds the pushers of the new commits on the default branch. A push can have been reported before git had its commits. */
+export async function findPushers(run: SyncRun, from: string | null): Promise<NewPushers> {
   const { context, lease, mirror, tip } = run
-  const added = await newestShas(mirror.path, tip, from, maxCommitsPerPush)
-  const known = await context.store.facts.pushes(lease.repository, added)
-  const isNew = new Set(added)
-  const pushers = new Map<string, ReportedPusher>()
-  for (const push of [...known, ...pushesTo(run.branch, run.deliveries)]) {
-    for (const { sha, pusher } of await pushedCommits(run, push)) {
-      const closest = closestPusher(pushers.get(sha) ?? null, pusher)
-      if (isNew.has(sha) && closest !== null) pushers.set(sha, closest)
-    }
-  }
-  return pushers
+  const added = new Set(run.added?.shas ?? (await newestShas(mirror.path, tip, from, maxCommitsPerPush)))
+  const known = await context.store.facts.pushes(lease.repository, [...added])
+  const pushers = await closestPushers(run, [...known, ...pushesTo(run.branch, run.deliveries)], (sha) =>
+    added.has(sha),
+  )
+  return { pushers, isNew: (sha) => added.has(sha) }
 }
 
 /** Stores the pushers of commits that were recorded before their push was reported. Each batch has a transaction of its own. */
-export async function recordPushers(run: SyncRun): Promise<void> {
+export async function recordPushers(run: SyncRun, { isNew }: NewPushers): Promise<void> {
   const { facts } = run.context.store
-  for (const push of pushesTo(run.branch, run.deliveries)) {
-    const commits = await pushedCommits(run, push)
-    for (let start = 0; start < commits.length; start += batchSize) {
-      const pushers = new Map(commits.slice(start, start + batchSize).map(({ sha, pusher }) => [sha, pusher]))
-      const known = await facts.edits(run.lease.repository, { commits: [...pushers.keys()] })
-      const edits = known.flatMap((edit) => withPusher(edit, pushers.get(edit.commitSha) ?? null))
-      if (edits.length > 0) await facts.apply(run.lease, { edits, entries: await entryChangesFor(run, edits, []) })
+  const pushers = [...(await closestPushers(run, pushesTo(run.branch, run.deliveries), (sha) => !isNew(sha)))]
+  for (let start = 0; start < pushers.length; start += batchSize) {
+    const batch = new Map(pushers.slice(start, start + batchSize))
+    const known = await facts.edits(run.lease.repository, { commits: [...batch.keys()] })
+    const edits = known.flatMap((edit) => withPusher(edit, batch.get(edit.commitSha) ?? null))
+    if (edits.length > 0) await facts.apply(run.lease, { edits, entries: await entryChangesFor(run, edits, []) })
+  }
+}
+
+/** The pusher of each of these commits that a push brought. */
+async function closestPushers(
+  run: SyncRun,
+  pushes: Push[],
+  isWanted: (sha: string) => boolean,
+): Promise<Map<string, ReportedPusher>> {
+  const pushers = new Map<string, ReportedPusher>()
+  const readPush = createPushReader(run)
+  for (const push of pushes) {
+    for (const { sha, pusher } of await readPush(push)) {
+      const closest = isWanted(sha) ? closestPusher(pushers.get(sha) ?? null, pusher) : null
+      if (closest !== null) pushers.set(sha, closest)
     }
   }
+  return pushers
 }
 
 const maxPushDistance = 1_000
@@ -79,15 +95,37 @@ interface PushedCommit {
   pusher: ReportedPusher
 }
 
-/** The commits that the push brought, newest first; empty if git does not have them (yet). */
-async function pushedCommits({ mirror }: SyncRun, push: Push): Promise<PushedCommit[]> {
-  const { pusher: name, receivedAt } = push
-  if (name === null || (await resolveCommit(mirror.path, push.after)) === null) return []
-  // A forced push can have removed the commit before it from the branch.
-  const before = push.before === null ? null : await fetchCommit(mirror, push.before, [])
-  const isUnknown = push.before !== null && before === null
-  const shas = isUnknown ? [push.after] : await newestShas(mirror.path, push.after, before, maxCommitsPerPush)
-  // If only the newest commit is known to be part of the push, any other push that contains it tells more.
-  const pushSize = isUnknown ? maxCommitsPerPush : shas.length
-  return shas.map((sha) => ({ sha, pusher: { name, pushSize, receivedAt } }))
+// Each covers the pushes after it too, unless the default branch was rewritten.
+const maxRanges = 4
+
+/** Returns the commits that a push brought, newest first; none if git does not have them (yet). */
+function createPushReader({ mirror, tip, added }: SyncRun): (push: Push) => Promise<PushedCommit[]> {
+  const ranges: (AddedCommits | null)[] = [added]
+
+  /** Answers from what earlier pushes needed, because a backlog consists of hundreds of pushes. */
+  async function shasBetween(before: string, after: string): Promise<string[] | null> {
+    for (const range of ranges) {
+      const shas = range?.between(before, after) ?? null
+      if (shas !== null) return shas
+    }
+    if (ranges.length > maxRanges) return null
+    const range = await readAddedCommits(mirror.path, before, tip)
+    ranges.push(range)
+    return range?.between(before, after) ?? null
+  }
+
+  return async (push) => {
+    const { pusher: name, receivedAt } = push
+    if (name === null) return []
+    const pushed = (shas: string[], pushSize = shas.length) =>
+      shas.map((sha) => ({ sha, pusher: { name, pushSize, receivedAt } }))
+    const known = push.before === null ? null : await shasBetween(push.before, push.after)
+    if (known !== null) return pushed(known)
+    if ((await resolveCommit(mirror.path, push.after)) === null) return []
+    // A forced push can have removed the commit before it from the branch.
+    const before = push.before === null ? null : await fetchCommit(mirror, push.before, [])
+    // If only the newest commit is known to be part of the push, any other push that contains it tells more.
+    if (push.before !== null && before === null) return pushed([push.after], maxCommitsPerPush)
+    return pushed(await newestShas(mirror.path, push.after, before, maxCommitsPerPush))
+  }
 }

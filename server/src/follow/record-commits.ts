@@ -14,7 +14,7 @@ import { createLandedPulls } from './landed-pulls.ts'
 import { referenceReader } from './merge-references.ts'
 import { type PathMove, type PromptPaths, trackPaths } from './prompt-paths.ts'
 import type { PullFindings, UnsettledPulls } from './pulls.ts'
-import { findPushers, pusherOf } from './pushers.ts'
+import { findPushers, type NewPushers, noNewCommits, pusherOf } from './pushers.ts'
 import type { ResumePoint } from './resume-point.ts'
 import { entryChangesFor, type SyncRun } from './sync-run.ts'
 
@@ -43,6 +43,7 @@ export interface RecordedCommits {
   addedPaths: string[]
   /** Whether older commits are missing because the remote is shallow. */
   incomplete: boolean
+  newPushers: NewPushers
 }
 
 interface CommitEdits {
@@ -63,9 +64,12 @@ export async function recordCommits(
   const { context, lease, mirror, branch, tip } = run
   const paths = trackPaths(knownPaths)
   const addedPaths: string[] = []
-  if (from === tip) return { promptAt: paths.promptAt, addedPaths, incomplete: lease.repository.incomplete }
+  if (from === tip) {
+    const { incomplete } = lease.repository
+    return { promptAt: paths.promptAt, addedPaths, incomplete, newPushers: noNewCommits }
+  }
   const boundary = await readShallowBoundary(mirror.path)
-  const pushers = await findPushers(run, from)
+  const newPushers = await findPushers(run, from)
   const pullOf = new Map([...pulls.values()].flatMap(({ number, landed }) => landed.map((sha) => [sha, number])))
   const readReference = referenceReader(lease.repository)
   const landedPulls = createLandedPulls(run, from, unsettled.known)
@@ -91,7 +95,7 @@ export async function recordCommits(
   }
 
   const options = { ...run.options, isKnown: (path: string) => paths.promptAt(path) !== undefined }
-  for await (const read of readMainline(mirror.path, { from, to: tip }, options)) {
+  for await (const read of readMainline(mirror.path, { from, to: tip }, options, run.added)) {
     const commit = dropUnknownFiles(read, paths)
     const added = newPaths(commit, paths)
     if (added.length > 0) {
@@ -106,7 +110,7 @@ export async function recordCommits(
     const isNamed = reported !== null && readReference(commit)?.number === reported
     const { pull, mergeReference } =
       reported === null ? await landedPulls.of(commit) : { pull: reported, mergeReference: isNamed ? reported : null }
-    const pusher = pushers.get(commit.sha)
+    const pusher = newPushers.pushers.get(commit.sha)
     const edits = editsOf(commit, paths, {
       seq: ++seq,
       branch,
@@ -123,7 +127,7 @@ export async function recordCommits(
     if (batch.length >= batchSize || size >= batchSize || messageLength >= maxMessageLengthPerBatch) await flush()
   }
   await flush()
-  return { promptAt: paths.promptAt, addedPaths, incomplete: boundary.size > 0 }
+  return { promptAt: paths.promptAt, addedPaths, incomplete: boundary.size > 0, newPushers }
 }
 
 async function storeBatch(

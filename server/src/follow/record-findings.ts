@@ -18,7 +18,7 @@ import { entryChangesFor, type SyncRun } from './sync-run.ts'
 export async function recordFindings(run: SyncRun, found: PullFindings, commits: RecordedCommits): Promise<void> {
   const { context, lease, deliveries, now } = run
   const { facts } = context.store
-  await recordPushers(run)
+  await recordPushers(run, commits.newPushers)
   await assignOtherPulls(run, found, commits)
   const pulls = await changedPulls(run, found, commits)
   const edits = await affectedEdits(run, pulls)

@@ -16,6 +16,7 @@ export interface ResumePoint {
 export async function findResumePoint(run: SyncRun): Promise<ResumePoint> {
   const { repository } = run.lease
   const { facts } = run.context.store
+  if (run.added !== null) return { from: run.added.from, paths: await facts.paths(repository) }
   const known = repository.tip === null ? null : await resolveCommit(run.mirror.path, repository.tip)
   if (repository.tip === null || (known !== null && (await isAncestor(run.mirror.path, known, run.tip)))) {
     return { from: repository.tip, paths: await facts.paths(repository) }

@@ -8,6 +8,7 @@ import type { Repository } from '../domain/repositories/repository.ts'
 import { webUrlOf } from '../domain/repositories/repository-url.ts'
 import type { Instant } from '../domain/time.ts'
 import { forgeOf } from '../forges/index.ts'
+import type { AddedCommits } from '../git/added-commits.ts'
 import type { LogOptions } from '../git/commit.ts'
 import type { Mirror } from '../git/mirror.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
@@ -28,6 +29,8 @@ export interface SyncRun {
   readonly options: LogOptions
   /** The heads of the remote's pull requests, listed when they are first needed. */
   readonly pullRefs: () => Promise<PullRefs>
+  /** The commits since the last one that was recorded; null if they are many, or it is not on the default branch. */
+  readonly added: AddedCommits | null
   readonly now: Instant
 }
 

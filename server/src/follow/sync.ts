@@ -97,8 +97,8 @@ async function syncWithGit(
   }
   const options = logOptions(repository)
   const pullRefs = lazyPullRefs(mirror.remote, forgeOf(repository.forge).pullRefPattern)
-  const run: SyncRun = { context, lease, mirror, branch, tip, deliveries, isPoll, options, pullRefs, now }
-  await alignDefaultBranch(run, repository)
+  const added = await alignDefaultBranch({ mirror, tip, branch, pullRefs }, repository)
+  const run: SyncRun = { context, lease, mirror, branch, tip, deliveries, isPoll, options, pullRefs, added, now }
   const start = await findResumePoint(run)
   const found = await readPulls(run, start.paths)
   const commits = await recordCommits(run, start, found, onCommits)

@@ -33,7 +33,8 @@ async function* listFirstParents(mirror: string, from: string | null, to: string
   if (rest.length > 0) yield linesOf(rest)
 }
 
-async function* readGroup(mirror: string, shas: string[], options: LogOptions): AsyncGenerator<Commit> {
+/** These commits, as far as they change a matching file, in this order. */
+export async function* readGroup(mirror: string, shas: string[], options: LogOptions): AsyncGenerator<Commit> {
   let read = 0
   try {
     for await (const commit of readListed(mirror, shas, options)) {

@@ -1,8 +1,11 @@
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { AddedCommits } from './added-commits.ts'
 import { decode } from './bytes.ts'
 import type { Commit, LogOptions } from './commit.ts'
 import { type CrossingJudge, createCrossingJudge, type MainlineRules } from './crossing.ts'
 import { isAncestor, streamMessages } from './log.ts'
-import { readFirstParents } from './log-range.ts'
+import { readFirstParents, readGroup } from './log-range.ts'
 import { resolveCommit } from './mirror.ts'
 import { git, mainlineRefs, withinLimit } from './run.ts'
 
@@ -13,8 +16,14 @@ export interface Range {
 }
 
 /** The commits that the default branch went through, oldest first, each with the files it changed. */
-export function readMainline(mirror: string, { from, to }: Range, options: LogOptions): AsyncGenerator<Commit> {
-  return readFirstParents(mirror, from, to, options)
+export function readMainline(
+  mirror: string,
+  { from, to }: Range,
+  options: LogOptions,
+  added: AddedCommits | null = null,
+): AsyncGenerator<Commit> {
+  if (added === null || added.from !== from) return readFirstParents(mirror, from, to, options)
+  return readGroup(mirror, added.line.map(({ sha }) => sha).reverse(), options)
 }
 
 /** A merge at which the default branch continues at another than the first parent. */
@@ -24,32 +33,47 @@ interface Crossing {
   parents: string[]
 }
 
-const alignedRef = 'refs/aligned'
-
 /**
  * Makes the first parents in the mirror the commits that the default branch went through, up to `tip`. At a merge of the
  * default branch into local work they are not. There, git reads a copy of the merge with its parents swapped (`git replace`),
  * so that everything that reads the mirror can follow the first parents and compare with them.
  *
- * `recorded` is the last commit that was recorded: the default branch certainly went through it.
+ * `recorded` is the last commit that was recorded: the default branch certainly went through it. `added` are the commits since,
+ * if they are few. Returns whether any parents were swapped.
  */
 export async function alignMainline(
   mirror: string,
-  tip: string,
-  recorded: string | null,
+  { tip, recorded, added }: { tip: string; recorded: string | null; added: AddedCommits | null },
   readRules: () => Promise<MainlineRules>,
-): Promise<void> {
-  const aligned = await resolveCommit(mirror, alignedRef)
-  if (aligned === tip) return
-  const walk = { mirror, tip, replaced: await readReplaced(mirror), readRules }
-  const since = await newestAncestor(mirror, tip, [aligned, recorded])
-  // If messages are too large to be searched, the first parents are the default branch.
-  const crossings = await withinLimit(findCrossings(walk, since, aligned === null ? null : since), () => [])
-  for (const { merge, parents } of crossings) {
-    // A hostile merge that git cannot copy within its limits keeps its parents.
-    await withinLimit(git(['replace', '--graft', '--force', merge, ...parents], { mirror }), () => null)
+): Promise<boolean> {
+  const aligned = await readAligned(mirror)
+  if (aligned === tip) return false
+  let crossings: Crossing[] = []
+  if (added === null || aligned !== added.from || !added.isLinear) {
+    const walk = { mirror, tip, replaced: await readReplaced(mirror), readRules }
+    const since = await newestAncestor(mirror, tip, [aligned, recorded])
+    // If messages are too large to be searched, the first parents are the default branch.
+    crossings = await withinLimit(findCrossings(walk, since, aligned === null ? null : since), () => [])
+    await swapParents(mirror, crossings)
   }
-  await git(['update-ref', alignedRef, tip], { mirror })
+  await writeAligned(mirror, tip)
+  return crossings.length > 0
+}
+
+// In a file of our own. A ref would take a git process for every push.
+const alignedFile = 'aligned'
+
+/** The commit up to which the merges were judged. */
+async function readAligned(mirror: string): Promise<string | null> {
+  const text = await readFile(join(mirror, alignedFile), 'latin1').catch(() => '')
+  // Earlier versions kept it in a ref.
+  return /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(text) ? text : resolveCommit(mirror, 'refs/aligned')
+}
+
+async function writeAligned(mirror: string, tip: string): Promise<void> {
+  const file = join(mirror, alignedFile)
+  await writeFile(`${file}.new`, tip)
+  await rename(`${file}.new`, file)
 }
 
 interface Walk {
@@ -111,6 +135,14 @@ async function followMainline({ mirror, tip, replaced, readRules }: Walk, course
   // The assignment inside the closure is invisible to the type checker.
   const learnedLate = (judge as CrossingJudge | null)?.learnedLate() === true
   return { crossings, passedSince, learnedLate }
+}
+
+/** Makes git read copies of these merges with their parents in this order. */
+async function swapParents(mirror: string, crossings: Crossing[]): Promise<void> {
+  for (const { merge, parents } of crossings) {
+    // A hostile merge that git cannot copy within its limits keeps its parents.
+    await withinLimit(git(['replace', '--graft', '--force', merge, ...parents], { mirror }), () => null)
+  }
 }
 
 async function newestAncestor(mirror: string, tip: string, commits: (string | null)[]): Promise<string | null> {

@@ -1,5 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 
 const pageBytes = 4096
 
@@ -9,23 +8,6 @@ const pageBytes = 4096
  */
 export function memoryOf(pid: number): number {
   return descendants(pid).reduce((total, each) => total + privateBytes(each), 0)
-}
-
-/** The size of a mirror's packs, also of one that is being fetched, in bytes. */
-export function packBytes(mirror: string): number {
-  const objects = join(mirror, 'objects')
-  const unfinished = namesIn(objects).filter((name) => name.startsWith('tmp_'))
-  const files = [...namesIn(join(objects, 'pack')).map((name) => join('pack', name)), ...unfinished]
-  return files.reduce((total, file) => total + (statSync(join(objects, file), { throwIfNoEntry: false })?.size ?? 0), 0)
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    // Git is still creating the mirror.
-    return []
-  }
 }
 
 function privateBytes(pid: number): number {

@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { decode } from './bytes.ts'
+import { readLooseRef } from './loose-ref.ts'
+import { objectBytes } from './object-bytes.ts'
 import { type Remote, withRemoteAccess } from './remote-access.ts'
 import { GitError, GitLimitError, git, originalParents } from './run.ts'
 
@@ -54,7 +56,7 @@ export async function moveMirror(from: string, to: string): Promise<void> {
 export async function fetchBranch(mirror: Mirror, branch: string): Promise<string> {
   const ref = `refs/heads/${branch}`
   await fetchRefs(mirror, [`+${ref}:${ref}`])
-  return (await resolveCommit(mirror.path, ref)) as string
+  return (await readLooseRef(mirror.path, ref)) ?? ((await resolveCommit(mirror.path, ref)) as string)
 }
 
 /** Fetches the commits of the branch without their files, where the server supports that, and returns the newest. */
@@ -164,6 +166,9 @@ const fetchCommand = [
   '--recurse-submodules=no',
 ]
 
+// Without prepared bitmaps, a server counts the objects of a large repository for minutes before it sends the first one.
+const patience = ['-c', 'http.lowSpeedTime=300']
+
 async function fetchRefs(
   mirror: Mirror,
   refspecs: string[],
@@ -171,16 +176,16 @@ async function fetchRefs(
 ): Promise<void> {
   const { path, remote } = mirror
   const packs = await readdir(join(path, 'objects', 'pack')).catch(() => [])
-  const timeoutMs = limitMs ?? (packs.length === 0 ? cloneTimeoutMs : fetchTimeoutMs)
+  const isClone = packs.length === 0
+  const timeoutMs = limitMs ?? (isClone ? cloneTimeoutMs : fetchTimeoutMs)
   const tooLarge = new AbortController()
-  const sizeCheck = setInterval(async () => {
-    // A temporary file can disappear during the check. The next check sees the rest.
-    if (await isTooLarge(mirror).catch(() => false)) tooLarge.abort()
+  const sizeCheck = setInterval(() => {
+    if (isTooLarge(mirror)) tooLarge.abort()
   }, sizeCheckIntervalMs)
   try {
     await withRemoteAccess(remote, 'fetch', ({ url, env }) => {
       const fetch = () =>
-        git([...fetchCommand, ...filter, '--end-of-options', url, ...refspecs], {
+        git([...(isClone ? patience : []), ...fetchCommand, ...filter, '--end-of-options', url, ...refspecs], {
           mirror: path,
           // Otherwise git would not use the commit graph below.
           env: { ...env, ...originalParents },
@@ -202,7 +207,7 @@ async function fetchRefs(
     clearInterval(sizeCheck)
   }
   // A fast fetch can finish between two checks.
-  if (await isTooLarge(mirror)) throw tooLargeError(mirror)
+  if (isTooLarge(mirror)) throw tooLargeError(mirror)
 }
 
 /** Rather than too much time, which may be the server's fault. */
@@ -214,20 +219,8 @@ function tooLargeError({ sizeLimit }: Mirror): GitError {
   return new GitError('fetch', `the repository exceeds ${sizeLimit} bytes (REPOSITORY_SIZE_LIMIT)`)
 }
 
-export async function isTooLarge({ path, sizeLimit }: Mirror): Promise<boolean> {
-  const counted = decode(await git(['count-objects', '-v'], { mirror: path }))
-  const kilobytes = [...counted.matchAll(/^size[\w-]*: (\d+)$/gm)].map(([, size]) => Number(size))
-  // Git does not count files that are still being fetched.
-  const objects = join(path, 'objects')
-  const unfinished = (await readdir(objects)).filter((file) => file.startsWith('tmp_'))
-  const bytes = await Promise.all(
-    unfinished.map(async (file) => (await stat(join(objects, file)).catch(() => ({ size: 0 }))).size),
-  )
-  return sum(kilobytes) * 1024 + sum(bytes) > sizeLimit
-}
-
-function sum(numbers: number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
+export function isTooLarge({ path, sizeLimit }: Mirror): boolean {
+  return objectBytes(path) > sizeLimit
 }
 
 /** Removes lock files and partial packs left by a killed git. Files in use are younger than `minAgeMs`. */

@@ -107,12 +107,11 @@ export async function keptCommits(mirror: string): Promise<string[]> {
 
 /** Fetches the commits, and as many before each as the depth says. */
 async function fetchAlone(target: Mirror, shas: string[], depth: number): Promise<void> {
-  if (await isTooLarge(target)) throw tooManyBytes()
+  if (isTooLarge(target)) throw tooManyBytes()
   const settings = await readFile(join(target.path, 'config'))
   const tooLarge = new AbortController()
-  const sizeCheck = setInterval(async () => {
-    // A temporary file can disappear during the check. The next check sees the rest.
-    if (await isTooLarge(target).catch(() => false)) tooLarge.abort()
+  const sizeCheck = setInterval(() => {
+    if (isTooLarge(target)) tooLarge.abort()
   }, 500)
   try {
     await withRemoteAccess(target.remote, 'fetch', ({ url, env }) =>

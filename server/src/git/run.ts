@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
 import { adviceOf, failureOf, type GitFailure, reasonOf } from './failure.ts'
-import { memoryOf, packBytes } from './memory.ts'
+import { memoryOf } from './memory.ts'
+import { packBytes } from './object-bytes.ts'
 import { machineSshCommand } from './ssh.ts'
 
 export interface GitOptions {
