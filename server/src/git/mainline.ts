@@ -8,6 +8,7 @@ import { isAncestor, streamMessages } from './log.ts'
 import { readFirstParents, readGroup } from './log-range.ts'
 import { resolveCommit } from './mirror.ts'
 import { git, mainlineRefs, withinLimit } from './run.ts'
+import { type SwappedMerge, swapParents } from './swapped-parents.ts'
 
 export interface Range {
   /** The last commit that was read before; null to read from the root. */
@@ -26,13 +27,6 @@ export function readMainline(
   return readGroup(mirror, added.line.map(({ sha }) => sha).reverse(), options)
 }
 
-/** A merge at which the default branch continues at another than the first parent. */
-interface Crossing {
-  merge: string
-  /** The parent on the default branch comes first. */
-  parents: string[]
-}
-
 /**
  * Makes the first parents in the mirror the commits that the default branch went through, up to `tip`. At a merge of the
  * default branch into local work they are not. There, git reads a copy of the merge with its parents swapped (`git replace`),
@@ -48,7 +42,7 @@ export async function alignMainline(
 ): Promise<boolean> {
   const aligned = await readAligned(mirror)
   if (aligned === tip) return false
-  let crossings: Crossing[] = []
+  let crossings: SwappedMerge[] = []
   if (added === null || aligned !== added.from || !added.isLinear) {
     const walk = { mirror, tip, replaced: await readReplaced(mirror), readRules }
     const since = await newestAncestor(mirror, tip, [aligned, recorded])
@@ -85,7 +79,7 @@ interface Walk {
 }
 
 /** `since` is a commit that the default branch went through. Merges before `until` were judged before. */
-async function findCrossings(walk: Walk, since: string | null, until: string | null): Promise<Crossing[]> {
+async function findCrossings(walk: Walk, since: string | null, until: string | null): Promise<SwappedMerge[]> {
   const places = new Set<string>()
   const first = await followMainline(walk, { since, until, known: null }, places)
   // What turned out on the way can decide about newer merges too.
@@ -104,7 +98,7 @@ interface Course {
 }
 
 async function followMainline({ mirror, tip, replaced, readRules }: Walk, course: Course, places: Set<string>) {
-  const crossings: Crossing[] = []
+  const crossings: SwappedMerge[] = []
   let judge: CrossingJudge | null = null
   let passedSince = false
 
@@ -135,14 +129,6 @@ async function followMainline({ mirror, tip, replaced, readRules }: Walk, course
   // The assignment inside the closure is invisible to the type checker.
   const learnedLate = (judge as CrossingJudge | null)?.learnedLate() === true
   return { crossings, passedSince, learnedLate }
-}
-
-/** Makes git read copies of these merges with their parents in this order. */
-async function swapParents(mirror: string, crossings: Crossing[]): Promise<void> {
-  for (const { merge, parents } of crossings) {
-    // A hostile merge that git cannot copy within its limits keeps its parents.
-    await withinLimit(git(['replace', '--graft', '--force', merge, ...parents], { mirror }), () => null)
-  }
 }
 
 async function newestAncestor(mirror: string, tip: string, commits: (string | null)[]): Promise<string | null> {

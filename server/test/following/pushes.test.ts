@@ -5,6 +5,7 @@ import { onEachEngine } from '../../../testing/engines.ts'
 import { ada, bob, web } from '../../../testing/git-repository.ts'
 import { connectedScenario, shortSha } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
+import { gitRuns } from '../../src/git/run.ts'
 
 const p = 'prompts/p.md'
 const zeros = '0'.repeat(40)
@@ -36,6 +37,26 @@ onEachEngine('Pushes', (engine) => {
     const third = s.git.commit('Three', { [p]: '3\n' })
     await s.push()
     assert.deepEqual((await s.summary()).slice(1), [`deployed ${shortSha(first)}`, `deployed ${shortSha(third)}`])
+  })
+
+  test('a push starts few git processes, and a backlog of pushes hardly more', async () => {
+    const s = await connectedScenario(service)
+    const runsFor = async (pushes: number) => {
+      const deliveries = Array.from({ length: pushes }, (_, i) => {
+        const before = s.git.head()
+        const after = s.git.commit(`Push ${i}`, { [p]: `${s.git.head()}\n` })
+        return s.forge.push({ before, after, commits: [{ sha: after }] })
+      })
+      s.git.push()
+      const { started } = gitRuns
+      await s.deliver(...deliveries)
+      return gitRuns.started - started
+    }
+    await runsFor(1)
+    const one = await runsFor(1)
+    assert.ok(one <= 6, `${one} git processes for one push`)
+    assert.ok((await runsFor(10)) <= 2 * one)
+    assert.equal((await s.history()).length, 13)
   })
 
   test('a push to another branch adds no entry', async () => {

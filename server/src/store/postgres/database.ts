@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { inChunks } from '../sql/chunks.ts'
-import type { Database, Row, Staging, Statement, TypedColumn } from '../sql/database.ts'
-import { statement } from '../sql/database.ts'
+import type { Database, Row, RowInsert, Staging, Statement, TypedColumn } from '../sql/database.ts'
+import { columnNames, statement } from '../sql/database.ts'
 import { closeStalledConnections } from './stalled-connections.ts'
 
 export interface PostgresDatabase extends Database {
@@ -118,10 +118,7 @@ export async function openPostgres(
     byteOrder: 'collate "C"',
     textKey: (text) => `hashtextextended(${text}, 0)`,
     jsonRecords,
-    records: (columns, rows) => ({
-      from: jsonRecords(columns),
-      parameters: inChunks(rows).map((chunk) => [JSON.stringify(chunk)]),
-    }),
+    insertRows,
     jsonElements: (type) => `(select value::${type} from json_array_elements_text(?::json))`,
     inJsonArray: (column, type) =>
       `${column} = any(array(select value::${type} from json_array_elements_text(?::json)))`,
@@ -218,6 +215,15 @@ async function runTogether(client: pg.ClientBase, statements: Statement[]): Prom
 
 function jsonRecords(columns: TypedColumn[]): string {
   return `json_to_recordset(?::json) as records(${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})`
+}
+
+function insertRows({ table, columns, rows, computed, onConflict }: RowInsert): Statement[] {
+  const names = columnNames(columns)
+  const [name, value] =
+    computed === undefined ? ['', ''] : [`, ${computed.name}`, `, ${computed.sql((column) => `records.${column}`)}`]
+  const sql = `insert into ${table} (${names}${name})
+    select ${names}${value} from ${jsonRecords([...columns, ...(computed?.unstored ?? [])])} ${onConflict}`
+  return inChunks(rows).map((chunk) => statement(sql, [JSON.stringify(chunk)]))
 }
 
 // Connection exceptions, shutdown or crash of the server, system errors, internal errors.

@@ -30,10 +30,10 @@ export interface Database {
   /** A `from` item that turns the next parameter, a JSON array of objects, into rows called `records`. */
   jsonRecords(columns: TypedColumn[]): string
   /**
-   * Rows to insert, as a `from` item called `records` and the parameters of each statement that selects from it, in order.
-   * PostgreSQL gets many rows at once. SQLite gets them one by one, because reading them from JSON takes it longer than storing.
+   * Statements that insert rows. PostgreSQL gets many rows at once. SQLite gets them one by one, as `values`: reading them from
+   * JSON takes it longer than storing them, and before an `insert … select` it copies every page that the statement changes.
    */
-  records(columns: TypedColumn[], rows: Record<string, Value>[]): { from: string; parameters: Value[][] }
+  insertRows(insert: RowInsert): Statement[]
   /** A subquery that turns the next parameter, a JSON array of scalars, into rows, for the right side of `in`. */
   jsonElements(type: TypedColumn['type']): string
   /** A condition like `in`, written so that the engine looks up each value by index, whatever its row estimates. */
@@ -61,6 +61,16 @@ export interface Staging {
   /** The tables that the rows end up in, whose planner statistics need a refresh. */
   targets: string[]
   statements: () => Promise<Statement[]>
+}
+
+export interface RowInsert {
+  table: string
+  /** The columns of the rows. */
+  columns: TypedColumn[]
+  rows: Record<string, Value>[]
+  /** A column that follows from others. `value` refers to one of the row, which can be one of `unstored`. */
+  computed?: { name: string; sql(value: (column: string) => string): string; unstored: TypedColumn[] }
+  onConflict: string
 }
 
 export interface TypedColumn {

@@ -31,7 +31,11 @@ export function sqlDerivedEntries(database: Database): Pick<FactStore, 'entries'
   }
 }
 
-const newEntryColumns: TypedColumn[] = [...entryColumns, { name: 'place', type: 'bigint' }]
+const storedColumns: TypedColumn[] = [
+  { name: 'organisation_id', type: 'bigint' },
+  { name: 'repository_id', type: 'bigint' },
+  ...entryColumns,
+]
 
 export function applyEntryChanges(database: Database, repository: Repository, changes: EntryChanges): Statement[] {
   const { added, changed, removed } = changes
@@ -44,7 +48,6 @@ export function applyEntryChanges(database: Database, repository: Repository, ch
   // In order of their IDs, so two processes cannot each wait for a prompt that the other has locked.
   const promptIds = [...earliest.keys()].sort((a, b) => a - b)
   const promptOf = (promptId: number) => ({ organisationId, id: promptId })
-  const names = columnNames(entryColumns)
   const updates = [...entryColumns.map(({ name }) => `${name} = excluded.${name}`), keepHiddenStatus].join(', ')
   const statements = promptIds.map((promptId) => growHistory(promptOf(promptId), addedCount(promptId)))
   for (const chunk of inChunks(removed)) {
@@ -55,16 +58,20 @@ export function applyEntryChanges(database: Database, repository: Repository, ch
       ]),
     )
   }
-  const rows = [...added, ...changed.map(({ after }) => after)].map((entry) => ({
-    ...fromEntry(entry),
-    place: places.get(entry) ?? 0,
-  }))
-  const { from, parameters } = database.records(newEntryColumns, rows)
-  const insert = `insert into history_entries (organisation_id, repository_id, position, ${names})
-    select cast(? as bigint), cast(? as bigint), ${positionAtEnd}, ${names} from ${from} where true
-    on conflict (organisation_id, prompt_id, dedupe_key) do update set ${updates}
-    where history_entries.repository_id = excluded.repository_id`
-  statements.push(...parameters.map((values) => statement(insert, [organisationId, id, organisationId, ...values])))
+  const insert = {
+    table: 'history_entries',
+    columns: storedColumns,
+    rows: [...added, ...changed.map(({ after }) => after)].map((entry) => ({
+      organisation_id: organisationId,
+      repository_id: id,
+      ...fromEntry(entry),
+      place: places.get(entry) ?? 0,
+    })),
+    computed: positionAtEnd,
+    onConflict: `on conflict (organisation_id, prompt_id, dedupe_key) do update set ${updates}
+      where history_entries.repository_id = excluded.repository_id`,
+  }
+  statements.push(...database.insertRows(insert))
   for (const promptId of disturbed) {
     const prompt = promptOf(promptId)
     statements.push(renumberSince(database, prompt, earliest.get(promptId) as number), updateCount(prompt))

@@ -1,7 +1,7 @@
 import type { Edit } from '../../domain/history/edit.ts'
 import type { FactStore } from '../../domain/history/facts.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
-import { columnNames, type Database, requireRow, type Statement, statement, type Value } from './database.ts'
+import { columnNames, type Database, requireRow, type Statement, type TypedColumn, type Value } from './database.ts'
 import { editColumns, fromEdit, toEdit } from './edit-rows.ts'
 
 type EditFacts = Pick<FactStore, 'edits' | 'landedEdits' | 'lastSeq' | 'nextHeld'>
@@ -56,15 +56,21 @@ export function sqlEdits(database: Database): EditFacts {
   }
 }
 
+const storedColumns: TypedColumn[] = [
+  { name: 'organisation_id', type: 'bigint' },
+  { name: 'repository_id', type: 'bigint' },
+  ...editColumns,
+]
+
 export function upsertEdits(database: Database, { organisationId, id }: Repository, edits: Edit[]): Statement[] {
-  const names = columnNames(editColumns)
-  const { from, parameters } = database.records(editColumns, edits.map(fromEdit))
-  const sql = `insert into edits (organisation_id, repository_id, ${names})
-     select cast(? as bigint), cast(? as bigint), ${names} from ${from} where true
-     on conflict (organisation_id, repository_id, commit_sha, prompt_id) do update set
-       seq = excluded.seq, actor = excluded.actor, push_size = excluded.push_size, mark = excluded.mark, pull = excluded.pull,
-       held_until = excluded.held_until, orphaned_at = excluded.orphaned_at`
-  return parameters.map((values) => statement(sql, [organisationId, id, ...values]))
+  return database.insertRows({
+    table: 'edits',
+    columns: storedColumns,
+    rows: edits.map((edit) => ({ organisation_id: organisationId, repository_id: id, ...fromEdit(edit) })),
+    onConflict: `on conflict (organisation_id, repository_id, commit_sha, prompt_id) do update set
+      seq = excluded.seq, actor = excluded.actor, push_size = excluded.push_size, mark = excluded.mark, pull = excluded.pull,
+      held_until = excluded.held_until, orphaned_at = excluded.orphaned_at`,
+  })
 }
 
 function uniqueEdits(edits: Edit[]): Edit[] {

@@ -1,5 +1,5 @@
 import type { Prompt } from '../../domain/prompt.ts'
-import { type Database, type Statement, statement, type TypedColumn } from './database.ts'
+import { type Database, type RowInsert, type Statement, statement, type TypedColumn } from './database.ts'
 
 type PromptKey = Pick<Prompt, 'organisationId' | 'id'>
 
@@ -24,11 +24,16 @@ export function growHistory({ organisationId, id }: PromptKey, added: number): S
 }
 
 /**
- * The position of a new entry, if it is newer than those of its prompt so far. Takes the organisation as a parameter. The
- * column `place` counts backwards from the newest of the new entries, which is 0.
+ * The position of a new entry, if it is newer than those of its prompt so far. `place` counts backwards from the newest of the
+ * new entries, which is 0.
  */
-export const positionAtEnd =
-  '(select history_count from prompts where organisation_id = ? and id = records.prompt_id) + place'
+export const positionAtEnd: NonNullable<RowInsert['computed']> = {
+  name: 'position',
+  sql: (value) =>
+    `(select history_count from prompts where organisation_id = ${value('organisation_id')} and id = ${value('prompt_id')})
+      + ${value('place')}`,
+  unstored: [{ name: 'place', type: 'bigint' }],
+}
 
 /** The prompts that have got new entries. */
 export interface GrownHistory {

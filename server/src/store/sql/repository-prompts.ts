@@ -10,10 +10,13 @@ import { promptColumns, toPrompt } from './prompts.ts'
 type PromptFacts = Pick<FactStore, 'paths' | 'addPrompts' | 'prompts' | 'formerPaths' | 'sizes'>
 
 const newPromptColumns: TypedColumn[] = [
+  { name: 'organisation_id', type: 'bigint' },
+  { name: 'repository_id', type: 'bigint' },
   { name: 'public_id', type: 'text' },
   { name: 'name', type: 'text' },
   { name: 'path', type: 'text' },
   { name: 'created_at', type: 'bigint' },
+  { name: 'has_unique_name', type: 'bigint' },
 ]
 
 export function sqlRepositoryPrompts(database: Database): PromptFacts {
@@ -27,19 +30,21 @@ export function sqlRepositoryPrompts(database: Database): PromptFacts {
 
     async addPrompts(lease, prompts) {
       const { organisationId, id, url } = lease.repository
-      const insertAll = (names: string[]) => {
-        const records = prompts.map(({ publicId, path, createdAt }, i) => ({
-          public_id: publicId,
-          name: names[i] as string,
-          path,
-          created_at: createdAt,
-        }))
-        const { from, parameters } = database.records(newPromptColumns, records)
-        const insert = `insert into prompts (organisation_id, repository_id, public_id, name, path, created_at, has_unique_name)
-          select cast(? as bigint), cast(? as bigint), public_id, name, path, created_at, 1 from ${from} where true
-          on conflict (organisation_id, repository_id, path) where path is not null do nothing`
-        return parameters.map((values) => statement(insert, [organisationId, id, ...values]))
-      }
+      const insertAll = (names: string[]) =>
+        database.insertRows({
+          table: 'prompts',
+          columns: newPromptColumns,
+          rows: prompts.map(({ publicId, path, createdAt }, i) => ({
+            organisation_id: organisationId,
+            repository_id: id,
+            public_id: publicId,
+            name: names[i] as string,
+            path,
+            created_at: createdAt,
+            has_unique_name: 1,
+          })),
+          onConflict: 'on conflict (organisation_id, repository_id, path) where path is not null do nothing',
+        })
       const names = prompts.map(({ path, publicId }) => namesForPath(path, publicId, url))
       const [, , , rows = []] = await database.writeAndInvalidate([
         lockOrganisation(organisationId),

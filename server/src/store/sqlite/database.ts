@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } fro
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Database, Row, Staging, Statement } from '../sql/database.ts'
+import type { Database, Row, RowInsert, Staging, Statement } from '../sql/database.ts'
 
 export interface SqliteDatabase extends Database {
   /** Runs `work` synchronously in one transaction. Waits up to `timeoutMs` while another process is writing. */
@@ -110,10 +110,7 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
     textKey: (text) => text,
     jsonRecords: (columns) =>
       `(select ${columns.map(({ name }) => `value ->> '${name}' as ${name}`).join(', ')} from json_each(?)) as records`,
-    records: (columns, rows) => ({
-      from: `(select ${columns.map(({ name }) => `? as ${name}`).join(', ')}) as records`,
-      parameters: rows.map((row) => columns.map(({ name }) => row[name] ?? null)),
-    }),
+    insertRows,
     jsonElements: () => '(select value from json_each(?))',
     inJsonArray: (column) => `${column} in (select value from json_each(?))`,
     prepare,
@@ -126,6 +123,23 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
     execute: (sql) => connection.exec(sql),
     close: () => connection.close(),
   }
+}
+
+function insertRows({ table, columns, rows, computed, onConflict }: RowInsert): Statement[] {
+  const names = columns.map(({ name }) => name)
+  const parameters = [...names]
+  const values = names.map(() => '?')
+  if (computed !== undefined) {
+    values.push(
+      computed.sql((column) => {
+        parameters.push(column)
+        return '?'
+      }),
+    )
+    names.push(computed.name)
+  }
+  const sql = `insert into ${table} (${names.join(', ')}) values (${values.join(', ')}) ${onConflict}`
+  return rows.map((row) => ({ sql, parameters: parameters.map((name) => row[name] ?? null) }))
 }
 
 function connect(path: string): DatabaseSync {

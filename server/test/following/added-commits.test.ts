@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { GitRepository } from '../../../testing/git-repository.ts'
+import { readAddedCommits } from '../../src/git/added-commits.ts'
+
+/** Two branches that merge each other several times, and a third that begins before `from`. */
+function tangledHistory() {
+  const git = new GitRepository()
+  git.commit('Root', { 'a.md': '0\n' })
+  git.git('branch', 'old')
+  const from = git.commit('Recorded', { 'a.md': '1\n' })
+  git.git('branch', 'side')
+  for (let i = 0; i < 3; i++) {
+    git.commit(`Main ${i}`, { 'a.md': `main ${i}\n` })
+    git.git('switch', '--quiet', 'side')
+    git.commit(`Side ${i}`, { 'b.md': `side ${i}\n` })
+    git.git('switch', '--quiet', 'main')
+    git.git('merge', '--quiet', '--no-ff', '--message', `Merge ${i}`, 'side')
+    if (i === 1) git.git('push', '--quiet', '.', 'main:side')
+  }
+  git.git('switch', '--quiet', 'old')
+  git.commit('Old', { 'c.md': 'old\n' })
+  git.git('switch', '--quiet', 'main')
+  git.git('merge', '--quiet', '--no-ff', '--message', 'Merge the old', 'old')
+  git.push()
+  return {
+    git,
+    from,
+    tip: git.head(),
+    list: (...args: string[]) =>
+      git
+        .git('rev-list', ...args)
+        .split('\n')
+        .filter(Boolean),
+  }
+}
+
+describe('The commits that a push added', () => {
+  test('are those that git lists, between any two of them', async () => {
+    const { git, from, tip, list } = tangledHistory()
+    const added = await readAddedCommits(git.remote, from, tip)
+    assert.ok(added !== null)
+    assert.deepEqual(added.shas, list(tip, `^${from}`))
+    assert.deepEqual(
+      added.line.map(({ sha }) => sha),
+      list('--first-parent', tip, `^${from}`),
+    )
+    assert.equal(added.isLinear, false)
+    const shas: readonly string[] = added.shas
+    let unknown = 0
+    for (const before of list(tip)) {
+      for (const after of shas) {
+        const found: string[] | null = added.between(before, after)
+        if (found === null) unknown++
+        else assert.deepEqual(new Set(found), new Set(list(after, `^${before}`)), `${before}..${after}`)
+      }
+    }
+    // The root and the old branch, which do not contain the commit that was recorded.
+    assert.equal(unknown, 2 * added.shas.length)
+  })
+
+  test('are unknown if the branch no longer contains the recorded commit, or never did', async () => {
+    const { git, from, tip } = tangledHistory()
+    git.git('reset', '--quiet', '--hard', `${from}~1`)
+    const rewritten = git.commit('Rewritten', { 'a.md': '2\n' })
+    git.git('push', '--quiet', '--force', 'origin', 'main')
+    assert.equal(await readAddedCommits(git.remote, from, rewritten), null)
+    assert.equal(await readAddedCommits(git.remote, tip, rewritten), null)
+    assert.equal(await readAddedCommits(git.remote, 'f'.repeat(40), rewritten), null)
+  })
+})
