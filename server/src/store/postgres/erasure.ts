@@ -1,6 +1,6 @@
 import { statement } from '../sql/database.ts'
 import { mayMatch, type SignalScan, toPosition } from '../sql/erasure.ts'
-import { summedColumns } from '../sql/signal-hours.ts'
+import { deletedColumns } from '../sql/signal-hours.ts'
 import type { PostgresDatabase } from './database.ts'
 
 // Up to 16 KB of metadata in each row, which arrive and are parsed at once.
@@ -37,7 +37,7 @@ export function postgresSignalScan(database: PostgresDatabase): SignalScan {
                and subject in (select subject from signals where ${selected})`,
             [organisationId, promptId, ...parameters],
           ),
-          statement(`delete from signals where ${selected} returning ${summedColumns}`, parameters),
+          statement(`delete from signals where ${selected} returning ${deletedColumns}`, parameters),
         ]
       }),
   }

@@ -2,7 +2,7 @@ import type { Erasure, ErasureStore, SignalPosition, SubjectQuery, VoterQuery } 
 import { nextTurn } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, type Row, requireRow, type Statement, statement } from './database.ts'
-import { subtractFromSums } from './signal-hours.ts'
+import { afterDeletion } from './signal-hours.ts'
 
 /** How an engine scans the signals of an organisation. */
 export interface SignalScan {
@@ -12,7 +12,7 @@ export interface SignalScan {
    */
   next(erasure: Erasure, pattern: string): Promise<{ candidates: Row[]; last: Erasure['last'] | null }>
   /**
-   * Statements that delete the signals, and the votes on their subjects first. They return the `summedColumns` of the signals
+   * Statements that delete the signals, and the votes on their subjects first. They return the `deletedColumns` of the signals
    * that still existed.
    */
   remove(organisationId: number, signals: SignalPosition[]): Statement[]
@@ -42,7 +42,7 @@ export function sqlErasure(database: Database, scan: SignalScan): ErasureStore {
       ...deletion,
       andThen: (rows: Row[]) => {
         removed += rows.length
-        return subtractFromSums(database, organisationId, rows)
+        return afterDeletion(database, organisationId, rows)
       },
     }))
     const otherDeletions = others.map((deletion) => ({

@@ -1,7 +1,7 @@
 import type { SignalStore } from '../../domain/signals/signal.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, statement } from './database.ts'
-import { subtractFromSums, summedColumns } from './signal-hours.ts'
+import { afterDeletion, deletedColumns } from './signal-hours.ts'
 
 /** If the same signal is deleted twice at once, the second call waits for the first and then finds nothing. */
 export function sqlSignalDeletion(database: Database): SignalStore['delete'] {
@@ -18,12 +18,12 @@ export function sqlSignalDeletion(database: Database): SignalStore['delete'] {
       {
         ...statement(
           `delete from signals where organisation_id = ? and prompt_id = ? and id = ?
-           returning ${summedColumns}`,
+           returning ${deletedColumns}`,
           [organisationId, promptId, id],
         ),
         andThen: (rows) =>
           rows.flatMap(() => [
-            ...subtractFromSums(database, organisationId, rows),
+            ...afterDeletion(database, organisationId, rows),
             auditEntry({ organisationId, by, at, action: 'signal.retracted', subject, details }),
           ]),
       },

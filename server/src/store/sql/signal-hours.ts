@@ -1,8 +1,8 @@
 import { hourStart } from '../../domain/time.ts'
 import { type Database, type Row, type Statement, statement, type TypedColumn } from './database.ts'
 
-/** The columns of a deleted signal that `subtractFromSums` needs. */
-export const summedColumns = 'prompt_id, value, created_at, version'
+/** The columns of a deleted signal that `afterDeletion` needs. */
+export const deletedColumns = 'id, prompt_id, value, created_at, version, subject'
 
 const columns: TypedColumn[] = [
   { name: 'prompt', type: 'bigint' },
@@ -15,10 +15,18 @@ const columns: TypedColumn[] = [
 const subtract = (table: string) => `positive = ${table}.positive + excluded.positive,
   negative = ${table}.negative + excluded.negative`
 
-/** Subtracts signals that were just deleted (rows with `summedColumns`) from their hourly sums. */
-export function subtractFromSums(database: Database, organisationId: number, removed: Row[]): Statement[] {
+/**
+ * Subtracts signals that were just deleted (rows with `deletedColumns`) from their hourly sums, and deletes their votes. The votes
+ * are deleted before the signals too, but a vote that was withdrawn at that moment may have been cast again since.
+ */
+export function afterDeletion(database: Database, organisationId: number, removed: Row[]): Statement[] {
   const versioned = removed.filter(({ version }) => version !== null)
   return [
+    ...deleteVotes(
+      database,
+      organisationId,
+      removed.filter(({ subject }) => subject !== null),
+    ),
     // The same order as in the signal batch prevents deadlocks on the rows of both tables.
     ...(removed.length === 0
       ? []
@@ -42,6 +50,27 @@ export function subtractFromSums(database: Database, organisationId: number, rem
             [organisationId, JSON.stringify(sumsOf(versioned, ({ version }) => version as string))],
           ),
         ]),
+  ]
+}
+
+const voteColumns: TypedColumn[] = [
+  { name: 'prompt', type: 'bigint' },
+  { name: 'subject', type: 'text' },
+]
+
+function deleteVotes(database: Database, organisationId: number, removed: Row[]): Statement[] {
+  if (removed.length === 0) return []
+  return [
+    statement(
+      `delete from signal_subjects where (organisation_id, prompt_id, subject) in (
+         select cast(? as bigint), prompt, subject from ${database.jsonRecords(voteColumns)})
+         and signal_id in ${database.jsonElements('bigint')}`,
+      [
+        organisationId,
+        JSON.stringify(removed.map(({ prompt_id, subject }) => ({ prompt: prompt_id, subject }))),
+        JSON.stringify(removed.map(({ id }) => id)),
+      ],
+    ),
   ]
 }
 

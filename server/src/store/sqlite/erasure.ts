@@ -1,6 +1,6 @@
 import { requireRow, statement } from '../sql/database.ts'
 import { mayMatch, type SignalScan } from '../sql/erasure.ts'
-import { summedColumns } from '../sql/signal-hours.ts'
+import { deletedColumns } from '../sql/signal-hours.ts'
 import type { SqliteDatabase } from './database.ts'
 
 // SQLite blocks the process during a scan, and rows differ in size by a factor of 1,000, so the batch size follows the time
@@ -41,7 +41,7 @@ export function sqliteSignalScan(database: SqliteDatabase): SignalScan {
              where id in ${database.jsonElements('bigint')} and organisation_id = ? and subject is not null)`,
           [ids, organisationId],
         ),
-        statement(`delete from signals where id in ${database.jsonElements('bigint')} returning ${summedColumns}`, [
+        statement(`delete from signals where id in ${database.jsonElements('bigint')} returning ${deletedColumns}`, [
           ids,
         ]),
       ]
