@@ -228,7 +228,7 @@ onEachEngine('Edge cases of the history', (engine) => {
 
   test('an amended merge commit is the merge of its pull request', async () => {
     const s = await connectedScenario(service)
-    s.git.push('HEAD:refs/pull/5/head')
+    commitPull(s, 5, { [p]: '5\n' })
     const first = s.git.commit('Change (#5)', { [p]: '5\n' })
     await s.push()
     s.git.git('reset', '--quiet', '--hard', 'HEAD^')

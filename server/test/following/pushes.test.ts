@@ -6,6 +6,7 @@ import { ada, bob, web } from '../../../testing/git-repository.ts'
 import { connectedScenario, shortSha } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
 import { gitRuns } from '../../src/git/run.ts'
+import { commitPull } from './pull-branch.ts'
 
 const p = 'prompts/p.md'
 const zeros = '0'.repeat(40)
@@ -141,7 +142,7 @@ onEachEngine('Pushes', (engine) => {
 
   test('a revert belongs to the pull request that its subject ends with, or to none', async () => {
     const s = await connectedScenario(service)
-    for (const number of [10, 11]) s.git.push(`HEAD:refs/pull/${number}/head`)
+    for (const number of [10, 11]) commitPull(s, number, { [p]: `${number}\n` })
     const merged = s.git.commit('Revert "x (#10)" (#11)', { [p]: 'a\n' })
     const direct = s.git.commit('Revert "x (#10)"', { [p]: 'b\n' })
     await s.push()
@@ -297,7 +298,7 @@ onEachEngine('Pushes', (engine) => {
 
   test('a commit that references an already merged pull request is a deployed entry', async () => {
     const s = await connectedScenario(service)
-    s.git.push(`HEAD:refs/pull/12/head`)
+    commitPull(s, 12, { [p]: '1\n' })
     const merge = s.git.commit('Better (#12)', { [p]: '1\n' }, { committer: web })
     await s.push()
     const direct = s.git.commit('follow-up (#12)', { [p]: '2\n' })
