@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { ledger } from '../ledger.ts'
 import { Deployed } from './live-times.tsx'
 
-/** Which version of the prompt is live now, and how that is known. Nothing before the first change. */
+/** Which version of the prompt is live now, and how that is known. */
 export function LiveVersion({ promptId }: { promptId: string }) {
   const live = useQuery({
     queryKey: ['live', promptId],

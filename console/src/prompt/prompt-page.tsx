@@ -29,7 +29,7 @@ export function PromptPage({ id }: { id: string }) {
   if (prompt.error instanceof NotFoundError) return <NotFoundPage />
   if (prompt.isPending) return <Loading what="the prompt" />
   if (prompt.isError) return <LoadError error={prompt.error} retry={prompt.refetch} />
-  const { name, path } = prompt.data
+  const { name, path, last_change: lastChange } = prompt.data
   return (
     <>
       <div className="page-head">
@@ -45,7 +45,7 @@ export function PromptPage({ id }: { id: string }) {
               <UntrustedText text={path} />
             </span>
           )}
-          <LiveVersion promptId={id} />
+          {lastChange !== null && <LiveVersion promptId={id} />}
         </div>
         <Link className="button plain" href={`/prompts/${id}/signals`}>
           <MessagesSquare aria-hidden="true" />

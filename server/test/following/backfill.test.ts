@@ -13,6 +13,7 @@ const p = 'prompts/p.md'
 const q = 'prompts/q.md'
 const r = 'prompts/r.md'
 const megabyte = 1024 * 1024
+const unknownSource = { live_source: null, environment: null, share: 1, also_live: [] }
 
 /** Replaces the remote by a shallow clone with this many commits. */
 function makeShallow(git: GitRepository, depth: number): void {
@@ -156,13 +157,14 @@ onEachEngine('Backfill', (engine) => {
     })
     const live = async (path: string, at: string) =>
       (await s.get(`/prompts/${await s.promptId(path)}/live?at=${at}T00:00:00Z`)).data
-    const unknown = { entry: null, incomplete: true }
+    const unknown = { entry: null, incomplete: true, ...unknownSource }
     assert.deepEqual(await live(q, '2026-04-01'), { ...unknown, path: q, content: 'q\n', content_state: 'available' })
     assert.deepEqual(await live(p, '2026-02-10'), { ...unknown, path: p, content: '2\n', content_state: 'available' })
     assert.deepEqual(await live(p, '2026-01-10'), { ...unknown, path: p, content: null, content_state: 'unavailable' })
     const { entry, ...known } = (await live(p, '2026-03-02')) as { entry: Entry }
     assert.equal(shortSha(entry.commit_sha), shortSha(s.git.head()))
-    assert.deepEqual(known, { path: p, content: '3\n', content_state: 'available', incomplete: false })
+    const merged = { ...unknownSource, live_source: 'merge' }
+    assert.deepEqual(known, { path: p, content: '3\n', content_state: 'available', incomplete: false, ...merged })
     const url = `/api/v1/prompts/${await s.promptId(r)}/live?at=2026-02-10T00:00:00Z`
     const added = await service.app.inject({ url, headers: s.tenant.headers })
     assert.equal(added.statusCode, 404, 'the file was added later')
@@ -179,7 +181,8 @@ onEachEngine('Backfill', (engine) => {
     })
     assert.equal(s.repository.incomplete, true)
     const { data } = await s.get(`/prompts/${await s.promptId(p)}/live`)
-    assert.deepEqual(data, { entry: null, path: p, content: '2\n', content_state: 'available', incomplete: true })
+    const content = { content: '2\n', content_state: 'available' }
+    assert.deepEqual(data, { entry: null, path: p, ...content, incomplete: true, ...unknownSource })
   })
 
   test('texts are returned up to 16 MiB together, and larger ones are reported as too large', async () => {
