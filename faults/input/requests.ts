@@ -39,10 +39,10 @@ export function requests(document: Document, operations: DocumentedOperation[], 
   )
 }
 
-/** Requests for prompts with ids that do not exist. */
+/** Requests for prompts with ids that do not exist. The end keeps them apart from the names of generated prompts. */
 export function oddIdRequests(operations: DocumentedOperation[]): Arbitrary<Draft> {
   const ofPrompts = operations.filter(({ path }) => path.includes('{prompt_id}'))
-  const ids = fc.tuple(fc.constantFrom('', 'pmt_'), segments).map((parts) => parts.join(''))
+  const ids = fc.tuple(fc.constantFrom('', 'pmt_'), segments, fc.constant('~none')).map((parts) => parts.join(''))
   return fc.tuple(fc.constantFrom(...ofPrompts), ids, callers).map(([operation, id, caller]) => ({
     ...draftOf(operation),
     kind: 'odd id',

@@ -56,7 +56,9 @@ export async function prepareTarget(
 ): Promise<Target> {
   const api = apiClient(port, admin)
   const createKey = async (body: object) => (await api<{ id: number; key: string }>('POST', 'keys', body)).data
-  const createPrompt = async () => (await api<{ id: string }>('POST', 'prompts', { name: 'sample' })).data.id
+  let created = 0
+  const createPrompt = async () =>
+    (await api<{ id: string }>('POST', 'prompts', { name: `sample ${created++}` })).data.id
   const signIn = async () => (await api('POST', 'session')).cookie
   const recordSignal = async () => {
     const { data } = await api<{ id: number }>('POST', `prompts/${promptId}/signals`, { value: 'positive' })

@@ -42,6 +42,7 @@ const repositoryFields = [
   'last_error',
   'ssh_public_key',
   'ssh_host_key',
+  'production_environments',
   'created_at',
 ]
 const deliveryFields = ['id', 'event', 'state', 'attempts', 'error', 'received_at', 'next_attempt_at', 'finished_at']
