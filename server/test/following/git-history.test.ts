@@ -105,8 +105,10 @@ onEachEngine('History from git', (engine) => {
     const s = await connectedScenario(service, {
       prepare(git) {
         git.commit('Start', { [p]: '1\n', [q]: '1\n' })
-        git.push('HEAD:refs/pull/967/head')
         git.push()
+        git.switchTo('better', 'main')
+        git.commit('Better', { [p]: '2\n' }, { author: bob })
+        git.push('HEAD:refs/pull/967/head')
         git.switchTo('mine', 'main')
         git.commit('My work', { [q]: 'mine\n' })
         git.switchTo('main')
