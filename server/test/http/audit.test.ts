@@ -31,14 +31,16 @@ const actionOf: Record<string, AuditAction> = {
   disconnectRepository: 'repository.disconnected',
   rotateRepositorySecret: 'repository.secret_rotated',
   recordHistory: 'history.recorded',
+  recordPromptDeployment: 'deployment.recorded',
+  recordRepositoryDeployment: 'deployment.recorded',
   retractSignal: 'signal.retracted',
   eraseSignals: 'signals.erased',
   exportSignals: 'signals.exported',
   signIn: 'session.started',
 }
 
-/** Operations without an audit entry: they record a signal, start a sync, sign out, or read. */
-const unaudited = ['createSignal', 'syncRepository', 'redeliver', 'signOut']
+/** Operations without an audit entry: they record signals, start a sync, sign out, or read. */
+const unaudited = ['createSignal', 'createSignals', 'syncRepository', 'redeliver', 'signOut']
 
 onEachEngine('The audit log', (engine) => {
   const service = useService(engine)
@@ -93,6 +95,7 @@ onEachEngine('The audit log', (engine) => {
       'prompts',
       'history_entries',
       'repositories',
+      'deployments',
       'signals',
       'signal_hours',
     ]
