@@ -1,11 +1,11 @@
 import { decode } from './bytes.ts'
 import type { Commit, LogOptions } from './commit.ts'
+import { listHashes } from './hash-groups.ts'
 import { readDiff, readHeader, readListed, readTree } from './log.ts'
-import { GitLimitError, git, gitOutput, withinLimit } from './run.ts'
+import { GitLimitError, git, withinLimit } from './run.ts'
 
 // As many as one git process reads. It holds their messages in memory until it ends.
 const maxGroupSize = 1_000
-const listTimeoutMs = 5 * 60_000
 
 /**
  * The first parents from `from` (exclusive; null for the root) to `to` that change a matching file, oldest first. If a group of
@@ -21,16 +21,8 @@ export async function* readFirstParents(
 }
 
 /** The hashes of the first parents, oldest first, in groups. */
-async function* listFirstParents(mirror: string, from: string | null, to: string): AsyncGenerator<string[]> {
-  const args = ['rev-list', '--first-parent', '--reverse', ...revisions(from, to), '--']
-  const groupBytes = maxGroupSize * (to.length + 1)
-  const linesOf = (bytes: Buffer) => decode(bytes).split('\n').filter(Boolean)
-  let rest: Buffer = Buffer.alloc(0)
-  for await (const chunk of gitOutput(args, { mirror, timeoutMs: listTimeoutMs })) {
-    rest = Buffer.concat([rest, chunk])
-    for (; rest.length >= groupBytes; rest = rest.subarray(groupBytes)) yield linesOf(rest.subarray(0, groupBytes))
-  }
-  if (rest.length > 0) yield linesOf(rest)
+function listFirstParents(mirror: string, from: string | null, to: string): AsyncGenerator<string[]> {
+  return listHashes(mirror, ['--first-parent', '--reverse', ...revisions(from, to)], to, maxGroupSize)
 }
 
 /** These commits, as far as they change a matching file, in this order. */
