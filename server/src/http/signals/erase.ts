@@ -5,7 +5,7 @@ import { type ErasureQuery, eraseSignals, metadataQuery } from '../../domain/sig
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema } from '../error-schema.ts'
 import { allowSilence } from '../silent-request.ts'
-import { type ErasureBody, erasedSchema, erasureSchema } from './schema.ts'
+import { type ErasureBody, erasedSchema, erasureSchema } from './erasure-schema.ts'
 import { parseMetadata } from './validation.ts'
 
 const oneSelection = 'The body must have exactly one of metadata, voter and subject'

@@ -1,9 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts'
-import { intervals } from '../../domain/signals/interval.ts'
 import { signalValues } from '../../domain/signals/signal.ts'
 import { pageQuerySchema, paginationExample, paginationSchema } from '../page-schema.ts'
 import { promptId } from '../prompts/id-schema.ts'
-import { intervalTally, tally } from './tally-schema.ts'
 
 export const exportFormats = ['ndjson', 'csv'] as const
 
@@ -378,87 +376,6 @@ export const signalParamsSchema = {
   },
 } as const
 
-export const summaryQuerySchema = {
-  type: 'object',
-  properties: {
-    from: {
-      type: 'string',
-      format: 'date-time',
-      description: 'Defaults to 30 days before `to`',
-      examples: ['2026-11-14T00:00:00.000Z'],
-    },
-    to: {
-      type: 'string',
-      format: 'date-time',
-      description: 'Defaults to now',
-      examples: ['2026-11-15T00:00:00.000Z'],
-    },
-    interval: { enum: intervals, default: 'day', description: 'UTC. Weeks start on Monday' },
-  },
-} as const
-
-export const summarySchema = {
-  type: 'object',
-  required: ['data', 'interval', 'total'],
-  properties: {
-    data: {
-      type: 'array',
-      description: 'Every interval that overlaps the requested range, in order. The first and last are counted in full',
-      items: intervalTally,
-    },
-    interval: { enum: intervals },
-    total: { type: 'object', required: ['positive', 'negative'], properties: tally, additionalProperties: false },
-  },
-  additionalProperties: false,
-  description: 'The counts',
-  examples: [
-    {
-      data: [{ start: '2026-11-14T00:00:00.000Z', positive: 31, negative: 4 }],
-      interval: 'day',
-      total: { positive: 31, negative: 4 },
-    },
-  ],
-} as const
-
-export const erasureSchema = {
-  title: 'Erasure',
-  description: 'Which signals to erase',
-  type: 'object',
-  properties: {
-    metadata: { type: 'object', description: 'Members that the metadata of a signal must have: 1 to 16' },
-    voter: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 255,
-      description: 'Who voted, as in the field `voter` of a signal. It is hashed on arrival',
-    },
-    subject: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 255,
-      description: 'What was voted on, in any prompt. Withdrawn votes are erased and counted, too',
-    },
-  },
-  examples: [{ metadata: { user: 'u-123' } }, { voter: 'u-123' }],
-} as const
-
-export const erasedSchema = {
-  type: 'object',
-  required: ['data'],
-  properties: {
-    data: {
-      type: 'object',
-      required: ['erased'],
-      properties: { erased: { type: 'integer', description: 'Number of erased signals' } },
-      additionalProperties: false,
-    },
-  },
-  additionalProperties: false,
-  description: 'The signals are erased',
-  examples: [{ data: { erased: 42 } }],
-} as const
-
 export type ImportedSignal = FromSchema<typeof importedSignalSchema>
-export type ErasureBody = FromSchema<typeof erasureSchema>
 export type NewSignalBody = FromSchema<typeof newSignalSchema>
 export type BatchItem = FromSchema<typeof batchItemSchema>

@@ -8,7 +8,7 @@ import type { Context } from '../context.ts'
 import { errorBodySchema, invalidTimeSchema } from '../error-schema.ts'
 import { checkTimeRange, enumParameter, type Query, timeParameter } from '../parameters.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
-import { summaryQuerySchema, summarySchema } from './schema.ts'
+import { summaryQuerySchema, summarySchema } from './summary-schema.ts'
 
 const defaultRangeMs = 30 * day
 
