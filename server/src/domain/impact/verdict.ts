@@ -21,7 +21,7 @@ const prior = 0.5
 
 // By Ville's inequality, without an effect the Bayes factor ever reaches 20 with a probability of at most 1/20, averaged over
 // the prior, however often it is checked and whenever the change was made. docs/impact.md has the probability at each rate.
-const minLogBayesFactor = Math.log(20)
+export const minLogBayesFactor = Math.log(20)
 
 // A handful of signals can come from a single unhappy user. The minimum also more than halves wrong verdicts (from 3.3% to 1.4% at
 // a rate of 50%, checking after every signal) and delays the detection of a real effect only slightly.

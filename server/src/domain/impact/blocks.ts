@@ -1,0 +1,99 @@
+import type { IntervalTally } from '../signals/signal.ts'
+import type { Instant } from '../time.ts'
+import { voicesOf } from './voices.ts'
+
+/** The tally of an hour, or of any other short span that starts at `start`. */
+export interface Sum extends IntervalTally {
+  /** The sum of the squared numbers of votes per voter. Without it, each signal counts as a voter of its own. */
+  squares?: number
+}
+
+/**
+ * Blocks of votes in the order of time. `y` is the rate of a block on a scale where its sampling variance does not depend on the
+ * rate, so that one model fits every rate.
+ */
+export interface Blocks {
+  count: number
+  y: Float64Array
+  variance: Float64Array
+  /** The window that each block belongs to. A block never spans two windows. */
+  window: Int32Array
+  start: Float64Array
+}
+
+// Below about 20 votes, the normal approximation of a block is poor.
+const minVotes = 20
+
+// Bounds the time of one verdict. Beyond it, blocks get twice as many votes.
+const maxBlocks = 512
+
+/**
+ * Cuts the sums of each window into blocks of at least 20 votes. A window lasts from one change to the next, or holds the votes
+ * of one version. Windows may overlap in time: votes of an earlier version arrive late, or two versions are live at once.
+ */
+export function cutBlocks(windows: readonly (readonly Sum[])[]): Blocks {
+  for (let size = minVotes; ; size *= 2) {
+    const cut = windows.map((sums, i) => cutWindow(sums, size, i === windows.length - 1))
+    const count = cut.reduce((sum, blocks) => sum + blocks.length, 0)
+    if (count <= Math.max(maxBlocks, 2 * windows.length)) return inOrder(cut, count)
+  }
+}
+
+interface Block {
+  start: Instant
+  positive: number
+  negative: number
+  squares: number
+}
+
+// The last window still grows: its incomplete block waits for more votes, so that a complete block never changes. In the other
+// windows the rest joins the block before it.
+function cutWindow(sums: readonly Sum[], size: number, grows: boolean): Block[] {
+  const blocks: Block[] = []
+  let open: Block | null = null
+  for (const { start, positive, negative, squares = positive + negative } of sums) {
+    if (positive + negative === 0) continue
+    open ??= { start, positive: 0, negative: 0, squares: 0 }
+    open.positive += positive
+    open.negative += negative
+    open.squares += squares
+    if (voices(open) < size) continue
+    blocks.push(open)
+    open = null
+  }
+  const last = blocks.at(-1)
+  if (open !== null && last !== undefined && !grows) {
+    last.positive += open.positive
+    last.negative += open.negative
+    last.squares += open.squares
+  }
+  return blocks
+}
+
+function voices({ positive, negative, squares }: Block): number {
+  return voicesOf({ positive, negative }, squares)
+}
+
+function inOrder(windows: Block[][], count: number): Blocks {
+  const y = new Float64Array(count)
+  const variance = new Float64Array(count)
+  const window = new Int32Array(count)
+  const start = new Float64Array(count)
+  const ordered = windows.flatMap((blocks, i) => blocks.map((block) => ({ block, i })))
+  ordered.sort((a, b) => a.block.start - b.block.start || a.i - b.i)
+  for (const [t, { block, i }] of ordered.entries()) {
+    const n = voices(block)
+    const positive = (block.positive / (block.positive + block.negative)) * n
+    // The variance-stabilising transformation of Anscombe, with his corrections for small counts.
+    y[t] = 2 * Math.asin(Math.sqrt((positive + 3 / 8) / (n + 3 / 4)))
+    variance[t] = 1 / (n + 1 / 2)
+    window[t] = i
+    start[t] = block.start
+  }
+  return { count, y, variance, window, start }
+}
+
+/** The rate that `y` stands for. */
+export function rateAt(y: number): number {
+  return Math.sin(Math.min(Math.PI, Math.max(0, y)) / 2) ** 2
+}

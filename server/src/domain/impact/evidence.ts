@@ -1,0 +1,93 @@
+import type { Instant } from '../time.ts'
+import type { Blocks } from './blocks.ts'
+import { allowStep, observe, startLevels } from './local-level.ts'
+import { bestMoment, evidenceOfMoments } from './moments.ts'
+import { evidenceOfStep, observeStep, otherStepVariance, type Step, type StepEvidence, startStep } from './step.ts'
+import { defaultWander, gridSize, type Wander } from './wander.ts'
+
+/** What the votes say about one change. */
+export interface Evidence extends StepEvidence {
+  /** The moment that explains the votes best, other than the change, and how well. Null if no other moment is possible. */
+  elsewhere: { logBayesFactor: number; start: Instant } | null
+}
+
+/** The chain of windows up to one: how the votes wandered before, with a step of its own for each earlier change. */
+interface Past {
+  step: Step
+  /** The log-likelihood before the window in front of the change. */
+  earlier: Float64Array
+}
+
+/**
+ * The evidence on the change at the start of each window, in one pass over the blocks. Null for the first window and for windows
+ * without a complete block on both sides. Only `wanted` windows are judged, all by default.
+ */
+export function evidenceOfChanges(
+  blocks: Blocks,
+  windows: number,
+  wander: Readonly<Wander> = defaultWander,
+  isWanted: (window: number) => boolean = () => true,
+): (Evidence | null)[] {
+  const { steps } = followLevels(blocks, windows)
+  return steps.map((past, window) => {
+    if (past === null || !isWanted(window)) return null
+    return { ...evidenceOfStep(past.step, wander), elsewhere: elsewhereOf(blocks, window, past.earlier, wander) }
+  })
+}
+
+/** The log-likelihood of all blocks at each point of the grid: what one prompt tells about wandering. */
+export function logLikelihoodOf(blocks: Blocks, windows: number): Float64Array {
+  return followLevels(blocks, windows).logLikelihood
+}
+
+function followLevels(blocks: Blocks, windows: number): { steps: (Past | null)[]; logLikelihood: Float64Array } {
+  const steps: (Past | null)[] = Array.from({ length: windows }, () => null)
+  const levels = startLevels()
+  let current = -1
+  let step: Step | null = null
+  let earlier = new Float64Array(gridSize)
+  for (let t = 0; t < blocks.count; t++) {
+    const window = blocks.window[t] as number
+    const y = blocks.y[t] as number
+    const variance = blocks.variance[t] as number
+    if (window > current) {
+      step = null
+      // Without votes on the window in front of it, there is nothing to compare a change with.
+      if (window === current + 1 && current >= 0) {
+        step = startStep(levels)
+        steps[window] = { step, earlier }
+      }
+      earlier = levels.logLikelihood.slice()
+      if (current >= 0) allowStep(levels, otherStepVariance)
+      current = window
+    }
+    if (step !== null && window >= current - 1) observeStep(step, y, variance, window === current)
+    // Late votes on an earlier version say nothing about the level after the change.
+    if (window === current) observe(levels, y, variance)
+  }
+  return { steps, logLikelihood: levels.logLikelihood }
+}
+
+function elsewhereOf(
+  blocks: Blocks,
+  window: number,
+  earlier: Float64Array,
+  wander: Readonly<Wander>,
+): Evidence['elsewhere'] {
+  const y: number[] = []
+  const variance: number[] = []
+  const start: number[] = []
+  let change = -1
+  for (let t = 0; t < blocks.count; t++) {
+    const of = blocks.window[t] as number
+    if (of !== window && of !== window - 1) continue
+    if (of === window && change < 0) change = y.length
+    y.push(blocks.y[t] as number)
+    variance.push(blocks.variance[t] as number)
+    start.push(blocks.start[t] as number)
+  }
+  const expected = wander.map((log, g) => log + (earlier[g] as number))
+  const moments = evidenceOfMoments(y, variance, expected)
+  const best = bestMoment(moments, change)
+  return best === null ? null : { logBayesFactor: moments[best] as number, start: start[best] as number }
+}
