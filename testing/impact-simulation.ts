@@ -1,6 +1,6 @@
 import { cutBlocks, type Sum } from '../server/src/domain/impact/blocks.ts'
 import { discoveries } from '../server/src/domain/impact/e-values.ts'
-import { evidenceOfChanges, logLikelihoodOf } from '../server/src/domain/impact/evidence.ts'
+import { evidenceOfChanges, likelihoodOfWander } from '../server/src/domain/impact/evidence.ts'
 import { judge } from '../server/src/domain/impact/judgement.ts'
 import { evidenceAcrossSegments, mixOf } from '../server/src/domain/impact/segments.ts'
 import { verdictOf } from '../server/src/domain/impact/verdict.ts'
@@ -86,7 +86,8 @@ function judgeWindows(windows: [Sum[], Sum[]], wander: Readonly<Wander>, segment
   const evidence = evidenceOfChanges(cutBlocks(windows), 2, wander)[1] ?? null
   if (segments.length === 0) return judge({ before, after, evidence }).verdict
   const mix = mixOf(segments.map(([from, to]) => ({ before: totalOf(from), after: totalOf(to) })))
-  return judge({ before, after, evidence, segments: { evidence: evidenceAcrossSegments(segments, wander), mix } }).verdict
+  return judge({ before, after, evidence, segments: { evidence: evidenceAcrossSegments(segments, wander), mix } })
+    .verdict
 }
 
 function nothing(): Found {
@@ -162,7 +163,7 @@ export function shareFoundInStatements(
   }: { of?: (id: number) => boolean; change?: (votes: Vote[], random: Random) => Vote[]; learn?: boolean } = {},
 ): Shares {
   const chosen = statements.filter(({ id }) => of(id))
-  const pasts = learn ? chosen.map(({ votes }) => logLikelihoodOf(cutBlocks([sumsOf(votes)]), 1)) : []
+  const pasts = learn ? chosen.map(({ votes }) => likelihoodOfWander(cutBlocks([sumsOf(votes)]), 1)) : []
   let next = 0
   return share(chosen.length * Math.max(1, Math.round(histories / chosen.length)), seed, (random) => {
     const i = next++ % chosen.length
@@ -220,7 +221,11 @@ function signalsOfOracle(votes: Vote[]): number {
 }
 
 /** The share of prompts with 20 segments, none affected, that report any segment at any look. */
-export function falseDiscoveries(histories: number, seed: number, start = rates(0.85, 0.85)): Shares {
+export function falseDiscoveries(
+  histories: number,
+  seed: number,
+  start: (random: Random) => (vote: number, isNew: boolean) => number = rates(0.85, 0.85),
+): Shares {
   const random = seededRandom(seed)
   const found = { old: 0, new: 0 }
   for (let i = 0; i < histories; i++) {
@@ -246,7 +251,7 @@ function foundAmongCalmPrompts(histories: number, seed: number, prompts: number)
   const random = seededRandom(seed)
   const pasts = Array.from({ length: prompts }, () => {
     const { votes } = steady(2_000, 0, rates(0.85, 0.85))(random)
-    return logLikelihoodOf(cutBlocks([sumsOf(votes)]), 1)
+    return likelihoodOfWander(cutBlocks([sumsOf(votes)]), 1)
   })
   return shareFound(steady(1_000, 1_000, rates(0.85, 0.75)), histories, seed, { wander: learnWander(pasts) })
 }

@@ -23,20 +23,40 @@ export interface Blocks {
 
 // Below about 20 votes, the normal approximation of a block is poor.
 const minVotes = 20
+const minVotesOfLast = 10
 
-// Bounds the time of one verdict. Beyond it, blocks get twice as many votes.
+// Bounds the time of one verdict. With more votes, blocks get larger, but each window keeps a few of its own.
 const maxBlocks = 512
+const minBlocksPerWindow = 2
+const maxBlocksPerSmallWindow = 8
 
 /**
  * Cuts the sums of each window into blocks of at least 20 votes. A window lasts from one change to the next, or holds the votes
  * of one version. Windows may overlap in time: votes of an earlier version arrive late, or two versions are live at once.
  */
 export function cutBlocks(windows: readonly (readonly Sum[])[]): Blocks {
-  for (let size = minVotes; ; size *= 2) {
-    const cut = windows.map((sums, i) => cutWindow(sums, size, i === windows.length - 1))
-    const count = cut.reduce((sum, blocks) => sum + blocks.length, 0)
-    if (count <= Math.max(maxBlocks, 2 * windows.length)) return inOrder(cut, count)
-  }
+  const votes = windows.map(votesOf)
+  const total = votes.reduce((sum, count) => sum + count, 0)
+  const common = sizeFor(total, maxBlocks)
+  const own = Math.max(minBlocksPerWindow, Math.min(maxBlocksPerSmallWindow, Math.floor(maxBlocks / windows.length)))
+  return inOrder(
+    windows.map((sums, i) =>
+      cutWindow(sums, Math.min(common, sizeFor(votes[i] as number, own)), i === windows.length - 1),
+    ),
+  )
+}
+
+// Sizes double, so that a window that grows is rarely cut again in another way.
+function sizeFor(votes: number, blocks: number): number {
+  let size = minVotes
+  while (size * blocks < votes) size *= 2
+  return size
+}
+
+function votesOf(sums: readonly Sum[]): number {
+  let votes = 0
+  for (const { positive, negative } of sums) votes += positive + negative
+  return votes
 }
 
 interface Block {
@@ -46,7 +66,7 @@ interface Block {
   squares: number
 }
 
-// The last window still grows: its incomplete block waits for more votes, so that a complete block never changes. In the other
+// The last window still grows: its incomplete block counts once it has a few votes, and complete blocks never change. In the other
 // windows the rest joins the block before it.
 function cutWindow(sums: readonly Sum[], size: number, grows: boolean): Block[] {
   const blocks: Block[] = []
@@ -62,7 +82,10 @@ function cutWindow(sums: readonly Sum[], size: number, grows: boolean): Block[] 
     open = null
   }
   const last = blocks.at(-1)
-  if (open !== null && last !== undefined && !grows) {
+  if (open === null) return blocks
+  if (grows) {
+    if (last !== undefined && voices(open) >= minVotesOfLast) blocks.push(open)
+  } else if (last !== undefined) {
     last.positive += open.positive
     last.negative += open.negative
     last.squares += open.squares
@@ -74,7 +97,8 @@ function voices({ positive, negative, squares }: Block): number {
   return voicesOf({ positive, negative }, squares)
 }
 
-function inOrder(windows: Block[][], count: number): Blocks {
+function inOrder(windows: Block[][]): Blocks {
+  const count = windows.reduce((sum, blocks) => sum + blocks.length, 0)
   const y = new Float64Array(count)
   const variance = new Float64Array(count)
   const window = new Int32Array(count)

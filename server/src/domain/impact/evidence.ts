@@ -1,14 +1,19 @@
 import type { Instant } from '../time.ts'
 import type { Blocks } from './blocks.ts'
-import { allowStep, observe, startLevels } from './local-level.ts'
+import { allowStep, logLikelihoodOf, observe, startLevels } from './local-level.ts'
 import { bestMoment, evidenceOfMoments } from './moments.ts'
 import { evidenceOfStep, observeStep, otherStepVariance, type Step, type StepEvidence, startStep } from './step.ts'
 import { defaultWander, gridSize, type Wander } from './wander.ts'
 
 /** What the votes say about one change. */
 export interface Evidence extends StepEvidence {
-  /** The moment that explains the votes best, other than the change, and how well. Null if no other moment is possible. */
-  elsewhere: { logBayesFactor: number; start: Instant } | null
+  /** Finds the moment that explains the votes best, other than the change. Costs as much as the rest, so only on demand. */
+  findElsewhere(): Elsewhere | null
+}
+
+export interface Elsewhere {
+  logBayesFactor: number
+  start: Instant
 }
 
 /** The chain of windows up to one: how the votes wandered before, with a step of its own for each earlier change. */
@@ -28,24 +33,29 @@ export function evidenceOfChanges(
   wander: Readonly<Wander> = defaultWander,
   isWanted: (window: number) => boolean = () => true,
 ): (Evidence | null)[] {
-  const { steps } = followLevels(blocks, windows)
+  const { steps } = followLevels(blocks, windows, isWanted)
   return steps.map((past, window) => {
-    if (past === null || !isWanted(window)) return null
-    return { ...evidenceOfStep(past.step, wander), elsewhere: elsewhereOf(blocks, window, past.earlier, wander) }
+    if (past === null) return null
+    const findElsewhere = () => elsewhereOf(blocks, window, past.earlier, wander)
+    return { ...evidenceOfStep(past.step, wander), findElsewhere }
   })
 }
 
 /** The log-likelihood of all blocks at each point of the grid: what one prompt tells about wandering. */
-export function logLikelihoodOf(blocks: Blocks, windows: number): Float64Array {
-  return followLevels(blocks, windows).logLikelihood
+export function likelihoodOfWander(blocks: Blocks, windows: number): Float64Array {
+  return followLevels(blocks, windows, () => false).logLikelihood
 }
 
-function followLevels(blocks: Blocks, windows: number): { steps: (Past | null)[]; logLikelihood: Float64Array } {
+function followLevels(
+  blocks: Blocks,
+  windows: number,
+  isWanted: (window: number) => boolean,
+): { steps: (Past | null)[]; logLikelihood: Float64Array } {
   const steps: (Past | null)[] = Array.from({ length: windows }, () => null)
   const levels = startLevels()
   let current = -1
   let step: Step | null = null
-  let earlier = new Float64Array(gridSize)
+  let earlier: Float64Array = new Float64Array(gridSize)
   for (let t = 0; t < blocks.count; t++) {
     const window = blocks.window[t] as number
     const y = blocks.y[t] as number
@@ -53,11 +63,11 @@ function followLevels(blocks: Blocks, windows: number): { steps: (Past | null)[]
     if (window > current) {
       step = null
       // Without votes on the window in front of it, there is nothing to compare a change with.
-      if (window === current + 1 && current >= 0) {
+      if (window === current + 1 && current >= 0 && isWanted(window)) {
         step = startStep(levels)
         steps[window] = { step, earlier }
       }
-      earlier = levels.logLikelihood.slice()
+      if (isWanted(window + 1)) earlier = logLikelihoodOf(levels)
       if (current >= 0) allowStep(levels, otherStepVariance)
       current = window
     }
@@ -65,7 +75,7 @@ function followLevels(blocks: Blocks, windows: number): { steps: (Past | null)[]
     // Late votes on an earlier version say nothing about the level after the change.
     if (window === current) observe(levels, y, variance)
   }
-  return { steps, logLikelihood: levels.logLikelihood }
+  return { steps, logLikelihood: logLikelihoodOf(levels) }
 }
 
 function elsewhereOf(
@@ -73,7 +83,7 @@ function elsewhereOf(
   window: number,
   earlier: Float64Array,
   wander: Readonly<Wander>,
-): Evidence['elsewhere'] {
+): Elsewhere | null {
   const y: number[] = []
   const variance: number[] = []
   const start: number[] = []

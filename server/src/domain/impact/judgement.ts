@@ -47,20 +47,19 @@ export function judge(findings: Findings): Judgement {
   const result = { reason: null, difference, effectiveSignals }
   if (evidence === null || difference === null) return { ...result, verdict: 'too_little_data' }
 
-  const reason = reasonAgainst(findings, evidence)
+  const isDifferent = asIndependent === 'better' || asIndependent === 'worse'
+  const reason = isDifferent || isCertain(evidence) ? reasonAgainst(findings, evidence) : { kind: 'wander' as const }
   if (reason === null && Math.sign(evidence.mean) === Math.sign(difference.difference)) {
     return { ...result, verdict: evidence.mean > 0 ? 'better' : 'worse' }
   }
-  if (asIndependent === 'better' || asIndependent === 'worse') {
-    return { ...result, verdict: 'unexplained', reason: reason ?? { kind: 'wander' } }
-  }
+  if (isDifferent) return { ...result, verdict: 'unexplained', reason: reason ?? { kind: 'wander' } }
   const verdict = verdictOf(scaled(before, share), scaled(after, share))
   return { ...result, verdict: verdict === 'no_difference_seen' ? verdict : 'too_little_data' }
 }
 
 /** The first reason why this change does not explain the votes, or null if it does. */
 function reasonAgainst({ segments, sharedWith = 0 }: Findings, evidence: Evidence): Reason | null {
-  const { elsewhere } = evidence
+  const elsewhere = evidence.findElsewhere()
   if (elsewhere !== null && elsewhere.logBayesFactor >= Math.max(0, evidence.logBayesFactor) + minLogBayesFactor) {
     return { kind: 'elsewhere', at: elsewhere.start }
   }

@@ -1,4 +1,4 @@
-import { logFactor, stepPrecisions } from './step.ts'
+import { logFactor, stepSizes } from './step.ts'
 import { driftVariances, gridSize, noiseVariances, posteriorOf, type Wander } from './wander.ts'
 
 // Points of the grid with less weight cannot change a Bayes factor noticeably.
@@ -40,8 +40,8 @@ export function evidenceOfMoments(
   const weights = posteriorOf(wander, logLikelihood)
   const factors = new Float64Array(count)
   for (let g = 0; g < gridSize; g++) {
-    const weight = weights[g] as number
-    if (weight < minWeight) continue
+    const ofPoint = weights[g] as number
+    if (ofPoint < minWeight) continue
     let score = 0
     let information = 0
     for (let t = count - 1; t >= 1; t--) {
@@ -49,10 +49,10 @@ export function evidenceOfMoments(
       const keeps = kept[i] as number
       score = (errors[i] as number) + keeps * score
       information = (precisions[i] as number) + keeps * keeps * information
-      for (const precision of stepPrecisions) {
+      for (const { precision, weight } of stepSizes) {
         // Bounded, because only which moment is best matters, not by how many hundreds of digits.
         const log = Math.min(300, logFactor(information, score, precision))
-        factors[t] = (factors[t] as number) + (weight / stepPrecisions.length) * Math.exp(log)
+        factors[t] = (factors[t] as number) + ofPoint * weight * Math.exp(log)
       }
     }
   }

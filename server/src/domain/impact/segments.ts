@@ -1,6 +1,6 @@
 import type { Tally } from '../signals/tally.ts'
 import { cutBlocks, type Sum } from './blocks.ts'
-import { allowStep, observe, startLevels } from './local-level.ts'
+import { allowStep, logLikelihoodOf, observe, startLevels } from './local-level.ts'
 import { observeStep, otherStepVariance, type Step, type StepEvidence, startStep, weigh } from './step.ts'
 import { defaultWander, gridSize, posteriorOf, type Wander } from './wander.ts'
 
@@ -23,8 +23,9 @@ export function evidenceAcrossSegments(
     const step = stepOf(windows)
     if (step === null) continue
     judged++
+    const ofSegment = logLikelihoodOf(step.levels)
     for (let g = 0; g < gridSize; g++) {
-      logLikelihood[g] = (logLikelihood[g] as number) + (step.levels.logLikelihood[g] as number)
+      logLikelihood[g] = (logLikelihood[g] as number) + (ofSegment[g] as number)
       information[g] = (information[g] as number) + (step.information[g] as number)
       score[g] = (score[g] as number) + (step.score[g] as number)
     }

@@ -1,4 +1,4 @@
-import { copyLevels, type Levels } from './local-level.ts'
+import { addError, copyLevels, type Levels, logLikelihoodOf } from './local-level.ts'
 import { driftVariances, gridSize, noiseVariances, posteriorOf, type Wander } from './wander.ts'
 
 /**
@@ -13,8 +13,13 @@ export interface Step {
 }
 
 // The standard deviations of possible steps: 0.12 is 4 points from a rate of 85%, 0.25 is 10 points, 0.5 is 22.
-const stepSizes = [0.12, 0.2, 0.3, 0.5]
-export const stepPrecisions = stepSizes.map((size) => 1 / (size * size))
+export const stepSizes = [
+  { precision: 1 / 0.12 ** 2, weight: 0.2 },
+  { precision: 1 / 0.2 ** 2, weight: 0.4 },
+  { precision: 1 / 0.3 ** 2, weight: 0.2 },
+  { precision: 1 / 0.5 ** 2, weight: 0.2 },
+]
+const widest = 1 / 0.5 ** 2
 
 /** The variance of the step of a change that is not being judged. */
 export const otherStepVariance = 0.25
@@ -31,7 +36,7 @@ export function startStep(levels: Levels): Step {
 /** `isAfter` tells whether the votes are on the version after the change. */
 export function observeStep(step: Step, y: number, sampling: number, isAfter: boolean): void {
   const { levels, pattern, information, score } = step
-  const { mean, variance, logLikelihood } = levels
+  const { mean, variance, partial, product } = levels
   const x = isAfter ? 1 : 0
   for (let g = 0; g < gridSize; g++) {
     const predicted = (variance[g] as number) + (driftVariances[g] as number)
@@ -39,7 +44,7 @@ export function observeStep(step: Step, y: number, sampling: number, isAfter: bo
     const gain = predicted / total
     const error = y - (mean[g] as number)
     const patternError = x - (pattern[g] as number)
-    logLikelihood[g] = (logLikelihood[g] as number) - (Math.log(total) + (error * error) / total) / 2
+    addError(partial, product, g, error, total)
     information[g] = (information[g] as number) + (patternError * patternError) / total
     score[g] = (score[g] as number) + (patternError * error) / total
     mean[g] = (mean[g] as number) + gain * error
@@ -59,7 +64,7 @@ export interface StepEvidence {
 }
 
 export function evidenceOfStep({ levels, information, score }: Step, wander: Readonly<Wander>): StepEvidence {
-  return weigh(posteriorOf(wander, levels.logLikelihood), information, score)
+  return weigh(posteriorOf(wander, logLikelihoodOf(levels)), information, score)
 }
 
 /** `weights` are those of the grid without a step, after all votes. */
@@ -68,19 +73,18 @@ export function weigh(weights: Float64Array, information: Float64Array, score: F
   let max = Number.NEGATIVE_INFINITY
   for (let g = 0; g < gridSize; g++) {
     if ((weights[g] as number) === 0) continue
-    max = Math.max(max, logFactor(information[g] as number, score[g] as number, stepPrecisions.at(-1) as number))
+    max = Math.max(max, logFactor(information[g] as number, score[g] as number, widest))
   }
   let factor = 0
   let mean = 0
   let square = 0
   let informed = 0
   for (let g = 0; g < gridSize; g++) {
-    const weight = (weights[g] as number) / stepPrecisions.length
-    if (weight === 0) continue
+    if ((weights[g] as number) === 0) continue
     const info = information[g] as number
     const u = score[g] as number
-    for (const precision of stepPrecisions) {
-      const term = weight * Math.exp(logFactor(info, u, precision) - max)
+    for (const { precision, weight } of stepSizes) {
+      const term = (weights[g] as number) * weight * Math.exp(logFactor(info, u, precision) - max)
       const estimate = u / (info + precision)
       factor += term
       mean += term * estimate
