@@ -2,8 +2,10 @@ import { cutBlocks, type Sum } from '../server/src/domain/impact/blocks.ts'
 import { discoveries } from '../server/src/domain/impact/e-values.ts'
 import { evidenceOfChanges, likelihoodOfWander } from '../server/src/domain/impact/evidence.ts'
 import { judge } from '../server/src/domain/impact/judgement.ts'
+import { copyLevels, observe, startLevels } from '../server/src/domain/impact/local-level.ts'
 import { evidenceAcrossSegments, mixOf } from '../server/src/domain/impact/segments.ts'
-import { verdictOf } from '../server/src/domain/impact/verdict.ts'
+import { evidenceOfStep, observeStep, type Step, startStep } from '../server/src/domain/impact/step.ts'
+import { minLogBayesFactor, verdictOf } from '../server/src/domain/impact/verdict.ts'
 import { defaultWander, learnWander, type Wander } from '../server/src/domain/impact/wander.ts'
 import type { Tally } from '../server/src/domain/signals/tally.ts'
 import { day, hourStart } from '../server/src/domain/time.ts'
@@ -59,6 +61,7 @@ export function watch({ votes, change }: ReturnType<Source>, options: Watch = {}
   const segments = new Map<number, [Sum[], Sum[]]>()
   const votesOf = [new Map<number, number>(), new Map<number, number>()] as const
   const found = { old: nothing(), new: nothing() }
+  let quick: ReturnType<typeof quickEvidence> | null = null
   for (const [i, vote] of votes.entries()) {
     const side = (byVersion ? vote.isNew : i >= change) ? 1 : 0
     count(arrived[i >= change ? 1 : 0], vote)
@@ -74,7 +77,10 @@ export function watch({ votes, change }: ReturnType<Source>, options: Watch = {}
     const signals = windows[1].reduce((sum, { positive, negative }) => sum + positive + negative, 0)
     if (found.old.first === null || isLast) note(found.old, verdictOf(...arrived), i + 1 - change, isLast)
     if (found.new.first === null || isLast) {
-      const verdict = judgeWindows(windows, wander, [...segments.values()])
+      // What is cut and filtered before the change stays, unless late votes still join it.
+      if (!byVersion && !bySegment && !byVoter) quick ??= quickEvidence(windows[0], wander)
+      const isPossible = quick === null || quick(windows[1]) >= minLogBayesFactor - 1e-6
+      const verdict = isPossible ? judgeWindows(windows, wander, [...segments.values()]) : 'undecided'
       note(found.new, verdict, signals, isLast)
     }
   }
@@ -84,10 +90,46 @@ export function watch({ votes, change }: ReturnType<Source>, options: Watch = {}
 function judgeWindows(windows: [Sum[], Sum[]], wander: Readonly<Wander>, segments: [Sum[], Sum[]][]) {
   const [before, after] = windows.map(totalOf) as [Tally, Tally]
   const evidence = evidenceOfChanges(cutBlocks(windows), 2, wander)[1] ?? null
+  // Only better and worse are counted here. Why it is neither takes longer to find out.
+  if (evidence === null || evidence.logBayesFactor < minLogBayesFactor) return 'undecided'
   if (segments.length === 0) return judge({ before, after, evidence }).verdict
   const mix = mixOf(segments.map(([from, to]) => ({ before: totalOf(from), after: totalOf(to) })))
   return judge({ before, after, evidence, segments: { evidence: evidenceAcrossSegments(segments, wander), mix } })
     .verdict
+}
+
+/** The log Bayes factor of votes that only ever arrive after the change, without going through those before it at every look. */
+export function quickEvidence(before: Sum[], wander: Readonly<Wander>): (after: Sum[]) => number {
+  const levels = startLevels()
+  const past = cutBlocks([before, []])
+  for (let t = 0; t < past.count; t++) observe(levels, past.y[t] as number, past.variance[t] as number)
+  const step = startStep(levels)
+  // One sum with all votes before the change has the same effect on how those after it are cut.
+  const total = { start: 0, ...totalOf(before) }
+  let observed = 0
+  return (after) => {
+    const cut = cutBlocks([[total], after])
+    const from = cut.window.indexOf(1)
+    if (past.count === 0 || from < 0) return 0
+    const y = cut.y.subarray(from)
+    const variance = cut.variance.subarray(from)
+    for (; observed < y.length - 1; observed++) {
+      observeStep(step, y[observed] as number, variance[observed] as number, true)
+    }
+    // The last block may still grow.
+    const last = copyStep(step)
+    observeStep(last, y.at(-1) as number, variance.at(-1) as number, true)
+    return evidenceOfStep(last, wander).logBayesFactor
+  }
+}
+
+function copyStep({ levels, pattern, information, score }: Step): Step {
+  return {
+    levels: copyLevels(levels),
+    pattern: pattern.slice(),
+    information: information.slice(),
+    score: score.slice(),
+  }
 }
 
 function nothing(): Found {
@@ -231,12 +273,13 @@ export function falseDiscoveries(
   for (let i = 0; i < histories; i++) {
     const segments = Array.from({ length: 20 }, () => steady(500, 500, start)(random).votes)
     const logs = segments.map(() => 0)
+    const quick = segments.map((votes) => quickEvidence(sumsOf(votes.slice(0, 500)), defaultWander))
     let [isOld, isNew] = [false, false]
     for (let look = 540; look <= 1_000; look += 20) {
       for (const [s, votes] of segments.entries()) {
         const windows = [sumsOf(votes.slice(0, 500)), sumsOf(votes.slice(500, look))]
         isOld ||= ['better', 'worse'].includes(verdictOf(...(windows.map(totalOf) as [Tally, Tally])))
-        logs[s] = evidenceOfChanges(cutBlocks(windows), 2)[1]?.logBayesFactor ?? 0
+        logs[s] = (quick[s] as (after: Sum[]) => number)(windows[1] as Sum[])
       }
       isNew ||= discoveries(logs).some(Boolean)
     }

@@ -1,7 +1,7 @@
 import type { Instant } from '../time.ts'
 import type { Blocks } from './blocks.ts'
 import { allowStep, logLikelihoodOf, observe, startLevels } from './local-level.ts'
-import { bestMoment, evidenceOfMoments } from './moments.ts'
+import { bestMoment, evidenceOfAnyMoment, evidenceOfMoments } from './moments.ts'
 import { evidenceOfStep, observeStep, otherStepVariance, type Step, type StepEvidence, startStep } from './step.ts'
 import { defaultWander, gridSize, type Wander } from './wander.ts'
 
@@ -11,6 +11,7 @@ export interface Evidence extends StepEvidence {
   findElsewhere(): Elsewhere | null
 }
 
+/** A step at any moment, and the one that explains the votes best. */
 export interface Elsewhere {
   logBayesFactor: number
   start: Instant
@@ -99,5 +100,5 @@ function elsewhereOf(
   const expected = wander.map((log, g) => log + (earlier[g] as number))
   const moments = evidenceOfMoments(y, variance, expected)
   const best = bestMoment(moments, change)
-  return best === null ? null : { logBayesFactor: moments[best] as number, start: start[best] as number }
+  return best === null ? null : { logBayesFactor: evidenceOfAnyMoment(moments), start: start[best] as number }
 }

@@ -60,7 +60,7 @@ export function judge(findings: Findings): Judgement {
 /** The first reason why this change does not explain the votes, or null if it does. */
 function reasonAgainst({ segments, sharedWith = 0 }: Findings, evidence: Evidence): Reason | null {
   const elsewhere = evidence.findElsewhere()
-  if (elsewhere !== null && elsewhere.logBayesFactor >= Math.max(0, evidence.logBayesFactor) + minLogBayesFactor) {
+  if (elsewhere !== null && elsewhere.logBayesFactor >= Math.max(minLogBayesFactor, evidence.logBayesFactor)) {
     return { kind: 'elsewhere', at: elsewhere.start }
   }
   if (!isCertain(evidence)) return { kind: 'wander' }

@@ -1,8 +1,8 @@
 import { logFactor, stepSizes } from './step.ts'
 import { driftVariances, gridSize, noiseVariances, posteriorOf, type Wander } from './wander.ts'
 
-// Points of the grid with less weight cannot change a Bayes factor noticeably.
-const minWeight = 1e-4
+// Terms below e to this power cannot change a Bayes factor of interest.
+const minLog = -12
 
 /**
  * The log Bayes factor of a step in front of each block against none. The filter runs forwards once; running backwards over its
@@ -40,8 +40,8 @@ export function evidenceOfMoments(
   const weights = posteriorOf(wander, logLikelihood)
   const factors = new Float64Array(count)
   for (let g = 0; g < gridSize; g++) {
-    const ofPoint = weights[g] as number
-    if (ofPoint < minWeight) continue
+    // A point that is implausible without a step may be the most plausible with one, so only whole terms are left out.
+    const logOfPoint = Math.log(weights[g] as number)
     let score = 0
     let information = 0
     for (let t = count - 1; t >= 1; t--) {
@@ -50,13 +50,14 @@ export function evidenceOfMoments(
       score = (errors[i] as number) + keeps * score
       information = (precisions[i] as number) + keeps * keeps * information
       for (const { precision, weight } of stepSizes) {
+        if (logOfPoint + (score * score) / (information + precision) / 2 < minLog) continue
         // Bounded, because only which moment is best matters, not by how many hundreds of digits.
-        const log = Math.min(300, logFactor(information, score, precision))
-        factors[t] = (factors[t] as number) + ofPoint * weight * Math.exp(log)
+        const log = Math.min(300, logOfPoint + logFactor(information, score, precision))
+        factors[t] = (factors[t] as number) + weight * Math.exp(log)
       }
     }
   }
-  return factors.map((factor, t) => (t === 0 ? 0 : Math.log(factor)))
+  return factors.map((factor, t) => (t === 0 ? 0 : Math.max(minLog, Math.log(factor))))
 }
 
 /** The block whose moment explains the votes best, apart from `except`. Null without any. */
@@ -66,4 +67,11 @@ export function bestMoment(moments: Float64Array, except = -1): number | null {
     if (t !== except && (best === null || (moments[t] as number) > (moments[best] as number))) best = t
   }
   return best
+}
+
+/** The log Bayes factor of a step at an unknown moment, where every moment is equally likely. */
+export function evidenceOfAnyMoment(moments: Float64Array): number {
+  let sum = 0
+  for (let t = 1; t < moments.length; t++) sum += Math.exp(moments[t] as number)
+  return Math.log(sum / (moments.length - 1))
 }

@@ -1,6 +1,6 @@
 import type { Instant } from '../time.ts'
 import { type Blocks, rateAt } from './blocks.ts'
-import { bestMoment, evidenceOfMoments } from './moments.ts'
+import { bestMoment, evidenceOfAnyMoment, evidenceOfMoments } from './moments.ts'
 import { minLogBayesFactor } from './verdict.ts'
 import { defaultWander, type Wander } from './wander.ts'
 
@@ -32,7 +32,7 @@ export function shiftsOf(blocks: Blocks, wander: Readonly<Wander> = defaultWande
     const y = blocks.y.subarray(from, until)
     const moments = evidenceOfMoments(y, blocks.variance.subarray(from, until), wander)
     const best = bestMoment(moments)
-    if (best === null || meanFactor(moments) < minLogBayesFactor) return
+    if (best === null || evidenceOfAnyMoment(moments) < minLogBayesFactor) return
     let [first, last] = [best, best]
     const least = (moments[best] as number) - possible
     while (first > 1 && (moments[first - 1] as number) >= least) first--
@@ -64,13 +64,6 @@ export function causeOf(shift: Shift, changes: readonly Instant[], ofOthers: rea
     .sort((a, b) => Math.abs((changes[a] as number) - shift.at) - Math.abs((changes[b] as number) - shift.at))[0]
   if (nearest !== undefined) return { change: nearest }
   return sharedWith >= 2 ? { sharedWith } : { unexplained: true }
-}
-
-// The log of the mean of the factors, with a moment in front of every block but the first.
-function meanFactor(moments: Float64Array): number {
-  let sum = 0
-  for (let t = 1; t < moments.length; t++) sum += Math.exp(moments[t] as number)
-  return Math.log(sum / (moments.length - 1))
 }
 
 function average(y: Float64Array, variance: Float64Array, from: number, until: number): number {

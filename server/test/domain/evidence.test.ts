@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { quickEvidence } from '../../../testing/impact-simulation.ts'
+import { seededRandom } from '../../../testing/random.ts'
+import { cutBlocks, type Sum } from '../../src/domain/impact/blocks.ts'
+import { evidenceOfChanges, likelihoodOfWander } from '../../src/domain/impact/evidence.ts'
+import { evidenceOfMoments } from '../../src/domain/impact/moments.ts'
+import { causeOf, shiftsOf } from '../../src/domain/impact/shifts.ts'
+import {
+  defaultWander,
+  driftVariances,
+  gridSize,
+  learnWander,
+  noiseVariances,
+  posteriorOf,
+} from '../../src/domain/impact/wander.ts'
+import { hour } from '../../src/domain/time.ts'
+import { assertClose } from './tallies.ts'
+
+function hoursAt(rate: number, votes: number, first: number, seed: number): Sum[] {
+  const random = seededRandom(seed)
+  return Array.from({ length: votes / 10 }, (_, i) => {
+    let positive = 0
+    for (let vote = 0; vote < 10; vote++) positive += random() < rate ? 1 : 0
+    return { start: (first + i) * hour, positive, negative: 10 - positive }
+  })
+}
+
+test('the Bayes factor agrees with the ratio of multivariate normal densities that defines it', () => {
+  const windows = [hoursAt(0.85, 120, 0, 1), hoursAt(0.7, 120, 100, 2)]
+  const blocks = cutBlocks(windows)
+  const { count, y, variance, window } = blocks
+  const steps = [
+    [0.12, 0.2],
+    [0.2, 0.4],
+    [0.3, 0.2],
+    [0.5, 0.2],
+  ] as const
+  const density = (g: number, step: number) => {
+    const covariance = Array.from({ length: count }, (_, i) =>
+      Array.from({ length: count }, (_, j) => {
+        const level = 1 + (Math.min(i, j) + 1) * (driftVariances[g] as number)
+        const own = i === j ? (variance[i] as number) + (noiseVariances[g] as number) : 0
+        return level + own + (window[i] === 1 && window[j] === 1 ? step * step : 0)
+      }),
+    )
+    return logDensity(
+      Array.from(y, (value) => value - Math.PI / 2),
+      covariance,
+    )
+  }
+  let [withStep, without] = [0, 0]
+  for (let g = 0; g < gridSize; g++) {
+    const weight = Math.exp(defaultWander[g] as number)
+    without += weight * Math.exp(density(g, 0))
+    for (const [step, share] of steps) withStep += weight * share * Math.exp(density(g, step))
+  }
+  const evidence = evidenceOfChanges(blocks, 2)[1]
+  assertClose(evidence?.logBayesFactor, Math.log(withStep / without), 1e-9)
+})
+
+// Up to a constant, by Cholesky's decomposition.
+function logDensity(values: number[], covariance: number[][]): number {
+  const n = values.length
+  const root = covariance.map((row) => row.slice())
+  let log = 0
+  const solved: number[] = []
+  for (let i = 0; i < n; i++) {
+    const row = root[i] as number[]
+    for (let j = 0; j <= i; j++) {
+      let sum = row[j] as number
+      for (let k = 0; k < j; k++) sum -= (row[k] as number) * ((root[j] as number[])[k] as number)
+      row[j] = i === j ? Math.sqrt(sum) : sum / ((root[j] as number[])[j] as number)
+    }
+    let value = values[i] as number
+    for (let k = 0; k < i; k++) value -= (row[k] as number) * (solved[k] as number)
+    solved.push(value / (row[i] as number))
+    log -= Math.log(row[i] as number) + (solved[i] as number) ** 2 / 2
+  }
+  return log
+}
+
+test('the evidence on a step at a moment is the same forwards and backwards', () => {
+  const blocks = cutBlocks([hoursAt(0.85, 400, 0, 3), hoursAt(0.75, 400, 100, 4)])
+  const moments = evidenceOfMoments(blocks.y, blocks.variance, defaultWander)
+  const change = blocks.window.indexOf(1)
+  assertClose(moments[change], evidenceOfChanges(blocks, 2)[1]?.logBayesFactor ?? 0, 1e-3)
+})
+
+test('the simulation judges by the same factor as the service', () => {
+  const before = hoursAt(0.85, 1_000, 0, 5)
+  const after = hoursAt(0.75, 500, 1_000, 6)
+  const quick = quickEvidence(before, defaultWander)
+  for (const looks of [4, 7, 20, 50]) {
+    const evidence = evidenceOfChanges(cutBlocks([before, after.slice(0, looks)]), 2)[1]
+    assertClose(quick(after.slice(0, looks)), evidence?.logBayesFactor ?? 0, 1e-9)
+  }
+})
+
+test('each change is compared with the version before it, whatever earlier changes did', () => {
+  const windows = [0.6, 0.9, 0.9, 0.7].map((rate, i) => hoursAt(rate, 1_000, 200 * i, 10 + i))
+  const [first, better, same, worse] = evidenceOfChanges(cutBlocks(windows), 4)
+  assert.equal(first, null)
+  assert.ok(better && better.logBayesFactor > 3 && better.mean > 0)
+  assert.ok(same && same.logBayesFactor < 1)
+  assert.ok(worse && worse.logBayesFactor > 3 && worse.mean < 0)
+})
+
+test('votes on the old version that arrive after the change count for the old version', () => {
+  const before = hoursAt(0.85, 1_000, 0, 20)
+  const late = hoursAt(0.85, 300, 100, 21)
+  const after = hoursAt(0.7, 600, 100, 22)
+  const evidence = evidenceOfChanges(cutBlocks([[...before, ...late], after]), 2)[1]
+  assert.ok(evidence && evidence.logBayesFactor > 3 && evidence.mean < 0)
+})
+
+test('a fall before the change is found where it began', () => {
+  const before = [...hoursAt(0.9, 1_000, 0, 30), ...hoursAt(0.7, 400, 100, 31)]
+  const evidence = evidenceOfChanges(cutBlocks([before, hoursAt(0.7, 600, 140, 32)]), 2)[1]
+  assert.ok(evidence)
+  const elsewhere = evidence.findElsewhere()
+  assert.ok(elsewhere && Math.abs(elsewhere.start - 100 * hour) <= 6 * hour)
+  assert.ok(elsewhere.logBayesFactor > evidence.logBayesFactor)
+})
+
+test('calm votes on other prompts make an effect visible sooner, and restless ones later', () => {
+  const factor = (windows: Sum[][], wander?: Float64Array) =>
+    evidenceOfChanges(cutBlocks(windows), 2, wander)[1]?.logBayesFactor ?? 0
+  const calm = Array.from({ length: 10 }, (_, i) =>
+    likelihoodOfWander(cutBlocks([hoursAt(0.85, 2_000, 0, 50 + i)]), 1),
+  )
+  const restless = Array.from({ length: 10 }, (_, i) => {
+    const windows = Array.from({ length: 20 }, (_, k) => hoursAt(k % 2 ? 0.9 : 0.6, 100, 10 * k, 70 + 20 * i + k))
+    return likelihoodOfWander(cutBlocks([windows.flat()]), 1)
+  })
+  const smallFall = [hoursAt(0.85, 600, 0, 40), hoursAt(0.75, 400, 100, 41)]
+  assert.ok(factor(smallFall, learnWander(calm)) > factor(smallFall) + 0.3)
+  const jump = [hoursAt(0.9, 120, 0, 42), hoursAt(0.6, 120, 100, 43)]
+  assert.ok(factor(jump, learnWander(restless)) < factor(jump) - 0.3)
+})
+
+test('other prompts never rule out any kind of wandering, and their weights sum to 1', () => {
+  const calm = Array.from({ length: 200 }, () => likelihoodOfWander(cutBlocks([hoursAt(0.85, 2_000, 0, 7)]), 1))
+  const learned = learnWander(calm)
+  let sum = 0
+  for (let g = 0; g < gridSize; g++) {
+    sum += Math.exp(learned[g] as number)
+    assert.ok((learned[g] as number) >= (defaultWander[g] as number) + Math.log(8 / 208) - 1e-9)
+  }
+  assertClose(sum, 1, 1e-9)
+  assert.deepEqual(learnWander([]), defaultWander)
+  assert.equal(posteriorOf(learned, calm[0] as Float64Array).length, gridSize)
+})
+
+test('a shift is reported with its time and both rates, and calm votes have none', () => {
+  const calm = cutBlocks([hoursAt(0.85, 2_000, 0, 80)])
+  assert.deepEqual(shiftsOf(calm), [])
+  const moved = cutBlocks([[...hoursAt(0.9, 1_000, 0, 81), ...hoursAt(0.7, 1_000, 100, 82)]])
+  const [shift, ...rest] = shiftsOf(moved)
+  assert.ok(shift)
+  assert.deepEqual(rest, [])
+  assert.ok(shift.between[0] <= 100 * hour && 100 * hour <= shift.between[1])
+  assertClose(shift.rateBefore, 0.9, 0.03)
+  assertClose(shift.rateAfter, 0.7, 0.03)
+})
+
+test('the cause of a shift is the change within its range, unless most other prompts moved with it', () => {
+  const shift = { at: 100, between: [90, 110], rateBefore: 0.9, rateAfter: 0.7, logBayesFactor: 9 } as const
+  const own = { ...shift, between: [90, 110] as [number, number] }
+  const far = { ...own, between: [500, 510] as [number, number] }
+  assert.deepEqual(causeOf(own, [20, 97, 109], [[far], [far]]), { change: 1 })
+  assert.deepEqual(causeOf(own, [20], [[far]]), { unexplained: true })
+  assert.deepEqual(causeOf(own, [97], [[own], [own], [far]]), { sharedWith: 2 })
+})
