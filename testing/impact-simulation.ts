@@ -238,15 +238,15 @@ function median(values: number[]): number {
   return values.sort((a, b) => a - b)[values.length >> 1] as number
 }
 
-/** Mean signals until worse after 2,000 calm ones, divided by that of a test that knows both rates. Never counts as 4,000. */
+/** Mean signals until worse after 2,000 calm ones, divided by that of a test that knows both rates. Not found counts as all 2,000. */
 export function delayAgainstOracle(histories: number, seed: number): Shares & { oracle: number } {
   const random = seededRandom(seed)
   const sums = { old: 0, new: 0, oracle: 0 }
   for (let i = 0; i < histories; i++) {
-    const history = steady(2_000, 4_000, rates(0.85, 0.75))(random)
+    const history = steady(2_000, 2_000, rates(0.85, 0.75))(random)
     const result = watch(history)
-    sums.old += result.old.first?.signals ?? 4_000
-    sums.new += result.new.first?.signals ?? 4_000
+    sums.old += result.old.first?.signals ?? 2_000
+    sums.new += result.new.first?.signals ?? 2_000
     sums.oracle += signalsOfOracle(history.votes.slice(history.change))
   }
   return { old: sums.old / sums.oracle, new: sums.new / sums.oracle, oracle: sums.oracle / histories }

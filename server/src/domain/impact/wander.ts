@@ -4,10 +4,10 @@
 const drifts = [0, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32]
 const noises = [0, 0.03, 0.06, 0.12, 0.24, 0.4]
 
-// Three kinds of prompts: half are calm, few drift slowly, and the rest get a different audience now and then, whose votes jump by
-// 20 points and stay there for a while. A rule that expects only drift blames such a jump on the change that happens to be near.
-// A few hundred votes cannot exclude the last kind; 1,000 calm ones can, and that is when a small effect is found.
-const driftWeights = [8, 0.2, 0.2, 0.5, 0.1, 0.3, 2, 3, 2]
+// Three kinds of prompts: half are calm, one in ten drifts slowly, and the rest get a different audience now and then, whose votes
+// jump by 20 points and stay there for a while. A rule that expects only drift blames such a jump on the change that happens to be
+// near. A few hundred votes cannot exclude the last kind; 1,000 calm ones can, and that is when a small effect is found.
+const driftWeights = [8, 0.1, 0.1, 1, 0.1, 0.3, 2, 3, 2]
 const noiseWeights = [4, 1, 1, 1, 1, 1]
 
 const points = drifts.flatMap((drift, i) =>
