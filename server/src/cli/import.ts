@@ -44,19 +44,23 @@ export function importCommands(program: Command): void {
     .summary('import signals from standard input')
     .description(
       'import signals from standard input, one JSON object per line with value, created_at and, optionally, metadata, version, ' +
-        'voter, comment, occurred_at and trace_id; the monthly limit does not apply',
+        'subject, voter, comment, occurred_at and trace_id, such as the lines of an export; a line with a subject replaces the ' +
+        'vote on it; the monthly limit does not apply',
     )
     .argument('<prompt>', 'public ID, name or path of the prompt')
-    .action((reference: string, _options: object, command: Command) =>
+    .option('--hashed-voters', 'the voters are hashes, as in an export, and are stored as they are')
+    .action((reference: string, options: { hashedVoters?: true }, command: Command) =>
       withStore(async (store, config) => {
         const prompt = await promptOrFail(store, reference)
         const { parseSignalLine } = await import('./parse-line.ts')
-        const hashVoter = voterHash(store, config, prompt.organisationId)
-        const { imported } = await store.signals.import(
+        const hashVoter = options.hashedVoters ? null : voterHash(store, config, prompt.organisationId)
+        const { imported, replaced } = await store.signals.import(
           readBatches((text) => parseSignalLine(text, prompt, hashVoter)),
           { prompt, at: Date.now(), by: operator },
         )
-        print(command, { imported }, `Imported ${formatCount(imported, 'signal')} into prompt ${prompt.publicId}.`)
+        const text = `Imported ${formatCount(imported, 'signal')} into prompt ${prompt.publicId}`
+        const end = replaced === 0 ? '.' : `, and replaced ${formatCount(replaced, 'vote')}.`
+        print(command, { imported, replaced }, `${text}${end}`)
       }),
     )
 

@@ -107,7 +107,10 @@ onEachEngine('The CLI beside a running service', (engine) => {
   test('a changed plan applies to the next request', async () => {
     const { org, prompt, signal } = await tenant('team')
     const line = JSON.stringify({ value: 'positive', created_at: new Date().toISOString() })
-    assert.deepEqual(await json(['import', 'signals', prompt], `${line}\n`.repeat(1_000)), { imported: 1_000 })
+    assert.deepEqual(await json(['import', 'signals', prompt], `${line}\n`.repeat(1_000)), {
+      imported: 1_000,
+      replaced: 0,
+    })
     assert.equal((await signal()).status, 201)
     await json(['org', 'set-plan', String(org), 'free'])
     const rejected = await signal()

@@ -3,7 +3,9 @@ import { describe, test } from 'node:test'
 import { importLines, runCli, runCliJson } from '../../../testing/cli.ts'
 import { engines, onEachEngine, sqlite, type TestDatabase } from '../../../testing/engines.ts'
 import { queryRows, usageOf } from '../../../testing/rows.ts'
+import { TestService } from '../../../testing/service.ts'
 import { assertSumsAgree } from '../../../testing/signal-sums.ts'
+import { day, hour, isoTime } from '../../src/domain/time.ts'
 
 const sha = 'ab'.repeat(20)
 
@@ -50,7 +52,7 @@ onEachEngine('Importing lines', (engine) => {
       '{"value":"negative","created_at":"2026-04-01T00:00:00Z"}',
     ]
     const imported = await runCliJson(database.url, ['import', 'signals', prompt], lines.join('\n'))
-    assert.deepEqual(imported, { imported: 3 })
+    assert.deepEqual(imported, { imported: 3, replaced: 0 })
     const months = await usageOf(database.url, org)
     assert.deepEqual(
       months.map(({ used }) => used),
@@ -93,7 +95,9 @@ onEachEngine('Importing lines', (engine) => {
     )
     await assertSumsAgree(database.url)
     const wrong: [string, RegExp][] = [
-      ['"subject":"x"', /^promptledger: line 1: subject cannot be imported/],
+      ['"subject":""', /line 1: subject must/],
+      ['"subject":"a\\nb"', /line 1: subject must not contain control characters/],
+      [`"id":1,"voter":"${'x'.repeat(43)}"`, /line 1: voter is a hash, like those of an export. Use --hashed-voters/],
       ['"version":""', /line 1: version must/],
       ['"version":-1', /line 1: version must/],
       ['"comment":"\\u0000"', /line 1: comment must/],
@@ -105,6 +109,47 @@ onEachEngine('Importing lines', (engine) => {
       assert.equal(rejected.code, 1, field)
       assert.match(rejected.stderr, message)
     }
+  })
+
+  test('an export of signals can be imported into another prompt, and is the same there', async () => {
+    const service = new TestService()
+    await service.open(engine)
+    const tenant = await service.tenant()
+    const send = async (body: object, headers = {}) => {
+      assert.ok((await tenant.signal(body, headers)).statusCode < 300)
+    }
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+    await send({ value: 'positive' })
+    await send({ value: 'positive', metadata: { 'gen_ai.prompt.version': '3', n: 1 }, voter: 'Ada', comment: 'a\nb' })
+    await send({ value: 'negative', version: 'ABCDEF1', subject: 'out-1', voter: 'Ada' }, { traceparent })
+    await send({ value: 'negative', version: 12, occurred_at: isoTime(service.now - 3 * day), subject: 'out-2' })
+    await send({ value: 'positive', subject: 'withdrawn' })
+    await send({ value: null, subject: 'withdrawn' })
+    // A vote counts for a time after its creation if it was replaced later.
+    service.now += day
+    await send({ value: 'positive', subject: 'out-1', voter: 'Bob', occurred_at: isoTime(service.now - 3 * hour) })
+
+    const target = await service.prompt(tenant.organisation, 'moved.md')
+    const exportOf = async ({ publicId }: { publicId: string }) => {
+      const url = `/api/v1/prompts/${publicId}/signals/export`
+      return (await service.app.inject({ url, headers: tenant.headers })).body
+    }
+    const exported = await exportOf(tenant.prompt)
+    const run = () => runCliJson(service.url, ['import', 'signals', target.publicId, '--hashed-voters'], exported)
+    assert.deepEqual(await run(), { imported: 4, replaced: 0 })
+    const withoutIds = (text: string) => text.replaceAll(/"id":\d+,/g, '')
+    assert.equal(withoutIds(await exportOf(target)), withoutIds(exported))
+    await assertSumsAgree(service.url)
+    // Only signals without a subject can be imported twice.
+    assert.deepEqual(await run(), { imported: 2, replaced: 2 })
+    await assertSumsAgree(service.url)
+    const clear = '{"value":"positive","created_at":"2026-04-01T00:00:00Z","voter":"Ada"}'
+    const rejected = await runCli(
+      { DATABASE_URL: service.url },
+      ['import', 'signals', target.publicId, '--hashed-voters'],
+      clear,
+    )
+    assert.match(rejected.stderr, /line 1: voter must be a hash of 43 characters/)
   })
 
   test('a wrong line after thousands of good ones is named, and nothing is stored', async () => {

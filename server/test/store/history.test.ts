@@ -107,6 +107,6 @@ onEachEngine('The history of the store', (engine) => {
     const tenant = await service.tenant()
     const none = await service.store.history.import(tenant.prompt, inBatches(), service.now, operator)
     assert.deepEqual(none, { imported: 0, alreadyThere: 0 })
-    assert.deepEqual(await service.store.signals.import(inBatches()), { imported: 0 })
+    assert.deepEqual(await service.store.signals.import(inBatches()), { imported: 0, replaced: 0 })
   })
 })

@@ -100,7 +100,7 @@ onEachEngine('The monthly limit', (engine) => {
     const many = Array.from({ length: 1_500 }, () =>
       signalFor(tenant, { createdAt: times[0] as number, value: 'negative' }),
     )
-    assert.deepEqual(await service.store.signals.import(inBatches(signals, many)), { imported: 1_503 })
+    assert.deepEqual(await service.store.signals.import(inBatches(signals, many)), { imported: 1_503, replaced: 0 })
     assert.deepEqual(await usageOf(service.url, tenant.organisation.id), [
       { month: Date.parse('2025-12-01T00:00:00Z'), used: 1_501 },
       { month: Date.parse('2026-01-01T00:00:00Z'), used: 2 },

@@ -73,7 +73,10 @@ export type RecordOutcome =
   | { kind: 'over_limit'; used: number }
 
 export interface SignalImport {
+  /** How many signals were added. */
   imported: number
+  /** How many existing votes were replaced, which are not counted again. */
+  replaced: number
 }
 
 /** A signal with everything that was sent with it. */
@@ -131,8 +134,8 @@ export interface SignalStore extends ErasureStore, RetentionStore {
   /** Durable and counted once it resolves. The monthly limit is exact, however many processes record at once. */
   record(signal: SignalToRecord): Promise<RecordOutcome>
   /**
-   * Stores all signals, or none if the source fails. Each counts in its own month, without a limit. With `audit`, the audit log
-   * says who imported signals of that prompt.
+   * Stores all signals, or none if the source fails. Each counts in its own month, without a limit. A signal on a subject replaces
+   * the vote on it, and the last one of a subject wins. With `audit`, the audit log says who imported signals of that prompt.
    */
   import(batches: AsyncIterable<NewSignal[]>, audit?: SignalImportAudit): Promise<SignalImport>
   /** Newest first, back to the start of retention. */

@@ -126,8 +126,7 @@ export const importedSignalSchema = {
     metadata,
     created_at,
     version: { type: ['string', 'integer', 'null'] },
-    // The vote on a subject is more than one row, see cli/parse-line.ts.
-    subject: { type: ['string', 'null'] },
+    subject: { type: ['string', 'null'], minLength: 1, maxLength: 255 },
     voter: { type: ['string', 'null'], minLength: 1, maxLength: 255 },
     comment: { type: ['string', 'null'], maxLength: 2000 },
     occurred_at: { type: ['string', 'null'] },

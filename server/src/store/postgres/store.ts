@@ -103,7 +103,11 @@ export async function openPostgresStore(
     signals: {
       ...sqlSignals(database),
       record: signals.submit,
-      import: sqlSignalImport(database, createPartitions),
+      import: sqlSignalImport(database, {
+        preparePartitions: createPartitions,
+        newSignalId: `nextval('signal_ids')`,
+        rowLock: 'for update',
+      }),
       delete: sqlSignalDeletion(database),
       ...sqlErasure(database, postgresSignalScan(database)),
       ...postgresRetention(database),

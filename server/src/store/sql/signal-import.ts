@@ -1,8 +1,17 @@
-import type { SignalImportAudit, SignalStore } from '../../domain/signals/signal.ts'
-import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
+import type { SignalImport, SignalImportAudit, SignalStore } from '../../domain/signals/signal.ts'
+import { hour, hourStart, type Instant, monthStart } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
-import { type Database, type Statement, statement, type TypedColumn } from './database.ts'
-import { receivedAt } from './vote.ts'
+import { type Database, type Row, requireRow, type Statement, statement, type TypedColumn } from './database.ts'
+
+/** What an engine adds to the shared statements. */
+export interface ImportEngine {
+  /** Creates the partitions for these months, if the engine uses any. */
+  preparePartitions(months: Iterable<Instant>): Promise<void>
+  /** An expression for a new signal ID in a statement that reads or updates `staged`. */
+  newSignalId: string
+  /** The clause that locks selected rows, for an engine with several writers. */
+  rowLock: 'for update' | ''
+}
 
 const columns: TypedColumn[] = [
   { name: 'line', type: 'bigint' },
@@ -12,48 +21,125 @@ const columns: TypedColumn[] = [
   { name: 'metadata', type: 'text' },
   { name: 'created_at', type: 'bigint' },
   { name: 'version', type: 'text' },
+  { name: 'subject', type: 'text' },
   { name: 'voter', type: 'text' },
   { name: 'comment', type: 'text' },
   { name: 'received_at', type: 'bigint' },
   { name: 'trace_id', type: 'text' },
   { name: 'month', type: 'bigint' },
   { name: 'hour', type: 'bigint' },
+  // Null for a vote that is not counted again.
+  { name: 'counted', type: 'bigint' },
 ]
 
-/** `preparePartitions` creates the partitions for these months, if the engine uses any. */
-export function sqlSignalImport(
-  database: Database,
-  preparePartitions: (months: Iterable<Instant>) => Promise<void>,
-): SignalStore['import'] {
+/** Set for lines with a subject only. `old_…` is the vote that is replaced, `old_value` what the sums contain of it. */
+const voteColumns: TypedColumn[] = [
+  { name: 'signal_id', type: 'bigint' },
+  { name: 'vote_id', type: 'bigint' },
+  { name: 'old_value', type: 'text' },
+  { name: 'old_version', type: 'text' },
+  { name: 'old_created_at', type: 'bigint' },
+]
+
+const noVote = voteColumns.map(() => null)
+
+export function sqlSignalImport(database: Database, engine: ImportEngine): SignalStore['import'] {
   return async (batches, audit) => {
-    let imported = 0
+    let lines = 0
+    let hasSubjects = false
+    let result: SignalImport = { imported: 0, replaced: 0 }
     const months = new Set<Instant>()
     async function* rows() {
       for await (const signals of batches) {
         yield signals.map(({ organisationId, promptId, value, metadata, createdAt, details }) => {
           const occurredAt = details?.occurredAt ?? createdAt
           months.add(monthStart(occurredAt))
+          hasSubjects ||= details?.subject != null
           return [
-            ...[imported++, organisationId, promptId, value, metadata, occurredAt],
-            ...[details?.version ?? null, details?.voter ?? null, details?.comment ?? null],
-            ...[receivedAt({ occurredAt, createdAt }), details?.traceId ?? null],
-            ...[monthStart(createdAt), hourStart(occurredAt)],
+            ...[lines++, organisationId, promptId, value, metadata, occurredAt],
+            ...[details?.version ?? null, details?.subject ?? null, details?.voter ?? null, details?.comment ?? null],
+            ...[createdAt, details?.traceId ?? null, monthStart(createdAt), hourStart(occurredAt), 1],
+            ...noVote,
           ]
         })
       }
     }
+
+    function noteResult(rows: Row[]): Statement[] {
+      const { imported, stored } = requireRow(rows)
+      result = { imported: imported as number, replaced: (stored as number) - (imported as number) }
+      return audit === undefined || stored === 0 ? [] : [importEntry(audit, stored as number)]
+    }
+
     await database.stage({
-      columns,
+      columns: [...columns, ...voteColumns],
       batches: rows(),
-      targets: ['signals', 'signal_hours', 'version_hours'],
+      targets: ['signals', 'signal_hours', 'version_hours', 'signal_subjects'],
       statements: async () => {
-        await preparePartitions(months)
-        const noted = audit === undefined || imported === 0 ? [] : [importEntry(audit, imported)]
-        return [insertStaged, countStaged, addStagedToHours, addStagedToVersions, ...noted]
+        await engine.preparePartitions(months)
+        return [
+          ...(hasSubjects ? stageVotes(database, engine) : []),
+          insertStaged(engine),
+          countStaged,
+          addStagedToHours,
+          addStagedToVersions(database),
+          ...(hasSubjects ? [updateVotes] : []),
+          { ...countResult, andThen: noteResult },
+        ]
       },
     })
-    return { imported }
+    return result
   }
+}
+
+const isSameSubject = `votes.organisation_id = staged.organisation_id and votes.prompt_id = staged.prompt_id
+  and votes.subject = staged.subject`
+
+/**
+ * Leaves the last line on each subject, and finds or creates its vote. Votes are locked before anything else and in the order of
+ * the signal batch, which therefore can neither change them during the import nor wait for it in a circle.
+ */
+function stageVotes({ byteOrder }: Database, { newSignalId, rowLock }: ImportEngine): Statement[] {
+  const inOrder = `order by staged.organisation_id, staged.prompt_id, staged.subject ${byteOrder}`
+  const lockVotes = statement(
+    `select count(*) from (
+       select 1 from staged join signal_subjects votes on ${isSameSubject} ${inOrder} ${rowLock && `${rowLock} of votes`}
+     ) locked`,
+  )
+  const keptSince = '(select kept_since from signal_retention)'
+  const isKept = `(votes.received_at >= ${keptSince} or votes.created_at >= ${keptSince})`
+  return [
+    statement(
+      `delete from staged where line in (
+         select line from (
+           select line, max(line) over (partition by organisation_id, prompt_id, subject) as last_line
+           from staged where subject is not null
+         ) lines where line < last_line)`,
+    ),
+    statement(`update staged set vote_id = ${newSignalId} where subject is not null`),
+    lockVotes,
+    statement(
+      `insert into signal_subjects
+         (organisation_id, prompt_id, subject, signal_id, vote_id, value, version, created_at, received_at)
+       select organisation_id, prompt_id, subject, vote_id, vote_id, value, version, created_at, received_at
+       from staged where subject is not null ${inOrder}
+       on conflict (organisation_id, prompt_id, subject) do nothing`,
+    ),
+    // Another process may have stored some of them since.
+    lockVotes,
+    statement(
+      `update staged set signal_id = votes.signal_id, old_created_at = votes.created_at,
+         old_version = votes.version,
+         old_value = case when ${isKept} then votes.value end,
+         received_at = case when ${isKept} then votes.received_at else staged.received_at end,
+         counted = case when ${isKept} then null else 1 end
+       from signal_subjects votes where ${isSameSubject} and votes.signal_id <> staged.vote_id`,
+    ),
+    statement(
+      `delete from signals where (organisation_id, prompt_id, created_at, id) in (
+         select organisation_id, prompt_id, old_created_at, signal_id from staged where old_created_at is not null)`,
+    ),
+  ]
 }
 
 function importEntry({ prompt, at, by }: SignalImportAudit, signals: number): Statement {
@@ -65,32 +151,51 @@ function importEntry({ prompt, at, by }: SignalImportAudit, signals: number): St
 // Runs after the signals, to keep the lock on signal_usage short, and before the hours, in the same lock order as the signal batch.
 const countStaged: Statement = statement(
   `insert into signal_usage (organisation_id, month, used)
-   select organisation_id, month, count(*) from staged group by organisation_id, month order by organisation_id, month
+   select organisation_id, month, count(*) from staged where counted = 1
+   group by organisation_id, month order by organisation_id, month
    on conflict (organisation_id, month) do update set used = signal_usage.used + excluded.used`,
 )
 
-const insertStaged: Statement = statement(
-  `insert into signals
-     (organisation_id, prompt_id, value, metadata, created_at, version, voter, comment, received_at, trace_id)
-   select organisation_id, prompt_id, value, metadata, created_at, version, voter, comment, received_at, trace_id
-   from staged order by line`,
+const insertStaged = ({ newSignalId }: ImportEngine): Statement =>
+  statement(
+    `insert into signals (id, organisation_id, prompt_id, value, metadata, created_at, version, subject, voter, comment,
+       received_at, trace_id)
+     select coalesce(signal_id, vote_id, ${newSignalId}), organisation_id, prompt_id, value, metadata, created_at, version, subject,
+       voter, comment, nullif(received_at, created_at), trace_id
+     from staged order by line`,
+  )
+
+const updateVotes: Statement = statement(
+  `update signal_subjects as votes set vote_id = staged.vote_id, value = staged.value, version = staged.version,
+     created_at = staged.created_at, received_at = staged.received_at
+   from staged where ${isSameSubject} and staged.signal_id is not null`,
 )
+
+/** What the import adds to sums, and what it takes from them because a vote was replaced. */
+const changes = `(
+  select organisation_id, prompt_id, version, hour, value, 1 as count from staged
+  union all
+  select organisation_id, prompt_id, old_version, old_created_at - old_created_at % ${hour}, old_value, -1
+  from staged where old_value is not null
+) changes`
+
+const sums = `sum(case value when 'positive' then count else 0 end), sum(case value when 'negative' then count else 0 end)`
 
 const addStagedToHours: Statement = statement(
   `insert into signal_hours (organisation_id, prompt_id, hour, positive, negative)
-   select organisation_id, prompt_id, hour, sum(case value when 'positive' then 1 else 0 end),
-     sum(case value when 'negative' then 1 else 0 end)
-   from staged group by organisation_id, prompt_id, hour order by organisation_id, prompt_id, hour
+   select organisation_id, prompt_id, hour, ${sums} from ${changes}
+   group by organisation_id, prompt_id, hour order by organisation_id, prompt_id, hour
    on conflict (organisation_id, prompt_id, hour) do update set
      positive = signal_hours.positive + excluded.positive, negative = signal_hours.negative + excluded.negative`,
 )
 
-const addStagedToVersions: Statement = statement(
-  `insert into version_hours (organisation_id, prompt_id, version, hour, positive, negative)
-   select organisation_id, prompt_id, version, hour, sum(case value when 'positive' then 1 else 0 end),
-     sum(case value when 'negative' then 1 else 0 end)
-   from staged where version is not null
-   group by organisation_id, prompt_id, version, hour order by organisation_id, prompt_id, version, hour
-   on conflict (organisation_id, prompt_id, version, hour) do update set
-     positive = version_hours.positive + excluded.positive, negative = version_hours.negative + excluded.negative`,
-)
+const addStagedToVersions = ({ byteOrder }: Database): Statement =>
+  statement(
+    `insert into version_hours (organisation_id, prompt_id, version, hour, positive, negative)
+     select organisation_id, prompt_id, version, hour, ${sums} from ${changes} where version is not null
+     group by organisation_id, prompt_id, version, hour order by organisation_id, prompt_id, version ${byteOrder}, hour
+     on conflict (organisation_id, prompt_id, version, hour) do update set
+       positive = version_hours.positive + excluded.positive, negative = version_hours.negative + excluded.negative`,
+  )
+
+const countResult: Statement = statement('select count(counted) as imported, count(*) as stored from staged')

@@ -80,7 +80,12 @@ export async function openSqliteStore(
     signals: {
       ...sqlSignals(database),
       record: signals.submit,
-      import: sqlSignalImport(database, async () => {}),
+      import: sqlSignalImport(database, {
+        preparePartitions: async () => {},
+        // Above every ID that was ever used, like those that SQLite assigns itself.
+        newSignalId: `coalesce((select seq from sqlite_sequence where name = 'signals'), 0) + staged.line + 1`,
+        rowLock: '',
+      }),
       delete: sqlSignalDeletion(database),
       ...sqlErasure(database, sqliteSignalScan(database)),
       ...sqliteRetention(database),
