@@ -12,6 +12,7 @@ import type { LeaseStore } from './repositories/lease.ts'
 import type { RepositoryStore } from './repositories/repository.ts'
 import type { SealedSecretStore } from './repositories/secret-rotation.ts'
 import type { SignalStore } from './signals/signal.ts'
+import type { VoteStore } from './signals/votes.ts'
 
 /** Calls waiting for the database, which are answered in batches. */
 export interface QueueStats {
@@ -45,7 +46,7 @@ export interface Store {
   sessions: SessionStore
   prompts: PromptStore
   history: HistoryStore
-  signals: SignalStore
+  signals: SignalStore & VoteStore
   repositories: RepositoryStore & LeaseStore
   secrets: SealedSecretStore
   deliveries: DeliveryStore

@@ -11,12 +11,14 @@ import type {
   StoredSignal,
 } from '../../domain/signals/signal.ts'
 import { emptyTally, type Tally } from '../../domain/signals/tally.ts'
+import type { VoteStore } from '../../domain/signals/votes.ts'
 import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
 import type { Database, Row, Value } from './database.ts'
 import { likePattern, mayMatch } from './erasure.ts'
 import { sqlRetainedSince } from './retention.ts'
 import { sqlTallies } from './tallies.ts'
 import { sqlVersionCounts } from './version-counts.ts'
+import { sqlVotes } from './votes.ts'
 
 /** Counts of the signals that a filter is about. */
 interface Counts {
@@ -42,7 +44,7 @@ const end = Number.MAX_SAFE_INTEGER
 const farFuture = hourStart(8_640_000_000_000_000)
 
 /** Reads signals. Counting and skipping use the hourly sums, so only the signals of the page itself are read. */
-export function sqlSignals(database: Database): SignalReads {
+export function sqlSignals(database: Database): SignalReads & VoteStore {
   const retainedSince = sqlRetainedSince(database)
   const { tallyByInterval, startedHours, ...counts } = sqlTallies(database)
   const { tallies } = counts
@@ -96,6 +98,7 @@ export function sqlSignals(database: Database): SignalReads {
 
   return {
     ...counts,
+    ...sqlVotes(database, retainedSince),
     tallyByInterval: (prompt, span, interval) => tallyByInterval(prompt, span, interval),
 
     async page(prompt, requestedFilter, request) {
