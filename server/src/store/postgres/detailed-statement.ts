@@ -10,8 +10,6 @@ export interface StoredVote {
   vote: Vote
   /** The vote itself is as good as removed: the next one on this subject is a new one. */
   isExpired: boolean
-  /** Its raw row is removed or about to be. */
-  isRowExpired: boolean
 }
 
 /** A change of the raw row and the sums, and of the vote if the signal has a subject. */
@@ -160,7 +158,7 @@ select
   (select json_agg(json_build_object('place', compared.place, 'vote', case when found.place is null then null else
     json_build_object('signal_id', found.signal_id, 'vote_id', found.vote_id, 'value', found.value, 'version', found.version,
       'created_at', found.created_at, 'received_at', found.received_at,
-      'expired', greatest(found.received_at, found.created_at) < ${keptSince}, 'row_expired', found.created_at < ${keptSince}) end))
+      'expired', greatest(found.received_at, found.created_at) < ${keptSince}) end))
     from compared left join found using (place) where not is_current) as stale`
 
 /** The votes on the given subjects, by `place`. */
@@ -229,13 +227,13 @@ function toInput(change: SignalChange) {
   }
 }
 
-function rowChange({ after, before, expected }: SignalChange): 'insert' | 'update' | 'move' | 'delete' | null {
+function rowChange({ after, before }: SignalChange): 'insert' | 'update' | 'move' | 'delete' | null {
   if (after === null) return null
   const hadRow = before !== null && before.value !== null
   if (after.value === null) return hadRow ? 'delete' : null
   if (!hadRow) return 'insert'
-  // Retention may have removed the row, and then there is nothing to update. A row at another time has to be inserted.
-  return expected?.isRowExpired && after.occurredAt !== before.occurredAt ? 'move' : 'update'
+  // Retention may remove the row at any moment, and then there is nothing to update. A row at another time has to be inserted.
+  return after.occurredAt === before.occurredAt ? 'update' : 'move'
 }
 
 /** The month whose partition a raw row goes to. Null if no row is stored, or if it stays where it is. */

@@ -1,3 +1,4 @@
+import type { SignalPosition } from '../../domain/signals/erasure.ts'
 import { statement } from '../sql/database.ts'
 import { mayMatch, type SignalScan, toPosition } from '../sql/erasure.ts'
 import { deletedColumns } from '../sql/signal-hours.ts'
@@ -23,22 +24,38 @@ export function postgresSignalScan(database: PostgresDatabase): SignalScan {
       }
     },
 
-    // Includes the time, so PostgreSQL touches only the partitions concerned. The signals are in time order.
+    // Like the signal batch, which locks the vote before it changes the signal. Otherwise a vote that moves to another time between
+    // two statements would be deleted without its signal.
+    lockVotes: (organisationId, signals) =>
+      byPrompt(signals).map(([promptId, ofPrompt]) => {
+        const { condition, parameters } = selected(organisationId, promptId, ofPrompt)
+        return statement(
+          `select 1 from signal_subjects where organisation_id = ? and prompt_id = ?
+             and subject in (select subject from signals where ${condition})
+           order by subject collate "C" for update`,
+          [organisationId, promptId, ...parameters],
+        )
+      }),
+
     remove: (organisationId, signals) =>
-      [...Map.groupBy(signals, ({ promptId }) => promptId)].flatMap(([promptId, ofPrompt]) => {
-        const [first, last] = [ofPrompt[0], ofPrompt.at(-1)].map((signal) => signal?.createdAt as number)
-        const ids = JSON.stringify(ofPrompt.map(({ id }) => id))
-        const selected = `organisation_id = ? and prompt_id = ? and created_at >= ? and created_at <= ?
-             and id in ${database.jsonElements('bigint')}`
-        const parameters = [organisationId, promptId, first as number, last as number, ids]
-        return [
-          statement(
-            `delete from signal_subjects where organisation_id = ? and prompt_id = ?
-               and subject in (select subject from signals where ${selected})`,
-            [organisationId, promptId, ...parameters],
-          ),
-          statement(`delete from signals where ${selected} returning ${deletedColumns}`, parameters),
-        ]
+      byPrompt(signals).map(([promptId, ofPrompt]) => {
+        const { condition, parameters } = selected(organisationId, promptId, ofPrompt)
+        return statement(`delete from signals where ${condition} returning ${deletedColumns}`, parameters)
       }),
   }
+
+  // Includes the time, so PostgreSQL touches only the partitions concerned. The signals are in time order.
+  function selected(organisationId: number, promptId: number, signals: SignalPosition[]) {
+    const [first, last] = [signals[0], signals.at(-1)].map((signal) => signal?.createdAt as number)
+    const ids = JSON.stringify(signals.map(({ id }) => id))
+    return {
+      condition: `organisation_id = ? and prompt_id = ? and created_at >= ? and created_at <= ?
+        and id in ${database.jsonElements('bigint')}`,
+      parameters: [organisationId, promptId, first as number, last as number, ids],
+    }
+  }
+}
+
+function byPrompt(signals: SignalPosition[]): [promptId: number, SignalPosition[]][] {
+  return [...Map.groupBy(signals, ({ promptId }) => promptId)].sort(([a], [b]) => a - b)
 }

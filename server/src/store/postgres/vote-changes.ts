@@ -106,5 +106,5 @@ export function isOwn({ pending }: PlannedChange, row: Row): boolean {
 }
 
 export function toStoredVote(row: Row): StoredVote {
-  return { vote: toVote(row), isExpired: Boolean(row.expired), isRowExpired: Boolean(row.row_expired) }
+  return { vote: toVote(row), isExpired: Boolean(row.expired) }
 }

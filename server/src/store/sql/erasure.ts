@@ -11,10 +11,9 @@ export interface SignalScan {
    * `last` is the last signal scanned, or null at the end.
    */
   next(erasure: Erasure, pattern: string): Promise<{ candidates: Row[]; last: Erasure['last'] | null }>
-  /**
-   * Statements that delete the signals, and the votes on their subjects first. They return the `deletedColumns` of the signals
-   * that still existed.
-   */
+  /** Statements that lock the votes on the signals, so that they cannot change until the signals are deleted. */
+  lockVotes(organisationId: number, signals: SignalPosition[]): Statement[]
+  /** Statements that delete the signals and return the `deletedColumns` of those that still existed. */
   remove(organisationId: number, signals: SignalPosition[]): Statement[]
 }
 
@@ -58,7 +57,13 @@ export function sqlErasure(database: Database, scan: SignalScan): ErasureStore {
       return auditEntry({ organisationId, by, at, action: 'signals.erased', subject, details: { erased: removed } })
     }
     // The number is known only after the deletions.
-    await database.write([...deletions, ...otherDeletions, { ...statement('select 1'), andThen: () => [audit()] }])
+    const locks = scan.lockVotes(organisationId, signals)
+    await database.write([
+      ...locks,
+      ...deletions,
+      ...otherDeletions,
+      { ...statement('select 1'), andThen: () => [audit()] },
+    ])
     return removed
   }
 

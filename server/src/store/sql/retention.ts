@@ -19,10 +19,15 @@ export const removeKeysBatch = statement(
      where created_at < (select kept_since from signal_retention) limit ${removalBatchSize}) returning key`,
 )
 
-/** Removes a batch of the votes that both arrived and count for a time before the start of retention. */
+const isExpired = `received_at < (select kept_since from signal_retention)
+  and created_at < (select kept_since from signal_retention)`
+
+/**
+ * Removes a batch of the votes that both arrived and count for a time before the start of retention. The condition is repeated
+ * because PostgreSQL checks only the outer one again after waiting for a vote that is cast anew at that moment.
+ */
 export const removeSubjectsBatch = statement(
   `delete from signal_subjects where (organisation_id, prompt_id, subject) in (
-     select organisation_id, prompt_id, subject from signal_subjects
-     where received_at < (select kept_since from signal_retention)
-       and created_at < (select kept_since from signal_retention) limit ${removalBatchSize}) returning subject`,
+     select organisation_id, prompt_id, subject from signal_subjects where ${isExpired} limit ${removalBatchSize})
+     and ${isExpired} returning subject`,
 )

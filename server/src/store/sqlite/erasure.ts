@@ -32,19 +32,13 @@ export function sqliteSignalScan(database: SqliteDatabase): SignalScan {
       return { candidates, last: { ...last, id: end } }
     },
 
-    remove(organisationId, signals) {
-      const ids = JSON.stringify(signals.map(({ id }) => id))
-      return [
-        statement(
-          `delete from signal_subjects where (organisation_id, prompt_id, subject) in (
-             select organisation_id, prompt_id, subject from signals
-             where id in ${database.jsonElements('bigint')} and organisation_id = ? and subject is not null)`,
-          [ids, organisationId],
-        ),
-        statement(`delete from signals where id in ${database.jsonElements('bigint')} returning ${deletedColumns}`, [
-          ids,
-        ]),
-      ]
-    },
+    // Only one transaction writes at a time.
+    lockVotes: () => [],
+
+    remove: (_, signals) => [
+      statement(`delete from signals where id in ${database.jsonElements('bigint')} returning ${deletedColumns}`, [
+        JSON.stringify(signals.map(({ id }) => id)),
+      ]),
+    ],
   }
 }

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import pg from 'pg'
+import { onTestEnd } from '../../../testing/cleanup.ts'
+import { onPostgres, postgres } from '../../../testing/engines.ts'
+import { eventually } from '../../../testing/eventually.ts'
+import { queryRows } from '../../../testing/rows.ts'
+import { type Tenant, useService } from '../../../testing/service.ts'
+import { assertSumsAgree } from '../../../testing/signal-sums.ts'
+import { signalFor } from '../../../testing/signals.ts'
+import { operator } from '../../src/domain/access/audit.ts'
+import { eraseSignals, metadataQuery } from '../../src/domain/signals/erasure.ts'
+import { removeOldSignals } from '../../src/domain/signals/retention.ts'
+import type { SignalToRecord } from '../../src/domain/signals/signal.ts'
+import { day, type Instant } from '../../src/domain/time.ts'
+import { recordDetailedSql, toDetailedInput } from '../../src/store/postgres/detailed-statement.ts'
+import type { Row } from '../../src/store/sql/database.ts'
+import { toVote } from '../../src/store/sql/vote.ts'
+
+// SQLite has one writer at a time, so only PostgreSQL can do this.
+onPostgres('While another process moves a vote to another time', () => {
+  const service = useService(postgres)
+
+  function voteAt(tenant: Tenant, occurredAt: Instant): SignalToRecord {
+    const details = { version: null, subject: 'a', voter: null, comment: null, occurredAt, traceId: null }
+    return { ...signalFor(tenant), metadata: '{"user":"u"}', details }
+  }
+
+  /** Casts the vote, and starts to remove it after it was moved but before the move is committed. */
+  async function duringMove(tenant: Tenant, from: Instant, to: Instant, remove: (id: number) => Promise<unknown>) {
+    await service.store.signals.record(voteAt(tenant, from))
+    const ofPrompt = `where prompt_id = ${tenant.prompt.id}`
+    const [row] = await queryRows(service.url, `select * from signal_subjects ${ofPrompt}`)
+    const before = toVote(mapValues(row as Row))
+    const after = { ...before, occurredAt: to, voteId: before.voteId + 1 }
+    const expected = { vote: before, isExpired: false }
+    const change = { signal: voteAt(tenant, to), expected, before, after, counted: null, keys: [] }
+    const other = new pg.Client({ connectionString: service.url })
+    await other.connect()
+    onTestEnd(() => other.end())
+    await other.query('begin')
+    const [result] = (await other.query(recordDetailedSql, toDetailedInput([change]))).rows
+    assert.equal(result.granted.length, 1)
+    const removal = remove(before.signalId)
+    await eventually(async () => (await lockWaiters()) === 1)
+    await other.query('commit')
+    await removal
+    await assertSumsAgree(service.url)
+    const [stored] = await queryRows(service.url, `select count(*) as signals from signals ${ofPrompt}`)
+    return Number(stored?.signals)
+  }
+
+  async function lockWaiters(): Promise<number> {
+    const sql = `select count(*) as n from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`
+    const [row] = await queryRows(service.url, sql)
+    return Number(row?.n)
+  }
+
+  test('an erasure leaves it whole', async () => {
+    const tenant = await service.tenant()
+    const by = { organisationId: tenant.organisation.id, keyId: null as never }
+    const left = await duringMove(tenant, service.now, service.now - day, () =>
+      eraseSignals(service.store.signals, by, metadataQuery('{"user":"u"}'), service.now),
+    )
+    assert.equal(left, 1)
+  })
+
+  test('a deletion deletes all of it', async () => {
+    const tenant = await service.tenant()
+    const left = await duringMove(tenant, service.now, service.now - day, (id) =>
+      service.store.signals.delete(tenant.prompt, id, service.now, operator),
+    )
+    assert.equal(left, 0)
+  })
+
+  test('retention keeps it if its new time is kept', async () => {
+    const tenant = await service.tenant()
+    const later = service.now + 100 * day
+    // Creates the partition of that month.
+    await service.store.signals.record(voteAt(await service.tenant(), later))
+    const left = await duringMove(tenant, service.now, later, () => removeOldSignals(service.store.signals, 50, later))
+    assert.equal(left, 1)
+  })
+})
+
+// PostgreSQL returns its large integers as text to a client without our settings.
+function mapValues(row: Row): Row {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, /^\d+$/.test(String(value)) ? Number(value) : value]),
+  )
+}
