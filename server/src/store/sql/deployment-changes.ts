@@ -15,6 +15,7 @@ export const decides = "production = 1 and state in ('success', 'inactive')"
 
 /** The deployments that a forge reported, in the transaction of the sync that read their deliveries. */
 export function insertReported(
+  database: Database,
   { organisationId, id, productionEnvironments }: Repository,
   deployments: { deployment: NewDeployment; receivedAt: Instant }[],
 ): Statement[] {
@@ -27,22 +28,33 @@ export function insertReported(
       [organisationId, id, ...newDeploymentColumns.map(({ name }) => row[name] ?? null)],
     )
   })
-  return [...inserts, ...trimDeployments(organisationId, 'repository_id', id)]
+  return [...inserts, ...trimDeployments(database, organisationId, 'repository_id', id)]
 }
 
 /** Deletes the oldest deployments beyond the limits. */
 export function trimDeployments(
+  database: Database,
   organisationId: number,
   column: 'repository_id' | 'prompt_id',
   id: number,
 ): Statement[] {
-  const beyond = (condition: string, limit: number) =>
-    statement(
-      `delete from deployments where organisation_id = ? and id in (
-         select id from deployments where organisation_id = ? and ${column} = ? and ${condition}
-         order by at desc, id desc limit ${trimmedAtOnce} offset ${limit})`,
-      [organisationId, organisationId, id],
-    )
+  // In two statements: in one, PostgreSQL may look for the oldest again for each row.
+  const beyond = (condition: string, limit: number): Statement => ({
+    ...statement(
+      `select id from deployments where organisation_id = ? and ${column} = ? and ${condition}
+       order by at desc, id desc limit ${trimmedAtOnce} offset ${limit}`,
+      [organisationId, id],
+    ),
+    andThen: (oldest) =>
+      oldest.length === 0
+        ? []
+        : [
+            statement(
+              `delete from deployments where organisation_id = ? and id in ${database.jsonElements('bigint')}`,
+              [organisationId, JSON.stringify(oldest.map((row) => row.id))],
+            ),
+          ],
+  })
   return [beyond(decides, maxLiveDeployments), beyond(`not (${decides})`, maxOtherDeployments)]
 }
 

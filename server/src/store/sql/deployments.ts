@@ -55,7 +55,7 @@ export function sqlDeployments(database: Database): DeploymentStore {
           isNew = true
           return [
             ...(target.repository === null ? [] : [placeOfEdit(target.repository, deployment.commitSha, receivedAt)]),
-            ...trimDeployments(organisationId, column, id),
+            ...trimDeployments(database, organisationId, column, id),
             { ...findById(target, requireRow([row as Row]).id as number), andThen: keep },
             audit(row as Row),
           ]

@@ -38,7 +38,7 @@ export function sqlFacts(database: Database): FactStore {
         ...insertPushes(repository, findings.pushes ?? []),
         ...applyEntryChanges(database, repository, findings.entries ?? noChanges),
         ...(findings.rewritten ? [refreshPlaces(repository)] : []),
-        ...insertReported(repository, findings.deployments ?? []),
+        ...insertReported(database, repository, findings.deployments ?? []),
         ...finishDeliveries(database, repository.organisationId, findings.deliveries ?? []),
       ]
       // Of all cached data, a sync can change only prompts, pages and deployments, and most deliveries change none of them.
