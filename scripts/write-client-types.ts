@@ -46,6 +46,7 @@ const untitled = {
   Live: 'getLive response.data',
   LiveQuery: 'getLive query',
   LiveSource: 'LiveWindow.live_source',
+  NewPromptSegmentKeys: 'declarePromptSegments body',
   PageQuery: 'listHistory query',
   Plan: 'getUsage response.data.plan',
   PromptName: 'createPrompt body',

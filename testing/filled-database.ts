@@ -74,6 +74,8 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
        pull = 10, actor = 'a' where repository_id = ${gone.repository.id}`,
     `history_entries set old_path = 'o', orphaned_at = 8, actor = 'a' where repository_id = ${gone.repository.id}`,
     `organisations set sealed_voter_key = '${vault.encrypt('key', { hookId: null, kind: 'voter_key' })}' where id = ${organisationId}`,
+    `organisations set segment_keys = '["model"]' where id = ${organisationId}`,
+    `prompts set segment_keys = '["locale","app"]' where organisation_id = ${organisationId}`,
     `idempotency_keys set status = 200 where key = 'deleted'`,
     `signals set version = '#1', subject = 's', voter = '${'v'.repeat(43)}', comment = 'two\nlines', received_at = created_at + 1, trace_id = '${'ab'.repeat(16)}'
        where metadata is not null`,

@@ -6,6 +6,7 @@ import { type Impact, impact } from './resources/impact.ts'
 import { type Keys, keys } from './resources/keys.ts'
 import { type Prompts, prompts } from './resources/prompts.ts'
 import { type Repositories, repositories } from './resources/repositories.ts'
+import { type Segments, segments } from './resources/segments.ts'
 import { type Session, session } from './resources/session.ts'
 import { type Signals, signals } from './resources/signals.ts'
 import { type Timeline, timeline } from './resources/timeline.ts'
@@ -26,6 +27,7 @@ export class Promptledger {
   readonly signals: Signals
   readonly impact: Impact
   readonly timeline: Timeline
+  readonly segments: Segments
   readonly usage: Usage
   readonly keys: Keys
   readonly repositories: Repositories
@@ -41,6 +43,7 @@ export class Promptledger {
     this.signals = signals(service)
     this.impact = impact(service)
     this.timeline = timeline(service)
+    this.segments = segments(service)
     this.usage = usage(service)
     this.keys = keys(service)
     this.repositories = repositories(service)

@@ -32,7 +32,7 @@ export interface ClientOptions extends RequestOptions {
 }
 
 export interface Operation {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Relative to `/api/v1`. */
   path: string
   query?: object | undefined

@@ -43,6 +43,16 @@ describe('Resources of the client', () => {
     await assert.rejects(ledger.prompts.get(created.id), NotFoundError)
   })
 
+  test('segments can be declared for the organisation and for a prompt', async () => {
+    const { ledger, promptId } = await admin()
+    assert.deepEqual(await ledger.segments.declare({ keys: ['model', 'locale'] }), { keys: ['model', 'locale'] })
+    assert.deepEqual(await ledger.segments.get(), { keys: ['model', 'locale'] })
+    assert.deepEqual(await ledger.segments.ofPrompt(promptId), { keys: ['model', 'locale'], source: 'organisation' })
+    const own = { keys: ['app'], source: 'prompt' }
+    assert.deepEqual(await ledger.segments.declareForPrompt(promptId, { keys: ['app'] }), own)
+    assert.deepEqual(await ledger.segments.ofPrompt(promptId), own)
+  })
+
   test('history entries can be recorded and read', async () => {
     const { ledger, promptId } = await admin()
     const entry = {

@@ -12,6 +12,7 @@ export type AuditAction =
   | 'prompt.created'
   | 'prompt.renamed'
   | 'prompt.deleted'
+  | 'prompt.segments_changed'
   | 'repository.connected'
   | 'repository.updated'
   | 'repository.disconnected'
@@ -25,6 +26,7 @@ export type AuditAction =
   | 'signals.exported'
   | 'signals.imported'
   | 'organisation.plan_changed'
+  | 'organisation.segments_changed'
   | 'organisation.exported'
   | 'organisation.imported'
   | 'audit.chained'
@@ -507,6 +509,11 @@ export interface NewKey {
   expires_at?: string | null
 }
 
+export interface NewPromptSegmentKeys {
+  /** Up to 5 keys of the metadata of signals, such as `model`. Null for those of the organisation. */
+  keys: string[] | null
+}
+
 /** A repository to connect. */
 export interface NewRepository {
   forge: Forge
@@ -630,6 +637,13 @@ export interface PromptQuery {
   limit?: number | undefined
 }
 
+export interface PromptSegmentKeys {
+  /** Up to 5 keys of the metadata of signals, such as `model`. */
+  keys: string[]
+  /** Whether the prompt declares its own keys, or uses those of the organisation. */
+  source: 'prompt' | 'organisation'
+}
+
 export type PromptSort =
   | 'name'
   | '-name'
@@ -730,6 +744,11 @@ export interface Rotation {
 export interface SecretRotation {
   /** Hours for which the old secret stays valid. 0 if it has leaked. Defaults to `24`. */
   overlap_hours?: number
+}
+
+export interface SegmentKeys {
+  /** Up to 5 keys of the metadata of signals, such as `model`. */
+  keys: string[]
 }
 
 /** A session, and the key that started it. */

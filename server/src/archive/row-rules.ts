@@ -6,6 +6,7 @@ import { validProductionEnvironments } from '../domain/deployments/production.ts
 import { deploymentStates, wholeShare } from '../domain/deployments/state.ts'
 import { invalidField } from '../domain/errors.ts'
 import { actions, isWebUrl } from '../domain/history/entry.ts'
+import { validSegmentKeys } from '../domain/impact/segment-keys.ts'
 import { lookupId } from '../domain/prompt.ts'
 import { deliveryStates } from '../domain/repositories/delivery.ts'
 import { forgeNames, isHookId, validPathPattern, validSimilarity } from '../domain/repositories/repository.ts'
@@ -55,6 +56,7 @@ const flag: Rule = (value, _context, field) => {
 const wholeNumber: Rule = (value, _context, field) => {
   if (Number(value) < 0 || Number(value) >= yearTenThousand) throw invalidField(field, 'is out of range')
 }
+const segmentKeys = check((text) => isTextList(text, validSegmentKeys), 'must be a JSON array of up to five keys')
 // The position of a commit on its branch may be below zero.
 const anyNumber: Rule = () => {}
 const hiddenStatus: Rule = (value, _context, field) => {
@@ -63,7 +65,7 @@ const hiddenStatus: Rule = (value, _context, field) => {
 
 /** The rules for columns that are not covered by `defaultRule`, by table. */
 const rules: Record<string, Record<string, Rule>> = {
-  organisations: { name, plan: oneOf(plans), sealed_voter_key: sealed },
+  organisations: { name, plan: oneOf(plans), sealed_voter_key: sealed, segment_keys: segmentKeys },
   api_keys: {
     name,
     role: oneOf(roles),
@@ -88,13 +90,17 @@ const rules: Record<string, Record<string, Rule>> = {
     last_error: anyText,
     incomplete: flag,
     connected_by_operator: flag,
-    production_environments: check(isPatternList, 'must be a JSON array of globs'),
+    production_environments: check(
+      (text) => isTextList(text, validProductionEnvironments),
+      'must be a JSON array of globs',
+    ),
   },
   prompts: {
     name,
     public_id: check((text) => lookupId(text) === text, 'must be pmt_ and 24 letters and digits'),
     path: anyText,
     has_unique_name: flag,
+    segment_keys: segmentKeys,
   },
   history_entries: {
     action: oneOf(actions),
@@ -216,14 +222,13 @@ function isJsonObject(text: string): boolean {
   return parseObject(text) !== null
 }
 
-function isPatternList(text: string): boolean {
+/** Whether it is a JSON array of texts that the check accepts. It rejects others by an error. */
+function isTextList(text: string, check: (texts: string[]) => unknown): boolean {
   try {
-    const patterns: unknown = JSON.parse(text)
-    return (
-      Array.isArray(patterns) &&
-      patterns.every((pattern) => typeof pattern === 'string') &&
-      validProductionEnvironments(patterns) !== null
-    )
+    const texts: unknown = JSON.parse(text)
+    if (!Array.isArray(texts) || !texts.every((each) => typeof each === 'string')) return false
+    check(texts)
+    return true
   } catch {
     return false
   }

@@ -6,6 +6,7 @@ import type { ArchiveStore } from './archive/archive.ts'
 import type { DeploymentStore } from './deployments/deployment.ts'
 import type { FactStore } from './history/facts.ts'
 import type { HistoryStore } from './history/history.ts'
+import type { SegmentStore } from './impact/segment-keys.ts'
 import type { PromptStore } from './prompt.ts'
 import type { DeliveryStore } from './repositories/delivery.ts'
 import type { LeaseStore } from './repositories/lease.ts'
@@ -47,6 +48,7 @@ export interface Store {
   prompts: PromptStore
   history: HistoryStore
   signals: SignalStore & VoteStore
+  segments: SegmentStore
   repositories: RepositoryStore & LeaseStore
   secrets: SealedSecretStore
   deliveries: DeliveryStore

@@ -15,6 +15,7 @@ import { createRejectedKeys } from './keys/rejected.ts'
 import { keyRoutes } from './keys/routes.ts'
 import { promptRoutes } from './prompts/routes.ts'
 import { repositoryRoutes } from './repositories/routes.ts'
+import { segmentRoutes } from './segments/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { signalRoutes } from './signals/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
@@ -91,6 +92,7 @@ export function api(context: Context) {
     await app.register(historyRoutes(context))
     await app.register(signalRoutes(context))
     await app.register(impactRoutes(context))
+    await app.register(segmentRoutes(context))
     await app.register(promptRoutes(context))
     await app.register(keyRoutes(context))
     await app.register(usageRoutes(context))

@@ -26,6 +26,8 @@ const actionOf: Record<string, AuditAction> = {
   createPrompt: 'prompt.created',
   renamePrompt: 'prompt.renamed',
   deletePrompt: 'prompt.deleted',
+  declareSegments: 'organisation.segments_changed',
+  declarePromptSegments: 'prompt.segments_changed',
   connectRepository: 'repository.connected',
   updateRepository: 'repository.updated',
   disconnectRepository: 'repository.disconnected',
@@ -135,6 +137,11 @@ onEachEngine('The audit log', (engine) => {
     const keyId = (await keyIdOf(tenant)) as number
     const actions: [AuditAction, () => Promise<unknown>][] = [
       ['signal.retracted', () => store.signals.delete(tenant.prompt, id, now, operator)],
+      ['prompt.segments_changed', () => store.segments.setForPrompt(tenant.prompt, ['a'], now, operator)],
+      [
+        'organisation.segments_changed',
+        () => store.segments.setForOrganisation(tenant.organisation.id, ['a'], now, operator),
+      ],
       ['prompt.deleted', () => store.prompts.delete(tenant.prompt, now, operator)],
       ['repository.disconnected', () => store.repositories.disconnect(repository, now, operator)],
       ['organisation.plan_changed', () => store.organisations.setPlan(tenant.organisation.id, 'team', now, operator)],

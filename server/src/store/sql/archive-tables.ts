@@ -13,6 +13,7 @@ export const archiveTables: ArchiveTable[] = [
       plan: 'text',
       created_at: 'integer',
       sealed_voter_key: 'text',
+      segment_keys: 'text',
     },
   },
   {
@@ -81,6 +82,7 @@ export const archiveTables: ArchiveTable[] = [
       repository_id: 'repositories',
       path: 'text',
       has_unique_name: 'integer',
+      segment_keys: 'text',
     },
   },
   {

@@ -15,6 +15,7 @@ import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sq
 import { sqlPrompts } from '../sql/prompts.ts'
 import { sqlRepositories } from '../sql/repositories.ts'
 import { sqlSealedSecrets } from '../sql/sealed-secrets.ts'
+import { sqlSegments } from '../sql/segments.ts'
 import { sqlSessions } from '../sql/sessions.ts'
 import { sqlSignalDeletion } from '../sql/signal-deletion.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
@@ -90,6 +91,7 @@ export async function openSqliteStore(
       ...sqlErasure(database, sqliteSignalScan(database)),
       ...sqliteRetention(database),
     },
+    segments: sqlSegments(database),
     repositories: sqlRepositories(database),
     secrets: sqlSealedSecrets(database),
     deliveries: sqlDeliveries(database),
