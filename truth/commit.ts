@@ -7,11 +7,14 @@ export interface Commit {
   committer: { name: string; email: string }
   committedAt: number
   authoredAt: number
+  /** The first line of the message. */
   subject: string
+  /** The first paragraph in one line: a title may be wrapped. */
+  title: string
   message: string
 }
 
-const fields = ['%H', '%P', '%an', '%ae', '%cn', '%ce', '%ct', '%at', '%B']
+const fields = ['%H', '%P', '%an', '%ae', '%cn', '%ce', '%ct', '%at', '%s', '%B']
 const maxMessageLength = 16_000
 
 /** Streams `git log` for these revisions, newest first. */
@@ -20,7 +23,8 @@ export async function* readCommits(clone: Clone, revisions: string[]): AsyncGene
   let values: string[] = []
   for await (const value of gitFields(clone, ['log', '-z', '--encoding=UTF-8', format, ...revisions, '--'], '\0')) {
     if (values.push(value) < fields.length) continue
-    const [sha = '', parents = '', an = '', ae = '', cn = '', ce = '', committed, authored, text = ''] = values
+    const [sha = '', parents = '', an = '', ae = '', cn = '', ce = '', committed, authored, title = '', text = ''] =
+      values
     values = []
     const message = text.slice(0, maxMessageLength)
     yield {
@@ -31,6 +35,7 @@ export async function* readCommits(clone: Clone, revisions: string[]): AsyncGene
       committedAt: Number(committed) * 1_000,
       authoredAt: Number(authored) * 1_000,
       subject: message.split('\n', 1)[0] ?? '',
+      title,
       message,
     }
   }

@@ -26,7 +26,7 @@ interface Side {
 const maxClockDifferenceMs = 5 * 60_000
 const maxPullCommits = 500
 
-/** Looks for the commits of every pull request on the line, by author, author date and subject. */
+/** Looks for the commits of every pull request on the line, by author, author date and title. */
 export async function findCopies(clone: Clone, line: LineCommit[], heads: Heads, tip: string): Promise<Copies> {
   const copies: Copies = { of: new Map(), partly: new Set() }
   if (heads.byNumber.size === 0) return copies
@@ -44,7 +44,8 @@ export async function findCopies(clone: Clone, line: LineCommit[], heads: Heads,
     const found = [...wanted].map((trace) => places.get(trace) ?? [])
     for (const at of found.flat()) copies.partly.add((line[at] as LineCommit).sha)
     if (found.some((each) => each.length === 0)) continue
-    for (const end of new Set(found.flat())) {
+    // A pull request lands once. Later copies of it, such as those of a release branch that was merged, land nothing.
+    for (const end of [...new Set(found.flat())].sort((a, b) => a - b)) {
       const block = line.slice(Math.max(0, end - wanted.size + 1), end + 1)
       const landing = line[end] as LineCommit
       const isWhole =
@@ -54,6 +55,7 @@ export async function findCopies(clone: Clone, line: LineCommit[], heads: Heads,
       if (!isWhole || committedAt > landing.committedAt + maxClockDifferenceMs) continue
       const rebase = { number, landing: landing.sha, commits: block.map((each) => each.sha) }
       for (const each of rebase.commits) copies.of.set(each, [...(copies.of.get(each) ?? []), rebase])
+      break
     }
   }
   return copies
@@ -68,9 +70,9 @@ async function readSides(clone: Clone, heads: Heads, tip: string): Promise<Map<s
   let values: string[] = []
   for await (const value of gitFields(clone, ['log', '-z', '--encoding=UTF-8', format, '--stdin'], '\0', input)) {
     if (values.push(value) < 5) continue
-    const [sha = '', parents = '', name = '', seconds, subject = ''] = values
+    const [sha = '', parents = '', name = '', seconds, title = ''] = values
     values = []
-    sides.set(sha, { trace: trace(name, Number(seconds), subject), parents: parents.split(' ').filter(Boolean) })
+    sides.set(sha, { trace: trace(name, Number(seconds), title), parents: parents.split(' ').filter(Boolean) })
   }
   return sides
 }
@@ -89,12 +91,12 @@ function tracesOf(head: string, sides: Map<string, Side>): Set<number> | null {
   return traces
 }
 
-function traceOf({ author, authoredAt, subject }: LineCommit): number {
-  return trace(author.name, authoredAt / 1_000, subject)
+function traceOf({ author, authoredAt, title }: LineCommit): number {
+  return trace(author.name, authoredAt / 1_000, title)
 }
 
 /** What a rebase preserves of a commit, as a number: a repository can have a million of them. */
-function trace(name: string, seconds: number, subject: string): number {
-  const text = `${name}\0${seconds}\0${subject.replaceAll(/\s+/g, ' ').trim()}`
+function trace(name: string, seconds: number, title: string): number {
+  const text = `${name}\0${seconds}\0${title.replaceAll(/\s+/g, ' ').trim()}`
   return Number.parseInt(hash('sha1', text, 'hex').slice(0, 13), 16)
 }

@@ -5,11 +5,12 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { before, describe, test } from 'node:test'
 import { onTestEnd } from '../../testing/cleanup.ts'
-import { GitRepository } from '../../testing/git-repository.ts'
+import { bob, GitRepository, web } from '../../testing/git-repository.ts'
 import { type LandedPulls, repositoryWithLandedPulls } from '../../testing/landed-pulls.ts'
 import { type CheckOptions, checkBackfill, checkClone } from '../check.ts'
 import { type OpenedClone, openClone } from '../clone.ts'
 import { type Heads, readHeads } from '../heads.ts'
+import { readLine } from '../line.ts'
 import { backfill, type Product } from '../product.ts'
 import { isTrue, type Report, toText } from '../report.ts'
 import type { Tally } from '../tally.ts'
@@ -157,6 +158,51 @@ describe('A clone', () => {
     const report = await check(git.remote)
     assert.ok(isTrue(report), toText(report))
     assert.ok(classOf(report, 'line of commits').right >= 2, own)
+  })
+
+  test("in which a fork's branch was pushed is followed along the repository's own, where a pull request had updated the fork", async () => {
+    for (const [source, isUpdate] of [
+      ['acme/main', true],
+      ['acme/feature', false],
+      ['bob/main', false],
+    ] as const) {
+      const git = new GitRepository()
+      git.commit('Start', { 'prompts/p.md': 'Be kind.\n', 'prompts/q.md': 'Be brief.\n' })
+      git.switchTo('fork', 'main')
+      const inFork = git.commit('In the fork', { 'prompts/p.md': 'Be kinder.\n' }, { author: bob, committer: bob })
+      git.switchTo('pull', 'main')
+      git.commit('Pull', { 'prompts/q.md': 'Be very brief.\n' })
+      git.switchTo('main')
+      const merge = git.merge('pull', 'Merge pull request #7 from ada/pull', { committer: web })
+      git.switchTo('fork')
+      git.merge('main', `Merge pull request #1 from ${source}\n\nUpdate`, { author: bob, committer: web })
+      git.push('fork:main', 'pull:refs/pull/7/head')
+      git.inRemote('config', 'remote.origin.url', 'https://github.com/acme/prompts.git')
+      const clone = await openClone(git.remote, await newFolder(), undefined)
+      const heads = await readHeads(clone, 'github', clone.tip)
+      const judge = { ...clone, forge: 'github', heads, projects: new Set(['acme/prompts']) }
+      const line = (await readLine(clone, clone.tip, 'github', judge)).commits.map(({ sha }) => sha)
+      assert.deepEqual([line.includes(merge), line.includes(inFork)], [isUpdate, !isUpdate], source)
+      const report = await check(git.remote)
+      assert.ok(isTrue(report), toText(report))
+    }
+  })
+
+  test('with a pull request that was rebased, and whose commit is copied again later, has one landing of it', async () => {
+    const git = new GitRepository()
+    git.commit('Start', { 'prompts/p.md': 'Be kind.\n', 'prompts/q.md': 'Be brief.\n' })
+    git.switchTo('pull', 'main')
+    const title = 'Be kinder,\nand say so'
+    git.commit(title, { 'prompts/p.md': 'Be kinder.\n' }, { author: bob })
+    git.switchTo('main')
+    git.commit('Direct', { 'prompts/q.md': 'Be very brief.\n' })
+    git.rebase('pull')
+    git.commit('Undo', { 'prompts/p.md': 'Be kind.\n' })
+    git.rebase('pull')
+    git.push('main', 'pull:refs/pull/7/head')
+    const report = await check(git.remote)
+    assert.ok(isTrue(report), toText(report))
+    assert.deepEqual([classOf(report, 'rebases').right, classOf(report, 'invented').wrong], [1, 0])
   })
 
   test('with moves is checked for each of them', async () => {
