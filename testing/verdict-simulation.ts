@@ -82,10 +82,15 @@ export function verdictCounts(
   [afterRate, afterCount]: [number, number],
   histories: number,
   seed: number,
-): Record<Verdict, number> {
+): Record<ReturnType<typeof verdictOf>, number> {
   const random = seededRandom(seed)
   const [drawBefore, drawAfter] = [positives(beforeCount, beforeRate), positives(afterCount, afterRate)]
-  const counts: Record<Verdict, number> = { better: 0, worse: 0, no_difference_seen: 0, too_little_data: 0 }
+  const counts: Record<ReturnType<typeof verdictOf>, number> = {
+    better: 0,
+    worse: 0,
+    no_difference_seen: 0,
+    too_little_data: 0,
+  }
   for (let i = 0; i < histories; i++) {
     const before = emptyTally()
     const after = emptyTally()
@@ -123,7 +128,7 @@ function looksBad({ positive, negative }: Tally, rate: number): boolean {
 }
 
 /** The smallest window, to two digits, that gives 90% of histories this verdict. */
-function signalsNeeded(verdict: Verdict, before: number, after: number): number {
+function signalsNeeded(verdict: Exclude<Verdict, 'unexplained'>, before: number, after: number): number {
   const suffices = (count: number) => verdictCounts([before, count], [after, count], 4_000, count)[verdict] >= 3_600
   let [low, high] = [20, 20]
   while (!suffices(high)) [low, high] = [high, high * 2]

@@ -117,13 +117,27 @@ export interface ChangeImpact {
   before: RatedTally
   /** Signals of this change: those that name it as their version, and those without a version while it was live. */
   after: RatedTally
+  /** How it is known that the signals in `before` and `after` count for these changes, with their numbers. */
+  attributed_by: {
+    /** The signal names the version. */
+    version: number
+    /** Without a version, while the change was deployed. */
+    deployment: number
+    /** Without a version, between the merge of the change and the next one. */
+    time: number
+  }
   /** Of the signals in `after`, those without a version that came while another version was live too. They are credited to the version with the larger share. */
   unattributed: number
+  /** How many independent signals those in `before` and `after` are worth. Fewer than there are if their rate wanders, or if voters vote often. */
+  effective_signals: number
   /** The rate after minus the rate before. */
   difference: number | null
-  /** 95% confidence range of the true difference. */
+  /** 95% confidence range of the true difference, which allows for votes that wander without any change. */
   interval: [number, number] | null
+  /** `unexplained`: the rates differ, but this change does not explain it better than votes that wander, or than another moment. */
   verdict: Verdict
+  /** What the verdict rests on, in plain words. */
+  explanation: string
 }
 
 export type CommitState = 'pending' | 'located' | 'not_on_line'
@@ -229,13 +243,27 @@ export interface Effect {
   before: RatedTally
   /** Signals of this change: those that name it as their version, and those without a version while it was live. */
   after: RatedTally
+  /** How it is known that the signals in `before` and `after` count for these changes, with their numbers. */
+  attributed_by: {
+    /** The signal names the version. */
+    version: number
+    /** Without a version, while the change was deployed. */
+    deployment: number
+    /** Without a version, between the merge of the change and the next one. */
+    time: number
+  }
   /** Of the signals in `after`, those without a version that came while another version was live too. They are credited to the version with the larger share. */
   unattributed: number
+  /** How many independent signals those in `before` and `after` are worth. Fewer than there are if their rate wanders, or if voters vote often. */
+  effective_signals: number
   /** The rate after minus the rate before. */
   difference: number | null
-  /** 95% confidence range of the true difference. */
+  /** 95% confidence range of the true difference, which allows for votes that wander without any change. */
   interval: [number, number] | null
+  /** `unexplained`: the rates differ, but this change does not explain it better than votes that wander, or than another moment. */
   verdict: Verdict
+  /** What the verdict rests on, in plain words. */
+  explanation: string
 }
 
 export interface Erased {
@@ -897,6 +925,8 @@ export interface TimelineQuery {
   since?: Time | undefined
   /** Until this time, exclusive. */
   until?: Time | undefined
+  /** Answer as of this time, as if no signal, change or deployment had come after it. */
+  as_of?: Time | undefined
   /** Page number. Defaults to `1`. */
   page?: number | undefined
   /** Results per page. Defaults to `25`. */
@@ -976,7 +1006,7 @@ export interface UsageReport {
   }[]
 }
 
-export type Verdict = 'better' | 'worse' | 'no_difference_seen' | 'too_little_data'
+export type Verdict = 'better' | 'worse' | 'unexplained' | 'no_difference_seen' | 'too_little_data'
 
 export type WireErrorCode =
   | 'unauthorized'

@@ -1,9 +1,10 @@
 import type { Verdict as VerdictName } from '@promptledger/client'
-import { CircleDashed, Equal, TrendingDown, TrendingUp } from 'lucide-react'
+import { CircleDashed, CircleHelp, Equal, TrendingDown, TrendingUp } from 'lucide-react'
 
 export const verdictLabels: Record<VerdictName, string> = {
   better: 'Better',
   worse: 'Worse',
+  unexplained: 'Unexplained',
   no_difference_seen: 'No clear difference',
   too_little_data: 'Not enough data yet',
 }
@@ -11,6 +12,7 @@ export const verdictLabels: Record<VerdictName, string> = {
 const icons = {
   better: TrendingUp,
   worse: TrendingDown,
+  unexplained: CircleHelp,
   no_difference_seen: Equal,
   too_little_data: CircleDashed,
 }

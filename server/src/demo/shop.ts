@@ -53,7 +53,7 @@ async function* batches(signals: NewSignal[]): AsyncGenerator<NewSignal[]> {
 
 /** Computes the verdicts from the signals, like the service, instead of claiming the intended ones. */
 async function withImpacts(store: Store, demo: DemoPrompt, prompt: Prompt, now: Instant): Promise<ShopPrompt> {
-  const { impacts } = await impactOf(store, prompt, { page: '1', limit: 100 }, now)
+  const { impacts } = await impactOf(store, prompt, { page: '1', limit: 100 }, { at: now, isPast: false })
   const titles = new Map(landings(demo, now).map(({ at, change }) => [at, change.title]))
   const changes = impacts.map((impact) => ({ title: titles.get(impact.liveFrom) as string, impact }))
   return { publicId: prompt.publicId, name: prompt.name, changes }

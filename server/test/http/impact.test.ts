@@ -19,10 +19,11 @@ onEachEngine('The impact of a change', (engine) => {
       metadata: null,
       createdAt: at + i,
     })
-    const signals = [
-      ...Array.from({ length: positive }, (_, i) => signal('positive', i)),
-      ...Array.from({ length: negative }, (_, i) => signal('negative', i)),
-    ]
+    const count = positive + negative
+    const positivesUntil = (i: number) => Math.floor((i * positive) / count)
+    const signals = Array.from({ length: count }, (_, i) =>
+      signal(positivesUntil(i + 1) > positivesUntil(i) ? 'positive' : 'negative', i),
+    )
     await service.store.signals.import(inBatches(signals))
   }
 

@@ -251,7 +251,7 @@ onEachEngine('The list of prompts', (engine) => {
     )
     const signals = (at: number, positive: number, promptId = tenant.prompt.id) =>
       Array.from({ length: 300 }, (_, i) =>
-        signalFor(tenant, { createdAt: at + i, promptId, value: i < positive ? 'positive' : 'negative' }),
+        signalFor(tenant, { createdAt: at + i, promptId, value: (i * 113) % 300 < positive ? 'positive' : 'negative' }),
       )
     await service.store.signals.import(
       inBatches([...signals(now - 15 * day, 270), ...signals(now - 5 * day, 150), ...signals(now, 300, second.id)]),

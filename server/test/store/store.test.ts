@@ -50,7 +50,6 @@ onEachEngine('The store', (engine) => {
     assert.equal(await store.keys.revoke(999_999, 1, operator), null)
     assert.equal(await store.keys.findAccess(hashSecret(generateSecret())), null)
     assert.equal(await store.prompts.find(1, 'pmt_'), null)
-    assert.deepEqual(await store.history.lastChanges([], 0), [])
     assert.deepEqual(await store.signals.tallyByDay([], 0), [])
     assert.deepEqual(await store.organisations.usage(999_999, 0), new Map())
   })

@@ -1,39 +1,15 @@
 import type { Actor } from '../access/audit.ts'
 import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
-import type { Span } from '../signals/interval.ts'
 import type { Instant } from '../time.ts'
 import type { LandedChange } from './change.ts'
 import type { Action, EntryDetails, HistoryEntry, NewHistoryEntry } from './entry.ts'
-
-/** A change that reached the default branch. `until` is null while it is still live. */
-export interface LiveChange {
-  entry: HistoryEntry
-  /** Not before the change that it follows on the default branch, even if the date of its commit is. */
-  from: Instant
-  until: Instant | null
-}
-
-export interface LiveChanges {
-  /** Newest first. */
-  changes: LiveChange[]
-  /** The change that was live before the oldest one listed. */
-  earlier: LiveChange | null
-  totalCount: number
-}
 
 /** A null field matches every entry. `since` is inclusive, `until` exclusive. */
 export interface TimelineFilter {
   actions: Action[] | null
   since: Instant | null
   until: Instant | null
-}
-
-/** When a change was live, and when the one before it was live. */
-export interface LiveSpans {
-  from: Instant
-  until: Instant | null
-  earlier: Span | null
 }
 
 export interface HistoryPage {
@@ -67,15 +43,10 @@ export interface HistoryStore {
   entries(organisationId: number, ids: number[]): Promise<EntryDetails[]>
   /** The first change on the default branch. */
   firstLanded(prompt: Prompt): Promise<EntryDetails | null>
-  /** The changes that reached the default branch, by a direct commit or a pull request. The newest on the branch comes first. */
-  liveChanges(prompt: Prompt, request: PageRequest, now: Instant): Promise<LiveChanges>
-  /** Up to two changes per prompt: the newest that went live and the one before it. */
-  lastChanges(prompts: Prompt[], now: Instant): Promise<LiveChange[][]>
-  /** Newest first. `live` is null for entries that did not go live. */
+  /** Newest first. */
   timeline(
     prompt: Prompt,
     filter: TimelineFilter,
     request: PageRequest,
-    now: Instant,
-  ): Promise<{ entries: { entry: EntryDetails; live: LiveSpans | null }[]; totalCount: number }>
+  ): Promise<{ entries: EntryDetails[]; totalCount: number }>
 }

@@ -39,18 +39,17 @@ const maxBlocksPerSmallWindow = 8
  * of one version. Windows may overlap in time: votes of an earlier version arrive late, or two versions are live at once.
  */
 export function cutBlocks(windows: readonly (readonly Sum[])[]): Blocks {
-  const totals = windows.map(totalOf)
+  const sizes = blockSizes(windows.map(totalOf))
+  return inOrder(windows.map((sums, i) => cutWindow(sums, sizes[i] as number, i === windows.length - 1)))
+}
+
+/** How many votes a block has at least, for each window with these votes. */
+export function blockSizes(totals: readonly Tally[]): number[] {
   const all = totalOf(totals)
   const smallest = smallestFor(totalOf(totals.slice(0, -1)))
   const common = sizeFor(all.positive + all.negative, maxBlocks, smallest)
-  const own = Math.max(minBlocksPerWindow, Math.min(maxBlocksPerSmallWindow, Math.floor(maxBlocks / windows.length)))
-  return inOrder(
-    windows.map((sums, i) => {
-      const { positive, negative } = totals[i] as Tally
-      const size = Math.min(common, sizeFor(positive + negative, own, smallest))
-      return cutWindow(sums, size, i === windows.length - 1)
-    }),
-  )
+  const own = Math.max(minBlocksPerWindow, Math.min(maxBlocksPerSmallWindow, Math.floor(maxBlocks / totals.length)))
+  return totals.map(({ positive, negative }) => Math.min(common, sizeFor(positive + negative, own, smallest)))
 }
 
 // By the windows that no longer grow, so that more votes do not change the size.
@@ -68,7 +67,8 @@ function sizeFor(votes: number, blocks: number, smallest: number): number {
   return size
 }
 
-function totalOf(tallies: readonly Tally[]): Tally {
+/** The sum of these tallies. */
+export function totalOf(tallies: readonly Tally[]): Tally {
   let [positive, negative] = [0, 0]
   for (const tally of tallies) {
     positive += tally.positive

@@ -1,20 +1,17 @@
 import type { HistoryEntry } from '../history/entry.ts'
-import type { HistoryStore, LiveChange } from '../history/history.ts'
+import type { HistoryStore } from '../history/history.ts'
 import { type PageRequest, pageOffset } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
-import type { Span } from '../signals/interval.ts'
 import type { VersionTally } from '../signals/signal.ts'
-import { emptyTally, type Tally } from '../signals/tally.ts'
+import type { Tally } from '../signals/tally.ts'
 import type { Instant } from '../time.ts'
-import {
-  type Attribution,
-  type AttributionStores,
-  attributionOf,
-  type Credited,
-  creditedTallies,
-} from './attribution.ts'
-import { type Life, type LiveSource, type LiveWindow, liveFrom, liveUntil, newestLives } from './live-window.ts'
-import { differenceOf, rateOf, type Verdict, verdictOf } from './verdict.ts'
+import { type JudgedChange, type JudgeStores, judgeChanges } from './judged-changes.ts'
+import { type LiveSource, type LiveWindow, liveFrom, liveUntil } from './live-window.ts'
+import type { Moment } from './moment.ts'
+import { rateOf, type Verdict } from './verdict.ts'
+import { type VoteStores, voteHistoryOf } from './vote-history.ts'
+import type { Wander } from './wander.ts'
+import type { AttributedBy } from './window-sums.ts'
 
 export interface RatedTally extends Tally {
   /** The share of positive signals, null without signals. */
@@ -32,16 +29,22 @@ export interface Impact {
   windows: LiveWindow[]
   before: RatedTally
   after: RatedTally
+  /** How many signals of both sides count for them by what. */
+  attributedBy: AttributedBy
   /** Of the signals in `after`, those without a version that came while another version was live too. */
   unattributed: number
+  /** How many independent signals those of both sides are worth. */
+  effectiveSignals: number
   /** Null if either side has no signals. */
   difference: number | null
   interval: [low: number, high: number] | null
   verdict: Verdict
+  explanation: string
 }
 
-export interface ImpactStores extends AttributionStores {
-  history: Pick<HistoryStore, 'landedChanges' | 'liveChanges' | 'entries'>
+export interface ImpactStores extends VoteStores, JudgeStores {
+  signals: JudgeStores['signals']
+  history: Pick<HistoryStore, 'landedChanges' | 'entries'>
 }
 
 export interface Impacts {
@@ -56,117 +59,47 @@ export async function impactOf(
   stores: ImpactStores,
   prompt: Prompt,
   request: PageRequest,
-  now: Instant,
+  moment: Moment,
+  wander?: Readonly<Wander>,
 ): Promise<Impacts> {
-  const attribution = await attributionOf(stores, prompt, now)
-  if (attribution === null) return impactOfMerges(stores, prompt, request, now)
-  const all = newestLives(attribution.live)
+  const history = await voteHistoryOf(stores, prompt, moment)
   const offset = pageOffset(request)
-  const page = all.slice(offset, offset + request.limit)
-  const [entries, impactFor] = await Promise.all([
+  const page = history.lives.toReversed().slice(offset, offset + request.limit)
+  const [entries, judged] = await Promise.all([
     stores.history.entries(
       prompt.organisationId,
       page.map(({ change }) => change.id),
     ),
-    attributedImpacts(stores, prompt, attribution, page, now),
+    judgeChanges(stores, history, page, wander),
   ])
-  const impacts = entries.map((entry) => impactFor(entry) as Impact)
-  return { impacts, totalCount: all.length, unknownVersions: attribution.unknown }
-}
-
-/** Without deployments and versions, each signal counts for the change that was merged last when it came. */
-async function impactOfMerges(
-  { history, signals }: Pick<ImpactStores, 'history' | 'signals'>,
-  prompt: Prompt,
-  request: PageRequest,
-  now: Instant,
-): Promise<Impacts> {
-  const { changes, earlier, totalCount } = await history.liveChanges(prompt, request, now)
-  const all = earlier === null ? changes : [...changes, earlier]
-  const tallies = await signals.tallies(
-    prompt.organisationId,
-    all.map((change) => ({ promptId: prompt.id, ...spanOf(change, now) })),
-  )
-  const impacts = changes.map((change, i) =>
-    measureImpact(mergedLive(change), tallies[i + 1] ?? emptyTally, tallies[i] ?? emptyTally),
-  )
-  return { impacts, totalCount, unknownVersions: [] }
-}
-
-/** Reads the signals of these changes, and returns a function for the impact of each; null for other entries. */
-export async function attributedImpacts(
-  stores: Pick<AttributionStores, 'signals'>,
-  { organisationId, id: promptId }: Prompt,
-  { live, hasVersions, versionsOf }: Attribution,
-  lives: Life[],
-  now: Instant,
-): Promise<(entry: HistoryEntry) => Impact | null> {
-  const changes = new Map(
-    lives
-      .flatMap(({ change, earlier }) => [change, ...(earlier === null ? [] : [earlier])])
-      .map((each) => [each.id, each]),
-  )
-  const wanted = [...changes.values()]
-  const tallies = await creditedTallies(
-    stores,
-    organisationId,
-    wanted.map((change) => ({
-      promptId,
-      life: live.lives.get(change.id),
-      versions: hasVersions ? versionsOf(change) : [],
-    })),
-    now,
-  )
-  const credited = new Map(wanted.map(({ id }, i) => [id, tallies[i] as Credited]))
-  const byId = new Map(lives.map((life) => [life.change.id, life]))
-  return (entry) => {
-    const life = byId.get(entry.id)
-    return life === undefined ? null : impactOfLife(entry, life, (id) => credited.get(id))
+  const entryOf = new Map(entries.map((entry) => [entry.id, entry]))
+  return {
+    impacts: judged.flatMap((change) => {
+      const entry = entryOf.get(change.life.change.id)
+      return entry === undefined ? [] : [toImpact(entry, change)]
+    }),
+    totalCount: history.lives.length,
+    unknownVersions: history.unknown,
   }
 }
 
-export function impactOfLife(
-  entry: HistoryEntry,
-  life: Life,
-  creditedTo: (changeId: number) => Credited | undefined,
-): Impact {
-  const before = life.earlier === null ? undefined : creditedTo(life.earlier.id)
-  const after = creditedTo(life.change.id)
-  const { windows } = life
-  const liveSource = (windows[0] as LiveWindow).source
+export function toImpact(entry: HistoryEntry, judged: JudgedChange): Impact {
+  const { life, before, after, difference, attributedBy, unattributed, effectiveSignals, verdict, explanation } = judged
   return {
-    ...measureImpact(
-      { entry, liveFrom: liveFrom(life), liveUntil: liveUntil(life), liveSource, windows },
-      before?.tally ?? emptyTally,
-      after?.tally ?? emptyTally,
-    ),
-    unattributed: after?.unattributed ?? 0,
-  }
-}
-
-/** The span in which the change was live. It includes signals of the current millisecond. */
-export function spanOf({ from, until }: Omit<LiveChange, 'entry'>, now: Instant): Span {
-  return { from, until: Math.max(until ?? now + 1, from) }
-}
-
-export type LiveFacts = Pick<Impact, 'entry' | 'liveFrom' | 'liveUntil' | 'liveSource' | 'windows'>
-
-/** A change that its merge made live. */
-export function mergedLive({ entry, from, until }: LiveChange): LiveFacts {
-  const windows: LiveWindow[] = [{ from, until, share: 1, source: 'merge', environment: null }]
-  return { entry, liveFrom: from, liveUntil: until, liveSource: 'merge', windows }
-}
-
-export function measureImpact(live: LiveFacts, before: Tally, after: Tally): Impact {
-  const comparison = differenceOf(before, after)
-  return {
-    ...live,
+    entry,
+    liveFrom: liveFrom(life),
+    liveUntil: liveUntil(life),
+    liveSource: (life.windows[0] as LiveWindow).source,
+    windows: life.windows,
     before: rated(before),
     after: rated(after),
-    unattributed: 0,
-    difference: comparison?.difference ?? null,
-    interval: comparison?.interval ?? null,
-    verdict: verdictOf(before, after),
+    attributedBy,
+    unattributed,
+    effectiveSignals,
+    difference: difference?.difference ?? null,
+    interval: difference?.interval ?? null,
+    verdict,
+    explanation,
   }
 }
 

@@ -13,7 +13,7 @@ export type Reason =
   | { kind: 'shared'; prompts: number }
 
 export interface Judgement {
-  verdict: Verdict | 'unexplained'
+  verdict: Verdict
   /** Null unless the verdict is `unexplained`. */
   reason: Reason | null
   /** The difference between both rates, with an interval that allows for wandering. Null if a side has no signals. */

@@ -25,6 +25,7 @@ export interface Credit {
   until: Instant | null
   /** Another version was live too, with a smaller share. */
   shared: boolean
+  source: LiveSource
 }
 
 /** When a change was live. It can be more than once: after a rollback, and at the same time as another one. */
@@ -75,7 +76,7 @@ export function liveHistory(changes: TimedChange[], segments: LineSegment[]): Li
     const until = firstDeployed === Number.POSITIVE_INFINITY ? end : Math.min(end ?? firstDeployed, firstDeployed)
     const life = lifeOf(change, changes[i - 1] ?? null)
     life.windows.push({ from, until, share: 1, source: 'merge', environment: null })
-    life.credits.push({ from, until, shared: false })
+    life.credits.push({ from, until, shared: false, source: 'merge' })
     lastWinner = change
   }
 
@@ -111,7 +112,12 @@ export function liveHistory(changes: TimedChange[], segments: LineSegment[]): Li
     }
     const [winner] = live
     if (winner === undefined) continue
-    addCredit((lives.get(winner.change.id) as Life).credits, { from, until, shared: live.length > 1 })
+    addCredit((lives.get(winner.change.id) as Life).credits, {
+      from,
+      until,
+      shared: live.length > 1,
+      source: 'deployment',
+    })
     lastWinner = winner.change
   }
 
@@ -159,7 +165,8 @@ function addWindow(windows: LiveWindow[], window: LiveWindow): void {
 
 function addCredit(credits: Credit[], credit: Credit): void {
   const last = credits.at(-1)
-  if (last !== undefined && last.until === credit.from && last.shared === credit.shared) last.until = credit.until
+  const continues = last?.until === credit.from && last.shared === credit.shared && last.source === credit.source
+  if (last !== undefined && continues) last.until = credit.until
   else credits.push(credit)
 }
 

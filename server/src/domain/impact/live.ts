@@ -1,10 +1,11 @@
 import type { DeploymentStore } from '../deployments/deployment.ts'
+import { timedChanges } from '../history/change.ts'
 import type { EntryDetails } from '../history/entry.ts'
 import type { HistoryStore } from '../history/history.ts'
 import type { Prompt } from '../prompt.ts'
 import type { Instant } from '../time.ts'
-import { deployedHistory } from './attribution.ts'
-import type { LiveSource } from './live-window.ts'
+import { type LiveHistory, type LiveSource, liveHistory } from './live-window.ts'
+import { lineOf } from './vote-history.ts'
 
 /** A version that was live at some time. */
 export interface LiveVersion {
@@ -39,4 +40,11 @@ export async function liveAt(stores: LiveStores, prompt: Prompt, at: Instant, no
     return entry === undefined ? [] : [{ entry, ...part }]
   })
   return first === undefined ? null : { ...first, others }
+}
+
+/** When each change of the prompt was live; null if only merges tell. */
+async function deployedHistory(stores: LiveStores, prompt: Prompt, now: Instant): Promise<LiveHistory | null> {
+  const segments = await lineOf(stores, prompt)
+  if (segments.length === 0) return null
+  return liveHistory(timedChanges(await stores.history.landedChanges(prompt), now), segments)
 }

@@ -1,13 +1,13 @@
 import type { EntryDetails } from '../history/entry.ts'
-import type { HistoryStore, LiveSpans, TimelineFilter } from '../history/history.ts'
+import type { HistoryStore, TimelineFilter } from '../history/history.ts'
 import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
-import type { Span } from '../signals/interval.ts'
-import type { PromptSpan, VersionTally } from '../signals/signal.ts'
-import { emptyTally, type Tally } from '../signals/tally.ts'
-import type { Instant } from '../time.ts'
-import { type Attribution, type AttributionStores, attributionOf } from './attribution.ts'
-import { attributedImpacts, type Impact, measureImpact, mergedLive, spanOf } from './impact.ts'
+import type { VersionTally } from '../signals/signal.ts'
+import { type Impact, toImpact } from './impact.ts'
+import { type JudgeStores, judgeChanges } from './judged-changes.ts'
+import type { Moment } from './moment.ts'
+import { type VoteStores, voteHistoryOf } from './vote-history.ts'
+import type { Wander } from './wander.ts'
 
 /** A history entry with its impact. `impact` is null if the change did not go live. */
 export interface TimelineEntry {
@@ -22,7 +22,8 @@ export interface Timeline {
   unknownVersions: VersionTally[]
 }
 
-export interface TimelineStores extends AttributionStores {
+export interface TimelineStores extends VoteStores, JudgeStores {
+  signals: JudgeStores['signals']
   history: Pick<HistoryStore, 'landedChanges' | 'timeline'>
 }
 
@@ -32,58 +33,26 @@ export async function timelineOf(
   prompt: Prompt,
   filter: TimelineFilter,
   request: PageRequest,
-  now: Instant,
+  moment: Moment,
+  wander?: Readonly<Wander>,
 ): Promise<Timeline> {
-  const [attribution, { entries, totalCount }] = await Promise.all([
-    attributionOf(stores, prompt, now),
-    stores.history.timeline(prompt, filter, request, now),
+  const [history, { entries, totalCount }] = await Promise.all([
+    voteHistoryOf(stores, prompt, moment),
+    stores.history.timeline(prompt, knownBy(moment, filter), request),
   ])
+  const lives = entries.map(({ id }) => history.live.lives.get(id)).filter((life) => life !== undefined)
+  const judged = await judgeChanges(stores, history, lives, wander)
+  const judgedById = new Map(judged.map((change) => [change.life.change.id, change]))
   return {
-    entries:
-      attribution === null
-        ? await withMergeImpacts(stores, prompt, entries, now)
-        : await withAttributedImpacts(stores, prompt, attribution, entries, now),
+    entries: entries.map((entry) => {
+      const change = judgedById.get(entry.id)
+      return { entry, impact: change === undefined ? null : toImpact(entry, change) }
+    }),
     totalCount,
-    unknownVersions: attribution?.unknown ?? [],
+    unknownVersions: history.unknown,
   }
 }
 
-type MergedEntry = { entry: EntryDetails; live: LiveSpans | null }
-
-async function withAttributedImpacts(
-  stores: TimelineStores,
-  prompt: Prompt,
-  attribution: Attribution,
-  entries: MergedEntry[],
-  now: Instant,
-): Promise<TimelineEntry[]> {
-  const { lives } = attribution.live
-  const lived = entries.map(({ entry }) => lives.get(entry.id)).filter((life) => life !== undefined)
-  const impactFor = await attributedImpacts(stores, prompt, attribution, lived, now)
-  return entries.map(({ entry }) => ({ entry, impact: impactFor(entry) }))
-}
-
-async function withMergeImpacts(
-  { signals }: Pick<TimelineStores, 'signals'>,
-  prompt: Prompt,
-  entries: MergedEntry[],
-  now: Instant,
-): Promise<TimelineEntry[]> {
-  const spans: PromptSpan[] = []
-  const addSpan = (span: Span) => spans.push({ promptId: prompt.id, ...span }) - 1
-  const spanIndexes = entries.map(({ live }) => {
-    if (live === null) return null
-    return {
-      after: addSpan(spanOf(live, now)),
-      before: live.earlier === null ? null : addSpan(live.earlier),
-    }
-  })
-  const tallies = await signals.tallies(prompt.organisationId, spans)
-  const tallyAt = (index: number | null | undefined): Tally => tallies[index ?? -1] ?? emptyTally
-  return entries.map(({ entry, live }, i) => ({
-    entry,
-    impact:
-      live &&
-      measureImpact(mergedLive({ entry, ...live }), tallyAt(spanIndexes[i]?.before), tallyAt(spanIndexes[i]?.after)),
-  }))
+function knownBy({ at, isPast }: Moment, filter: TimelineFilter): TimelineFilter {
+  return isPast ? { ...filter, until: Math.min(filter.until ?? at + 1, at + 1) } : filter
 }

@@ -9,7 +9,7 @@ export interface Difference {
   interval: Bounds
 }
 
-export const verdicts = ['better', 'worse', 'no_difference_seen', 'too_little_data'] as const
+export const verdicts = ['better', 'worse', 'unexplained', 'no_difference_seen', 'too_little_data'] as const
 
 export type Verdict = (typeof verdicts)[number]
 
@@ -76,8 +76,8 @@ function logLikelihood(positive: number, negative: number): number {
   return logBeta(prior + positive, prior + negative) - logPriorBeta
 }
 
-/** The verdict on a change. It stays valid however often it was checked before. */
-export function verdictOf(before: Tally, after: Tally): Verdict {
+/** The verdict if the signals are independent of each other. It stays valid however often it was checked before. */
+export function verdictOf(before: Tally, after: Tally): Exclude<Verdict, 'unexplained'> {
   const comparison = differenceOf(before, after)
   if (comparison === null || hasTooFewSignals(before) || hasTooFewSignals(after)) return 'too_little_data'
   const [low, high] = comparison.interval

@@ -12,6 +12,7 @@ import type { Interval, Span } from './interval.ts'
 import { nestingDepth } from './json-text.ts'
 import { MonthlyLimitError } from './monthly-limit.ts'
 import type { RetentionStore } from './retention.ts'
+import type { Series } from './series.ts'
 import type { Tally } from './tally.ts'
 import type { VersionText } from './version.ts'
 
@@ -160,6 +161,13 @@ export interface SignalStore extends ErasureStore, RetentionStore {
    * `maxVersionHours` hourly sums, so that a prompt with endless versions cannot make this slow.
    */
   versionsOf(prompt: Prompt): Promise<VersionTally[]>
+  /** The hourly sums of a prompt before `until`, or all of them. */
+  series(prompt: Prompt, until: Instant | null): Promise<Series>
+  /**
+   * For each instant within an hour, the retained signals without a version of that hour that came before it. Instants without
+   * any are omitted.
+   */
+  startedHours(prompt: Prompt, instants: Instant[]): Promise<Map<Instant, Tally>>
   /** Which of these prompts have signals that name a version. */
   versionedPrompts(organisationId: number, promptIds: number[]): Promise<Set<number>>
   /** For each prompt, the UTC days with signals, in order. `since` is the start of a day. All prompts share one organisation. */

@@ -13,7 +13,8 @@ import type { EffectBody, LiveWindowBody, TimelineEntryBody, UnknownVersionsBody
 
 /** The impact of a change, without the change itself. */
 export function toEffectBody({ liveFrom, liveUntil, liveSource, windows, ...impact }: Impact): EffectBody {
-  const { before, after, unattributed, difference, interval, verdict } = impact
+  const { before, after, attributedBy, unattributed, effectiveSignals, difference, interval, verdict, explanation } =
+    impact
   return {
     live_from: isoTime(liveFrom),
     live_until: timeOrNull(liveUntil),
@@ -21,10 +22,13 @@ export function toEffectBody({ liveFrom, liveUntil, liveSource, windows, ...impa
     live_windows: windows.slice(-maxWindows).map(toWindowBody),
     before,
     after,
+    attributed_by: attributedBy,
     unattributed,
+    effective_signals: effectiveSignals,
     difference: difference === null ? null : rounded(difference),
     interval: interval === null ? null : interval.map(rounded),
     verdict,
+    explanation,
   }
 }
 

@@ -6,6 +6,7 @@ import { hiddenStatusSchema } from '../history/hidden-characters.ts'
 import { historyEntryExample, historyEntrySchema } from '../history/schema.ts'
 import { pageQuerySchema, paginationExample, paginationSchema } from '../page-schema.ts'
 import { tally } from '../signals/tally-schema.ts'
+import { asOfSchema } from './as-of.ts'
 
 const ratedTally = {
   type: 'object',
@@ -53,11 +54,28 @@ const effect = {
     description:
       'Signals of this change: those that name it as their version, and those without a version while it was live',
   },
+  attributed_by: {
+    type: 'object',
+    description: 'How it is known that the signals in `before` and `after` count for these changes, with their numbers',
+    required: ['version', 'deployment', 'time'],
+    properties: {
+      version: { type: 'integer', description: 'The signal names the version' },
+      deployment: { type: 'integer', description: 'Without a version, while the change was deployed' },
+      time: { type: 'integer', description: 'Without a version, between the merge of the change and the next one' },
+    },
+    additionalProperties: false,
+  },
   unattributed: {
     type: 'integer',
     description:
       'Of the signals in `after`, those without a version that came while another version was live too. They are credited ' +
       'to the version with the larger share',
+  },
+  effective_signals: {
+    type: 'integer',
+    description:
+      'How many independent signals those in `before` and `after` are worth. Fewer than there are if their rate wanders, or ' +
+      'if voters vote often',
   },
   difference: { type: ['number', 'null'], description: 'The rate after minus the rate before' },
   interval: {
@@ -65,9 +83,14 @@ const effect = {
     items: { type: 'number' },
     minItems: 2,
     maxItems: 2,
-    description: '95% confidence range of the true difference',
+    description: '95% confidence range of the true difference, which allows for votes that wander without any change',
   },
-  verdict: { enum: verdicts },
+  verdict: {
+    enum: verdicts,
+    description:
+      '`unexplained`: the rates differ, but this change does not explain it better than votes that wander, or than another moment',
+  },
+  explanation: { type: 'string', description: 'What the verdict rests on, in plain words' },
 } as const
 
 const effectFields = [
@@ -77,10 +100,13 @@ const effectFields = [
   'live_windows',
   'before',
   'after',
+  'attributed_by',
   'unattributed',
+  'effective_signals',
   'difference',
   'interval',
   'verdict',
+  'explanation',
 ] as const satisfies (keyof typeof effect)[]
 
 const effectExample = {
@@ -92,10 +118,15 @@ const effectExample = {
   ],
   before: { positive: 850, negative: 150, rate: 0.85 },
   after: { positive: 750, negative: 250, rate: 0.75 },
+  attributed_by: { version: 0, deployment: 0, time: 2_000 },
   unattributed: 0,
+  effective_signals: 1_706,
   difference: -0.1,
-  interval: [-0.1348, -0.0649],
+  interval: [-0.1378, -0.0619],
   verdict: 'worse',
+  explanation:
+    '75% of 1,000 votes are positive after this change, 85% of 1,000 votes before it. A fall of this size at this moment is at ' +
+    'least 20 times more likely with an effect of the change than without one.',
 } as const
 
 const unknownVersionsSchema = {
@@ -216,6 +247,7 @@ export const timelineQuerySchema = {
     },
     since: { ...time, description: 'From this time, inclusive' },
     until: { ...time, description: 'Until this time, exclusive', examples: ['2026-12-01T00:00:00.000Z'] },
+    as_of: asOfSchema,
     ...pageQuerySchema.properties,
   },
 } as const

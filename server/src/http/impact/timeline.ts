@@ -10,6 +10,7 @@ import { errorBodySchema, errorSchema } from '../error-schema.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { checkTimeRange, lastValue, type Query, timeParameter } from '../parameters.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
+import { requestedMoment } from './as-of.ts'
 import { toTimelineEntryBody, toUnknownVersionsBody } from './body.ts'
 import { timelineQuerySchema, timelineSchema } from './schema.ts'
 
@@ -43,7 +44,7 @@ export function timelineRoute({ store, clock }: Context) {
         request.prompt,
         filter,
         pageRequest,
-        clock(),
+        requestedMoment(request.query as Query, clock()),
       )
       const repositories = await repositoriesOf(entries)
       const data = entries.map((item) => toTimelineEntryBody(item, repositories.get(item.entry.repositoryId) ?? null))

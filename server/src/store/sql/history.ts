@@ -1,7 +1,7 @@
 import type { Actor } from '../../domain/access/audit.ts'
 import type { LandedChange } from '../../domain/history/change.ts'
 import type { NewHistoryEntry } from '../../domain/history/entry.ts'
-import type { HistoryStore, LiveChange } from '../../domain/history/history.ts'
+import type { HistoryStore } from '../../domain/history/history.ts'
 import { pageOffset } from '../../domain/page.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import { auditEntry } from './audit-chain.ts'
@@ -16,13 +16,11 @@ import {
   type Value,
 } from './database.ts'
 import { lockHistory, renumberSince, updateCount } from './history-positions.ts'
-import { columns, detailColumns, endOf, factColumns, toDetails, toEntry, wentLive } from './history-rows.ts'
+import { columns, detailColumns, factColumns, toDetails, toEntry, wentLive } from './history-rows.ts'
 import { type EntrySource, liveEntriesOf, liveSpans, newestLiveFirst } from './live-spans.ts'
 import { sqlTimeline } from './timeline.ts'
 
 const factNames = columnNames(factColumns)
-// Of a prompt in a list, the order of the branch is only considered among the entries with the newest dates.
-const maxOutOfOrder = 20
 
 export function sqlHistory(database: Database): HistoryStore {
   return {
@@ -116,45 +114,7 @@ export function sqlHistory(database: Database): HistoryStore {
       return firstOrNull(await database.rows(sql, [organisationId, id, entryId]), toDetails)
     },
 
-    async liveChanges(prompt, request, now) {
-      const { organisationId, id } = prompt
-      const offset = pageOffset(request)
-      const counts = await database.rows(
-        `select count(*) as count from history_entries where organisation_id = ? and prompt_id = ? and ${wentLive}`,
-        [organisationId, id],
-      )
-      const totalCount = requireRow(counts).count as number
-      if (offset >= totalCount) return { changes: [], earlier: null, totalCount }
-      const spans = liveSpans(liveEntriesOf(prompt), now)
-      // Also read one older change, which the last is compared with.
-      const rows = await database.rows(
-        `select ${columns}, orphaned_at, live_from, next_from
-         from (${spans.sql} order by ${newestLiveFirst} limit ? offset ?) as page
-         join history_entries on organisation_id = ? and id = span_id
-         order by ${newestLiveFirst}`,
-        [...spans.parameters, request.limit + 1, offset, organisationId],
-      )
-      const changes = rows.map(toLiveChange)
-      return { changes: changes.slice(0, request.limit), earlier: changes[request.limit] ?? null, totalCount }
-    },
-
     timeline: sqlTimeline(database),
-
-    async lastChanges(prompts, now) {
-      const [first] = prompts
-      if (first === undefined) return []
-      const { organisationId } = first
-      const newest = newestEntriesOf(database, organisationId, prompts, maxOutOfOrder)
-      const spans = liveSpans(newest, now)
-      const rows = await database.rows(
-        `select prompt_id, ${columns}, orphaned_at, live_from, next_from
-         from (${spans.sql}) as spans join history_entries on organisation_id = ? and id = span_id
-         order by ${newestLiveFirst}`,
-        [...spans.parameters, organisationId],
-      )
-      const rowsByPrompt = Map.groupBy(rows, (row) => row.prompt_id)
-      return prompts.map(({ id }) => (rowsByPrompt.get(id) ?? []).slice(0, 2).map(toLiveChange))
-    },
 
     async landedChanges(prompt) {
       const { sql, parameters } = liveEntriesOf(prompt, 'commit_sha')
@@ -249,8 +209,4 @@ function insertStaged({ organisationId, id }: Prompt): Statement {
 function factsOf(entry: NewHistoryEntry): Value[] {
   const { dedupeKey, action, user, commitSha, prNumber, prUrl, branchName, createdAt } = entry
   return [dedupeKey, action, user.name, user.email, commitSha, prNumber, prUrl, branchName, createdAt]
-}
-
-function toLiveChange(row: Row): LiveChange {
-  return { entry: toEntry(row), from: row.live_from as number, until: endOf(row.orphaned_at, row.next_from) }
 }

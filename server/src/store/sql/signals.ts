@@ -16,6 +16,7 @@ import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
 import type { Database, Row, Value } from './database.ts'
 import { likePattern, mayMatch } from './erasure.ts'
 import { sqlRetainedSince } from './retention.ts'
+import { sqlSeries } from './series.ts'
 import { sqlTallies } from './tallies.ts'
 import { sqlVersionCounts } from './version-counts.ts'
 import { sqlVotes } from './votes.ts'
@@ -100,6 +101,13 @@ export function sqlSignals(database: Database): SignalReads & VoteStore {
     ...counts,
     ...sqlVotes(database, retainedSince),
     tallyByInterval: (prompt, span, interval) => tallyByInterval(prompt, span, interval),
+    series: sqlSeries(database),
+
+    async startedHours({ organisationId, id: promptId }, instants) {
+      const places = instants.map((at) => ({ promptId, at }))
+      const found = await startedHours(organisationId, places, true)
+      return new Map(instants.flatMap((at, i) => (found.has(i) ? [[at, found.get(i) as Tally] as const] : [])))
+    },
 
     async page(prompt, requestedFilter, request) {
       const filter = await withinRetention(requestedFilter)

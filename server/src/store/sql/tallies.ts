@@ -24,7 +24,11 @@ export interface SqlTallies
     order?: 'asc' | 'desc',
   ): ReturnType<SignalStore['tallyByInterval']>
   /** For each instant, by its index, the retained signals of its hour that came before it. Instants on the hour are omitted. */
-  startedHours(organisationId: number, instants: { promptId: number; at: Instant }[]): Promise<Map<number, Tally>>
+  startedHours(
+    organisationId: number,
+    instants: { promptId: number; at: Instant }[],
+    unversionedOnly?: boolean,
+  ): Promise<Map<number, Tally>>
 }
 
 interface SpanRecord {
@@ -121,7 +125,7 @@ export function sqlTallies(database: Database): SqlTallies {
   return {
     tallies: (organisationId, spans) => tallies(organisationId, spans),
     unversionedTallies: (organisationId, spans) => tallies(organisationId, spans, true),
-    startedHours: (organisationId, instants) => startedHours(organisationId, instants),
+    startedHours,
 
     async versionTallies(organisationId, versions) {
       if (versions.length === 0) return []
