@@ -292,7 +292,7 @@ export interface ExportQuery {
   since?: Time | undefined
   /** Until this time, exclusive. */
   until?: Time | undefined
-  /** Only signals with this version, as it was sent. `#123` for the history entry and `:v2` for the label where that could be a commit SHA. */
+  /** Only signals with this version. A commit SHA also finds signals that name the same commit in full or abbreviated, unless several commits start alike. `#123` for the history entry and `:v2` for the label where that could be a commit SHA. */
   version?: string | undefined
   /** Only signals with a comment. */
   comment?: 'any' | undefined
@@ -847,7 +847,7 @@ export interface SignalQuery {
   since?: Time | undefined
   /** Until this time, exclusive. */
   until?: Time | undefined
-  /** Only signals with this version, as it was sent. `#123` for the history entry and `:v2` for the label where that could be a commit SHA. */
+  /** Only signals with this version. A commit SHA also finds signals that name the same commit in full or abbreviated, unless several commits start alike. `#123` for the history entry and `:v2` for the label where that could be a commit SHA. */
   version?: string | undefined
   /** Only signals with a comment. */
   comment?: 'any' | undefined

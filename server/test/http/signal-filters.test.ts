@@ -122,7 +122,8 @@ onEachEngine('Filters on signals', (engine) => {
   })
 
   test('pages of a version have exact totals and contain each of its signals once, with every range and value', async () => {
-    const versions = [sha, 'aaaaaaa', '#12', null]
+    // The first two name the same commit.
+    const versions = [sha, sha.padEnd(40, '0'), 'aaaaaaa', '#12', null]
     const start = service.now - (service.now % hour) - 6 * hour
     const signals = fc.array(
       fc.record({
@@ -146,10 +147,10 @@ onEachEngine('Filters on signals', (engine) => {
           const tenant = await service.tenant()
           await store(tenant, recorded)
           for (const version of [sha, '12']) {
-            const stored = version === '12' ? '#12' : version
+            const stored = version === '12' ? ['#12'] : versions.slice(0, 2)
             const expected = recorded.filter(
               (signal) =>
-                signal.version === stored &&
+                stored.includes(signal.version) &&
                 (value === null || signal.value === value) &&
                 (since === null || signal.occurredAt >= since) &&
                 (until === null || signal.occurredAt < until),
@@ -184,7 +185,7 @@ onEachEngine('Filters on signals', (engine) => {
     )
   })
 
-  test('a version is compared as it was sent, and entries and labels can be told apart', async () => {
+  test('commits, entries and labels can be told apart', async () => {
     const tenant = await service.tenant()
     await store(tenant, [{ version: '1234567' }, { version: '#1234567' }, { version: ':5' }, { version: '#5' }])
     const found = async (version: string) =>
@@ -195,6 +196,60 @@ onEachEngine('Filters on signals', (engine) => {
     assert.deepEqual([await found('12345678'), await found('no such')], [[], []])
     assertError(await get(tenant, `?version=${'x'.repeat(300)}`), 422, 'validation_error', /^version must be/)
     assertError(await get(tenant, '?version=a%00b'), 422, 'validation_error', /^version must be/)
+  })
+
+  const full = (start: string) => start.padEnd(40, '0')
+
+  test('a commit is found by its full and its abbreviated SHA, however it was recorded', async () => {
+    const tenant = await service.tenant()
+    const [a, b, c] = [full('8f3a1c5'), full('77777771'), full('77777772')]
+    const versions = [a, a.slice(0, 7), a.slice(0, 12), b, c, b.slice(0, 7), b.slice(0, 8), '#8', ':8f3a1c5x']
+    await store(
+      tenant,
+      versions.map((version, i) => ({ version, createdAt: service.now - i * hour, comment: `c${i}` })),
+    )
+    const found = async (version: string) => {
+      const { data, pagination } = await page(tenant, `?version=${version}`)
+      assert.equal(pagination.total_count, data.length)
+      const exported = (await get(tenant, `/export?version=${version}`)).body.split('\n').filter(Boolean)
+      assert.equal(exported.length, data.length)
+      const searched = await search(tenant, `version=${version}&q=c`)
+      assert.deepEqual(searched.found, data)
+      return data.map(({ version }) => version)
+    }
+    const namesOfA = [a, a.slice(0, 7), a.slice(0, 12)]
+    for (const name of [...namesOfA, a.slice(0, 20), a.toUpperCase()]) assert.deepEqual(await found(name), namesOfA)
+    // Two commits start with this, so it names neither.
+    assert.deepEqual(await found('7777777'), ['7777777'])
+    assert.deepEqual(await found(b), [b, b.slice(0, 8)])
+    assert.deepEqual(await found(b.slice(0, 8)), [b, b.slice(0, 8)])
+    assert.deepEqual(await found(c.slice(0, 8)), [c])
+  })
+
+  test('commits of the history make an abbreviation unique or ambiguous', async () => {
+    const tenant = await service.tenant()
+    const [a, b] = [full('8f3a1c51'), full('8f3a1c52')]
+    await store(tenant, [{ version: '8f3a1c5' }, { version: '8f3a1c51' }])
+    const found = async (version: string) =>
+      (await page(tenant, `?version=${version}`)).data.map(({ version }) => version).sort()
+    // Without a known commit, the two may be different ones.
+    assert.deepEqual(await found('8f3a1c5'), ['8f3a1c5'])
+    await tenant.recordEntry({ commitSha: a })
+    assert.deepEqual(await found('8f3a1c5'), ['8f3a1c5', '8f3a1c51'])
+    assert.deepEqual(await found(a), ['8f3a1c5', '8f3a1c51'])
+    await tenant.recordEntry({ commitSha: b, createdAt: service.now - 1 })
+    assert.deepEqual([await found('8f3a1c5'), await found(a)], [['8f3a1c5'], ['8f3a1c51']])
+  })
+
+  test('a filter on a version stays exact if very many versions start alike', async () => {
+    const tenant = await service.tenant()
+    const versions = Array.from({ length: 60 }, (_, i) => full(`8f3a1c5${String(i).padStart(3, '0')}`))
+    await store(
+      tenant,
+      versions.map((version) => ({ version })),
+    )
+    assert.equal((await page(tenant, `?version=${versions[7]}`)).data.length, 1)
+    assert.equal((await page(tenant, '?version=8f3a1c5')).data.length, 0)
   })
 
   test('filters on comments and metadata find exactly the signals that match, in order', async () => {

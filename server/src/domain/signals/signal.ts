@@ -92,8 +92,8 @@ export interface SignalFilter {
   value: SignalValue | null
   since: Instant | null
   until: Instant | null
-  /** As stored. */
-  version?: VersionText | null
+  /** Signals with any of these versions, as stored. Never empty. */
+  versions?: VersionText[] | null
   /** Only for `stream` and `searchNext`: nothing counts matches. */
   content?: ContentFilter | null
 }
@@ -168,6 +168,8 @@ export interface SignalStore extends ErasureStore, RetentionStore {
    * any are omitted.
    */
   startedHours(prompt: Prompt, instants: Instant[]): Promise<Map<Instant, Tally>>
+  /** The versions of the prompt's signals that start like this. Null if there are more than `maxNames`. */
+  versionsStartingWith(prompt: Prompt, start: string): Promise<VersionText[] | null>
   /** Which of these prompts have signals that name a version. */
   versionedPrompts(organisationId: number, promptIds: number[]): Promise<Set<number>>
   /** For each prompt, the UTC days with signals, in order. `since` is the start of a day. All prompts share one organisation. */
@@ -192,6 +194,8 @@ export interface SignalPage {
 /** How many versions `versionsOf` returns, and how many hourly sums it reads. */
 export const maxVersions = 5_000
 export const maxVersionHours = 50_000
+/** How many versions may start alike. A commit has 34 names, and few are used. */
+export const maxNames = 50
 
 const maxMetadataBytes = 16 * 1024
 const maxMetadataDepth = 64

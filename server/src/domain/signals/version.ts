@@ -12,6 +12,10 @@ export type Version = { kind: 'commit'; sha: string } | { kind: 'entry'; id: num
 /** Where OpenTelemetry puts the version of a prompt. */
 export const versionMember = 'gen_ai.prompt.version'
 
+/** The lengths of the shortest abbreviation and of a full SHA. */
+export const minShaLength = 7
+export const shaLength = 40
+
 const commitSha = /^[0-9a-f]{7,40}$/i
 const maxLabelLength = 255
 const control = /\p{Cc}/u

@@ -14,7 +14,7 @@ import { allowSilence } from '../silent-request.ts'
 import { renderSignalLine } from './body.ts'
 import { csvLine } from './csv.ts'
 import { createExportSlots } from './export-slots.ts'
-import { parseSignalFilter } from './filter.ts'
+import { readSignalFilter } from './filter.ts'
 import { csvColumns, exportFormats, exportQuerySchema, exportSchemas } from './schema.ts'
 
 const schema = {
@@ -52,8 +52,8 @@ export function exportSignalsRoute({ store }: Context) {
       async (request, reply) => {
         const query = request.query as Query
         const format = enumParameter(query, 'format', exportFormats) ?? 'ndjson'
-        const filter = parseSignalFilter(query)
         const { access, prompt } = request
+        const filter = await readSignalFilter(store, prompt, query)
         takeSlot(request, reply)
         await app.auditThrottle.record({
           organisationId: access.organisationId,

@@ -1,19 +1,19 @@
+import type { Prompt } from '../../domain/prompt.ts'
+import { type CommitNameStores, namesOfVersion } from '../../domain/signals/commit-names.ts'
 import { type ContentFilter, contentFilter } from '../../domain/signals/content-filter.ts'
 import { type SignalFilter, signalValues } from '../../domain/signals/signal.ts'
 import { queriedVersion } from '../../domain/signals/version.ts'
 import { checkTimeRange, enumParameter, lastValue, type Query, timeParameter } from '../parameters.ts'
 
-export function parseSignalFilter(query: Query): SignalFilter {
+/** Reads the filters of a query. The stores tell what else the version of the filter is called. */
+export async function readSignalFilter(stores: CommitNameStores, prompt: Prompt, query: Query): Promise<SignalFilter> {
   const [since, until] = [timeParameter(query, 'since'), timeParameter(query, 'until')]
   checkTimeRange(['since', since], ['until', until])
+  const value = enumParameter(query, 'value', signalValues)
+  const content = parseContentFilter(query)
   const version = lastValue(query.version) || null
-  return {
-    value: enumParameter(query, 'value', signalValues),
-    since,
-    until,
-    version: version === null ? null : queriedVersion(version),
-    content: parseContentFilter(query),
-  }
+  const versions = version === null ? null : await namesOfVersion(stores, prompt, queriedVersion(version))
+  return { value, since, until, versions, content }
 }
 
 const memberPrefix = 'metadata.'

@@ -7,7 +7,7 @@ import { renderPageJson, requestedPage } from '../page-body.ts'
 import { lastValue, type Query } from '../parameters.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { renderSearch, renderStoredSignal } from './body.ts'
-import { parseSignalFilter } from './filter.ts'
+import { readSignalFilter } from './filter.ts'
 import { signalPageSchema, signalQuerySchema } from './schema.ts'
 
 const schema = {
@@ -35,7 +35,7 @@ export function listSignalsRoute({ store }: Context) {
   return async (app: FastifyInstance) => {
     app.get('/prompts/:prompt_id/signals', { schema, config: { roles: readerRoles } }, async (request, reply) => {
       const pageRequest = requestedPage(request.query)
-      const filter = parseSignalFilter(request.query as Query)
+      const filter = await readSignalFilter(store, request.prompt, request.query as Query)
       const { content = null } = filter
       if (content !== null) {
         const text = lastValue((request.query as Query).cursor)

@@ -341,8 +341,8 @@ export const signalFilterSchema = {
     version: {
       type: 'string',
       description:
-        'Only signals with this version, as it was sent. `#123` for the history entry and `:v2` for the label where that could ' +
-        'be a commit SHA',
+        'Only signals with this version. A commit SHA also finds signals that name the same commit in full or abbreviated, unless ' +
+        'several commits start alike. `#123` for the history entry and `:v2` for the label where that could be a commit SHA',
     },
     comment: { enum: ['any'], description: 'Only signals with a comment' },
     q: { type: 'string', maxLength: 200, description: 'Part of the comment, ignoring case' },

@@ -34,6 +34,16 @@ interface RetainedFilter extends SignalFilter {
   since: Instant
 }
 
+interface Selection {
+  columns: string
+  columnParameters?: Value[]
+  where: string
+  parameters: Value[]
+  order: 'asc' | 'desc'
+  limit: number
+  skip?: number
+}
+
 const columns = 'id, value, metadata, created_at, version, subject, voter, comment, received_at, trace_id'
 // A batch is in memory as a whole: at most 1.6 MB with the largest metadata.
 const batchSize = 100
@@ -56,8 +66,8 @@ export function sqlSignals(database: Database): SignalReads & VoteStore {
     return filter.until !== null && filter.until <= since ? null : { ...filter, since }
   }
 
-  function countsOf(prompt: Prompt, { version = null }: SignalFilter): Counts {
-    if (version !== null) return sqlVersionCounts(database, prompt, version)
+  function countsOf(prompt: Prompt, { versions = null }: SignalFilter): Counts {
+    if (versions !== null) return sqlVersionCounts(database, prompt, versions)
     const { id: promptId, organisationId } = prompt
     return {
       total: async (span) => (await tallies(organisationId, [{ promptId, ...span }]))[0] ?? emptyTally,
@@ -97,6 +107,21 @@ export function sqlSignals(database: Database): SignalReads & VoteStore {
     return { until: Math.min(until, span.until), skip }
   }
 
+  /** Reads the first rows in order. Each version is read by its index, and only as far as needed, before they are merged. */
+  function select(prompt: Prompt, { versions = null }: SignalFilter, selection: Selection): Promise<Row[]> {
+    const { columns, columnParameters = [], where, parameters, order, limit, skip = 0 } = selection
+    const ofPrompt = [prompt.organisationId, prompt.id]
+    const inOrder = `order by created_at ${order}, id ${order} limit ?`
+    const all = `select ${columns} from signals where organisation_id = ? and prompt_id = ? and ${where}`
+    const bounds = [...columnParameters, ...ofPrompt, ...parameters]
+    if (versions === null) return database.rowsPlanned(`${all} ${inOrder} offset ?`, [...bounds, limit, skip])
+    const ofVersion = `select * from (${all} and version = ? ${inOrder}) as of_version`
+    return database.rowsPlanned(
+      `select * from (${versions.map(() => ofVersion).join(' union all ')}) as found ${inOrder} offset ?`,
+      [...versions.flatMap((version) => [...bounds, version, skip + limit]), limit, skip],
+    )
+  }
+
   return {
     ...counts,
     ...sqlVotes(database, retainedSince),
@@ -118,12 +143,14 @@ export function sqlSignals(database: Database): SignalReads & VoteStore {
       const offset = pageOffset(request)
       if (offset >= totalCount) return { signals: [], totalCount }
       const { until, skip } = await seek(prompt, filter, offset)
-      const rows = await database.rowsPlanned(
-        `select ${columns} from signals
-         where organisation_id = ? and prompt_id = ? and created_at >= ? and created_at < ? ${conditions(filter)}
-         order by created_at desc, id desc limit ? offset ?`,
-        [prompt.organisationId, prompt.id, span.from, until, ...conditionParameters(filter), request.limit, skip],
-      )
+      const rows = await select(prompt, filter, {
+        columns,
+        where: `created_at >= ? and created_at < ? ${valueCondition(filter)}`,
+        parameters: [span.from, until, ...valueParameters(filter)],
+        order: 'desc',
+        limit: request.limit,
+        skip,
+      })
       return { signals: rows.map(toStoredSignal), totalCount }
     },
 
@@ -132,22 +159,14 @@ export function sqlSignals(database: Database): SignalReads & VoteStore {
       if (filter === null) return
       let [at, id] = [filter.since, 0]
       for (;;) {
-        const rows: Row[] = await database.rowsPlanned(
-          `select ${columns} from signals
-           where organisation_id = ? and prompt_id = ? and (created_at, id) > (?, ?) and created_at >= ? and created_at < ?
-             ${conditions(filter)} ${commentCondition(filter)}
-           order by created_at, id limit ?`,
-          [
-            prompt.organisationId,
-            prompt.id,
-            at,
-            id,
-            at,
-            filter.until ?? end,
-            ...conditionParameters(filter),
-            batchSize,
-          ],
-        )
+        const rows: Row[] = await select(prompt, filter, {
+          columns,
+          where: `(created_at, id) > (?, ?) and created_at >= ? and created_at < ? ${valueCondition(filter)}
+            ${commentCondition(filter)}`,
+          parameters: [at, id, at, filter.until ?? end, ...valueParameters(filter)],
+          order: 'asc',
+          limit: batchSize,
+        })
         const { content = null } = filter
         const signals = rows.map(toStoredSignal)
         // Batches without a match are yielded too, so that the caller can stop.
@@ -166,23 +185,15 @@ export function sqlSignals(database: Database): SignalReads & VoteStore {
       // Metadata that cannot match is not worth transferring. The value is not part of the query: it would have to examine
       // any number of signals to find some.
       const metadata = metadataPrefilter === null ? 'metadata' : `case when ${mayMatch} then metadata end as metadata`
-      const rows = await database.rowsPlanned(
-        `select ${columns.replace('metadata', metadata)} from signals
-         where organisation_id = ? and prompt_id = ? and created_at >= ? and created_at < ? and created_at <= ?
-           and (created_at, id) < (?, ?) ${versionCondition(filter)} ${commentCondition(filter)}
-         order by created_at desc, id desc limit ${searchedSize}`,
-        [
-          ...(metadataPrefilter === null ? [] : [likePattern(metadataPrefilter)]),
-          prompt.organisationId,
-          prompt.id,
-          filter.since,
-          filter.until ?? end,
-          before?.at ?? end,
-          before?.at ?? end,
-          before?.id ?? end,
-          ...versionParameters(filter),
-        ],
-      )
+      const [at, id] = [before?.at ?? end, before?.id ?? end]
+      const rows = await select(prompt, filter, {
+        columns: columns.replace('metadata', metadata),
+        columnParameters: metadataPrefilter === null ? [] : [likePattern(metadataPrefilter)],
+        where: `created_at >= ? and created_at < ? and created_at <= ? and (created_at, id) < (?, ?) ${commentCondition(filter)}`,
+        parameters: [filter.since, filter.until ?? end, at, at, id],
+        order: 'desc',
+        limit: searchedSize,
+      })
       const last = rows.length < searchedSize ? undefined : rows.at(-1)
       return {
         matches: rows
@@ -205,25 +216,17 @@ function countOf(tally: Tally, value: SignalValue | null): number {
   return value === null ? tally.positive + tally.negative : tally[value]
 }
 
-function conditions(filter: SignalFilter): string {
-  return `${filter.value === null ? '' : 'and value = ?'} ${versionCondition(filter)}`
+function valueCondition({ value }: SignalFilter): string {
+  return value === null ? '' : 'and value = ?'
 }
 
-function conditionParameters(filter: SignalFilter): Value[] {
-  return [...(filter.value === null ? [] : [filter.value]), ...versionParameters(filter)]
-}
-
-function versionCondition({ version = null }: SignalFilter): string {
-  return version === null ? '' : 'and version = ?'
-}
-
-function versionParameters({ version = null }: SignalFilter): Value[] {
-  return version === null ? [] : [version]
+function valueParameters({ value }: SignalFilter): Value[] {
+  return value === null ? [] : [value]
 }
 
 /** Matches the partial index on comments. With a version, the index on versions is better. */
-function commentCondition({ version = null, content = null }: SignalFilter): string {
-  return content?.needsComment && version === null ? 'and comment is not null' : ''
+function commentCondition({ versions = null, content = null }: SignalFilter): string {
+  return content?.needsComment && versions === null ? 'and comment is not null' : ''
 }
 
 function toStoredSignal(row: Row): StoredSignal {

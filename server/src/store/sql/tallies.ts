@@ -2,6 +2,7 @@ import type { Prompt } from '../../domain/prompt.ts'
 import { type Interval, intervalLength, intervalOrigin, type Span } from '../../domain/signals/interval.ts'
 import {
   type IntervalTally,
+  maxNames,
   maxVersionHours,
   maxVersions,
   type PromptSpan,
@@ -15,7 +16,13 @@ import type { Database, Row, TypedColumn } from './database.ts'
 export interface SqlTallies
   extends Pick<
     SignalStore,
-    'tallies' | 'unversionedTallies' | 'versionTallies' | 'versionsOf' | 'versionedPrompts' | 'tallyByDay'
+    | 'tallies'
+    | 'unversionedTallies'
+    | 'versionTallies'
+    | 'versionsOf'
+    | 'versionsStartingWith'
+    | 'versionedPrompts'
+    | 'tallyByDay'
   > {
   tallyByInterval(
     prompt: Prompt,
@@ -161,6 +168,25 @@ export function sqlTallies(database: Database): SqlTallies {
         .filter(({ positive, negative }) => positive + negative > 0)
         .sort((a, b) => b.positive + b.negative - a.positive - a.negative || (a.version < b.version ? -1 : 1))
         .slice(0, maxVersions)
+    },
+
+    async versionsStartingWith({ organisationId, id }, start) {
+      // Jumps from one version to the next in the primary key, however many hours each has. The order is that of the database,
+      // which may ignore punctuation, so versions of other kinds are in between.
+      const next = (after: string) =>
+        `(select min(version) from version_hours where organisation_id = ? and prompt_id = ? and version ${after} and version < ?)`
+      const parameters = [organisationId, id]
+      const end = `${start}g`
+      const rows = await database.rows(
+        `with recursive found (version, number) as (
+           select ${next('>= ?')}, 1
+           union all
+           select ${next('> found.version')}, number + 1 from found where version is not null and number <= ${maxNames}
+         ) select version from found where version is not null`,
+        [...parameters, start, end, ...parameters, end],
+      )
+      if (rows.length > maxNames) return null
+      return rows.map(({ version }) => version as string).filter((version) => version.startsWith(start))
     },
 
     async versionedPrompts(organisationId, promptIds) {

@@ -1,12 +1,12 @@
 import type { Prompt } from '../../domain/prompt.ts'
 import { type Interval, intervalLength, intervalOrigin, type Span } from '../../domain/signals/interval.ts'
-import type { IntervalTally } from '../../domain/signals/signal.ts'
-import type { Tally } from '../../domain/signals/tally.ts'
+import type { IntervalTally, SignalValue } from '../../domain/signals/signal.ts'
+import { emptyTally, type Tally } from '../../domain/signals/tally.ts'
 import type { VersionText } from '../../domain/signals/version.ts'
 import { hourStart, type Instant } from '../../domain/time.ts'
 import type { Database, Row } from './database.ts'
 
-/** Counts of the signals of one prompt with one version. */
+/** Counts of the signals of one prompt with one of some versions. */
 export interface VersionCounts {
   total(span: Span): Promise<Tally>
   /** The retained signals of the hour of `at` that came before it. */
@@ -15,23 +15,31 @@ export interface VersionCounts {
   byInterval(span: Span, interval: Interval): Promise<IntervalTally[]>
 }
 
-/** Counts by the hourly sums of the version, and reads single signals only for hours that a span covers in part. */
+/** Counts by the hourly sums of the versions, and reads single signals only for hours that a span covers in part. */
 export function sqlVersionCounts(
   database: Database,
   { organisationId, id }: Prompt,
-  version: VersionText,
+  versions: VersionText[],
 ): VersionCounts {
-  const ofVersion = 'organisation_id = ? and prompt_id = ? and version = ?'
-  const parameters = [organisationId, id, version]
+  const ofVersion = `organisation_id = ? and prompt_id = ? and version in (${versions.map(() => '?').join(', ')})`
+  const parameters = [organisationId, id, ...versions]
   const sums = 'coalesce(sum(positive), 0) as positive, coalesce(sum(negative), 0) as negative'
 
   async function startedHour(at: Instant): Promise<Tally> {
-    const rows = await database.rows(
-      `select value, count(*) as count from signals where ${ofVersion} and created_at >= ? and created_at < ?
-         and created_at >= (select kept_since from signal_retention) group by value`,
-      [...parameters, hourStart(at), at],
+    if (hourStart(at) === at) return emptyTally
+    // One version at a time: for several, SQLite would read all signals of the prompt since the start of retention.
+    const counted = await Promise.all(
+      versions.map((version) =>
+        database.rows(
+          `select value, count(*) as count from signals
+           where organisation_id = ? and prompt_id = ? and version = ? and created_at >= ? and created_at < ?
+             and created_at + 0 >= (select kept_since from signal_retention) group by value`,
+          [organisationId, id, version, hourStart(at), at],
+        ),
+      ),
     )
-    const countOf = (value: string) => (rows.find((row) => row.value === value)?.count ?? 0) as number
+    const countOf = (value: SignalValue) =>
+      counted.flat().reduce((sum, row) => (row.value === value ? sum + (row.count as number) : sum), 0)
     return { positive: countOf('positive'), negative: countOf('negative') }
   }
 
