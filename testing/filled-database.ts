@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { operator } from '../server/src/domain/access/audit.ts'
+import type { HistoryEntry } from '../server/src/domain/history/entry.ts'
+import { defaultWander } from '../server/src/domain/impact/wander.ts'
 import { generateSshKey } from '../server/src/domain/repositories/ssh-key.ts'
 import { archiveTables } from '../server/src/store/sql/archive-tables.ts'
 import { postDeployment } from './deployments.ts'
@@ -81,6 +83,7 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
        where metadata is not null`,
   ]
   for (const update of updates) await queryRows(url, `update ${update}`)
+  await storeJudgements(tenant)
   await queryRows(
     url,
     `insert into version_hours select organisation_id, prompt_id, version, created_at - created_at % 3600000, 0, 1
@@ -133,6 +136,32 @@ async function recordDeployments(scenario: Scenario, other: Tenant): Promise<voi
   await postDeployment(service, tenant, `/repositories/${repository.id}`, { commit_sha: 'f'.repeat(40), at })
   await scenario.sync()
   await postDeployment(service, other, `/prompts/${other.prompt.publicId}`, { commit_sha: 'a1'.repeat(20), share: 0.5 })
+}
+
+/** A shift of each cause, and regressions in each state. */
+async function storeJudgements(tenant: Tenant): Promise<void> {
+  const { service, prompt } = tenant
+  const { wander, shifts, regressions } = service.store
+  await wander.save(prompt, defaultWander, service.now)
+  const shift = { between: [1, 9], rateBefore: 0.9, rateAfter: 0.25, entryId: null, sharedWith: null } as const
+  const entries = await Promise.all([1, 2, 3].map((i) => tenant.recordEntry({ createdAt: service.now - i })))
+  const [first, second, third] = entries as [HistoryEntry, HistoryEntry, HistoryEntry]
+  await shifts.replace(prompt, [
+    { at: 5, ...shift, between: [1, 9], entryId: first.id },
+    { at: 6, ...shift, between: [1, 9], sharedWith: 3 },
+    { at: 7, ...shift, between: [1, 9] },
+  ])
+  const figures = { rateBefore: 0.9, rateAfter: 0.8, difference: -0.1, explanation: 'Fewer votes are positive.' }
+  for (const { id, commitSha } of entries) {
+    await regressions.open(prompt, { id, commitSha }, { ...figures, interval: [-0.2, 0.01] }, service.now)
+  }
+  const ids = (await regressions.ofPrompt(prompt)).map(({ id }) => id) as [number, number]
+  await regressions.repair(prompt, ids[0], { at: service.now, by: 'revert', entryId: third.id })
+  const url = `${tenant.path}/regressions/${ids[1]}/dismiss`
+  const payload = { note: 'We accept it,\nfor now 😀' }
+  const response = await service.app.inject({ method: 'POST', url, headers: tenant.headers, payload })
+  assert.equal(response.statusCode, 200, response.body)
+  assert.notEqual(second.id, first.id)
 }
 
 /** Also deletes and erases signals, so that ids and hourly sums cover more than the rows left. */

@@ -2,6 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { generateSecret, newApiKey } from '../server/src/domain/access/api-key.ts'
 import { operator } from '../server/src/domain/access/audit.ts'
+import type { RegressionFigures } from '../server/src/domain/regressions/regression.ts'
 import type { Delivery } from '../server/src/domain/repositories/delivery.ts'
 import {
   type Document,
@@ -74,6 +75,14 @@ export interface PreparedRequest {
   sign: (bytes: Buffer) => Record<string, string>
 }
 
+const regressionFigures: RegressionFigures = {
+  rateBefore: 0.85,
+  rateAfter: 0.75,
+  difference: -0.1,
+  interval: [-0.14, -0.06],
+  explanation: 'Fewer votes are positive.',
+}
+
 /** Creates new resources for each parameter of the path, so that no example depends on another. */
 export async function prepareRequest(
   service: TestService,
@@ -93,12 +102,15 @@ export async function prepareRequest(
     expiresAt: null,
   } as const
   const key = await store.keys.create(newApiKey(generateSecret(), terms), operator)
+  await store.regressions.open(tenant.prompt, entry, regressionFigures, now)
+  const [regression] = await store.regressions.ofPrompt(tenant.prompt)
   const body = exampleOf(operation.requestBody?.content)
   const parameters: PreparedRequest['parameters'] = {
     prompt_id: tenant.prompt.publicId,
     entry_id: entry.id,
     signal_id: signal.json().data.id,
     key_id: key.id,
+    regression_id: regression?.id as number,
   }
   let sign: PreparedRequest['sign'] = () => ({})
   if (ofRepository !== null) {

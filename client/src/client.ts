@@ -5,9 +5,11 @@ import { type History, history } from './resources/history.ts'
 import { type Impact, impact } from './resources/impact.ts'
 import { type Keys, keys } from './resources/keys.ts'
 import { type Prompts, prompts } from './resources/prompts.ts'
+import { type Regressions, regressions } from './resources/regressions.ts'
 import { type Repositories, repositories } from './resources/repositories.ts'
 import { type Segments, segments } from './resources/segments.ts'
 import { type Session, session } from './resources/session.ts'
+import { type Shifts, shifts } from './resources/shifts.ts'
 import { type Signals, signals } from './resources/signals.ts'
 import { type Timeline, timeline } from './resources/timeline.ts'
 import { type Usage, usage } from './resources/usage.ts'
@@ -28,6 +30,8 @@ export class Promptledger {
   readonly impact: Impact
   readonly timeline: Timeline
   readonly segments: Segments
+  readonly regressions: Regressions
+  readonly shifts: Shifts
   readonly usage: Usage
   readonly keys: Keys
   readonly repositories: Repositories
@@ -44,6 +48,8 @@ export class Promptledger {
     this.impact = impact(service)
     this.timeline = timeline(service)
     this.segments = segments(service)
+    this.regressions = regressions(service)
+    this.shifts = shifts(service)
     this.usage = usage(service)
     this.keys = keys(service)
     this.repositories = repositories(service)

@@ -10,7 +10,7 @@ export interface Pages<Item, OnePage = Page<Item>> extends Promise<OnePage>, Asy
 
 const maxPageSize = 100
 
-type Identified = { id: string | number } | { entry: { id: number } }
+type Identified = { id: string | number } | { entry: { id: number } } | { prompt: { id: string }; at: string }
 
 /** What the iteration needs from a page. */
 interface AnyPage<Item> {
@@ -46,7 +46,7 @@ export function createPages<Item extends Identified, OnePage extends AnyPage<Ite
       for (;;) {
         const { data, pagination, search } = await fetchPage({ ...defaults, ...query, ...next })
         for (const item of data) {
-          const id = 'entry' in item ? item.entry.id : item.id
+          const id = idOf(item)
           if (!seen.has(id)) yield item
           seen.add(id)
         }
@@ -60,4 +60,9 @@ export function createPages<Item extends Identified, OnePage extends AnyPage<Ite
       }
     },
   }
+}
+
+function idOf(item: Identified): string | number {
+  if ('id' in item) return item.id
+  return 'entry' in item ? item.entry.id : `${item.prompt.id} ${item.at}`
 }

@@ -202,6 +202,26 @@ describe('Resources of the client', () => {
     assert.equal((await ledger.timeline.list(promptId, { action: ['deployed'] })).pagination.total_count, 1)
   })
 
+  test('regressions and shifts can be listed, and a regression can be dismissed', async () => {
+    const { ledger, tenant, promptId } = await admin()
+    const entry = await tenant.recordEntry()
+    const { shifts, regressions } = service.store
+    const figures = { rateBefore: 0.9, rateAfter: 0.8, difference: -0.1, explanation: 'Fewer votes are positive.' }
+    await regressions.open(tenant.prompt, entry, { ...figures, interval: [-0.2, -0.05] }, service.now)
+    const between: [number, number] = [service.now - 1_000, service.now]
+    await shifts.replace(tenant.prompt, [{ at: between[0], between, ...figures, entryId: entry.id, sharedWith: null }])
+    const [open] = (await ledger.regressions.list({ state: 'open' })).data
+    assert.deepEqual([open?.prompt.id, open?.change.id, open?.difference], [promptId, entry.id, -0.1])
+    const [prompt] = (await ledger.prompts.list({ sort: 'regression' })).data
+    assert.deepEqual(prompt?.regression, open)
+    const dismissed = await ledger.regressions.dismiss(promptId, open?.id ?? 0, { note: 'Accepted.' })
+    assert.deepEqual([dismissed.state, dismissed.dismissed_by, dismissed.note], ['dismissed', 'test', 'Accepted.'])
+    assert.deepEqual((await ledger.regressions.listOfPrompt(promptId)).data, [dismissed])
+    const [shift] = (await ledger.shifts.list()).data
+    assert.deepEqual([shift?.prompt.id, shift?.cause.change?.id], [promptId, entry.id])
+    assert.deepEqual((await ledger.shifts.listOfPrompt(promptId)).data, [shift])
+  })
+
   test('the usage shows the plan, the limit and the signals of each month', async () => {
     const { ledger, promptId } = await admin()
     await ledger.signals.create(promptId, { value: 'positive' })

@@ -21,6 +21,7 @@ export type AuditAction =
   | 'history.recorded'
   | 'history.imported'
   | 'deployment.recorded'
+  | 'regression.dismissed'
   | 'signal.retracted'
   | 'signals.erased'
   | 'signals.exported'
@@ -230,6 +231,12 @@ export interface Deployment {
 }
 
 export type DeploymentState = 'queued' | 'in_progress' | 'success' | 'failure' | 'inactive'
+
+/** Why a regression is dismissed. */
+export interface Dismissal {
+  /** Shown with the regression. */
+  note: string
+}
 
 export interface Effect {
   live_from: string
@@ -622,6 +629,8 @@ export interface Prompt {
     /** Counts per day, including days without signals. */
     days: IntervalTally[]
   }
+  /** The open regression with the largest loss; null if there is none. */
+  regression: Regression | null
 }
 
 /** A deployment that concerns a prompt. */
@@ -657,7 +666,7 @@ export interface PromptName {
 export interface PromptQuery {
   /** Matches part of the name or path, ignoring case. */
   q?: string | undefined
-  /** Prefix with `-` for descending order. Prompts without a change, or without signals in the last 30 days, come last. Defaults to `name`. */
+  /** Prefix with `-` for descending order. `regression`: open regressions, the largest loss first. Prompts without a change, without signals in the last 30 days, or without an open regression, come last. Defaults to `name`. */
   sort?: PromptSort | undefined
   /** Page number. Defaults to `1`. */
   page?: number | undefined
@@ -681,6 +690,8 @@ export type PromptSort =
   | '-signals'
   | 'positive_share'
   | '-positive_share'
+  | 'regression'
+  | '-regression'
 
 export interface RatedTally {
   positive: number
@@ -696,6 +707,54 @@ export interface RecordedSignal {
   /** ISO 8601 UTC timestamp. */
   created_at: string
 }
+
+/** A change that made a prompt worse. */
+export interface Regression {
+  id: number
+  prompt: {
+    /** The public ID (prefix pmt_). */
+    id: string
+    name: string
+  }
+  /** `open` until the rate is back or the change is reverted (`repaired`), or until it is `dismissed`. */
+  state: RegressionState
+  change: HistoryEntry
+  /** When the verdict was `worse` for the first time. */
+  opened_at: string
+  /** Share of positive signals before the change. */
+  rate_before: number
+  /** The same after it, as of the last time that the verdict was `worse`. */
+  rate_after: number
+  /** The rate after minus the rate before. */
+  difference: number
+  /** 95% confidence range of the true difference. */
+  interval: [number, number]
+  /** What the verdict rests on. */
+  explanation: string
+  repaired_at: string | null
+  /** `rate` if the rate is back, `revert` if the prompt has its text from before the change again. */
+  repaired_by: Repair | null
+  /** The change that repaired it; null if the rate came back without one. */
+  repaired_entry: HistoryEntry | null
+  dismissed_at: string | null
+  /** The name of the key that dismissed it. */
+  dismissed_by: string | null
+  /** Why it was dismissed. */
+  note: string | null
+}
+
+export interface RegressionQuery {
+  /** Only regressions in this state. */
+  state?: RegressionState | undefined
+  /** Page number. Defaults to `1`. */
+  page?: number | undefined
+  /** Results per page. Defaults to `25`. */
+  limit?: number | undefined
+}
+
+export type RegressionState = 'open' | 'repaired' | 'dismissed'
+
+export type Repair = 'rate' | 'revert'
 
 /** A connected git repository. */
 export interface Repository {
@@ -799,6 +858,33 @@ export interface SessionInfo {
   }
   /** When the session ends: after 30 days, or when the key expires. For a request with a key, when the key expires. */
   expires_at: string | null
+}
+
+/** A moment at which the rate of a prompt moved more than its votes usually wander. */
+export interface Shift {
+  prompt: {
+    /** The public ID (prefix pmt_). */
+    id: string
+    name: string
+  }
+  /** When the rate most likely moved. */
+  at: string
+  /** The rate moved at some time in this range. */
+  between: [string, string]
+  /** Share of positive signals up to the shift. */
+  rate_before: number
+  /** Share of positive signals after it. */
+  rate_after: number
+  cause: ShiftCause
+}
+
+/** Exactly one of these: a change of the prompt, other prompts that moved at the same time, or neither. */
+export interface ShiftCause {
+  change?: HistoryEntry
+  /** How many other prompts moved at the same time. */
+  shared_with?: number
+  /** True if no change and no other prompts explain it. */
+  unexplained?: boolean
 }
 
 /** A recorded signal. */

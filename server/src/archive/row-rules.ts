@@ -7,7 +7,9 @@ import { deploymentStates, wholeShare } from '../domain/deployments/state.ts'
 import { invalidField } from '../domain/errors.ts'
 import { actions, isWebUrl } from '../domain/history/entry.ts'
 import { validSegmentKeys } from '../domain/impact/segment-keys.ts'
+import { decodeLikelihood } from '../domain/impact/wander-store.ts'
 import { lookupId } from '../domain/prompt.ts'
+import { regressionStates, repairs, validNote } from '../domain/regressions/regression.ts'
 import { deliveryStates } from '../domain/repositories/delivery.ts'
 import { forgeNames, isHookId, validPathPattern, validSimilarity } from '../domain/repositories/repository.ts'
 import { validRepositoryUrl } from '../domain/repositories/repository-url.ts'
@@ -59,6 +61,10 @@ const wholeNumber: Rule = (value, _context, field) => {
 const segmentKeys = check((text) => isTextList(text, validSegmentKeys), 'must be a JSON array of up to five keys')
 // The position of a commit on its branch may be below zero.
 const anyNumber: Rule = () => {}
+const share: Rule = (value, _context, field) => {
+  if (Number(value) < 0 || Number(value) > wholeShare) throw invalidField(field, `must be from 0 to ${wholeShare}`)
+}
+const signedShare: Rule = (value, context, field) => share(Math.abs(Number(value)), context, field)
 const hiddenStatus: Rule = (value, _context, field) => {
   if (Number(value) < -1 || Number(value) > 2) throw invalidField(field, 'must be the result of a check, -1 to 2')
 }
@@ -137,6 +143,24 @@ const rules: Record<string, Record<string, Rule>> = {
       if (Number(value) < 1 || Number(value) > wholeShare) throw invalidField(field, `must be from 1 to ${wholeShare}`)
     },
     source: oneOf(['api', ...forgeNames]),
+  },
+  prompt_wander: {
+    likelihoods: check((text) => decodeLikelihood(text) !== null, 'must be the likelihoods of a prompt'),
+  },
+  shifts: { rate_before: share, rate_after: share },
+  regressions: {
+    commit_sha: sha,
+    state: oneOf(regressionStates),
+    rate_before: share,
+    rate_after: share,
+    difference: signedShare,
+    low: signedShare,
+    high: signedShare,
+    repaired_by: oneOf(repairs),
+    note: (value, context, field) => {
+      anyText(value, context, field)
+      validNote(String(value))
+    },
   },
   commit_places: { commit_sha: sha, anchor_sha: sha, checked_tip: sha, located: flag, seq: anyNumber },
   audit: {

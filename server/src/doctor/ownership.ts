@@ -17,9 +17,13 @@ const references = [
   ['deliveries', 'repository_id', 'repositories'],
   ['deployments', 'repository_id', 'repositories'],
   ['deployments', 'prompt_id', 'prompts'],
+  ['prompt_wander', 'prompt_id', 'prompts'],
+  ['shifts', 'prompt_id', 'prompts'],
+  ['regressions', 'prompt_id', 'prompts'],
   ['commit_places', 'repository_id', 'repositories'],
   ['history_entries', 'key_id', 'api_keys'],
   ['deployments', 'key_id', 'api_keys'],
+  ['regressions', 'key_id', 'api_keys'],
   ['sessions', 'key_id', 'api_keys'],
 ] as const
 

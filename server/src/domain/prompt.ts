@@ -29,7 +29,7 @@ export interface PromptPage {
   totalCount: number
 }
 
-export const promptSorts = ['name', 'last_change', 'signals', 'positive_share'] as const
+export const promptSorts = ['name', 'last_change', 'signals', 'positive_share', 'regression'] as const
 
 /** `search` is part of the name or path; `glob`, if not null, must match one of them. */
 export interface PromptFilter {
@@ -55,6 +55,8 @@ export interface PromptStore {
   findInAnyOrganisation(publicId: string): Promise<Prompt | null>
   namedInAnyOrganisation(text: string): Promise<Prompt[]>
   list(organisationId: number): Promise<Prompt[]>
+  /** The existing prompts with these IDs, in no particular order. */
+  withIds(organisationId: number, ids: number[]): Promise<Prompt[]>
   /** The prompts that match the filter, in the given order, then by name and ID. */
   page(organisationId: number, filter: PromptFilter, order: PromptOrder, request: PageRequest): Promise<PromptPage>
   /** Null if the prompt has been deleted. Throws `nameTaken` if another prompt has the name. */

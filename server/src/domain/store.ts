@@ -7,11 +7,15 @@ import type { DeploymentStore } from './deployments/deployment.ts'
 import type { FactStore } from './history/facts.ts'
 import type { HistoryStore } from './history/history.ts'
 import type { SegmentStore } from './impact/segment-keys.ts'
+import type { WanderStore } from './impact/wander-store.ts'
 import type { PromptStore } from './prompt.ts'
+import type { RegressionStore } from './regressions/regression.ts'
+import type { SweepStore } from './regressions/sweep.ts'
 import type { DeliveryStore } from './repositories/delivery.ts'
 import type { LeaseStore } from './repositories/lease.ts'
 import type { RepositoryStore } from './repositories/repository.ts'
 import type { SealedSecretStore } from './repositories/secret-rotation.ts'
+import type { ShiftStore } from './shifts/shift.ts'
 import type { SignalStore } from './signals/signal.ts'
 import type { VoteStore } from './signals/votes.ts'
 
@@ -54,6 +58,10 @@ export interface Store {
   deliveries: DeliveryStore
   facts: FactStore
   deployments: DeploymentStore
+  wander: WanderStore
+  shifts: ShiftStore
+  regressions: RegressionStore
+  sweep: SweepStore
   audit: AuditStore
   archive: ArchiveStore
   /** The version of the newest migration. Opening the store applies all of them. */

@@ -8,6 +8,11 @@ export function validLine(field: string, text: string, maxLength: number): strin
   if (text.trim() === '') throw invalidField(field, 'must not be empty')
   if (text.length > maxLength) throw invalidField(field, `must be at most ${maxLength} characters long`)
   if (control.test(text)) throw invalidField(field, 'must not contain control characters')
+  return validUnicode(field, text)
+}
+
+/** Neither engine can store a lone surrogate. */
+export function validUnicode(field: string, text: string): string {
   if (!text.isWellFormed()) throw invalidField(field, 'must be valid Unicode')
   return text
 }

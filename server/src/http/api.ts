@@ -14,9 +14,11 @@ import { acceptJsonBodies } from './json-bodies.ts'
 import { createRejectedKeys } from './keys/rejected.ts'
 import { keyRoutes } from './keys/routes.ts'
 import { promptRoutes } from './prompts/routes.ts'
+import { regressionRoutes } from './regressions/routes.ts'
 import { repositoryRoutes } from './repositories/routes.ts'
 import { segmentRoutes } from './segments/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
+import { shiftRoutes } from './shifts/routes.ts'
 import { signalRoutes } from './signals/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
 
@@ -98,6 +100,8 @@ export function api(context: Context) {
     await app.register(usageRoutes(context))
     await app.register(repositoryRoutes(context))
     await app.register(deploymentRoutes(context))
+    await app.register(regressionRoutes(context))
+    await app.register(shiftRoutes(context))
     await app.register(auditRoutes(context))
     await app.register(sessionRoutes(context))
   }

@@ -29,6 +29,7 @@ import {
 const notArchived = [
   'sessions',
   'readiness',
+  'sweep',
   'signal_retention',
   'change_counter',
   'schema_migrations',
@@ -334,7 +335,7 @@ interface AuditBody {
   action: string
   actor: { key_id: number } | null
   subject: { id: string }
-  details: { new_key_id?: number; repository_id?: number } | null
+  details: { new_key_id?: number; repository_id?: number; entry_id?: number } | null
   hash: string
 }
 
@@ -344,15 +345,17 @@ function expectedAudit({ hash: _, ...entry }: AuditBody, moved: Record<string, n
     key: 'api_keys',
     repository: 'repositories',
     deployment: 'deployments',
+    regression: 'regressions',
     signal: 'signals',
     signals: 'organisations',
     organisation: 'organisations',
   }
   const by = moved[subjects[entry.action.split('.')[0] as string] ?? '']
-  const { new_key_id: newKey, repository_id: repository } = entry.details ?? {}
+  const { new_key_id: newKey, repository_id: repository, entry_id: changed } = entry.details ?? {}
   const ids = {
     ...(newKey !== undefined && { new_key_id: newKey + (moved.api_keys as number) }),
     ...(repository !== undefined && { repository_id: repository + (moved.repositories as number) }),
+    ...(changed !== undefined && { entry_id: changed + (moved.history_entries as number) }),
   }
   return {
     ...entry,

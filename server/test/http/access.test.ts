@@ -32,10 +32,15 @@ const acceptedRoles: Record<string, Role[]> = {
   listHistory: readers,
   listImpact: readers,
   listPromptDeployments: readers,
+  listPromptRegressions: readers,
+  listPromptShifts: readers,
   listPrompts: readers,
+  listRegressions: readers,
   listRepositoryDeployments: readers,
+  listShifts: readers,
   listSignals: readers,
   listTimeline: readers,
+  dismissRegression: ['standard', 'admin'],
   retractSignal: ['standard', 'admin'],
   signIn: readers,
   signOut: readers,
@@ -76,6 +81,7 @@ const unknownIds: PreparedRequest['parameters'] = {
   key_id: 987654321,
   repository_id: 987654321,
   delivery_id: 987654321,
+  regression_id: 987654321,
 }
 
 interface Case {

@@ -35,6 +35,7 @@ const actionOf: Record<string, AuditAction> = {
   recordHistory: 'history.recorded',
   recordPromptDeployment: 'deployment.recorded',
   recordRepositoryDeployment: 'deployment.recorded',
+  dismissRegression: 'regression.dismissed',
   retractSignal: 'signal.retracted',
   eraseSignals: 'signals.erased',
   exportSignals: 'signals.exported',
@@ -98,6 +99,7 @@ onEachEngine('The audit log', (engine) => {
       'history_entries',
       'repositories',
       'deployments',
+      'regressions',
       'signals',
       'signal_hours',
     ]

@@ -179,6 +179,8 @@ const invalidInputs: Record<string, Partial<PreparedRequest>> = {
   updateRepository: { body: { token: 5 } },
   listPrompts: { query: { sort: 'age' } },
   listTimeline: { query: { action: 'pushed' } },
+  listRegressions: { query: { state: 'gone' } },
+  listPromptRegressions: { query: { state: 'gone' } },
 }
 
 /** Puts the resource into a state in which the operation gets the documented 409. */
@@ -195,6 +197,8 @@ const conflicts: Record<
   updateRepository: ({ store, now }, { parameters }) =>
     store.repositories.lease(Number(parameters.repository_id), 'another process', now, now + 10_000),
   redeliver: disconnect,
+  dismissRegression: ({ store, now }, { tenant, parameters }) =>
+    store.regressions.repair(tenant.prompt, Number(parameters.regression_id), { at: now, by: 'rate', entryId: null }),
   rotateKey: ({ store, now }, { parameters }) => store.keys.revoke(Number(parameters.key_id), now, operator),
 }
 

@@ -20,6 +20,7 @@ export const auditActions = [
   'history.recorded',
   'history.imported',
   'deployment.recorded',
+  'regression.dismissed',
   'signal.retracted',
   'signals.erased',
   'signals.exported',

@@ -11,6 +11,7 @@ export const numberedTables = [
   'repositories',
   'deliveries',
   'deployments',
+  'regressions',
   'audit',
 ] as const
 

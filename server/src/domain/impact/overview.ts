@@ -1,4 +1,5 @@
 import type { Prompt } from '../prompt.ts'
+import type { ListedRegression, RegressionStore } from '../regressions/regression.ts'
 import { intervalStarts } from '../signals/interval.ts'
 import type { IntervalTally, SignalStore } from '../signals/signal.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
@@ -16,10 +17,13 @@ export interface Overview {
   days: IntervalTally[]
   /** The total of `days`. */
   signals: Tally
+  /** The open regression with the largest loss. */
+  regression: ListedRegression | null
 }
 
 export interface OverviewStores extends ImpactStores {
   signals: ImpactStores['signals'] & Pick<SignalStore, 'tallyByDay'>
+  regressions: Pick<RegressionStore, 'worstOpen'>
 }
 
 /** Returns overviews in the order of `prompts`. */
@@ -31,9 +35,13 @@ export async function overviewsOf(
 ): Promise<Overview[]> {
   const since = overviewStart(now)
   const starts = intervalStarts('day', { from: since, until: now + 1 })
-  const [lastChanges, days] = await Promise.all([
+  const [lastChanges, days, regressions] = await Promise.all([
     Promise.all(prompts.map((prompt) => impactOf(stores, prompt, { page: '1', limit: 1 }, atNow(now), wander))),
     stores.signals.tallyByDay(prompts, since),
+    stores.regressions.worstOpen(
+      prompts[0]?.organisationId ?? 0,
+      prompts.map(({ id }) => id),
+    ),
   ])
   return prompts.map((prompt, i) => {
     const ofDay = new Map(days[i]?.map((tally) => [tally.start, tally]))
@@ -46,6 +54,7 @@ export async function overviewsOf(
         positive: all.reduce((sum, { positive }) => sum + positive, 0),
         negative: all.reduce((sum, { negative }) => sum + negative, 0),
       },
+      regression: regressions.get(prompt.id) ?? null,
     }
   })
 }

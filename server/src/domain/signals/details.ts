@@ -1,4 +1,5 @@
 import { invalidField } from '../errors.ts'
+import { validUnicode } from '../text.ts'
 import { day, type Instant, minute, parseTime } from '../time.ts'
 import type { SignalDetails } from './signal.ts'
 import { labelledVersion, type VersionText, validVersion, versionMember } from './version.ts'
@@ -56,11 +57,6 @@ export function validLabel(field: string, text: string): string {
 export function validComment(text: string): string {
   if (text.includes('\0')) throw invalidField('comment', 'must not contain NUL characters')
   return validUnicode('comment', text)
-}
-
-function validUnicode(field: string, text: string): string {
-  if (!text.isWellFormed()) throw invalidField(field, 'must be valid Unicode')
-  return text
 }
 
 /** Null for now, which needs no column of its own. */

@@ -25,6 +25,10 @@ export const tags: Document['tags'] = [
   { name: 'Deployments', description: 'Which version is live, where that is known from deployments.' },
   { name: 'Signals', description: "User feedback on a prompt's output: positive or negative." },
   { name: 'Impact', description: 'Which changes made user feedback better or worse.' },
+  {
+    name: 'Regressions',
+    description: 'Changes that made prompts worse and are not repaired yet, and when rates moved.',
+  },
   { name: 'Usage', description: "How much of the plan's monthly limit is used." },
   { name: 'Keys', description: 'The API keys of your organisation.' },
   { name: 'Sessions', description: 'Sign in to the console with a key.' },

@@ -3,6 +3,7 @@ import { verdicts } from '../../domain/impact/verdict.ts'
 import { promptSorts } from '../../domain/prompt.ts'
 import { historyEntryExample, historyEntrySchema } from '../history/schema.ts'
 import { pageQuerySchema, paginationExample, paginationSchema } from '../page-schema.ts'
+import { regressionSchema } from '../regressions/schema.ts'
 import { intervalTally, tally } from '../signals/tally-schema.ts'
 import { promptIdExample } from './id-schema.ts'
 
@@ -18,7 +19,8 @@ export const promptQuerySchema = {
       enum: promptSortValues,
       default: 'name',
       description:
-        'Prefix with `-` for descending order. Prompts without a change, or without signals in the last 30 days, come last',
+        'Prefix with `-` for descending order. `regression`: open regressions, the largest loss first. Prompts without a ' +
+        'change, without signals in the last 30 days, or without an open regression, come last',
     },
     ...pageQuerySchema.properties,
   },
@@ -49,13 +51,14 @@ const promptExample = {
     negative: 97,
     days: [{ start: '2026-10-17T00:00:00.000Z', positive: 812, negative: 97 }],
   },
+  regression: null,
 } as const
 
 const promptSchema = {
   title: 'Prompt',
   description: 'A prompt, with its last change and recent signals',
   type: 'object',
-  required: ['id', 'name', 'path', 'created_at', 'last_change', 'verdict', 'signals'],
+  required: ['id', 'name', 'path', 'created_at', 'last_change', 'verdict', 'signals', 'regression'],
   properties: {
     id: { type: 'string', description: 'The public ID (prefix pmt_)' },
     name,
@@ -84,6 +87,10 @@ const promptSchema = {
         },
       },
       additionalProperties: false,
+    },
+    regression: {
+      anyOf: [regressionSchema, { type: 'null' }],
+      description: 'The open regression with the largest loss; null if there is none',
     },
   },
   additionalProperties: false,

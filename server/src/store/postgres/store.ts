@@ -14,13 +14,17 @@ import { sqlHistory } from '../sql/history.ts'
 import { sqlKeys } from '../sql/keys.ts'
 import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sql/organisations.ts'
 import { sqlPrompts } from '../sql/prompts.ts'
+import { sqlRegressions } from '../sql/regressions.ts'
 import { sqlRepositories } from '../sql/repositories.ts'
 import { sqlSealedSecrets } from '../sql/sealed-secrets.ts'
 import { sqlSegments } from '../sql/segments.ts'
 import { sqlSessions } from '../sql/sessions.ts'
+import { sqlShifts } from '../sql/shifts.ts'
 import { sqlSignalDeletion } from '../sql/signal-deletion.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
 import { sqlSignals } from '../sql/signals.ts'
+import { sqlSweep } from '../sql/sweep.ts'
+import { sqlWander } from '../sql/wander.ts'
 import { postgresArchive } from './archive.ts'
 import { openPostgres } from './database.ts'
 import { postgresSignalScan } from './erasure.ts'
@@ -119,6 +123,10 @@ export async function openPostgresStore(
     deliveries: sqlDeliveries(database),
     facts: sqlFacts(database),
     deployments: sqlDeployments(database),
+    wander: sqlWander(database),
+    shifts: sqlShifts(database),
+    regressions: sqlRegressions(database),
+    sweep: sqlSweep(database),
     audit: sqlAudit(database),
     archive: sqlArchive(database, postgresArchive(database, createPartitions, caches.clear)),
     schemaVersion,

@@ -34,6 +34,7 @@ const subjects: Record<AuditAction, NumberedTable | null> = {
   'history.recorded': null,
   'history.imported': null,
   'deployment.recorded': 'deployments',
+  'regression.dismissed': 'regressions',
   'signal.retracted': 'signals',
   'signals.erased': 'organisations',
   'signals.exported': null,

@@ -34,6 +34,20 @@ export function toEntry(row: Row): HistoryEntry {
   }
 }
 
+/** The columns of an entry in a join, named with a prefix. */
+export function prefixedEntryColumns(table: string, prefix: string): string {
+  return columns
+    .split(', ')
+    .map((name) => `${table}.${name} as ${prefix}_${name}`)
+    .join(', ')
+}
+
+/** Null if the join found no entry. */
+export function toPrefixedEntry(row: Row, prefix: string): HistoryEntry | null {
+  if (row[`${prefix}_id`] === null) return null
+  return toEntry(Object.fromEntries(columns.split(', ').map((name) => [name, row[`${prefix}_${name}`] as Value])))
+}
+
 /** When the change stopped being live: when the next one came, or when it was dropped from the default branch. */
 export function endOf(orphanedAt: Value | undefined, nextAt: Value | undefined): number | null {
   const ends = [orphanedAt, nextAt].filter((at) => at != null) as number[]

@@ -66,6 +66,11 @@ export function sqlPrompts(database: Database): PromptStore {
       return (await database.rows(sql, [organisationId])).map(toPrompt)
     },
 
+    async withIds(organisationId, ids) {
+      const sql = `select ${promptColumns} from ${existing} and ${database.inJsonArray('id', 'bigint')}`
+      return (await database.rows(sql, [organisationId, JSON.stringify(ids)])).map(toPrompt)
+    },
+
     async page(organisationId, filter, order, request) {
       const offset = pageOffset(request)
       const select = `select ${promptColumns} from ${existing} order by ${orderBy(order)}`
@@ -120,6 +125,8 @@ export function sqlPrompts(database: Database): PromptStore {
 function sortKey(by: Exclude<PromptOrder['by'], 'name'>, since: Instant): string {
   const ofPrompt = 'organisation_id = prompts.organisation_id and prompt_id = prompts.id'
   if (by === 'last_change') return `(select max(created_at) from history_entries where ${ofPrompt} and ${wentLive})`
+  // The largest loss first, so the numbers, which are negative, ascend.
+  if (by === 'regression') return `(select min(difference) from regressions where ${ofPrompt} and state = 'open')`
   const sum = by === 'signals' ? 'sum(positive + negative)' : 'sum(positive) * 1.0 / sum(positive + negative)'
   return `(select ${sum} from signal_hours where ${ofPrompt} and hour >= ${since} having sum(positive + negative) > 0)`
 }

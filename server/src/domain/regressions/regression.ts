@@ -1,0 +1,105 @@
+import type { Actor } from '../access/audit.ts'
+import { invalidField } from '../errors.ts'
+import type { HistoryEntry } from '../history/entry.ts'
+import type { PageRequest } from '../page.ts'
+import type { Prompt } from '../prompt.ts'
+import { validUnicode } from '../text.ts'
+import type { Instant } from '../time.ts'
+
+export const regressionStates = ['open', 'repaired', 'dismissed'] as const
+
+export type RegressionState = (typeof regressionStates)[number]
+
+export const repairs = ['rate', 'revert'] as const
+
+/** Why a regression is over: the rate is back, or the change is reverted. */
+export type Repair = (typeof repairs)[number]
+
+/** What the votes say about a change that made a prompt worse. */
+export interface RegressionFigures {
+  rateBefore: number
+  rateAfter: number
+  difference: number
+  interval: [low: number, high: number]
+  /** The explanation of the verdict. */
+  explanation: string
+}
+
+/** A change that made a prompt worse. It stays open until the prompt is as good as before, or a user dismisses it. */
+export interface Regression extends RegressionFigures {
+  id: number
+  promptId: number
+  /** The ID of the change's history entry. */
+  entryId: number
+  commitSha: string
+  state: RegressionState
+  /** When the verdict was `worse` for the first time. */
+  openedAt: Instant
+  repairedAt: Instant | null
+  repairedBy: Repair | null
+  /** The change that reverted it, or that brought the rate back. Null if the rate came back by itself. */
+  repairedEntryId: number | null
+  dismissedAt: Instant | null
+  /** The name of the key that dismissed it. */
+  dismissedBy: string | null
+  note: string | null
+}
+
+export interface ListedRegression extends Regression {
+  prompt: Pick<Prompt, 'publicId' | 'name'>
+  change: HistoryEntry
+  repairedEntry: HistoryEntry | null
+}
+
+/** A null field matches every regression. */
+export interface RegressionFilter {
+  state: RegressionState | null
+  promptIds: number[] | null
+}
+
+export type Dismissal =
+  | { kind: 'dismissed'; regression: ListedRegression }
+  | { kind: 'repaired' }
+  /** There is no such regression. */
+  | { kind: 'unknown' }
+
+export interface RegressionStore {
+  /** All regressions of a prompt, the newest first, up to 1,000. */
+  ofPrompt(prompt: Prompt): Promise<Regression[]>
+  /** Records the regression once, however many processes open it. */
+  open(
+    prompt: Prompt,
+    change: { id: number; commitSha: string },
+    figures: RegressionFigures,
+    at: Instant,
+  ): Promise<void>
+  /** Changes nothing unless the regression is open. */
+  update(prompt: Prompt, id: number, figures: RegressionFigures): Promise<void>
+  /** Changes nothing unless the regression is open. */
+  repair(prompt: Prompt, id: number, repair: { at: Instant; by: Repair; entryId: number | null }): Promise<void>
+  /** Opens a regression again that the rate alone had closed. */
+  reopen(prompt: Prompt, id: number, figures: RegressionFigures, at: Instant): Promise<void>
+  /** Follows a change whose history entry was replaced by another one. */
+  moveTo(prompt: Prompt, id: number, entryId: number): Promise<void>
+  /** An open regression becomes dismissed, with an entry in the audit log. A dismissed one stays as it is. */
+  dismiss(prompt: Prompt, id: number, note: string, at: Instant, by: NonNullable<Actor>): Promise<Dismissal>
+  /** The regressions of existing prompts, the last opened first. */
+  page(
+    organisationId: number,
+    filter: RegressionFilter,
+    request: PageRequest,
+  ): Promise<{ regressions: ListedRegression[]; totalCount: number }>
+  /** Of each prompt, the open regression with the largest loss. */
+  worstOpen(organisationId: number, promptIds: number[]): Promise<Map<number, ListedRegression>>
+  /** Prompts with open regressions, of all organisations, up to 1,000. */
+  openPrompts(): Promise<{ promptId: number; organisationId: number; historyCount: number }[]>
+}
+
+const maxNoteLength = 2_000
+
+export function validNote(text: string): string {
+  if (text.trim() === '') throw invalidField('note', 'must not be empty')
+  if (text.length > maxNoteLength) throw invalidField('note', `must be at most ${maxNoteLength} characters long`)
+  if (text.includes('\0')) throw invalidField('note', 'must not contain NUL characters')
+  return validUnicode('note', text)
+}

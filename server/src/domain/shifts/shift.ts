@@ -1,0 +1,39 @@
+import type { HistoryEntry } from '../history/entry.ts'
+import type { PageRequest } from '../page.ts'
+import type { Prompt } from '../prompt.ts'
+import type { Span } from '../signals/interval.ts'
+import type { Instant } from '../time.ts'
+
+/** A moment at which the rate of a prompt moved, as it is stored. */
+export interface StoredShift {
+  at: Instant
+  /** The rate moved at some time in this range. */
+  between: [from: Instant, until: Instant]
+  rateBefore: number
+  rateAfter: number
+  /** The change that explains it, by the ID of its history entry. */
+  entryId: number | null
+  /** How many other prompts moved at the same time, if that explains it. Null, like `entryId`, for an unexplained shift. */
+  sharedWith: number | null
+}
+
+export interface ListedShift extends StoredShift {
+  prompt: Pick<Prompt, 'publicId' | 'name'>
+  /** Null if no change explains the shift, or if the change is no longer part of the history. */
+  change: HistoryEntry | null
+}
+
+export interface ShiftStore {
+  /** In the order of time. */
+  ofPrompt(prompt: Prompt): Promise<StoredShift[]>
+  /** Replaces all shifts of a prompt. */
+  replace(prompt: Prompt, shifts: StoredShift[]): Promise<void>
+  /** The shifts of existing prompts, the newest first. `promptIds` is null for all of them. */
+  page(
+    organisationId: number,
+    promptIds: number[] | null,
+    request: PageRequest,
+  ): Promise<{ shifts: ListedShift[]; totalCount: number }>
+  /** The shifts of other prompts that may have happened within the span, up to 10,000. */
+  ofOthers(prompt: Prompt, span: Span): Promise<{ promptId: number; between: [Instant, Instant] }[]>
+}

@@ -1,0 +1,120 @@
+import type { FastifyInstance } from 'fastify'
+import { readerRoles } from '../../domain/access/api-key.ts'
+import { DomainError } from '../../domain/errors.ts'
+import { regressionStates, validNote } from '../../domain/regressions/regression.ts'
+import type { Context } from '../context.ts'
+import { errorBodySchema, errorSchema } from '../error-schema.ts'
+import { notFound } from '../errors.ts'
+import { renderPage, requestedPage } from '../page-body.ts'
+import { enumParameter, idParameter, type Query } from '../parameters.ts'
+import { promptParamsSchema } from '../prompts/id-schema.ts'
+import { visiblePrompts } from '../visible-prompts.ts'
+import { toRegressionBody } from './body.ts'
+import {
+  type DismissalBody,
+  dismissalSchema,
+  oneRegressionSchema,
+  regressionPageSchema,
+  regressionParamsSchema,
+  regressionQuerySchema,
+} from './schema.ts'
+
+const errors = { 401: errorBodySchema, 403: errorBodySchema, 500: errorBodySchema }
+const invalidState = errorSchema('validation_error', `state must be one of ${regressionStates.join(', ')}`)
+const alreadyRepaired = 'The regression is already repaired, so there is nothing to dismiss.'
+const tags = ['Regressions']
+const readers = { roles: readerRoles }
+
+/** Changes that made prompts worse: list and dismiss them. */
+export function regressionRoutes({ store, clock }: Context) {
+  async function pageOf(query: unknown, organisationId: number, promptIds: number[] | null): Promise<string> {
+    const request = requestedPage(query)
+    const state = enumParameter(query as Query, 'state', regressionStates)
+    const { regressions, totalCount } = await store.regressions.page(organisationId, { state, promptIds }, request)
+    return renderPage(regressions.map(toRegressionBody), request, totalCount)
+  }
+
+  return async (app: FastifyInstance) => {
+    app.get(
+      '/regressions',
+      {
+        schema: {
+          operationId: 'listRegressions',
+          summary: 'List the regressions of all prompts',
+          description:
+            'A change whose verdict is `worse` opens a regression. It stays open, whatever ships next, until the rate is back, ' +
+            'the change is reverted, or it is dismissed. The last opened comes first.',
+          tags,
+          querystring: regressionQuerySchema,
+          response: { 200: regressionPageSchema, ...errors, 422: invalidState },
+        },
+        config: readers,
+      },
+      async ({ access, query }, reply) => {
+        const page = await pageOf(query, access.organisationId, await visiblePrompts(store.prompts, access))
+        return reply.type('application/json; charset=utf-8').send(page)
+      },
+    )
+
+    app.get(
+      '/prompts/:prompt_id/regressions',
+      {
+        schema: {
+          operationId: 'listPromptRegressions',
+          summary: 'List the regressions of a prompt',
+          description: 'The last opened comes first.',
+          tags,
+          params: promptParamsSchema,
+          querystring: regressionQuerySchema,
+          response: { 200: regressionPageSchema, ...errors, 404: errorBodySchema, 422: invalidState },
+        },
+        config: readers,
+      },
+      async ({ prompt, query }, reply) => {
+        const page = await pageOf(query, prompt.organisationId, [prompt.id])
+        return reply.type('application/json; charset=utf-8').send(page)
+      },
+    )
+
+    app.post(
+      '/prompts/:prompt_id/regressions/:regression_id/dismiss',
+      {
+        schema: {
+          operationId: 'dismissRegression',
+          summary: 'Dismiss a regression',
+          description:
+            'For a loss that you accept. The same change does not open a regression again. If it is dismissed already, the ' +
+            'response is the regression as it is.',
+          tags,
+          params: regressionParamsSchema,
+          body: dismissalSchema,
+          response: {
+            200: oneRegressionSchema,
+            ...errors,
+            404: errorBodySchema,
+            409: errorSchema('conflict', alreadyRepaired),
+            422: errorSchema('validation_error', 'note is required'),
+          },
+        },
+        config: { roles: ['standard', 'admin'] },
+        // Before the body is read: 404 comes before 422, as for prompts.
+        onRequest: async ({ prompt, params }) => {
+          const id = regressionId(params)
+          if (!(await store.regressions.ofPrompt(prompt)).some((regression) => regression.id === id)) throw notFound()
+        },
+      },
+      async ({ prompt, access, params, body }) => {
+        const id = regressionId(params)
+        const note = validNote((body as DismissalBody).note)
+        const dismissal = await store.regressions.dismiss(prompt, id, note, clock(), access)
+        if (dismissal.kind === 'unknown') throw notFound()
+        if (dismissal.kind === 'repaired') throw new DomainError('conflict', alreadyRepaired)
+        return { data: toRegressionBody(dismissal.regression) }
+      },
+    )
+  }
+}
+
+function regressionId(params: unknown): number {
+  return idParameter((params as { regression_id: string }).regression_id)
+}

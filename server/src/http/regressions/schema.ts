@@ -1,0 +1,137 @@
+import type { FromSchema } from 'json-schema-to-ts'
+import { regressionStates, repairs } from '../../domain/regressions/regression.ts'
+import { historyEntryExample, historyEntrySchema } from '../history/schema.ts'
+import { pageQuerySchema, paginationExample, paginationSchema } from '../page-schema.ts'
+import { promptId, promptIdExample } from '../prompts/id-schema.ts'
+
+const time = { type: 'string', format: 'date-time' } as const
+const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const
+
+/** The prompt that an item of a list for the whole organisation belongs to. */
+export const promptNameSchema = {
+  type: 'object',
+  required: ['id', 'name'],
+  properties: { id: { type: 'string', description: 'The public ID (prefix pmt_)' }, name: { type: 'string' } },
+  additionalProperties: false,
+} as const
+
+const fields = {
+  id: { type: 'integer' },
+  prompt: promptNameSchema,
+  state: {
+    enum: regressionStates,
+    description: '`open` until the rate is back or the change is reverted (`repaired`), or until it is `dismissed`',
+  },
+  change: historyEntrySchema,
+  opened_at: { ...time, description: 'When the verdict was `worse` for the first time' },
+  rate_before: { type: 'number', description: 'Share of positive signals before the change' },
+  rate_after: { type: 'number', description: 'The same after it, as of the last time that the verdict was `worse`' },
+  difference: { type: 'number', description: 'The rate after minus the rate before' },
+  interval: {
+    type: 'array',
+    items: { type: 'number' },
+    minItems: 2,
+    maxItems: 2,
+    description: '95% confidence range of the true difference',
+  },
+  explanation: { type: 'string', description: 'What the verdict rests on' },
+  repaired_at: timeOrNull,
+  repaired_by: {
+    enum: [...repairs, null],
+    description: '`rate` if the rate is back, `revert` if the prompt has its text from before the change again',
+  },
+  repaired_entry: {
+    anyOf: [historyEntrySchema, { type: 'null' }],
+    description: 'The change that repaired it; null if the rate came back without one',
+  },
+  dismissed_at: timeOrNull,
+  dismissed_by: { type: ['string', 'null'], description: 'The name of the key that dismissed it' },
+  note: { type: ['string', 'null'], description: 'Why it was dismissed' },
+} as const
+
+export const regressionSchema = {
+  title: 'Regression',
+  description: 'A change that made a prompt worse',
+  type: 'object',
+  required: Object.keys(fields) as (keyof typeof fields)[],
+  properties: fields,
+  additionalProperties: false,
+} as const
+
+export const regressionExample = {
+  id: 5,
+  prompt: { id: promptIdExample, name: 'Support answers' },
+  state: 'open',
+  change: historyEntryExample,
+  opened_at: '2026-11-15T03:00:00.000Z',
+  rate_before: 0.85,
+  rate_after: 0.75,
+  difference: -0.1,
+  interval: [-0.14, -0.06],
+  explanation:
+    '75% of 1,000 votes are positive after this change, 85% of 1,000 votes before it. A fall of this size at this moment is ' +
+    'at least 20 times more likely with an effect of the change than without one.',
+  repaired_at: null,
+  repaired_by: null,
+  repaired_entry: null,
+  dismissed_at: null,
+  dismissed_by: null,
+  note: null,
+} as const
+
+export const regressionPageSchema = {
+  type: 'object',
+  required: ['data', 'pagination'],
+  properties: { data: { type: 'array', items: regressionSchema }, pagination: paginationSchema },
+  additionalProperties: false,
+  description: 'One page of regressions, the last opened first',
+  examples: [{ data: [regressionExample], pagination: paginationExample(1) }],
+} as const
+
+export const oneRegressionSchema = {
+  type: 'object',
+  required: ['data'],
+  properties: { data: regressionSchema },
+  additionalProperties: false,
+  description: 'The regression',
+  examples: [
+    {
+      data: {
+        ...regressionExample,
+        state: 'dismissed',
+        dismissed_at: '2026-11-15T09:00:00.000Z',
+        dismissed_by: 'Ada',
+        note: 'We accept it: answers are shorter on purpose.',
+      },
+    },
+  ],
+} as const
+
+export const regressionQuerySchema = {
+  type: 'object',
+  properties: {
+    state: { type: 'string', enum: regressionStates, description: 'Only regressions in this state' },
+    ...pageQuerySchema.properties,
+  },
+} as const
+
+export const regressionParamsSchema = {
+  type: 'object',
+  required: ['prompt_id', 'regression_id'],
+  properties: {
+    prompt_id: promptId,
+    regression_id: { type: 'integer', description: 'The ID of the regression', examples: [regressionExample.id] },
+  },
+} as const
+
+export const dismissalSchema = {
+  title: 'Dismissal',
+  description: 'Why a regression is dismissed',
+  type: 'object',
+  required: ['note'],
+  properties: { note: { type: 'string', minLength: 1, maxLength: 2_000, description: 'Shown with the regression' } },
+  examples: [{ note: 'We accept it: answers are shorter on purpose.' }],
+} as const
+
+export type RegressionBody = FromSchema<typeof regressionSchema>
+export type DismissalBody = FromSchema<typeof dismissalSchema>

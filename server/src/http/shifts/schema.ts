@@ -1,0 +1,68 @@
+import type { FromSchema } from 'json-schema-to-ts'
+import { historyEntryExample, historyEntrySchema } from '../history/schema.ts'
+import { paginationExample, paginationSchema } from '../page-schema.ts'
+import { promptIdExample } from '../prompts/id-schema.ts'
+import { promptNameSchema } from '../regressions/schema.ts'
+
+const time = { type: 'string', format: 'date-time' } as const
+
+const causeSchema = {
+  title: 'ShiftCause',
+  description: 'Exactly one of these: a change of the prompt, other prompts that moved at the same time, or neither',
+  type: 'object',
+  minProperties: 1,
+  maxProperties: 1,
+  properties: {
+    change: historyEntrySchema,
+    shared_with: { type: 'integer', description: 'How many other prompts moved at the same time' },
+    unexplained: { type: 'boolean', description: 'True if no change and no other prompts explain it' },
+  },
+  additionalProperties: false,
+} as const
+
+const shiftSchema = {
+  title: 'Shift',
+  description: 'A moment at which the rate of a prompt moved more than its votes usually wander',
+  type: 'object',
+  required: ['prompt', 'at', 'between', 'rate_before', 'rate_after', 'cause'],
+  properties: {
+    prompt: promptNameSchema,
+    at: { ...time, description: 'When the rate most likely moved' },
+    between: {
+      type: 'array',
+      items: time,
+      minItems: 2,
+      maxItems: 2,
+      description: 'The rate moved at some time in this range',
+    },
+    rate_before: { type: 'number', description: 'Share of positive signals up to the shift' },
+    rate_after: { type: 'number', description: 'Share of positive signals after it' },
+    cause: causeSchema,
+  },
+  additionalProperties: false,
+} as const
+
+export const shiftPageSchema = {
+  type: 'object',
+  required: ['data', 'pagination'],
+  properties: { data: { type: 'array', items: shiftSchema }, pagination: paginationSchema },
+  additionalProperties: false,
+  description: 'One page of shifts, newest first',
+  examples: [
+    {
+      data: [
+        {
+          prompt: { id: promptIdExample, name: 'Support answers' },
+          at: '2026-11-14T16:05:00.000Z',
+          between: ['2026-11-14T15:00:00.000Z', '2026-11-14T18:00:00.000Z'],
+          rate_before: 0.85,
+          rate_after: 0.75,
+          cause: { change: historyEntryExample },
+        },
+      ],
+      pagination: paginationExample(1),
+    },
+  ],
+} as const
+
+export type ShiftBody = FromSchema<typeof shiftSchema>

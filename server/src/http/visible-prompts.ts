@@ -1,0 +1,11 @@
+import type { Access } from '../domain/access/api-key.ts'
+import { matchesPromptGlob, type PromptStore } from '../domain/prompt.ts'
+
+/** The IDs of the prompts that a key may read; null for all prompts of the organisation. */
+export async function visiblePrompts(
+  prompts: Pick<PromptStore, 'list'>,
+  { organisationId, prompts: glob }: Pick<Access, 'organisationId' | 'prompts'>,
+): Promise<number[] | null> {
+  if (glob === null) return null
+  return (await prompts.list(organisationId)).filter((prompt) => matchesPromptGlob(glob, prompt)).map(({ id }) => id)
+}

@@ -1,0 +1,211 @@
+import type { HistoryEntry } from '../../domain/history/entry.ts'
+import { pageOffset } from '../../domain/page.ts'
+import type { Prompt } from '../../domain/prompt.ts'
+import type {
+  Dismissal,
+  ListedRegression,
+  Regression,
+  RegressionFigures,
+  RegressionState,
+  RegressionStore,
+  Repair,
+} from '../../domain/regressions/regression.ts'
+import { auditEntry } from './audit-chain.ts'
+import { type Database, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
+import { prefixedEntryColumns, toPrefixedEntry } from './history-rows.ts'
+import { fromMillionths, toMillionths } from './millionths.ts'
+
+const figureColumns = ['rate_before', 'rate_after', 'difference', 'low', 'high', 'explanation']
+const columns = `id, prompt_id, entry_id, commit_sha, state, opened_at, ${figureColumns.join(', ')}, repaired_at,
+  repaired_by, repaired_entry_id, dismissed_at, key_name, note`
+const setFigures = figureColumns.map((name) => `${name} = ?`).join(', ')
+const maxOfPrompt = 1_000
+const maxOpenPrompts = 1_000
+
+export function sqlRegressions(database: Database): RegressionStore {
+  const ofPrompt = 'regressions where organisation_id = ? and prompt_id = ?'
+
+  return {
+    async ofPrompt({ organisationId, id }) {
+      const sql = `select ${columns} from ${ofPrompt} order by opened_at desc, id desc limit ${maxOfPrompt}`
+      return (await database.rows(sql, [organisationId, id])).map(toRegression)
+    },
+
+    async open({ organisationId, id }, change, figures, at) {
+      const names = `organisation_id, prompt_id, entry_id, commit_sha, state, opened_at, ${figureColumns.join(', ')}`
+      await database.write([
+        statement(
+          `insert into regressions (${names}) values (?, ?, ?, ?, 'open', ?, ${figureColumns.map(() => '?').join(', ')})
+           on conflict (organisation_id, prompt_id, entry_id) do nothing`,
+          [organisationId, id, change.id, change.commitSha, at, ...fromFigures(figures)],
+        ),
+      ])
+    },
+
+    async update(prompt, id, figures) {
+      await database.write([updateWhere(prompt, id, "state = 'open'", setFigures, fromFigures(figures))])
+    },
+
+    async repair(prompt, id, { at, by, entryId }) {
+      const repaired = "state = 'repaired', repaired_at = ?, repaired_by = ?, repaired_entry_id = ?"
+      await database.write([updateWhere(prompt, id, "state = 'open'", repaired, [at, by, entryId])])
+    },
+
+    async reopen(prompt, id, figures, at) {
+      const reopened = `state = 'open', opened_at = ?, repaired_at = null, repaired_by = null, ${setFigures}`
+      const byItself = "state = 'repaired' and repaired_by = 'rate' and repaired_entry_id is null"
+      await database.write([updateWhere(prompt, id, byItself, reopened, [at, ...fromFigures(figures)])])
+    },
+
+    async moveTo(prompt, id, entryId) {
+      const { organisationId, id: promptId } = prompt
+      const isFree = `not exists (select 1 from regressions r where r.organisation_id = ? and r.prompt_id = ? and r.entry_id = ?)`
+      const { sql, parameters } = updateWhere(prompt, id, isFree, 'entry_id = ?', [entryId])
+      await database.write([statement(sql, [...parameters, organisationId, promptId, entryId])])
+    },
+
+    async dismiss(prompt, id, note, at, by) {
+      const { organisationId, publicId, name } = prompt
+      let outcome: Dismissal = { kind: 'unknown' }
+      const read: Statement = {
+        ...selectListed('r.prompt_id = ? and r.id = ?', [organisationId, prompt.id, id], 'limit 1'),
+        andThen: ([row]) => {
+          if (row === undefined) return []
+          const regression = toListedRegression(row)
+          outcome = regression.state === 'dismissed' ? { kind: 'dismissed', regression } : { kind: 'repaired' }
+          return []
+        },
+      }
+      const dismissed =
+        "state = 'dismissed', dismissed_at = ?, key_id = ?, key_name = (select name from api_keys where id = ?), note = ?"
+      const update = updateWhere(prompt, id, "state = 'open'", dismissed, [at, by.keyId, by.keyId, note])
+      await database.write([
+        {
+          ...update,
+          sql: `${update.sql} returning entry_id`,
+          andThen: ([row]) => {
+            if (row === undefined) return [read]
+            const details = { prompt: publicId, entry_id: row.entry_id as number, note }
+            const subject = { id, name }
+            return [read, auditEntry({ organisationId, by, at, action: 'regression.dismissed', subject, details })]
+          },
+        },
+      ])
+      return outcome
+    },
+
+    async page(organisationId, { state, promptIds }, request) {
+      const conditions = [
+        ...(state === null ? [] : [`r.state = '${state}'`]),
+        ...(promptIds === null ? [] : [`r.prompt_id in ${database.jsonElements('bigint')}`]),
+      ]
+      const condition = conditions.length === 0 ? '1 = 1' : conditions.join(' and ')
+      const parameters = [organisationId, ...(promptIds === null ? [] : [JSON.stringify(promptIds)])]
+      const count = `select count(*) as count from ${existing(condition)}`
+      const listed = selectListed(
+        condition,
+        [...parameters, request.limit, pageOffset(request)],
+        'order by r.opened_at desc, r.id desc limit ? offset ?',
+      )
+      const [counts, rows] = await Promise.all([
+        database.rows(count, parameters),
+        database.rows(listed.sql, listed.parameters),
+      ])
+      return { regressions: rows.map(toListedRegression), totalCount: requireRow(counts).count as number }
+    },
+
+    async worstOpen(organisationId, promptIds) {
+      if (promptIds.length === 0) return new Map()
+      const condition = `r.state = 'open' and r.prompt_id in ${database.jsonElements('bigint')}`
+      const { sql, parameters } = selectListed(
+        condition,
+        [organisationId, JSON.stringify(promptIds)],
+        'order by r.difference desc, r.opened_at, r.id',
+      )
+      // The last one of each prompt stays.
+      const rows = (await database.rows(sql, parameters)).map(toListedRegression)
+      return new Map(rows.map((regression) => [regression.promptId, regression]))
+    },
+
+    async openPrompts() {
+      const rows = await database.rows(
+        `select distinct p.id, p.organisation_id, p.history_count from regressions r
+         join prompts p on p.organisation_id = r.organisation_id and p.id = r.prompt_id
+         where r.state = 'open' and p.deleted_at is null limit ${maxOpenPrompts}`,
+      )
+      return rows.map((row) => ({
+        promptId: row.id as number,
+        organisationId: row.organisation_id as number,
+        historyCount: row.history_count as number,
+      }))
+    },
+  }
+}
+
+/** Regressions of prompts that exist, on changes that are part of the history. */
+function existing(condition: string): string {
+  return `regressions r join prompts p on p.organisation_id = r.organisation_id and p.id = r.prompt_id
+    join history_entries h on h.organisation_id = r.organisation_id and h.id = r.entry_id
+    where r.organisation_id = ? and p.deleted_at is null and ${condition}`
+}
+
+function selectListed(condition: string, parameters: Value[], order: string): Statement {
+  const own = columns.replaceAll(/\w+/g, 'r.$&')
+  const from = existing(condition).replace(
+    'where',
+    'left join history_entries f on f.organisation_id = r.organisation_id and f.id = r.repaired_entry_id where',
+  )
+  return statement(
+    `select ${own}, p.public_id, p.name, ${prefixedEntryColumns('h', 'change')}, ${prefixedEntryColumns('f', 'fix')}
+     from ${from} ${order}`,
+    parameters,
+  )
+}
+
+function updateWhere(
+  { organisationId, id: promptId }: Prompt,
+  id: number,
+  condition: string,
+  changes: string,
+  values: Value[],
+): Statement {
+  return statement(
+    `update regressions set ${changes} where organisation_id = ? and prompt_id = ? and id = ? and ${condition}`,
+    [...values, organisationId, promptId, id],
+  )
+}
+
+function fromFigures({ rateBefore, rateAfter, difference, interval, explanation }: RegressionFigures): Value[] {
+  return [...[rateBefore, rateAfter, difference, ...interval].map(toMillionths), explanation]
+}
+
+function toRegression(row: Row): Regression {
+  return {
+    id: row.id as number,
+    promptId: row.prompt_id as number,
+    entryId: row.entry_id as number,
+    commitSha: row.commit_sha as string,
+    state: row.state as RegressionState,
+    openedAt: row.opened_at as number,
+    rateBefore: fromMillionths(row.rate_before),
+    rateAfter: fromMillionths(row.rate_after),
+    difference: fromMillionths(row.difference),
+    interval: [fromMillionths(row.low), fromMillionths(row.high)],
+    explanation: row.explanation as string,
+    repairedAt: row.repaired_at as number | null,
+    repairedBy: row.repaired_by as Repair | null,
+    repairedEntryId: row.repaired_entry_id as number | null,
+    dismissedAt: row.dismissed_at as number | null,
+    dismissedBy: row.key_name as string | null,
+    note: row.note as string | null,
+  }
+}
+
+function toListedRegression(row: Row): ListedRegression {
+  return {
+    ...toRegression(row),
+    prompt: { publicId: row.public_id as string, name: row.name as string },
+    change: toPrefixedEntry(row, 'change') as HistoryEntry,
+    repairedEntry: toPrefixedEntry(row, 'fix'),
+  }
+}

@@ -1,0 +1,103 @@
+import { pageOffset } from '../../domain/page.ts'
+import type { ListedShift, ShiftStore, StoredShift } from '../../domain/shifts/shift.ts'
+import { type Database, type Row, requireRow, statement, type TypedColumn, type Value } from './database.ts'
+import { prefixedEntryColumns, toPrefixedEntry } from './history-rows.ts'
+import { fromMillionths, toMillionths } from './millionths.ts'
+
+const columns = 'at, range_from, range_until, rate_before, rate_after, entry_id, shared_with'
+const maxOfOthers = 10_000
+
+const insertedColumns: TypedColumn[] = [
+  { name: 'organisation_id', type: 'bigint' },
+  { name: 'prompt_id', type: 'bigint' },
+  ...columns.split(', ').map((name): TypedColumn => ({ name, type: 'bigint' })),
+]
+
+export function sqlShifts(database: Database): ShiftStore {
+  return {
+    async ofPrompt({ organisationId, id }) {
+      const sql = `select ${columns} from shifts where organisation_id = ? and prompt_id = ? order by at`
+      return (await database.rows(sql, [organisationId, id])).map(toShift)
+    },
+
+    async replace({ organisationId, id }, shifts) {
+      const rows = shifts.map((shift) => ({ organisation_id: organisationId, prompt_id: id, ...fromShift(shift) }))
+      await database.write([
+        statement('delete from shifts where organisation_id = ? and prompt_id = ?', [organisationId, id]),
+        ...database.insertRows({
+          table: 'shifts',
+          columns: insertedColumns,
+          rows,
+          // Two processes that judge the prompt at the same time find the same shifts.
+          onConflict: 'on conflict (organisation_id, prompt_id, at) do nothing',
+        }),
+      ])
+    },
+
+    async page(organisationId, promptIds, request) {
+      const limited = promptIds === null ? '' : `and s.prompt_id in ${database.jsonElements('bigint')}`
+      const parameters = [organisationId, ...(promptIds === null ? [] : [JSON.stringify(promptIds)])]
+      const existing = `shifts s join prompts p on p.organisation_id = s.organisation_id and p.id = s.prompt_id
+        where s.organisation_id = ? ${limited} and p.deleted_at is null`
+      const [counts, rows] = await Promise.all([
+        database.rows(`select count(*) as count from ${existing}`, parameters),
+        database.rows(
+          `select page.*, ${prefixedEntryColumns('h', 'change')} from (
+             select s.organisation_id, p.public_id, p.name, s.prompt_id, ${columns.replaceAll(/\w+/g, 's.$&')} from ${existing}
+             order by s.at desc, s.prompt_id limit ? offset ?) as page
+           left join history_entries h on h.organisation_id = page.organisation_id and h.id = page.entry_id
+           order by page.at desc, page.prompt_id`,
+          [...parameters, request.limit, pageOffset(request)],
+        ),
+      ])
+      return { shifts: rows.map(toListedShift), totalCount: requireRow(counts).count as number }
+    },
+
+    async ofOthers({ organisationId, id }, { from, until }) {
+      const rows = await database.rows(
+        `select s.prompt_id, s.range_from, s.range_until from shifts s
+         join prompts p on p.organisation_id = s.organisation_id and p.id = s.prompt_id
+         where s.organisation_id = ? and s.prompt_id <> ? and s.range_from <= ? and s.range_until >= ?
+           and p.deleted_at is null
+         order by s.at desc limit ${maxOfOthers}`,
+        [organisationId, id, until, from],
+      )
+      return rows.map((row) => ({ promptId: row.prompt_id as number, between: rangeOf(row) }))
+    },
+  }
+}
+
+function fromShift({ at, between, rateBefore, rateAfter, entryId, sharedWith }: StoredShift): Record<string, Value> {
+  return {
+    at,
+    range_from: between[0],
+    range_until: between[1],
+    rate_before: toMillionths(rateBefore),
+    rate_after: toMillionths(rateAfter),
+    entry_id: entryId,
+    shared_with: sharedWith,
+  }
+}
+
+function toShift(row: Row): StoredShift {
+  return {
+    at: row.at as number,
+    between: rangeOf(row),
+    rateBefore: fromMillionths(row.rate_before),
+    rateAfter: fromMillionths(row.rate_after),
+    entryId: row.entry_id as number | null,
+    sharedWith: row.shared_with as number | null,
+  }
+}
+
+function rangeOf(row: Row): [number, number] {
+  return [row.range_from as number, row.range_until as number]
+}
+
+function toListedShift(row: Row): ListedShift {
+  return {
+    ...toShift(row),
+    prompt: { publicId: row.public_id as string, name: row.name as string },
+    change: toPrefixedEntry(row, 'change'),
+  }
+}
