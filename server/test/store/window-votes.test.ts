@@ -214,7 +214,7 @@ onEachEngine('The votes of a window', (engine) => {
 test('a segment is a text, number or boolean of the metadata, and anything else is none', () => {
   const values: [string | null, string | null][] = [
     ['{"model":"a\\u0062"}', 'ab'],
-    ['{"model":1.50}', '1.50'],
+    ['{"model":1.50}', '1.5'],
     ['{"model":true}', 'true'],
     ['{"model":"x","model":"y"}', 'y'],
     ['{"model":null}', null],

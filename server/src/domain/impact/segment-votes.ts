@@ -1,5 +1,4 @@
 import type { Prompt } from '../prompt.ts'
-import { memberText } from '../signals/json-text.ts'
 import type { Vote, VoteStore } from '../signals/votes.ts'
 import type { Sum } from './blocks.ts'
 import { maxExaminedVotes, readVotes, sumsOfVotes, type VoteOrder, type VoteWindow } from './window-votes.ts'
@@ -12,10 +11,12 @@ const maxValueLength = 200
 
 /** The value of the member of the metadata that is the segment. */
 export function segmentValueOf(metadata: string | null, key: string): SegmentValue {
-  const text = metadata === null ? undefined : memberText(metadata, key)
-  if (text === undefined || text === 'null' || text.startsWith('{') || text.startsWith('[')) return null
-  const value = text.startsWith('"') ? (JSON.parse(text) as string) : text
-  return value.length > maxValueLength ? null : value
+  if (metadata === null) return null
+  const members = JSON.parse(metadata) as Record<string, unknown>
+  const value = Object.hasOwn(members, key) ? members[key] : null
+  if (typeof value === 'object') return null
+  const text = String(value)
+  return text.length > maxValueLength ? null : text
 }
 
 /** The sums of each segment of the window in order of time, from the first votes in the order that may be examined. */

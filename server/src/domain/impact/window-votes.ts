@@ -34,6 +34,8 @@ const maxReadSizeWithMetadata = 200
 interface Source {
   read: Omit<VoteRead, 'limit' | 'order'>
   buffer: Vote[]
+  /** The votes of the buffer that have been taken. */
+  taken: number
   /** No vote of the source comes earlier in the order. */
   bound: number
   isDone: boolean
@@ -57,12 +59,13 @@ export async function* readVotes(
   while (count < max && bytes <= maxMetadataBytes) {
     const source = firstOf(sources, sign)
     if (source === null) break
-    const vote = source.buffer.shift()
+    const vote = source.buffer[source.taken]
     if (vote !== undefined) {
       batch.push(vote)
       count++
       bytes += vote.metadata?.length ?? 0
-      source.bound = sign * (source.buffer[0]?.at ?? source.read.after?.at ?? vote.at)
+      source.taken++
+      source.bound = sign * (nextOf(source)?.at ?? source.read.after?.at ?? vote.at)
       continue
     }
     const limit = Math.min(size, maxExaminedVotes - examined)
@@ -70,6 +73,7 @@ export async function* readVotes(
     const slice = await store.votes(prompt, { ...source.read, order, limit }, member)
     examined += slice.examined
     source.buffer = slice.votes
+    source.taken = 0
     source.isDone = slice.last === null
     source.read.after = slice.last
     source.bound = sign * (slice.votes[0]?.at ?? slice.last?.at ?? 0)
@@ -84,6 +88,7 @@ function sourcesOf({ versions, spans, unversionedOnly, until }: VoteWindow, orde
   const source = (read: Span & { version?: VersionText | null }): Source => ({
     read: { ...read, after: null },
     buffer: [],
+    taken: 0,
     bound: order === 'oldest' ? read.from : -read.until,
     isDone: false,
   })
@@ -95,11 +100,15 @@ function sourcesOf({ versions, spans, unversionedOnly, until }: VoteWindow, orde
   ]
 }
 
+function nextOf({ buffer, taken }: Source): Vote | undefined {
+  return buffer[taken]
+}
+
 /** The source with the next vote, or with a read that may find it. */
 function firstOf(sources: Source[], sign: number): Source | null {
   let first: Source | null = null
   for (const source of sources) {
-    if (source.isDone && source.buffer.length === 0) continue
+    if (source.isDone && nextOf(source) === undefined) continue
     if (first === null || source.bound < first.bound) first = source
     else if (source.bound === first.bound && isEarlier(source, first, sign)) first = source
   }
@@ -107,7 +116,7 @@ function firstOf(sources: Source[], sign: number): Source | null {
 }
 
 function isEarlier(a: Source, b: Source, sign: number): boolean {
-  const [x, y] = [a.buffer[0], b.buffer[0]]
+  const [x, y] = [nextOf(a), nextOf(b)]
   // A read comes before a vote at the same time, because it may find an earlier one.
   if (x === undefined || y === undefined) return x === undefined && y !== undefined
   return sign * (x.id - y.id) < 0
