@@ -27,6 +27,7 @@ export class UnknownOutcome extends Error {
 }
 
 export const minServerVersion = 150_000
+const deadlock = '40P01'
 const int8 = 20
 const numeric = 1700
 // An arbitrary number that nothing else in the same database should use.
@@ -105,7 +106,13 @@ export async function openPostgres(
         )
       }
       await client.query('analyze staged')
-      const results = await transaction(client, [...(await statements()), incrementChangeCounter])
+      const all = [...(await statements()), incrementChangeCounter]
+      const results = await transaction(client, all).catch(async (error) => {
+        if ((error as pg.DatabaseError).code !== deadlock) throw error
+        // Everything is still staged, so that an import of an hour does not fail because of one vote.
+        await client.query('rollback')
+        return transaction(client, all)
+      })
       onChange()
       // Otherwise queries are planned for the old table size. The rows are committed already, so a failure here does not matter.
       await client.query(`analyze ${targets.join(', ')}`).catch(() => {})

@@ -50,6 +50,7 @@ const keptSince = '(select kept_since from signal_retention)'
  * Like `recordSql`, for signals with details. Votes on a subject are changed only if they are still as the caller expects: the
  * row of the vote is locked and compared first, so that the raw row, all sums and the vote change together or not at all.
  * Each statement below reads the tables as of its start; an expected vote was read before that, so its raw row is visible.
+ * `versions` reads `hours` only to lock the rows of both tables in the same order as everyone else, which prevents deadlocks.
  */
 export const recordDetailedSql = `
 with input as materialized (
@@ -122,13 +123,15 @@ hours as (
   ) sums where positive <> 0 or negative <> 0 order by organisation_id, prompt_id, hour
   on conflict (organisation_id, prompt_id, hour) do update
     set positive = hours.positive + excluded.positive, negative = hours.negative + excluded.negative
+  returning hour
 ),
 versions as (
   insert into version_hours as hours (organisation_id, prompt_id, version, hour, positive, negative)
   select * from (
     select organisation_id, prompt_id, version, hour, coalesce(sum(count) filter (where value = 'positive'), 0) as positive,
       coalesce(sum(count) filter (where value = 'negative'), 0) as negative
-    from changes where version is not null group by organisation_id, prompt_id, version, hour
+    from changes where version is not null and (select count(*) from hours) is not null
+    group by organisation_id, prompt_id, version, hour
   ) sums where positive <> 0 or negative <> 0 order by organisation_id, prompt_id, version collate "C", hour
   on conflict (organisation_id, prompt_id, version, hour) do update
     set positive = hours.positive + excluded.positive, negative = hours.negative + excluded.negative
