@@ -42,19 +42,12 @@ onPostgres('While another process moves a vote to another time', () => {
     const [result] = (await other.query(recordDetailedSql, toDetailedInput([change]))).rows
     assert.equal(result.granted.length, 1)
     const removal = remove(before.signalId)
-    await eventually(async () => (await lockWaiters()) === 1)
+    await eventually(async () => (await lockWaiters(service.url)) === 1)
     await other.query('commit')
     await removal
     await assertSumsAgree(service.url)
     const [stored] = await queryRows(service.url, `select count(*) as signals from signals ${ofPrompt}`)
     return Number(stored?.signals)
-  }
-
-  async function lockWaiters(): Promise<number> {
-    const sql = `select count(*) as n from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`
-    const [row] = await queryRows(service.url, sql)
-    return Number(row?.n)
   }
 
   test('an erasure leaves it whole', async () => {
@@ -83,6 +76,40 @@ onPostgres('While another process moves a vote to another time', () => {
     assert.equal(left, 1)
   })
 })
+
+onPostgres('A vote that waits for the sums of its hour', () => {
+  const service = useService(postgres)
+
+  test('does not hold those of its version, so a deletion of both cannot wait for it in a circle', async () => {
+    const tenant = await service.tenant()
+    const ofPrompt = `where prompt_id = ${tenant.prompt.id}`
+    const vote = (subject: string): SignalToRecord => ({
+      ...signalFor(tenant),
+      details: { version: 'abcdef1', subject, voter: null, comment: null, occurredAt: null, traceId: null },
+    })
+    await service.store.signals.record(vote('a'))
+    const other = new pg.Client({ connectionString: service.url })
+    await other.connect()
+    onTestEnd(() => other.end())
+    await other.query('begin')
+    // Of two that wait in a circle, the one that notices first fails: the vote would only try again.
+    await other.query("set deadlock_timeout = '10ms'")
+    await other.query(`update signal_hours set positive = positive ${ofPrompt}`)
+    const waiting = service.store.signals.record(vote('b'))
+    await eventually(async () => (await lockWaiters(service.url)) === 1)
+    await other.query(`update version_hours set positive = positive ${ofPrompt}`)
+    await other.query('commit')
+    assert.equal((await waiting).kind, 'recorded')
+    await assertSumsAgree(service.url)
+  })
+})
+
+async function lockWaiters(url: string): Promise<number> {
+  const sql = `select count(*) as n from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`
+  const [row] = await queryRows(url, sql)
+  return Number(row?.n)
+}
 
 // PostgreSQL returns its large integers as text to a client without our settings.
 function mapValues(row: Row): Row {
