@@ -21,6 +21,7 @@ import type { SyncContext } from '../server/src/follow/sync-context.ts'
 import { idleWorker } from '../server/src/follow/worker.ts'
 import { buildApp } from '../server/src/http/app.ts'
 import { createLastUsedTracker, type LastUsedTracker } from '../server/src/http/keys/last-used.ts'
+import { createJudge, type Judge, withJudge } from '../server/src/service/judge.ts'
 import { openStore } from '../server/src/store/open.ts'
 import { closeOnTestEnd, onTestEnd } from './cleanup.ts'
 import type { Engine, TestDatabase } from './engines.ts'
@@ -40,6 +41,7 @@ export class TestService {
   syncContext!: SyncContext
   repositories!: RepositoryService
   voters!: Voters
+  judge!: Judge
   /** The defaults, unless a test sets others before it opens the service. */
   limits = readConfig({}).requestLimits
   /** A test may change them at any time. */
@@ -70,8 +72,10 @@ export class TestService {
     // Tests decide themselves when to sync.
     this.repositories = createRepositoryService(this.syncContext, idleWorker)
     this.voters = createVoters(this.store.organisations, this.syncContext.vault)
+    // Tests decide themselves when to judge.
+    this.judge = createJudge({ store: this.store, clock: () => this.now, log, restFactor: 0 })
     this.app = buildApp({
-      store: this.store,
+      store: withJudge(this.store, this.judge),
       lastUsed: this.lastUsed,
       repositories: this.repositories,
       voters: this.voters,

@@ -20,6 +20,7 @@ export async function startMetricsServer(
   store: Store,
   app: FastifyInstance,
   worker: Sources['worker'],
+  judge: Sources['judge'],
 ): Promise<MetricsServer> {
   const sources: Sources = {
     store,
@@ -29,6 +30,7 @@ export async function startMetricsServer(
     loadShedder: app.loadShedder,
     connections: countConnections(app),
     worker,
+    judge,
   }
   const server = createServer((request, response) => {
     response.setHeader('X-Content-Type-Options', 'nosniff')

@@ -9,6 +9,7 @@ import { buildApp } from '../http/app.ts'
 import { createLastUsedTracker, type LastUsedTracker } from '../http/keys/last-used.ts'
 import { openStore } from '../store/open.ts'
 import { type FirstRun, firstRun } from './first-run.ts'
+import { createJudge, type JudgeContext, startJudge, withJudge } from './judge.ts'
 import { addressOf, listen } from './listen.ts'
 import { createLogger } from './log.ts'
 import { type MetricsServer, startMetricsServer } from './metrics.ts'
@@ -52,8 +53,10 @@ export async function serve(config: Config): Promise<Served> {
   }
   const syncWorker = createWorkerProcess(config, store.repositories, log)
   const repositories = withWorkerProcess(createRepositoryService(syncContext, syncWorker), syncWorker)
+  const judging: JudgeContext = { store, clock: Date.now, log }
+  const judge = createJudge(judging)
   const app: FastifyInstance = buildApp({
-    store,
+    store: withJudge(store, judge),
     lastUsed,
     repositories,
     voters: createVoters(store.organisations, syncContext.vault),
@@ -69,6 +72,7 @@ export async function serve(config: Config): Promise<Served> {
     app,
     syncWorker,
     retention: null,
+    judge: null,
     metricsServer: null,
     lastUsedFlusher: startFlushing(lastUsed, log),
     repositories,
@@ -80,7 +84,7 @@ export async function serve(config: Config): Promise<Served> {
     // Listen before the first run: if the port is in use, no key must be created that is never shown.
     await listen(app, config.host, config.port)
     ownAddress()
-    metricsServer = metrics && (await startMetricsServer(config, metrics, store, app, syncWorker))
+    metricsServer = metrics && (await startMetricsServer(config, metrics, store, app, syncWorker, judge))
     running.metricsServer = metricsServer
     first = config.firstRun ? await firstRun(store, Date.now()) : null
   } catch (error) {
@@ -89,6 +93,7 @@ export async function serve(config: Config): Promise<Served> {
   }
   const { signalRetentionDays: days } = config
   if (days !== null) running.retention = startRetention(store.signals, days, Date.now, log)
+  running.judge = startJudge(judge, judging)
   stopOnSignal(running, log)
   return { address: ownAddress(), metricsAddress: metricsServer?.address ?? null, firstRun: first }
 }

@@ -16,6 +16,7 @@ export interface Running {
   app: FastifyInstance
   syncWorker: Stoppable & { end(): Promise<void> }
   retention: Stoppable | null
+  judge: Stoppable | null
   metricsServer: Stoppable | null
   lastUsedFlusher: Stoppable
   repositories: { flush(): Promise<void> }
@@ -52,8 +53,8 @@ export function stopOnSignal(running: Running, log: Logger): void {
  * flushed, and the database, which all of these use, closes last.
  */
 export async function stopService(running: Running): Promise<void> {
-  const { app, syncWorker, retention, metricsServer, lastUsedFlusher, repositories, store } = running
-  const backgroundStopped = Promise.all([syncWorker.stop(), retention?.stop()])
+  const { app, syncWorker, retention, judge, metricsServer, lastUsedFlusher, repositories, store } = running
+  const backgroundStopped = Promise.all([syncWorker.stop(), retention?.stop(), judge?.stop()])
   setTimeout(() => app.server.closeAllConnections(), cutConnectionsAfterMs).unref()
   await app.close()
   await Promise.all([backgroundStopped, metricsServer?.stop()])

@@ -52,7 +52,11 @@ export function shiftsOf(blocks: Blocks, wander: Readonly<Wander> = defaultWande
 }
 
 /** The cause of a shift: a change within its range, else other prompts that moved at the same time, else none. */
-export function causeOf(shift: Shift, changes: readonly Instant[], ofOthers: readonly (readonly Shift[])[]): Cause {
+export function causeOf(
+  shift: Shift,
+  changes: readonly Instant[],
+  ofOthers: readonly (readonly Pick<Shift, 'between'>[])[],
+): Cause {
   const within = (at: Instant) => at >= shift.between[0] && at <= shift.between[1]
   const sharedWith = ofOthers.filter((shifts) =>
     shifts.some(({ between }) => between[0] <= shift.between[1] && between[1] >= shift.between[0]),

@@ -28,7 +28,7 @@ export const minLogBayesFactor = Math.log(20)
 const minSignals = 20
 
 // While the confidence interval still allows a difference this large, the verdict cannot be "no clear difference".
-const notableDifference = 0.1
+export const notableDifference = 0.1
 
 /** The share of positive signals, null without signals. */
 export function rateOf({ positive, negative }: Tally): number | null {

@@ -27,7 +27,7 @@ export type Wander = Float64Array
 export const defaultWander: Readonly<Wander> = Float64Array.from(points, ({ weight }) => Math.log(weight / totalWeight))
 
 // As much as this many prompts, the default counts. An organisation with few prompts, or ones with few votes, changes it little.
-const defaultPrompts = 8
+export const defaultPrompts = 8
 
 const rounds = 5
 

@@ -8,6 +8,9 @@ export interface SweepStore {
   /** False if another process has taken over. */
   renew(owner: string, until: Instant): Promise<boolean>
   finish(owner: string, dueAt: Instant): Promise<void>
-  /** Existing prompts of all organisations with signals since an hour, by ID, from the first after `after`. */
-  votedPrompts(since: Instant, after: number, limit: number): Promise<Prompt[]>
+  /**
+   * Of the next `limit` prompts of all organisations by ID, those that exist and have signals since an hour. `last` is the ID to
+   * continue after, null if there are no more.
+   */
+  votedPrompts(since: Instant, after: number, limit: number): Promise<{ prompts: Prompt[]; last: number | null }>
 }

@@ -1,6 +1,6 @@
 import type { SweepStore } from '../../domain/regressions/sweep.ts'
 import { type Database, statement } from './database.ts'
-import { toPrompt } from './prompts.ts'
+import { promptColumns, toPrompt } from './prompts.ts'
 
 export function sqlSweep(database: Database): SweepStore {
   return {
@@ -33,13 +33,13 @@ export function sqlSweep(database: Database): SweepStore {
 
     async votedPrompts(since, after, limit) {
       const rows = await database.rows(
-        `select id, public_id, organisation_id, name, created_at, repository_id, path from prompts
-         where id > ? and deleted_at is null and exists (
-           select 1 from signal_hours where organisation_id = prompts.organisation_id and prompt_id = prompts.id and hour >= ?)
-         order by id limit ?`,
-        [after, since, limit],
+        `select ${promptColumns}, deleted_at, exists (select 1 from signal_hours h
+           where h.organisation_id = p.organisation_id and h.prompt_id = p.id and h.hour >= ?) as voted
+         from prompts p where id > ? order by id limit ?`,
+        [since, after, limit],
       )
-      return rows.map(toPrompt)
+      const voted = rows.filter((row) => row.deleted_at === null && Boolean(row.voted))
+      return { prompts: voted.map(toPrompt), last: rows.length < limit ? null : (rows.at(-1)?.id as number) }
     },
   }
 }

@@ -1,0 +1,102 @@
+import type { EntryDetails } from '../history/entry.ts'
+import type { HistoryStore } from '../history/history.ts'
+import { type JudgedChange, type JudgeStores, judgeChanges } from '../impact/judged-changes.ts'
+import type { Life } from '../impact/live-window.ts'
+import { notableDifference } from '../impact/verdict.ts'
+import type { VoteHistory } from '../impact/vote-history.ts'
+import type { Wander } from '../impact/wander.ts'
+import type { Regression, Repair } from './regression.ts'
+
+export interface RepairStores extends JudgeStores {
+  history: Pick<HistoryStore, 'entries'>
+}
+
+export interface FoundRepair {
+  by: Repair
+  /** The change that repaired it; null if there is none. */
+  entryId: number | null
+}
+
+// Only the newest changes after a bad one are compared with it.
+const maxLaterWindows = 5
+const maxLaterEntries = 200
+
+/**
+ * What repaired a regression, if anything did: the prompt has its text from before the change again, or the rate is back. `judged`
+ * is the present judgement on the change.
+ */
+export async function findRepair(
+  stores: RepairStores,
+  history: VoteHistory,
+  judged: JudgedChange,
+  regression: Pick<Regression, 'difference'>,
+  wander: Readonly<Wander>,
+): Promise<FoundRepair | null> {
+  const revert = await findRevert(stores, history, judged.life)
+  if (revert !== null) return { by: 'revert', ...revert }
+  if (excludesLoss(judged, regression)) return { by: 'rate', entryId: null }
+  const entryId = await findRecovery(stores, history, judged.life, regression, wander)
+  return entryId === null ? null : { by: 'rate', entryId }
+}
+
+/** Whether the votes exclude a loss worth mentioning: half of what was lost, or ten points if that is less. */
+function excludesLoss({ verdict, difference }: JudgedChange, regression: Pick<Regression, 'difference'>): boolean {
+  if (verdict === 'worse' || difference === null) return false
+  return difference.interval[0] > -Math.min(notableDifference, Math.abs(regression.difference) / 2)
+}
+
+/** A later change whose window shows that the rate is back. */
+async function findRecovery(
+  stores: RepairStores,
+  history: VoteHistory,
+  { change, earlier }: Life,
+  regression: Pick<Regression, 'difference'>,
+  wander: Readonly<Wander>,
+): Promise<number | null> {
+  if (earlier === null) return null
+  const { lives } = history
+  const later = lives.slice(lives.findIndex((life) => life.change.id === change.id) + 1).slice(-maxLaterWindows)
+  // As if the change, or the one before it, had been live right before.
+  const againstBad = await judgeChanges(
+    stores,
+    history,
+    later.map((life) => ({ ...life, earlier: change })),
+    wander,
+  )
+  const againstGood = await judgeChanges(
+    stores,
+    history,
+    later.map((life) => ({ ...life, earlier })),
+    wander,
+  )
+  const back = later.findIndex((_, i) => {
+    const [bad, good] = [againstBad[i] as JudgedChange, againstGood[i] as JudgedChange]
+    // A partial recovery is better than the bad window, but the loss is not repaired while it is certain.
+    return good.verdict !== 'worse' && (bad.verdict === 'better' || excludesLoss(good, regression))
+  })
+  return later[back]?.change.id ?? null
+}
+
+/** Whether the prompt has its text from before the change again: by a later change, a rollback or a rewrite of the branch. */
+async function findRevert(
+  stores: RepairStores,
+  { prompt, moment, live, lives }: VoteHistory,
+  { change, earlier }: Life,
+): Promise<{ entryId: number | null } | null> {
+  const [current] = live.at(moment.at)
+  if (change.orphanedAt !== null) return { entryId: current?.change.id ?? null }
+  const place = lives.findIndex((life) => life.change.id === change.id)
+  if (current !== undefined && current.change.id === earlier?.id) return { entryId: earlier.id }
+  const later = lives
+    .slice(place + 1)
+    .filter((life) => life.change.orphanedAt === null)
+    .slice(-maxLaterEntries)
+  if (later.length === 0) return null
+  const ids = [change, ...later.map((life) => life.change)].map(({ id }) => id)
+  const entries = await stores.history.entries(prompt.organisationId, ids)
+  const entryOf = new Map(entries.map((entry): [number, EntryDetails] => [entry.id, entry]))
+  const text = entryOf.get(change.id)?.beforeBlob ?? null
+  if (text === null) return null
+  const reverted = later.find((life) => entryOf.get(life.change.id)?.afterBlob === text)
+  return reverted === undefined ? null : { entryId: reverted.change.id }
+}

@@ -1,0 +1,264 @@
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { createLearnedWander } from '../domain/impact/learned-wander.ts'
+import type { Prompt } from '../domain/prompt.ts'
+import { type JudgingStores, judgePrompt } from '../domain/regressions/judge-prompt.ts'
+import { generateLeaseOwner } from '../domain/repositories/lease.ts'
+import type { Store } from '../domain/store.ts'
+import { type Clock, day, hour, type Instant, minute } from '../domain/time.ts'
+
+/** Judges prompts in the background: stores their shifts, and opens and repairs regressions. */
+export interface Judge {
+  /** Notes that a prompt has new votes. */
+  touch(organisationId: number, promptId: number): void
+  /** Judges the prompts that were touched, and those of which a repair may have come. */
+  round(): Promise<void>
+  /** Judges all prompts with recent votes, if that is due and no other process does it. */
+  sweep(): Promise<void>
+  stats(): JudgeStats
+}
+
+export interface JudgeStats {
+  judged: number
+  failed: number
+  /** Not judged, because too many were waiting. The daily sweep judges them. */
+  dropped: number
+  sweeps: number
+  waiting: number
+  seconds: number
+}
+
+export interface JudgeContext {
+  store: Store
+  clock: Clock
+  log: Logger
+  /** How much longer than its work the judge rests. */
+  restFactor?: number
+}
+
+// At least 100 times as much as one process judges in a round of a busy service.
+const maxWaiting = 10_000
+const maxAttempts = 3
+// The judge never takes more than 10% of the time of a process, whose requests wait while it computes.
+const defaultRestFactor = 9
+const maxRestMs = 1_000
+// A late vote can be this old.
+const sweptVotesMs = 31 * day
+const sweepIntervalMs = day
+const sweepLeaseMs = 10 * minute
+const pageSize = 50
+// A revert or a rollback brings no votes, so prompts with open regressions are judged without.
+const checkOpenEveryMs = 30_000
+const judgeOpenEveryMs = 5 * minute
+const wanderEveryMs = hour
+
+export function createJudge({ store, clock, log, restFactor = defaultRestFactor }: JudgeContext): Judge & {
+  stop(): void
+} {
+  // By the ID of the prompt, in the order in which they were touched.
+  let touched = new Map<number, { organisationId: number; attempts: number }>()
+  const openSeen = new Map<number, { historyCount: number; judgedAt: Instant }>()
+  const savedAt = new Map<number, Instant>()
+  const learned = createLearnedWander(store.wander, clock)
+  const stats = { judged: 0, failed: 0, dropped: 0, sweeps: 0, seconds: 0 }
+  let openCheckedAt = Number.NEGATIVE_INFINITY
+  const stopping = new AbortController()
+
+  const stores: JudgingStores = {
+    ...store,
+    wander: {
+      ...store.wander,
+      // What a prompt tells about wandering changes slowly, so most writes are left out.
+      async save(prompt, logLikelihood, at) {
+        if (Math.abs(at - (savedAt.get(prompt.id) ?? Number.NEGATIVE_INFINITY)) < wanderEveryMs) return
+        await store.wander.save(prompt, logLikelihood, at)
+        if (savedAt.size >= maxWaiting) savedAt.delete(savedAt.keys().next().value as number)
+        savedAt.set(prompt.id, at)
+      },
+    },
+  }
+
+  function touch(organisationId: number, promptId: number, attempts = 0): void {
+    if (touched.has(promptId)) return
+    if (touched.size >= maxWaiting) {
+      stats.dropped++
+      return
+    }
+    touched.set(promptId, { organisationId, attempts })
+  }
+
+  async function judgeOne(prompt: Prompt, attempts: number): Promise<void> {
+    const startedAt = performance.now()
+    try {
+      const { affected } = await judgePrompt(stores, learned, prompt, clock())
+      stats.judged++
+      for (const promptId of affected) touch(prompt.organisationId, promptId)
+    } catch (error) {
+      stats.failed++
+      log.warn({ err: error, prompt: prompt.publicId }, 'could not judge a prompt')
+      if (attempts + 1 < maxAttempts) touch(prompt.organisationId, prompt.id, attempts + 1)
+    }
+    const ms = performance.now() - startedAt
+    stats.seconds += ms / 1_000
+    // Requests come first: without a rest, the judge of a large installation would take half of the process.
+    await (restFactor > 0 ? rest(Math.min(ms * restFactor, maxRestMs)) : nextTurn())
+  }
+
+  /** Ends early when the judge stops. */
+  const rest = (ms: number) => pause(ms, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
+
+  async function judgeTouched(): Promise<void> {
+    const batch = touched
+    touched = new Map()
+    try {
+      for (const [organisationId, entries] of Map.groupBy(batch, ([, each]) => each.organisationId)) {
+        for (let at = 0; at < entries.length; at += pageSize) {
+          const ids = entries.slice(at, at + pageSize).map(([id]) => id)
+          for (const prompt of await store.prompts.withIds(organisationId, ids)) {
+            if (stopping.signal.aborted) return
+            const { attempts } = batch.get(prompt.id) ?? { attempts: 0 }
+            batch.delete(prompt.id)
+            await judgeOne(prompt, attempts)
+          }
+          // Those that are left were deleted.
+          for (const id of ids) batch.delete(id)
+        }
+      }
+    } catch (error) {
+      // The database does not respond: the next round starts with what is left.
+      for (const [id, { organisationId, attempts }] of batch) touch(organisationId, id, attempts)
+      throw error
+    }
+  }
+
+  async function touchOpen(): Promise<void> {
+    const now = clock()
+    if (Math.abs(now - openCheckedAt) < checkOpenEveryMs) return
+    openCheckedAt = now
+    const open = await store.regressions.openPrompts()
+    for (const { promptId, organisationId, historyCount } of open) {
+      const seen = openSeen.get(promptId)
+      if (seen?.historyCount === historyCount && Math.abs(now - seen.judgedAt) < judgeOpenEveryMs) continue
+      openSeen.set(promptId, { historyCount, judgedAt: now })
+      touch(organisationId, promptId)
+    }
+    const ids = new Set(open.map(({ promptId }) => promptId))
+    for (const id of openSeen.keys()) if (!ids.has(id)) openSeen.delete(id)
+  }
+
+  async function round(): Promise<void> {
+    await touchOpen()
+    await judgeTouched()
+  }
+
+  return {
+    touch,
+    round,
+
+    async sweep() {
+      const owner = generateLeaseOwner()
+      if (!(await store.sweep.claim(owner, clock(), clock() + sweepLeaseMs))) return
+      const since = clock() - sweptVotesMs
+      for (let after: number | null = 0; after !== null && !stopping.signal.aborted; ) {
+        const { prompts, last } = await store.sweep.votedPrompts(since, after, pageSize)
+        for (const prompt of prompts) {
+          if (stopping.signal.aborted) break
+          await judgeOne(prompt, 0)
+        }
+        // New votes must not wait until all prompts are judged.
+        await round()
+        if (!(await store.sweep.renew(owner, clock() + sweepLeaseMs))) return
+        after = last
+      }
+      // After a stop, the next process continues.
+      const { aborted } = stopping.signal
+      await store.sweep.finish(owner, aborted ? clock() : clock() + sweepIntervalMs)
+      if (!aborted) stats.sweeps++
+    },
+
+    stats: () => ({ ...stats, waiting: touched.size }),
+
+    stop: () => stopping.abort(),
+  }
+}
+
+/** The store, with a note to the judge for each vote and change. It costs no write and no wait. */
+export function withJudge(store: Store, judge: Pick<Judge, 'touch'>): Store {
+  return {
+    ...store,
+    signals: {
+      ...store.signals,
+      record(signal) {
+        judge.touch(signal.organisationId, signal.promptId)
+        return store.signals.record(signal)
+      },
+      delete(prompt, id, at, by) {
+        judge.touch(prompt.organisationId, prompt.id)
+        return store.signals.delete(prompt, id, at, by)
+      },
+    },
+    history: {
+      ...store.history,
+      record(prompt, entry, at, by) {
+        judge.touch(prompt.organisationId, prompt.id)
+        return store.history.record(prompt, entry, at, by)
+      },
+    },
+  }
+}
+
+export interface RunningJudge {
+  /** Resolves when the prompt in progress is judged. */
+  stop(): Promise<void>
+}
+
+const roundEveryMs = 2_000
+const sweepCheckEveryMs = 10 * minute
+// Votes of the last hours may not have been judged before a restart.
+const missedHoursMs = 3 * hour
+
+/** Runs the judge until it is stopped. */
+export function startJudge(judge: ReturnType<typeof createJudge>, { store, clock, log }: JudgeContext): RunningJudge {
+  let stopped = false
+  let sweepCheckedAt: number | null = null
+  const stopping = new AbortController()
+
+  async function touchMissed(): Promise<void> {
+    for (let after: number | null = 0; after !== null && !stopped; ) {
+      const { prompts, last } = await store.sweep.votedPrompts(clock() - missedHoursMs, after, pageSize)
+      for (const { organisationId, id } of prompts) judge.touch(organisationId, id)
+      after = last
+      await nextTurn()
+    }
+  }
+
+  async function run(): Promise<void> {
+    const wait = (ms: number) => pause(ms, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
+    let isFirst = true
+    while (!stopped) {
+      await wait(roundEveryMs)
+      if (stopped) return
+      try {
+        if (isFirst) await touchMissed()
+        isFirst = false
+        await judge.round()
+        if (sweepCheckedAt === null || performance.now() - sweepCheckedAt >= sweepCheckEveryMs) {
+          sweepCheckedAt = performance.now()
+          await judge.sweep()
+        }
+      } catch (error) {
+        log.warn({ err: error }, 'could not judge prompts, retrying in a moment')
+      }
+    }
+  }
+
+  const running = run()
+  return {
+    async stop() {
+      stopped = true
+      judge.stop()
+      stopping.abort()
+      await running
+    },
+  }
+}

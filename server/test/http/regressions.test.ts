@@ -1,0 +1,483 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import pino from 'pino'
+import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
+import { onEachEngine } from '../../../testing/engines.ts'
+import type { GitRepository } from '../../../testing/git-repository.ts'
+import { postVotes, regressionsOf, shiftsOf } from '../../../testing/judged-votes.ts'
+import { queryRows } from '../../../testing/rows.ts'
+import { connectedScenario } from '../../../testing/scenario.ts'
+import { openTestStore, type Tenant, useService } from '../../../testing/service.ts'
+import { day, hour } from '../../src/domain/time.ts'
+import { regressionPageSchema } from '../../src/http/regressions/schema.ts'
+import { shiftPageSchema } from '../../src/http/shifts/schema.ts'
+import { createJudge } from '../../src/service/judge.ts'
+
+onEachEngine('Regressions', (engine) => {
+  const service = useService(engine)
+  before(() => {
+    service.planLimits.free = null
+  })
+
+  const at = (daysAgo: number) => service.now - daysAgo * day
+  const log = pino({ level: 'debug' }, { write: (line: string) => logged.push(line) })
+  const logged: string[] = []
+  const commitOf = (i: number) => String(i).repeat(40)
+
+  /** Records changes, each with the votes until the next one, and judges the prompt. */
+  async function changes(tenant: Tenant, list: { daysAgo: number; rate: number; count?: number }[], untilDaysAgo = 0) {
+    const ids: number[] = []
+    for (const [i, { daysAgo, rate, count = 1_200 }] of list.entries()) {
+      const { id } = await tenant.recordEntry({ createdAt: at(daysAgo), commitSha: commitOf(i + 1) })
+      ids.push(id)
+      const until = at(list[i + 1]?.daysAgo ?? untilDaysAgo)
+      if (count > 0) await postVotes(tenant, { from: at(daysAgo) + 1, until, count, rate })
+    }
+    await service.judge.round()
+    return ids
+  }
+
+  async function dismiss(tenant: Tenant, id: number | string, payload: unknown, headers = tenant.headers) {
+    return service.app.inject({
+      method: 'POST',
+      url: `${tenant.path}/regressions/${id}/dismiss`,
+      headers: { ...headers, 'content-type': 'application/json' },
+      payload: JSON.stringify(payload),
+    })
+  }
+
+  test('a change that makes votes worse opens a regression with its figures', async () => {
+    const tenant = await service.tenant()
+    const [, bad] = await changes(tenant, [
+      { daysAgo: 20, rate: 0.85, count: 4_000 },
+      { daysAgo: 8, rate: 0.7 },
+    ])
+    const [regression, ...others] = await regressionsOf(tenant)
+    assert.deepEqual(others, [])
+    assert.equal(regression?.state, 'open')
+    assert.equal(regression.change.id, bad)
+    assert.equal(regression.prompt.id, tenant.prompt.publicId)
+    assert.equal(regression.opened_at, new Date(service.now).toISOString())
+    assert.ok(Math.abs(regression.rate_before - 0.85) < 0.01 && Math.abs(regression.rate_after - 0.7) < 0.01)
+    assert.ok(Math.abs(regression.difference + 0.15) < 0.01)
+    const [low, high] = regression.interval as [number, number]
+    assert.ok(low < -0.15 && high > -0.15 && high < 0)
+    assert.match(regression.explanation, /^70% of 1,200 votes are positive after this change/)
+    const { repaired_at, repaired_by, repaired_entry, dismissed_at, dismissed_by, note } = regression
+    assert.deepEqual(
+      [repaired_at, repaired_by, repaired_entry, dismissed_at, dismissed_by, note],
+      [null, null, null, null, null, null],
+    )
+    const page = await service.app.inject({ url: '/api/v1/regressions?state=open', headers: tenant.headers })
+    assertMatchesSchema(regressionPageSchema, page)
+    assert.deepEqual(page.json().data, [regression])
+  })
+
+  test('a change without an effect opens none', async () => {
+    const tenant = await service.tenant()
+    await changes(tenant, [
+      { daysAgo: 20, rate: 0.85, count: 2_000 },
+      { daysAgo: 8, rate: 0.85 },
+      { daysAgo: 4, rate: 0.86 },
+    ])
+    assert.deepEqual(await regressionsOf(tenant), [])
+    assert.deepEqual(await shiftsOf(tenant), [])
+  })
+
+  test('a regression stays open when the next harmless change ships', async () => {
+    const tenant = await service.tenant()
+    const list = [
+      { daysAgo: 25, rate: 0.9, count: 4_000 },
+      { daysAgo: 12, rate: 0.75 },
+    ]
+    const [, bad] = await changes(tenant, list, 6)
+    await tenant.recordEntry({ createdAt: at(6), commitSha: commitOf(7) })
+    await postVotes(tenant, { from: at(6) + 1, until: at(0), count: 1_200, rate: 0.75 })
+    await service.judge.round()
+    const regressions = await regressionsOf(tenant)
+    assert.deepEqual(
+      regressions.map(({ change, state }) => [change.id, state]),
+      [[bad, 'open']],
+    )
+  })
+
+  test('a small loss stays open while the next change shares it', async () => {
+    const tenant = await service.tenant()
+    await changes(tenant, [
+      { daysAgo: 28, rate: 0.95, count: 6_000 },
+      { daysAgo: 15, rate: 0.9, count: 4_000 },
+      { daysAgo: 7, rate: 0.9, count: 4_000 },
+    ])
+    assert.deepEqual(
+      (await regressionsOf(tenant)).map(({ state }) => state),
+      ['open'],
+    )
+  })
+
+  test('a later change that brings the rate back repairs it', async () => {
+    const tenant = await service.tenant()
+    const list = [
+      { daysAgo: 25, rate: 0.85, count: 4_000 },
+      { daysAgo: 12, rate: 0.65 },
+    ]
+    await changes(tenant, list, 6)
+    assert.equal((await regressionsOf(tenant))[0]?.state, 'open')
+    const fix = await tenant.recordEntry({ createdAt: at(6), commitSha: commitOf(7) })
+    await postVotes(tenant, { from: at(6) + 1, until: at(0), count: 1_200, rate: 0.85 })
+    service.now += hour
+    await service.judge.round()
+    const [regression] = await regressionsOf(tenant, '?state=repaired')
+    assert.equal(regression?.repaired_by, 'rate')
+    assert.equal(regression.repaired_entry?.id, fix.id)
+    assert.equal(regression.repaired_at, new Date(service.now).toISOString())
+    assert.ok(regression.opened_at < (regression.repaired_at as string))
+    assert.deepEqual(await regressionsOf(tenant, '?state=open'), [])
+  })
+
+  test('a partial recovery does not repair it', async () => {
+    const tenant = await service.tenant()
+    await changes(tenant, [
+      { daysAgo: 25, rate: 0.95, count: 4_000 },
+      { daysAgo: 12, rate: 0.5 },
+      { daysAgo: 6, rate: 0.7 },
+    ])
+    assert.deepEqual(
+      (await regressionsOf(tenant)).map(({ state }) => state),
+      ['open'],
+    )
+  })
+
+  test('a rate that comes back without a change repairs it only when the votes exclude a notable loss', async () => {
+    const tenant = await service.tenant()
+    await changes(tenant, [
+      { daysAgo: 28, rate: 0.85, count: 4_000 },
+      { daysAgo: 14, rate: 0.7, count: 600 },
+    ])
+    const [opened] = await regressionsOf(tenant)
+    assert.equal(opened?.state, 'open')
+    // Late votes on the same change.
+    await postVotes(tenant, { from: at(14) + 1, until: at(0), count: 1_500, rate: 0.86 })
+    await service.judge.round()
+    const [between] = await regressionsOf(tenant)
+    await postVotes(tenant, { from: at(14) + 1, until: at(0), count: 12_000, rate: 0.86 })
+    await service.judge.round()
+    const [after] = await regressionsOf(tenant)
+    assert.equal(between?.state, 'open')
+    assert.deepEqual([after?.state, after?.repaired_by, after?.repaired_entry], ['repaired', 'rate', null])
+  })
+
+  test('a revert in git repairs it, with the entry of the revert', async () => {
+    const start = at(20)
+    const shipped = (daysLater: number) => new Date(start + daysLater * day)
+    const ship = (git: GitRepository, text: string, daysLater: number) =>
+      git.commit('Change it', { 'prompts/p.md': text }, { at: shipped(daysLater).toISOString() })
+    const scenario = await connectedScenario(service, {
+      prepare: (git) => {
+        ship(git, 'Be kind.\n', 0)
+        git.push()
+      },
+    })
+    const { tenant, git } = scenario
+    const prompt = (await service.store.facts.prompts(scenario.repository))[0] as { publicId: string; id: number }
+    const path = `/api/v1/prompts/${prompt.publicId}`
+    const entries = async () =>
+      (await service.app.inject({ url: `${path}/history`, headers: tenant.headers })).json().data
+    await postVotes(tenant, { from: start + 1, until: +shipped(5), count: 4_000, rate: 0.85, prompt: prompt.publicId })
+    ship(git, 'Be rude.\n', 5)
+    await scenario.push()
+    await postVotes(tenant, {
+      from: +shipped(5) + 1,
+      until: +shipped(8),
+      count: 1_200,
+      rate: 0.6,
+      prompt: prompt.publicId,
+    })
+    await service.judge.round()
+    const [opened] = await regressionsOf(tenant, '', path)
+    assert.equal(opened?.state, 'open')
+    ship(git, 'BE RUDE.\n', 9)
+    await scenario.push()
+    service.now += hour
+    await service.judge.round()
+    assert.equal((await regressionsOf(tenant, '', path))[0]?.state, 'open')
+    ship(git, 'Be kind.\n', 10)
+    await scenario.push()
+    // No vote tells the judge: it notices that the history of a prompt with an open regression has grown.
+    service.now += hour
+    await service.judge.round()
+    const [regression] = await regressionsOf(tenant, '', path)
+    const [revert] = await entries()
+    assert.deepEqual([regression?.state, regression?.repaired_by], ['repaired', 'revert'])
+    assert.deepEqual(regression?.repaired_entry, revert)
+    assert.deepEqual([regression?.id, regression?.opened_at], [opened.id, opened.opened_at])
+  })
+
+  test('a rollback to the version before it repairs it', async () => {
+    const tenant = await service.tenant('free', 'admin')
+    const [good] = await changes(tenant, [
+      { daysAgo: 20, rate: 0.85, count: 4_000 },
+      { daysAgo: 8, rate: 0.65 },
+    ])
+    assert.equal((await regressionsOf(tenant))[0]?.state, 'open')
+    const payload = { environment: 'production', commit_sha: commitOf(1), state: 'success', at: new Date(service.now) }
+    const url = `${tenant.path}/deployments`
+    const response = await service.app.inject({ method: 'POST', url, headers: tenant.headers, payload })
+    assert.equal(response.statusCode, 201, response.body)
+    service.now += hour
+    await service.judge.round()
+    const [regression] = await regressionsOf(tenant)
+    assert.deepEqual([regression?.repaired_by, regression?.repaired_entry?.id], ['revert', good])
+  })
+
+  test('a dismissed regression says who dismissed it and why, and does not open again', async () => {
+    const tenant = await service.tenant()
+    await changes(tenant, [
+      { daysAgo: 20, rate: 0.85, count: 4_000 },
+      { daysAgo: 8, rate: 0.7 },
+    ])
+    const [open] = await regressionsOf(tenant)
+    const id = open?.id as number
+    const response = await dismiss(tenant, id, { note: 'Shorter answers,\non purpose.' })
+    assert.equal(response.statusCode, 200, response.body)
+    const { data } = response.json()
+    assert.deepEqual(
+      [data.state, data.dismissed_by, data.note, data.dismissed_at],
+      ['dismissed', 'test', 'Shorter answers,\non purpose.', new Date(service.now).toISOString()],
+    )
+    assert.deepEqual((await dismiss(tenant, id, { note: 'Again' })).json().data, data, 'the first note stays')
+    await postVotes(tenant, { from: at(3), until: at(0), count: 500, rate: 0.5 })
+    await service.judge.round()
+    assert.deepEqual(await regressionsOf(tenant), [data])
+    assert.deepEqual(await regressionsOf(tenant, '?state=open', '/api/v1'), [])
+    const prompt = (await service.app.inject({ url: tenant.path, headers: tenant.headers })).json().data
+    assert.equal(prompt.regression, null)
+  })
+
+  test('a note has to say something, and only an existing open regression can be dismissed', async () => {
+    const tenant = await service.tenant()
+    await changes(tenant, [
+      { daysAgo: 20, rate: 0.85, count: 4_000 },
+      { daysAgo: 8, rate: 0.7 },
+    ])
+    const [open] = await regressionsOf(tenant)
+    const id = open?.id as number
+    for (const note of [undefined, null, 7, '', ' \n', 'x'.repeat(2_001), 'a\0b', '\ud800']) {
+      assertError(await dismiss(tenant, id, { note }), 422, 'validation_error')
+    }
+    for (const unknown of [id + 1_000_000, 'abc', '0', '-1']) {
+      assertError(await dismiss(tenant, unknown, { note: 'x' }), 404, 'not_found')
+      assertError(await dismiss(tenant, unknown, {}), 404, 'not_found')
+    }
+    const other = await service.tenant()
+    assertError(await dismiss(other, id, { note: 'x' }), 404, 'not_found')
+    const reader = { authorization: `Bearer ${await service.key(tenant.organisation, 'reader')}` }
+    assertError(await dismiss(tenant, id, { note: 'x' }, reader), 403, 'forbidden')
+    assert.equal((await regressionsOf(tenant))[0]?.state, 'open')
+    await service.store.regressions.repair(tenant.prompt, id, { at: service.now, by: 'rate', entryId: null })
+    assertError(await dismiss(tenant, id, { note: 'x' }), 409, 'conflict')
+    for (const path of [`${tenant.path}/regressions`, '/api/v1/regressions']) {
+      const url = `${path}?state=broken`
+      assertError(await service.app.inject({ url, headers: tenant.headers }), 422, 'validation_error')
+    }
+  })
+
+  test('two processes that judge the same votes open one regression', async () => {
+    const tenant = await service.tenant()
+    await tenant.recordEntry({ createdAt: at(20), commitSha: commitOf(1) })
+    await postVotes(tenant, { from: at(20) + 1, until: at(8), count: 4_000, rate: 0.85 })
+    await tenant.recordEntry({ createdAt: at(8), commitSha: commitOf(2) })
+    await postVotes(tenant, { from: at(8) + 1, until: at(0), count: 1_200, rate: 0.65 })
+    const store = await openTestStore(service.url, () => service.now)
+    const another = createJudge({ store, clock: () => service.now, log, restFactor: 0 })
+    another.touch(tenant.organisation.id, tenant.prompt.id)
+    await Promise.all([service.judge.round(), another.round()])
+    const regressions = await regressionsOf(tenant)
+    assert.deepEqual(
+      regressions.map(({ state }) => state),
+      ['open'],
+    )
+    const shifts = await shiftsOf(tenant)
+    assert.equal(shifts.length, 1)
+    another.touch(tenant.organisation.id, tenant.prompt.id)
+    await another.round()
+    assert.deepEqual(await regressionsOf(tenant), regressions, 'judging again changes nothing')
+    assert.deepEqual(await shiftsOf(tenant), shifts)
+  })
+
+  test('after a restart, the daily sweep of one process finds what was not judged', async () => {
+    const tenant = await service.tenant()
+    await changes(tenant, [])
+    await tenant.recordEntry({ createdAt: at(20), commitSha: commitOf(1) })
+    await postVotes(tenant, { from: at(20) + 1, until: at(8), count: 4_000, rate: 0.85 })
+    await tenant.recordEntry({ createdAt: at(8), commitSha: commitOf(2) })
+    await postVotes(tenant, { from: at(8) + 1, until: at(0), count: 1_200, rate: 0.65 })
+    await queryRows(service.url, 'update sweep set due_at = 0')
+    const context = { store: service.store, clock: () => service.now, log, restFactor: 0 }
+    const [one, two] = [createJudge(context), createJudge(context)]
+    await Promise.all([one.sweep(), two.sweep()])
+    assert.equal(one.stats().sweeps + two.stats().sweeps, 1)
+    assert.equal((await regressionsOf(tenant))[0]?.state, 'open')
+    await one.sweep()
+    assert.equal(one.stats().sweeps + two.stats().sweeps, 1, 'the next one is due in a day')
+    service.now += day
+    await one.sweep()
+    assert.equal(one.stats().sweeps + two.stats().sweeps, 2)
+  })
+
+  test('a prompt that cannot be judged is retried and does not keep others from being judged', async () => {
+    const [broken, tenant] = [await service.tenant(), await service.tenant()]
+    await service.judge.round()
+    let attempts = 0
+    const store = {
+      ...service.store,
+      signals: {
+        ...service.store.signals,
+        series: (...[prompt, until]: Parameters<typeof service.store.signals.series>) => {
+          if (prompt.id === broken.prompt.id) attempts++
+          if (prompt.id === broken.prompt.id) throw new Error('the disk is on fire')
+          return service.store.signals.series(prompt, until)
+        },
+      },
+    }
+    const judge = createJudge({ store, clock: () => service.now, log, restFactor: 0 })
+    await tenant.recordEntry({ createdAt: at(20), commitSha: commitOf(1) })
+    await postVotes(tenant, { from: at(20) + 1, until: at(8), count: 4_000, rate: 0.85 })
+    await tenant.recordEntry({ createdAt: at(8), commitSha: commitOf(2) })
+    await postVotes(tenant, { from: at(8) + 1, until: at(0), count: 1_200, rate: 0.65 })
+    judge.touch(broken.organisation.id, broken.prompt.id)
+    judge.touch(tenant.organisation.id, tenant.prompt.id)
+    for (let round = 0; round < 5; round++) await judge.round()
+    assert.equal((await regressionsOf(tenant))[0]?.state, 'open')
+    assert.equal(attempts, 3)
+    const { judged, failed } = judge.stats()
+    assert.ok(judged >= 1)
+    assert.equal(failed, 3)
+    assert.ok(logged.some((line) => line.includes('could not judge a prompt') && line.includes('disk is on fire')))
+  })
+
+  test('prompts with an open regression come first, the largest loss first', async () => {
+    const tenant = await service.tenant('free', 'admin')
+    const names = ['a calm', 'b small', 'c large', 'd calm']
+    for (const [i, name] of names.entries()) {
+      const prompt = await service.prompt(tenant.organisation, name)
+      const difference = [0, -0.05, -0.2, 0][i] as number
+      if (difference === 0) continue
+      const entry = await service.store.history.record(
+        prompt,
+        { ...(await tenant.recordEntry()), dedupeKey: name },
+        service.now,
+        null,
+      )
+      const figures = { rateBefore: 0.9, rateAfter: 0.9 + difference, difference, explanation: 'Worse.' }
+      await service.store.regressions.open(prompt, entry, { ...figures, interval: [-0.3, -0.01] }, service.now)
+    }
+    const list = async (sort: string) => {
+      const url = `/api/v1/prompts?sort=${sort}`
+      return (await service.app.inject({ url, headers: tenant.headers })).json().data as {
+        name: string
+        regression: { difference: number } | null
+      }[]
+    }
+    const ascending = await list('regression')
+    assert.deepEqual(
+      ascending.map(({ name, regression }) => [name, regression?.difference ?? null]),
+      [
+        ['c large', -0.2],
+        ['b small', -0.05],
+        ['a calm', null],
+        ['d calm', null],
+        ['prompts/a.md', null],
+      ],
+    )
+    assert.deepEqual((await list('-regression')).map(({ name }) => name).slice(0, 2), ['b small', 'c large'])
+  })
+
+  test('a shift has its time, its range, both rates and the change that explains it', async () => {
+    const tenant = await service.tenant()
+    const [, changed] = await changes(tenant, [
+      { daysAgo: 20, rate: 0.7, count: 3_000 },
+      { daysAgo: 8, rate: 0.9, count: 2_000 },
+    ])
+    const page = await service.app.inject({ url: `${tenant.path}/shifts`, headers: tenant.headers })
+    assertMatchesSchema(shiftPageSchema, page)
+    const [shift, ...others] = page.json().data
+    assert.deepEqual(others, [])
+    assert.equal(shift.cause.change.id, changed)
+    assert.ok(Math.abs(Date.parse(shift.at) - at(8)) < 6 * hour, shift.at)
+    assert.ok(shift.between[0] <= shift.at && shift.at <= shift.between[1])
+    assert.ok(Math.abs(shift.rate_before - 0.7) < 0.02 && Math.abs(shift.rate_after - 0.9) < 0.02)
+    assert.deepEqual(await shiftsOf(tenant, '/api/v1'), [shift])
+  })
+
+  test('a shift without a change is unexplained, also in votes that were posted at once', async () => {
+    const tenant = await service.tenant()
+    await tenant.recordEntry({ createdAt: at(20), commitSha: commitOf(1) })
+    await postVotes(tenant, { from: at(19), until: at(10), count: 3_000, rate: 0.9 })
+    await postVotes(tenant, { from: at(10), until: at(1), count: 3_000, rate: 0.7 })
+    await service.judge.round()
+    const [shift] = await shiftsOf(tenant)
+    assert.deepEqual(shift?.cause, { unexplained: true })
+    assert.ok(Math.abs(Date.parse(shift?.at ?? '') - at(10)) < 6 * hour)
+    assert.deepEqual(await regressionsOf(tenant), [])
+
+    const atOnce = await service.tenant()
+    await atOnce.recordEntry({ createdAt: at(1), commitSha: commitOf(1) })
+    await postVotes(atOnce, { from: service.now - 2_000, until: service.now - 1_000, count: 800, rate: 0.9 })
+    await postVotes(atOnce, { from: service.now - 1_000, until: service.now, count: 800, rate: 0.5 })
+    await service.judge.round()
+    const found = await shiftsOf(atOnce)
+    assert.deepEqual(
+      found.map(({ cause }) => cause),
+      [{ unexplained: true }],
+    )
+  })
+
+  test('a shift that most prompts share is said to be shared, also for the prompts that were judged first', async () => {
+    const tenant = await service.tenant()
+    const prompts = [tenant.prompt]
+    for (const name of ['p2', 'p3', 'p4']) prompts.push(await service.prompt(tenant.organisation, name))
+    for (const { publicId: prompt } of prompts) {
+      await postVotes(tenant, { from: at(20), until: at(8), count: 3_000, rate: 0.9, prompt })
+      await postVotes(tenant, { from: at(8), until: at(1), count: 2_000, rate: 0.7, prompt })
+      // One after the other: the first ones cannot know yet.
+      await service.judge.round()
+    }
+    await service.judge.round()
+    const shifts = await shiftsOf(tenant, '/api/v1')
+    assert.deepEqual(
+      shifts.map(({ cause }) => cause),
+      prompts.map(() => ({ shared_with: 3 })),
+    )
+  })
+
+  test('shifts and regressions of a deleted prompt, or one that a key is not for, are not listed', async () => {
+    const tenant = await service.tenant('free', 'admin')
+    await changes(tenant, [
+      { daysAgo: 20, rate: 0.85, count: 4_000 },
+      { daysAgo: 8, rate: 0.65 },
+    ])
+    const create = async (prompts: string) => {
+      const payload = { name: 'limited', role: 'reader', prompts }
+      const response = await service.app.inject({
+        method: 'POST',
+        url: '/api/v1/keys',
+        headers: tenant.headers,
+        payload,
+      })
+      return { authorization: `Bearer ${response.json().data.key}` }
+    }
+    const counts = async (headers: Record<string, string>) =>
+      Promise.all(
+        ['shifts', 'regressions'].map(async (list) => {
+          const { data, pagination } = (await service.app.inject({ url: `/api/v1/${list}`, headers })).json()
+          assert.equal(data.length, pagination.total_count)
+          return data.length
+        }),
+      )
+    assert.deepEqual(await counts(tenant.headers), [1, 1])
+    assert.deepEqual(await counts(await create('prompts/**')), [1, 1])
+    assert.deepEqual(await counts(await create('other/**')), [0, 0])
+    await service.app.inject({ method: 'DELETE', url: tenant.path, headers: tenant.headers })
+    assert.deepEqual(await counts(tenant.headers), [0, 0])
+  })
+})

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import type { RegressionBody } from '../server/src/http/regressions/schema.ts'
+import type { ShiftBody } from '../server/src/http/shifts/schema.ts'
+import type { Tenant } from './service.ts'
+
+const batchSize = 1_000
+
+export interface Voting {
+  from: number
+  until: number
+  count: number
+  rate: number
+  /** The public ID of another prompt. */
+  prompt?: string
+}
+
+/** Posts votes through the API, evenly spread over the time and with exactly this rate. */
+export async function postVotes(tenant: Tenant, { from, until, count, rate, prompt }: Voting): Promise<void> {
+  const isPositive = (i: number) => Math.floor((i + 1) * rate) > Math.floor(i * rate)
+  const signals = Array.from({ length: count }, (_, i) => ({
+    prompt: prompt ?? tenant.prompt.publicId,
+    value: isPositive(i) ? 'positive' : 'negative',
+    occurred_at: new Date(Math.floor(from + ((until - from) * i) / count)).toISOString(),
+  }))
+  for (let at = 0; at < count; at += batchSize) {
+    const response = await tenant.service.app.inject({
+      method: 'POST',
+      url: '/api/v1/signals',
+      headers: tenant.headers,
+      payload: { signals: signals.slice(at, at + batchSize) },
+    })
+    assert.equal(response.statusCode, 200, response.body)
+    const rejected = response.json().data.find(({ status }: { status: number }) => status >= 300)
+    assert.equal(rejected, undefined, JSON.stringify(rejected))
+  }
+}
+
+export async function regressionsOf(tenant: Tenant, query = '', path = tenant.path): Promise<RegressionBody[]> {
+  return listed(tenant, `${path}/regressions${query}`)
+}
+
+export async function shiftsOf(tenant: Tenant, path = tenant.path): Promise<ShiftBody[]> {
+  return listed(tenant, `${path}/shifts`)
+}
+
+async function listed<Item>({ service, headers }: Tenant, url: string): Promise<Item[]> {
+  const response = await service.app.inject({ url, headers })
+  assert.equal(response.statusCode, 200, response.body)
+  return response.json().data
+}
