@@ -11,7 +11,7 @@ import { type Clock, day, hour, type Instant, minute } from '../domain/time.ts'
 export interface Judge {
   /** Notes that a prompt has new votes. */
   touch(organisationId: number, promptId: number): void
-  /** Judges the prompts that were touched, and those of which a repair may have come. */
+  /** Judges the prompts that were touched, and those whose regressions may have been repaired. */
   round(): Promise<void>
   /** Judges all prompts with recent votes, if that is due and no other process does it. */
   sweep(): Promise<void>
