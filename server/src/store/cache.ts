@@ -1,5 +1,6 @@
 import type { Access } from '../domain/access/api-key.ts'
 import type { LineSegment } from '../domain/deployments/live-line.ts'
+import type { LandedChange } from '../domain/history/change.ts'
 import type { HistoryPage } from '../domain/history/history.ts'
 import type { Prompt } from '../domain/prompt.ts'
 import type { Store, StoreStats } from '../domain/store.ts'
@@ -13,6 +14,7 @@ export interface Caches {
   namedPrompts: Cache<Prompt[]>
   pages: Cache<HistoryPage>
   lines: Cache<LineSegment[]>
+  changes: Cache<LandedChange[]>
   clear(): void
   stats(): StoreStats['caches']
 }
@@ -73,6 +75,8 @@ export function createCaches(): Caches {
   const pages = new Cache<HistoryPage>(200)
   // A line can have thousands of segments.
   const lines = new Cache<LineSegment[]>(50)
+  // So can a history. The times in which its changes were live are remembered with it (domain/impact/known-lives.ts).
+  const changes = new Cache<LandedChange[]>(50)
   return {
     access,
     sessions,
@@ -80,14 +84,15 @@ export function createCaches(): Caches {
     namedPrompts,
     pages,
     lines,
-    stats: () => ({ keys: access, sessions, prompts, named_prompts: namedPrompts, pages, deployments: lines }),
+    changes,
+    stats: () => ({ keys: access, sessions, prompts, named_prompts: namedPrompts, pages, deployments: lines, changes }),
     clear() {
-      for (const cache of [access, sessions, prompts, namedPrompts, pages, lines]) cache.clear()
+      for (const cache of [access, sessions, prompts, namedPrompts, pages, lines, changes]) cache.clear()
     },
   }
 }
 
-/** Caches the lookups that requests repeat: keys, sessions, prompts and history pages. */
+/** Caches the lookups that requests repeat: keys, sessions, prompts, history pages and changes. */
 export function withCache(store: Store, caches: Caches): Store {
   return {
     ...store,
@@ -118,6 +123,8 @@ export function withCache(store: Store, caches: Caches): Store {
         const key = `${prompt.organisationId} ${prompt.id} ${request.page} ${request.limit}`
         return caches.pages.get(key, () => store.history.page(prompt, request))
       },
+      landedChanges: (prompt) =>
+        caches.changes.get(`${prompt.organisationId} ${prompt.id}`, () => store.history.landedChanges(prompt)),
     },
     deployments: {
       ...store.deployments,

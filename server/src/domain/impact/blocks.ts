@@ -38,8 +38,10 @@ const maxBlocksPerSmallWindow = 8
  * Cuts the sums of each window into blocks of at least 20 votes. A window lasts from one change to the next, or holds the votes
  * of one version. Windows may overlap in time: votes of an earlier version arrive late, or two versions are live at once.
  */
-export function cutBlocks(windows: readonly (readonly Sum[])[]): Blocks {
-  const sizes = blockSizes(windows.map(totalOf))
+export function cutBlocks(
+  windows: readonly (readonly Sum[])[],
+  sizes: readonly number[] = blockSizes(windows.map(totalOf)),
+): Blocks {
   return inOrder(windows.map((sums, i) => cutWindow(sums, sizes[i] as number, i === windows.length - 1)))
 }
 

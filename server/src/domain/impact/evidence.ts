@@ -1,6 +1,6 @@
 import type { Instant } from '../time.ts'
 import type { Blocks } from './blocks.ts'
-import { allowStep, logLikelihoodOf, observe, startLevels } from './local-level.ts'
+import { allowStep, copyLevels, type Levels, logLikelihoodOf, observe, startLevels } from './local-level.ts'
 import { bestMoment, evidenceOfAnyMoment, evidenceOfMoments } from './moments.ts'
 import { evidenceOfStep, observeStep, otherStepVariance, type Step, type StepEvidence, startStep } from './step.ts'
 import { defaultWander, gridSize, type Wander } from './wander.ts'
@@ -26,15 +26,16 @@ interface Past {
 
 /**
  * The evidence on the change at the start of each window, in one pass over the blocks. Null for the first window and for windows
- * without a complete block on both sides. Only `wanted` windows are judged, all by default.
+ * without a complete block on both sides. Only `wanted` windows are judged, all by default. `past` is what came before the blocks.
  */
 export function evidenceOfChanges(
   blocks: Blocks,
   windows: number,
   wander: Readonly<Wander> = defaultWander,
   isWanted: (window: number) => boolean = () => true,
+  past: Levels | null = null,
 ): (Evidence | null)[] {
-  const { steps } = followLevels(blocks, windows, isWanted)
+  const { steps } = followLevels(blocks, windows, isWanted, past)
   return steps.map((past, window) => {
     if (past === null) return null
     const findElsewhere = () => elsewhereOf(blocks, window, past.earlier, wander)
@@ -44,16 +45,47 @@ export function evidenceOfChanges(
 
 /** The log-likelihood of all blocks at each point of the grid: what one prompt tells about wandering. */
 export function likelihoodOfWander(blocks: Blocks, windows: number): Float64Array {
-  return followLevels(blocks, windows, () => false).logLikelihood
+  return followLevels(blocks, windows, () => false, null).logLikelihood
+}
+
+/** How the votes wandered before the first block of each wanted window. Null if none came before it, or it is not wanted. */
+export function levelsBefore(
+  blocks: Blocks,
+  windows: number,
+  isWanted: (window: number) => boolean,
+): (Levels | null)[] {
+  const found: (Levels | null)[] = Array.from({ length: windows }, () => null)
+  const levels = startLevels()
+  let current = -1
+  let isEmpty = true
+  const pass = (until: number): void => {
+    for (let window = current + 1; window <= until; window++) {
+      if (!isEmpty && isWanted(window)) found[window] = copyLevels(levels)
+    }
+    current = until
+  }
+  for (let t = 0; t < blocks.count; t++) {
+    const window = blocks.window[t] as number
+    if (window > current) {
+      pass(window)
+      if (!isEmpty) allowStep(levels, otherStepVariance)
+    }
+    if (window < current) continue
+    observe(levels, blocks.y[t] as number, blocks.variance[t] as number)
+    isEmpty = false
+  }
+  pass(windows - 1)
+  return found
 }
 
 function followLevels(
   blocks: Blocks,
   windows: number,
   isWanted: (window: number) => boolean,
+  past: Levels | null,
 ): { steps: (Past | null)[]; logLikelihood: Float64Array } {
   const steps: (Past | null)[] = Array.from({ length: windows }, () => null)
-  const levels = startLevels()
+  const levels = past === null ? startLevels() : copyLevels(past)
   let current = -1
   let step: Step | null = null
   let earlier: Float64Array = new Float64Array(gridSize)
@@ -69,7 +101,7 @@ function followLevels(
         steps[window] = { step, earlier }
       }
       if (isWanted(window + 1)) earlier = logLikelihoodOf(levels)
-      if (current >= 0) allowStep(levels, otherStepVariance)
+      if (current >= 0 || past !== null) allowStep(levels, otherStepVariance)
       current = window
     }
     if (step !== null && window >= current - 1) observeStep(step, y, variance, window === current)

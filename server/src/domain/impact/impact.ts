@@ -9,7 +9,7 @@ import { type JudgedChange, type JudgeStores, judgeChanges } from './judged-chan
 import { type LiveSource, type LiveWindow, liveFrom, liveUntil } from './live-window.ts'
 import type { Moment } from './moment.ts'
 import { rateOf, type Verdict } from './verdict.ts'
-import { type VoteStores, voteHistoryOf } from './vote-history.ts'
+import { unknownVersionsOf, type VoteStores, voteHistoryOf } from './vote-history.ts'
 import type { Wander } from './wander.ts'
 import type { AttributedBy } from './window-sums.ts'
 
@@ -65,12 +65,13 @@ export async function impactOf(
   const history = await voteHistoryOf(stores, prompt, moment)
   const offset = pageOffset(request)
   const page = history.lives.toReversed().slice(offset, offset + request.limit)
-  const [entries, judged] = await Promise.all([
+  const [entries, judged, unknownVersions] = await Promise.all([
     stores.history.entries(
       prompt.organisationId,
       page.map(({ change }) => change.id),
     ),
     judgeChanges(stores, history, page, wander),
+    unknownVersionsOf(stores, history),
   ])
   const entryOf = new Map(entries.map((entry) => [entry.id, entry]))
   return {
@@ -79,7 +80,7 @@ export async function impactOf(
       return entry === undefined ? [] : [toImpact(entry, change)]
     }),
     totalCount: history.lives.length,
-    unknownVersions: history.unknown,
+    unknownVersions,
   }
 }
 

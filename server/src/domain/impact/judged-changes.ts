@@ -1,15 +1,16 @@
-import type { Tally } from '../signals/tally.ts'
-import { emptyTally } from '../signals/tally.ts'
+import { emptyTally, type Tally } from '../signals/tally.ts'
 import type { VoteStore } from '../signals/votes.ts'
 import { cutBlocks, type Sum } from './blocks.ts'
-import { type Evidence, evidenceOfChanges } from './evidence.ts'
+import { chainOf } from './chain.ts'
+import { type Evidence, evidenceOfChanges, levelsBefore } from './evidence.ts'
 import { explain } from './explanation.ts'
 import { type Judgement, judge } from './judgement.ts'
 import type { Life } from './live-window.ts'
-import { singleVotesOf } from './short-windows.ts'
-import { type VoteHistory, type VoteStores, windowsOf } from './vote-history.ts'
+import type { Levels } from './local-level.ts'
+import { type Side, sumsOfSides } from './short-windows.ts'
+import type { VoteHistory, VoteStores } from './vote-history.ts'
 import { defaultWander, type Wander } from './wander.ts'
-import type { AttributedBy, WindowSums } from './window-sums.ts'
+import { type AttributedBy, type WindowSums, windowSumsOf } from './window-sums.ts'
 
 /** A change that went live, the votes on it and on the change before it, and what they say about it. */
 export interface JudgedChange extends Judgement {
@@ -27,75 +28,105 @@ export interface JudgeStores {
   signals: VoteStores['signals'] & VoteStore
 }
 
-/** Judges these changes of the history, in this order. */
-export async function judgeChanges(
+/** A change to judge. */
+export interface WantedChange {
+  history: VoteHistory
+  life: Life
+}
+
+/** Judges these changes of one prompt, in this order. */
+export function judgeChanges(
   stores: JudgeStores,
   history: VoteHistory,
-  wanted: readonly Life[],
+  lives: readonly Life[],
+  wander?: Readonly<Wander>,
+): Promise<JudgedChange[]> {
+  return judgeAll(
+    stores,
+    lives.map((life) => ({ history, life })),
+    wander,
+  )
+}
+
+/** Judges changes of many prompts of one organisation. The number of queries does not depend on how many there are. */
+export async function judgeAll(
+  stores: JudgeStores,
+  wanted: readonly WantedChange[],
   wander: Readonly<Wander> = defaultWander,
 ): Promise<JudgedChange[]> {
-  if (wanted.length === 0) return []
-  const { lives } = history
-  const placeOf = new Map(lives.map((life, i) => [life.change.id, i]))
-  const pairs = wanted.map(({ change, earlier }): Pair => {
-    return { after: placeOf.get(change.id) as number, before: earlier === null ? undefined : placeOf.get(earlier.id) }
+  const windows = await windowsOf(stores, wanted)
+  const chains = pastsOf(wanted)
+  const pairs = wanted.map(({ history, life }) => {
+    const earlier = earlierOf(history, life)
+    return {
+      after: windows.get(life) as WindowSums,
+      before: earlier === undefined ? undefined : windows.get(earlier),
+    }
   })
-  const compared = new Set(pairs.flatMap(({ before, after }) => (before === undefined ? [after] : [before, after])))
-  const windows = await windowsOf(
-    stores,
-    history,
-    [...compared].map((place) => lives[place] as Life),
-  )
-  const evidence = await evidenceOf(stores, history, windows, pairs, wander)
-  return wanted.map((life, i) => {
-    const { before, after } = pairs[i] as Pair
-    return judged(life, windows[before ?? -1], windows[after] as WindowSums, evidence[i] ?? null)
+  const sides = wanted.flatMap(({ history, life }, i): Side[] => {
+    const { before, after } = pairs[i] as (typeof pairs)[number]
+    const earlier = earlierOf(history, life)
+    if (before === undefined || earlier === undefined || !isComparable(before.tally, after.tally)) return []
+    const sizeOf = (of: Life) =>
+      (chains.get(history) as Past).sizes[history.placeOf.get(of.change.id) as number] as number
+    return [
+      { history, life: earlier, window: before, isAfter: false, blockSize: sizeOf(earlier) },
+      { history, life, window: after, isAfter: true, blockSize: sizeOf(life) },
+    ]
   })
-}
-
-/** The places of the windows after and before a change. */
-interface Pair {
-  after: number
-  before: number | undefined
-}
-
-/** The evidence on each of these changes. All that can be are judged in one pass over the whole history. */
-async function evidenceOf(
-  { signals }: JudgeStores,
-  history: VoteHistory,
-  windows: WindowSums[],
-  pairs: Pair[],
-  wander: Readonly<Wander>,
-): Promise<(Evidence | null)[]> {
-  const hourly = windows.map(({ sums }) => sums)
-  const sides = pairs.flatMap(({ before, after }) =>
-    before === undefined
-      ? []
-      : [
-          { place: before, isAfter: false },
-          { place: after, isAfter: true },
-        ],
-  )
-  const single = await singleVotesOf(signals, history, windows, sides)
-  const inOrder = new Set<number>()
-  const own = new Map<Pair, Sum[][]>()
-  let side = 0
-  for (const pair of pairs) {
-    const { before, after } = pair
-    if (before === undefined) continue
-    const [last, first] = [single[side++] ?? null, single[side++] ?? null]
-    // After a rollback, a change follows on one that went live long before it. What came between them is left out.
-    if (last === null && first === null && before === after - 1) inOrder.add(after)
-    else
-      own.set(pair, [...hourly.slice(0, before), last ?? (hourly[before] as Sum[]), first ?? (hourly[after] as Sum[])])
+  const sums = await sumsOfSides(stores.signals, sides)
+  const evidence = new Map<Life, Evidence | null>()
+  for (let i = 0; i < sides.length; i += 2) {
+    const [before, after] = [sides[i] as Side, sides[i + 1] as Side]
+    const { levels } = chains.get(before.history) as Past
+    const past = levels[before.history.placeOf.get(before.life.change.id) as number] ?? null
+    const blocks = cutBlocks([sums[i] as Sum[], sums[i + 1] as Sum[]], [before.blockSize, after.blockSize])
+    evidence.set(after.life, evidenceOfChanges(blocks, 2, wander, (window) => window === 1, past)[1] ?? null)
   }
-  const found =
-    inOrder.size === 0 ? [] : evidenceOfChanges(cutBlocks(hourly), hourly.length, wander, (i) => inOrder.has(i))
-  return pairs.map((pair) => {
-    const chain = own.get(pair)
-    if (chain === undefined) return found[pair.after] ?? null
-    return evidenceOfChanges(cutBlocks(chain), chain.length, wander, (i) => i === chain.length - 1).at(-1) ?? null
+  return wanted.map(({ life }, i) => {
+    const { before, after } = pairs[i] as (typeof pairs)[number]
+    return judged(life, before, after, evidence.get(life) ?? null)
   })
+}
+
+/** The change that was live before. */
+function earlierOf({ live }: VoteHistory, { earlier }: Life): Life | undefined {
+  return earlier === null ? undefined : live.lives.get(earlier.id)
+}
+
+/** The votes on these changes and on those before them. */
+async function windowsOf(stores: JudgeStores, wanted: readonly WantedChange[]): Promise<Map<Life, WindowSums>> {
+  const all = new Map<Life, WantedChange>()
+  for (const each of wanted) {
+    const earlier = earlierOf(each.history, each.life)
+    all.set(each.life, each)
+    if (earlier !== undefined) all.set(earlier, { history: each.history, life: earlier })
+  }
+  const sums = await windowSumsOf(stores, [...all.values()])
+  return new Map([...all.keys()].map((life, i) => [life, sums[i] as WindowSums]))
+}
+
+/** How the votes of a prompt wandered before each of its windows. */
+interface Past {
+  sizes: number[]
+  levels: (Levels | null)[]
+}
+
+function pastsOf(wanted: readonly WantedChange[]): Map<VoteHistory, Past> {
+  const pasts = new Map<VoteHistory, Past>()
+  for (const [history, changes] of Map.groupBy(wanted, (each) => each.history)) {
+    const { blocks, windows, sizes } = chainOf(history)
+    const before = new Set(changes.map(({ life }) => history.placeOf.get(life.earlier?.id ?? -1)))
+    pasts.set(history, { sizes, levels: levelsBefore(blocks, windows, (window) => before.has(window)) })
+  }
+  return pasts
+}
+
+// Fewer votes on a side make no block.
+const minVotes = 20
+
+function isComparable(before: Tally, after: Tally): boolean {
+  return before.positive + before.negative >= minVotes && after.positive + after.negative >= minVotes
 }
 
 function judged(

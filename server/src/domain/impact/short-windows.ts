@@ -1,11 +1,11 @@
 import type { Tally } from '../signals/tally.ts'
 import type { Vote, VoteStore } from '../signals/votes.ts'
 import { hour, hourStart, type Instant } from '../time.ts'
-import { blockSizes, type Sum } from './blocks.ts'
+import type { Sum } from './blocks.ts'
 import type { Life } from './live-window.ts'
-import type { VoteHistory } from './vote-history.ts'
+import { type VoteHistory, voteWindowOf } from './vote-history.ts'
 import type { WindowSums } from './window-sums.ts'
-import { maxShortWindowVotes, sumsOfVotes, type VoteOrder, votesOf } from './window-votes.ts'
+import { maxShortWindowVotes, sumsOfVotes, votesOf } from './window-votes.ts'
 
 // With fewer hours than this, sums by hour hide how the votes of a window wander.
 const minHours = 10
@@ -14,35 +14,31 @@ const maxVotesPerHour = 1.5
 // Bounds the time of one request.
 const maxVotes = 20_000
 
-/** A side of a comparison: the votes before a change, or those after it. */
+/** The votes before a change, or those after it. */
 export interface Side {
-  /** Of the window. */
-  place: number
+  history: VoteHistory
+  life: Life
+  window: WindowSums
   isAfter: boolean
+  /** How many votes a block of the window has at least. */
+  blockSize: number
 }
 
 /**
- * Replaces the hourly sums of windows that lasted only a few hours by their single votes: the last ones before a change, and the
- * first ones after it. The other votes stay in their hours. Null for sides that are not short.
+ * The sums of each side, in the order of time. The hourly sums of windows that lasted only a few hours are replaced by their
+ * single votes: the last ones before a change, and the first ones after it. The other votes stay in their hours.
  */
-export async function singleVotesOf(
-  store: VoteStore,
-  history: VoteHistory,
-  windows: readonly WindowSums[],
-  sides: readonly Side[],
-): Promise<(Sum[] | null)[]> {
-  const sizes = blockSizes(windows.map(({ tally }) => tally))
-  const found: (Sum[] | null)[] = []
+export async function sumsOfSides(store: VoteStore, sides: readonly Side[]): Promise<Sum[][]> {
+  const found: Sum[][] = []
   let left = maxVotes
-  for (const { place, isAfter } of sides) {
-    const window = windows[place] as WindowSums
+  for (const { history, life, window, isAfter, blockSize } of sides) {
     const max = Math.min(left, maxShortWindowVotes)
     const votes =
-      max > 0 && isShort(window, sizes[place] as number)
-        ? await readSide(store, history, place, isAfter ? 'oldest' : 'newest', max)
+      max > 0 && isShort(window, blockSize)
+        ? await votesOf(store, history.prompt, voteWindowOf(history, life), isAfter ? 'oldest' : 'newest', max)
         : []
     left -= votes.length
-    found.push(votes.length === 0 ? null : splitHours(window.sums, votes, isAfter))
+    found.push(votes.length === 0 ? window.sums : splitHours(window.sums, votes, isAfter))
   }
   return found
 }
@@ -50,24 +46,6 @@ export async function singleVotesOf(
 function isShort({ sums, tally }: WindowSums, blockSize: number): boolean {
   const hours = new Set(sums.map(({ start }) => hourStart(start))).size
   return hours > 0 && hours < minHours && countOf(tally) > maxVotesPerHour * blockSize * hours
-}
-
-function readSide(
-  store: VoteStore,
-  { prompt, moment, lives, series, versionsOf }: VoteHistory,
-  place: number,
-  order: VoteOrder,
-  max: number,
-): Promise<Vote[]> {
-  const life = lives[place] as Life
-  const end = moment.isPast ? moment.at + 1 : Number.MAX_SAFE_INTEGER
-  const window = {
-    versions: versionsOf(life),
-    spans: life.credits.map(({ from, until }) => ({ from, until: Math.max(until ?? end, from) })),
-    unversionedOnly: series.versions.length > 0,
-    until: end,
-  }
-  return votesOf(store, prompt, window, order, max)
 }
 
 /** Takes the votes, oldest first, out of their hours. What is left of an hour follows the first votes, or precedes the last. */

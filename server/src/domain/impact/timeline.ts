@@ -6,7 +6,7 @@ import type { VersionTally } from '../signals/signal.ts'
 import { type Impact, toImpact } from './impact.ts'
 import { type JudgeStores, judgeChanges } from './judged-changes.ts'
 import type { Moment } from './moment.ts'
-import { type VoteStores, voteHistoryOf } from './vote-history.ts'
+import { unknownVersionsOf, type VoteStores, voteHistoryOf } from './vote-history.ts'
 import type { Wander } from './wander.ts'
 
 /** A history entry with its impact. `impact` is null if the change did not go live. */
@@ -41,7 +41,10 @@ export async function timelineOf(
     stores.history.timeline(prompt, knownBy(moment, filter), request),
   ])
   const lives = entries.map(({ id }) => history.live.lives.get(id)).filter((life) => life !== undefined)
-  const judged = await judgeChanges(stores, history, lives, wander)
+  const [judged, unknownVersions] = await Promise.all([
+    judgeChanges(stores, history, lives, wander),
+    unknownVersionsOf(stores, history),
+  ])
   const judgedById = new Map(judged.map((change) => [change.life.change.id, change]))
   return {
     entries: entries.map((entry) => {
@@ -49,7 +52,7 @@ export async function timelineOf(
       return { entry, impact: change === undefined ? null : toImpact(entry, change) }
     }),
     totalCount,
-    unknownVersions: history.unknown,
+    unknownVersions,
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Place } from '../deployments/live-line.ts'
 import type { TimedChange } from '../history/change.ts'
-import type { VersionTally } from '../signals/signal.ts'
 import { parseVersion, type VersionText } from '../signals/version.ts'
+import type { KnownLives } from './known-lives.ts'
 import type { LiveHistory } from './live-window.ts'
 
 const minAbbreviation = 7
@@ -10,22 +10,23 @@ export interface ResolvedVersions {
   /** The versions that name each change, by the ID of its entry. */
   ofChange: Map<number, VersionText[]>
   /** The versions that name none, or that could name several. */
-  unknown: VersionTally[]
+  unknown: VersionText[]
 }
 
 /** The commits whose place on the line decides which change a version names. */
-export function commitsToPlace(changes: TimedChange[], versions: VersionTally[]): string[] {
+export function commitsToPlace(changes: TimedChange[], versions: VersionText[]): string[] {
   const known = new Set(changes.map(({ commitSha }) => commitSha))
-  return versions.flatMap(({ version }) => {
+  return versions.flatMap((version) => {
+    if (known.has(version)) return []
     const parsed = parseVersion(version)
-    return parsed.kind === 'commit' && !known.has(parsed.sha) ? [parsed.sha] : []
+    return parsed.kind === 'commit' ? [parsed.sha] : []
   })
 }
 
 /** The change that each version names. A version is never guessed: an abbreviation has to be unique. */
 export function resolveVersions(
   changes: TimedChange[],
-  versions: VersionTally[],
+  versions: readonly VersionText[],
   places: Map<string, Place>,
   versionIn: LiveHistory['versionIn'],
 ): ResolvedVersions {
@@ -39,11 +40,33 @@ export function resolveVersions(
     return versionIn(place) ?? starts(parsed.sha)
   }
   const resolved: ResolvedVersions = { ofChange: new Map(), unknown: [] }
-  for (const tally of versions) {
-    const change = changeOf(tally.version)
-    if (change === null) resolved.unknown.push(tally)
-    else resolved.ofChange.set(change.id, [...(resolved.ofChange.get(change.id) ?? []), tally.version])
+  for (const version of versions) {
+    const change = changeOf(version)
+    if (change === null) {
+      resolved.unknown.push(version)
+      continue
+    }
+    const known = resolved.ofChange.get(change.id)
+    if (known === undefined) resolved.ofChange.set(change.id, [version])
+    else known.push(version)
   }
+  return resolved
+}
+
+/** The last result for each history, which is the same as long as the versions are. */
+const remembered = new WeakMap<LiveHistory, { versions: readonly VersionText[]; resolved: ResolvedVersions }>()
+
+/** Like `resolveVersions`, without places of commits. */
+export function namedChanges(
+  { changes, live }: Pick<KnownLives, 'changes' | 'live'>,
+  versions: readonly VersionText[],
+): ResolvedVersions {
+  const last = remembered.get(live)
+  if (last?.versions.length === versions.length && versions.every((version, i) => version === last.versions[i])) {
+    return last.resolved
+  }
+  const resolved = resolveVersions(changes, versions, new Map(), live.versionIn)
+  remembered.set(live, { versions, resolved })
   return resolved
 }
 

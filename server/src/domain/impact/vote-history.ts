@@ -1,106 +1,148 @@
 import type { DeploymentStore } from '../deployments/deployment.ts'
-import type { LineSegment, Place } from '../deployments/live-line.ts'
-import { timedChanges } from '../history/change.ts'
+import type { LineSegment } from '../deployments/live-line.ts'
 import type { HistoryStore } from '../history/history.ts'
 import type { Prompt } from '../prompt.ts'
-import type { HourlySums, Series } from '../signals/series.ts'
-import type { SignalStore, VersionTally } from '../signals/signal.ts'
+import type { HourlySums } from '../signals/hourly-sums.ts'
+import { maxVersions, type SignalStore, type VersionTally } from '../signals/signal.ts'
+import type { Tally } from '../signals/tally.ts'
 import type { VersionText } from '../signals/version.ts'
-import { type Life, type LiveHistory, liveHistory, newestLives } from './live-window.ts'
-import { changesBy, type Moment, segmentsBy } from './moment.ts'
-import { commitsToPlace, resolveVersions } from './version-resolution.ts'
-import { instantsToSplit, unversionedHours, type WindowSums, windowSums } from './window-sums.ts'
+import { hour, hourStart, type Instant } from '../time.ts'
+import { type KnownLives, knownLives } from './known-lives.ts'
+import type { Life } from './live-window.ts'
+import type { Moment } from './moment.ts'
+import { commitsToPlace, namedChanges, type ResolvedVersions, resolveVersions } from './version-resolution.ts'
+import type { VoteWindow } from './window-votes.ts'
 
 export interface VoteStores {
   history: Pick<HistoryStore, 'landedChanges'>
-  signals: Pick<SignalStore, 'series' | 'startedHours'>
+  signals: Pick<
+    SignalStore,
+    | 'hourlySums'
+    | 'hourlySumsOfVersions'
+    | 'versionedHourlySums'
+    | 'versionNames'
+    | 'versionsOf'
+    | 'versionTallies'
+    | 'countByVersion'
+    | 'startedHours'
+  >
   deployments: Pick<DeploymentStore, 'line' | 'promptLine' | 'places'>
 }
 
 /** When the changes of a prompt were live, and the votes on it by the hour. */
-export interface VoteHistory {
+export interface VoteHistory extends KnownLives {
   prompt: Prompt
   moment: Moment
-  live: LiveHistory
-  /** In the order in which they went live. */
-  lives: Life[]
-  series: Series
-  /** The hourly sums of the votes that name no version. They count for the change that was live. */
-  unversioned: HourlySums
+  hours: HourlySums
+  /** Whether votes name versions. Without them, all votes count for the change that was live. */
+  hasVersions: boolean
   /** The versions that name the change. */
   versionsOf(life: Life): readonly VersionText[]
   /** Versions that name no change. */
-  unknown: VersionTally[]
+  unknownVersions: readonly VersionText[]
+  /** The votes of the last hour up to a moment in the past, which are counted one by one. Part of `hours` too. */
+  startedHour: readonly (Tally & { version: VersionText | null })[]
 }
 
 /** Everything that is known about a prompt's votes, and when its changes were live. */
 export async function voteHistoryOf(stores: VoteStores, prompt: Prompt, moment: Moment): Promise<VoteHistory> {
-  const [segments, landed, series] = await Promise.all([
+  const { signals } = stores
+  const [segments, landed, hours, names, startedHour] = await Promise.all([
     lineOf(stores, prompt),
     stores.history.landedChanges(prompt),
-    stores.signals.series(prompt, moment.isPast ? moment.at + 1 : null),
+    signals.hourlySums(prompt, endOfHours(moment)),
+    signals.versionNames(prompt),
+    moment.isPast ? signals.countByVersion(prompt, { from: hourStart(moment.at), until: moment.at + 1 }) : [],
   ])
-  const changes = timedChanges(changesBy(moment, landed), moment.at)
-  const live = liveHistory(changes, segmentsBy(moment, segments))
-  const versions = series.versions.map(({ version, hours }) => ({ version, ...totalOfHours(hours) }))
-  const places = await placesOf(stores, prompt, commitsToPlace(changes, versions))
-  const { ofChange, unknown } = resolveVersions(changes, versions, places, live.versionIn)
+  const lives = knownLives(landed, segments, moment)
+  const versions =
+    names.length <= maxVersions ? names : (await signals.versionsOf(prompt)).map(({ version }) => version)
+  const { ofChange, unknown } = await resolved(stores, prompt, lives, versions)
   return {
+    ...lives,
     prompt,
     moment,
-    live,
-    lives: newestLives(live).reverse(),
-    series,
-    unversioned: unversionedHours(series),
-    versionsOf: ({ change }) => ofChange.get(change.id) ?? [],
-    unknown: unknown.sort(mostSignalsFirst),
+    hours: startedHour.length === 0 ? hours : withHour(hours, hourStart(moment.at), totalOfCounts(startedHour)),
+    hasVersions: versions.length > 0,
+    // The first two also for a prompt with more versions than can be listed.
+    versionsOf: ({ change: { id, commitSha } }) => [...new Set([commitSha, `#${id}`, ...(ofChange.get(id) ?? [])])],
+    unknownVersions: unknown,
+    startedHour,
   }
 }
 
-// The hours of this many changes can be split for each request.
-const maxSplits = 200
-
-/**
- * The votes that count for each change, in the order of `lives`. Hours in which a change went live are split exactly. In a long
- * history that is only done for the `wanted` changes: the others only tell how the votes wander.
- */
-export async function windowsOf(
-  { signals }: Pick<VoteStores, 'signals'>,
-  history: VoteHistory,
-  wanted: readonly Life[],
-): Promise<WindowSums[]> {
-  const { prompt, lives, series, unversioned, versionsOf } = history
-  const all = instantsToSplit(lives, unversioned)
-  const instants = all.length > maxSplits ? instantsToSplit(wanted, unversioned) : all
-  const started = instants.length === 0 ? new Map() : await signals.startedHours(prompt, instants)
-  return windowSums(lives, versionsOf, series, unversioned, started)
+/** Whole hours are read until here. For the past, that is before the hour of the moment. */
+export function endOfHours({ at, isPast }: Moment): Instant {
+  return isPast ? hourStart(at) : hourStart(at) + hour
 }
+
+/** The votes that count for a change. */
+export function voteWindowOf({ moment, hasVersions, versionsOf }: VoteHistory, life: Life): VoteWindow {
+  const end = moment.isPast ? moment.at + 1 : Number.MAX_SAFE_INTEGER
+  return {
+    versions: hasVersions ? versionsOf(life) : [],
+    spans: life.credits.map(({ from, until }) => ({ from, until: Math.max(until ?? end, from) })),
+    unversionedOnly: hasVersions,
+    until: end,
+  }
+}
+
+/** The votes on versions that name no change, most first. They count for none. */
+export async function unknownVersionsOf(
+  { signals }: Pick<VoteStores, 'signals'>,
+  { prompt, moment, unknownVersions, startedHour }: VoteHistory,
+): Promise<VersionTally[]> {
+  if (unknownVersions.length === 0) return []
+  const versions = unknownVersions.map((version) => ({ promptId: prompt.id, version }))
+  const tallies = await signals.versionTallies(prompt.organisationId, versions, endOfHours(moment))
+  const inStartedHour = new Map(startedHour.map((tally) => [tally.version, tally]))
+  return unknownVersions
+    .map((version, i): VersionTally => {
+      const { positive, negative } = tallies[i] as Tally
+      const started = inStartedHour.get(version)
+      return {
+        version,
+        positive: positive + (started?.positive ?? 0),
+        negative: negative + (started?.negative ?? 0),
+      }
+    })
+    .filter(({ positive, negative }) => positive + negative > 0)
+    .sort((a, b) => b.positive + b.negative - a.positive - a.negative || (a.version < b.version ? -1 : 1))
+}
+
+const noSegments: LineSegment[] = []
 
 /** What was live according to the deployments that concern the prompt; empty without any. */
 export async function lineOf({ deployments }: Pick<VoteStores, 'deployments'>, prompt: Prompt): Promise<LineSegment[]> {
   const own = await deployments.promptLine(prompt)
-  if (own !== null || prompt.repositoryId === null) return own ?? []
+  if (own !== null || prompt.repositoryId === null) return own ?? noSegments
   return deployments.line(prompt.organisationId, prompt.repositoryId)
 }
 
-async function placesOf(
+async function resolved(
   { deployments }: Pick<VoteStores, 'deployments'>,
   { organisationId, repositoryId }: Prompt,
-  commits: string[],
-): Promise<Map<string, Place>> {
-  if (repositoryId === null || commits.length === 0) return new Map()
-  return deployments.places(organisationId, repositoryId, commits)
+  lives: KnownLives,
+  versions: VersionText[],
+): Promise<ResolvedVersions> {
+  const commits = repositoryId === null ? [] : commitsToPlace(lives.changes, versions)
+  if (repositoryId === null || commits.length === 0) return namedChanges(lives, versions)
+  const places = await deployments.places(organisationId, repositoryId, commits)
+  return resolveVersions(lives.changes, versions, places, lives.live.versionIn)
 }
 
-function totalOfHours(hours: HourlySums): { positive: number; negative: number } {
-  let [positive, negative] = [0, 0]
-  for (let at = 0; at < hours.length; at += 3) {
-    positive += hours[at + 1] as number
-    negative += hours[at + 2] as number
+/** The sums with those of one more hour at the end. */
+export function withHour(sums: HourlySums, start: Instant, { positive, negative }: Tally): HourlySums {
+  return {
+    start: [...sums.start, start],
+    positive: [...sums.positive, positive],
+    negative: [...sums.negative, negative],
   }
-  return { positive, negative }
 }
 
-function mostSignalsFirst(a: VersionTally, b: VersionTally): number {
-  return b.positive + b.negative - a.positive - a.negative || (a.version < b.version ? -1 : 1)
+export function totalOfCounts(tallies: readonly Tally[]): Tally {
+  return {
+    positive: tallies.reduce((sum, { positive }) => sum + positive, 0),
+    negative: tallies.reduce((sum, { negative }) => sum + negative, 0),
+  }
 }

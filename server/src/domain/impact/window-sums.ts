@@ -1,11 +1,11 @@
-import type { HourlySums, Series } from '../signals/series.ts'
+import { type HourlySums, noSums } from '../signals/hourly-sums.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
-import type { VersionText } from '../signals/version.ts'
 import { hour, hourStart, type Instant } from '../time.ts'
 import { type Sum, totalOf } from './blocks.ts'
 import type { Credit, Life } from './live-window.ts'
+import { endOfHours, totalOfCounts, type VoteHistory, type VoteStores } from './vote-history.ts'
 
-/** How it is known which change signals count for: they name its version, or it was live by a deployment, or by its merge. */
+/** How many signals count for a change by what: they name its version, or it was live by a deployment, or by its merge. */
 export interface AttributedBy {
   version: number
   deployment: number
@@ -22,134 +22,149 @@ export interface WindowSums {
   unattributed: number
 }
 
-/** For instants within an hour, the signals without a version of that hour that came before. */
-export type StartedHours = Map<Instant, Tally>
+export interface WantedWindow {
+  history: VoteHistory
+  life: Life
+}
 
-/**
- * Credits the hourly sums of a prompt to its changes. An hour in which a change went live is split at that time if `started` has
- * it. Otherwise all signals of the hour count for the change.
- */
-export function windowSums(
-  lives: readonly Life[],
-  versionsOf: (life: Life) => readonly VersionText[],
-  { versions }: Pick<Series, 'versions'>,
-  unversioned: HourlySums,
-  started: StartedHours,
-): WindowSums[] {
-  const byVersion = new Map(versions.map(({ version, hours }) => [version, hours]))
-  const windows = lives.map(
-    (): WindowSums => ({
-      sums: [],
-      tally: emptyTally,
-      attributedBy: { version: 0, deployment: 0, time: 0 },
-      unattributed: 0,
-    }),
+/** The signals that count for each change, exact to the millisecond within retention. All prompts share one organisation. */
+export async function windowSumsOf(
+  { signals }: Pick<VoteStores, 'signals'>,
+  wanted: readonly WantedWindow[],
+): Promise<WindowSums[]> {
+  const [first] = wanted
+  if (first === undefined) return []
+  const { organisationId } = first.history.prompt
+  const until = endOfHours(first.history.moment)
+  const versions = wanted.flatMap(({ history, life }, at) =>
+    history.hasVersions
+      ? history.versionsOf(life).map((version) => ({ at, promptId: history.prompt.id, version }))
+      : [],
   )
-  creditByTime(lives, windows, unversioned, started)
-  if (byVersion.size > 0) {
-    for (const [i, life] of lives.entries()) {
-      const { sums, attributedBy } = windows[i] as WindowSums
-      const isMixed = sums.length > 0
-      let lists = 0
-      for (const version of versionsOf(life)) {
-        const hours = byVersion.get(version)
-        if (hours === undefined) continue
-        lists++
-        for (let at = 0; at < hours.length; at += 3) {
-          const sum = sumAt(hours, at)
-          attributedBy.version += sum.positive + sum.negative
-          sums.push(sum)
-        }
-      }
-      if (lists > 1 || (isMixed && lists > 0)) sums.sort((a, b) => a.start - b.start)
-    }
+  const credits = wanted.flatMap(({ history, life }, at) => life.credits.map((credit) => ({ at, history, credit })))
+  const mixed = credits.filter(({ history }) => history.hasVersions)
+  const [versionSums, mixedSums] = await Promise.all([
+    signals.hourlySumsOfVersions(organisationId, versions, until),
+    signals.versionedHourlySums(
+      organisationId,
+      mixed.map(({ history, credit }) => {
+        return { promptId: history.prompt.id, from: credit.from, until: Math.min(credit.until ?? until, until) }
+      }),
+    ),
+  ])
+  const versioned = new Map(mixed.map((each, i) => [each, mixedSums[i] ?? noSums]))
+  const unversioned = credits.map((each) => unversionedHours(each.history, each.credit, versioned.get(each) ?? noSums))
+  const started = await startedHours(signals, organisationId, credits, unversioned)
+
+  const windows = wanted.map((): WindowSums => {
+    return { sums: [], tally: emptyTally, attributedBy: { version: 0, deployment: 0, time: 0 }, unattributed: 0 }
+  })
+  for (const [i, { at, history, credit }] of credits.entries()) {
+    const startedAt = (instant: Instant) => started.get(`${history.prompt.id} ${instant}`) ?? emptyTally
+    addCredit(windows[at] as WindowSums, credit, unversioned[i] as Sum[], startedAt)
   }
-  for (const window of windows) window.tally = totalOf(window.sums)
+  for (const [i, { at, version }] of versions.entries()) {
+    const { history } = wanted[at] as WantedWindow
+    const last = history.startedHour.find((tally) => tally.version === version)
+    addVersion(windows[at] as WindowSums, versionSums[i] ?? noSums, last && { ...last, start: until })
+  }
+  for (const window of windows) {
+    window.sums.sort((a, b) => a.start - b.start)
+    window.tally = totalOf(window.sums)
+  }
   return windows
 }
 
-interface CreditOf {
-  window: number
-  credit: Credit
-}
-
-/** At most one change is credited at any time. */
-function creditByTime(lives: readonly Life[], windows: WindowSums[], hours: HourlySums, started: StartedHours): void {
-  const credits: CreditOf[] = []
-  for (const [window, life] of lives.entries()) for (const credit of life.credits) credits.push({ window, credit })
-  credits.sort((a, b) => a.credit.from - b.credit.from)
-  let at = 0
-  for (const { window, credit } of credits) {
-    const { from, shared, source } = credit
-    const until = credit.until === null ? null : Math.max(credit.until, from)
-    const { sums, attributedBy } = windows[window] as WindowSums
-    const [first, last] = [hourStart(from), until === null ? Number.POSITIVE_INFINITY : hourStart(until)]
-    const before = started.get(from)
-    let signals = 0
-    const add = (sum: Sum) => {
-      if (sum.positive + sum.negative === 0) return
-      signals += sum.positive + sum.negative
-      sums.push(sum)
+/** The whole hours in which the credit starts, lasts and ends, without the signals that name a version. */
+function unversionedHours({ hours, startedHour }: VoteHistory, credit: Credit, versioned: HourlySums): Sum[] {
+  const sums: Sum[] = []
+  const end = credit.until ?? Number.POSITIVE_INFINITY
+  let next = 0
+  for (let i = firstFrom(hours.start, hourStart(credit.from)); i < hours.start.length; i++) {
+    const start = hours.start[i] as number
+    if (start >= end) break
+    const sum = { start, positive: hours.positive[i] as number, negative: hours.negative[i] as number }
+    while ((versioned.start[next] ?? Number.POSITIVE_INFINITY) < start) next++
+    if (versioned.start[next] === start) {
+      subtract(sum, { positive: versioned.positive[next] as number, negative: versioned.negative[next] as number })
     }
-    while (at < hours.length && (hours[at] as number) < first) at += 3
-    for (; at < hours.length && (hours[at] as number) < last; at += 3) {
-      const sum = sumAt(hours, at)
-      if (sum.start === first) {
-        sum.start = from
-        subtract(sum, before)
-      }
-      add(sum)
-    }
-    if (until !== null && hours[at] === last) {
-      const sum: Sum = { start: Math.max(from, last), ...(started.get(until) ?? emptyTally) }
-      if (first === last) subtract(sum, before)
-      add(sum)
-    }
-    attributedBy[source === 'deployment' ? 'deployment' : 'time'] += signals
-    if (shared) (windows[window] as WindowSums).unattributed += signals
+    sums.push(sum)
   }
+  const last = sums.at(-1)
+  if (startedHour.length > 0 && last !== undefined && last.start === hours.start.at(-1)) {
+    subtract(last, totalOfCounts(startedHour.filter(({ version }) => version !== null)))
+  }
+  return sums.filter((sum) => sum.positive + sum.negative > 0)
 }
 
-function subtract(sum: Sum, tally: Tally | undefined): void {
-  if (tally === undefined) return
-  sum.positive -= tally.positive
-  sum.negative -= tally.negative
-}
-
-function sumAt(hours: HourlySums, at: number): Sum {
-  return { start: hours[at] as number, positive: hours[at + 1] as number, negative: hours[at + 2] as number }
-}
-
-/** The hourly sums of the signals without a version. */
-export function unversionedHours({ hours, versions }: Series): HourlySums {
-  if (versions.length === 0) return hours
-  const rest = hours.slice()
-  const index = new Map<Instant, number>()
-  for (let at = 0; at < rest.length; at += 3) index.set(rest[at] as number, at)
-  for (const { hours } of versions) {
-    for (let from = 0; from < hours.length; from += 3) {
-      const at = index.get(hours[from] as number)
-      if (at === undefined) continue
-      rest[at + 1] = (rest[at + 1] as number) - (hours[from + 1] as number)
-      rest[at + 2] = (rest[at + 2] as number) - (hours[from + 2] as number)
+/** The signals of an hour before the instant at which a credit starts or ends in it, by prompt and instant. */
+async function startedHours(
+  signals: VoteStores['signals'],
+  organisationId: number,
+  credits: { history: VoteHistory; credit: Credit }[],
+  unversioned: Sum[][],
+): Promise<Map<string, Tally>> {
+  const instants = new Map<string, { promptId: number; at: Instant }>()
+  for (const [i, { history, credit }] of credits.entries()) {
+    const sums = unversioned[i] as Sum[]
+    const promptId = history.prompt.id
+    for (const [at, sum] of [
+      [credit.from, sums[0]],
+      [credit.until, sums.at(-1)],
+    ] as const) {
+      if (at === null || at % hour === 0 || sum?.start !== hourStart(at)) continue
+      instants.set(`${promptId} ${at}`, { promptId, at })
     }
   }
-  return rest
+  const tallies = await signals.startedHours(organisationId, [...instants.values()])
+  return new Map([...instants.keys()].map((key, i) => [key, tallies[i] ?? emptyTally]))
 }
 
-/** The times within hours at which these changes started or ended, if signals without a version came in that hour. */
-export function instantsToSplit(lives: Iterable<Life>, unversioned: HourlySums): Instant[] {
-  const busy = new Set<Instant>()
-  for (let at = 0; at < unversioned.length; at += 3) {
-    if ((unversioned[at + 1] as number) + (unversioned[at + 2] as number) > 0) busy.add(unversioned[at] as number)
+/** Without `startedAt`, as before retention, all signals of the hour in which the credit starts count for it. */
+function addCredit(
+  window: WindowSums,
+  { from, until, shared, source }: Credit,
+  hours: Sum[],
+  startedAt: (instant: Instant) => Tally,
+): void {
+  const [first, end] = [hourStart(from), until === null ? null : Math.max(until, from)]
+  const last = end === null ? null : hourStart(end)
+  let signals = 0
+  for (const sum of hours) {
+    const start = Math.max(sum.start, from)
+    const rest = sum.start === last ? { start, ...startedAt(end as Instant) } : { ...sum, start }
+    if (sum.start === first) subtract(rest, startedAt(from))
+    if (rest.positive + rest.negative <= 0) continue
+    signals += rest.positive + rest.negative
+    window.sums.push(rest)
   }
-  const instants = new Set<Instant>()
-  for (const { credits } of lives) {
-    for (const { from, until } of credits) {
-      for (const at of until === null ? [from] : [from, until]) {
-        if (at % hour !== 0 && busy.has(hourStart(at))) instants.add(at)
-      }
-    }
+  window.attributedBy[source === 'deployment' ? 'deployment' : 'time'] += signals
+  if (shared) window.unattributed += signals
+}
+
+function addVersion(window: WindowSums, hours: HourlySums, last: Sum | undefined): void {
+  for (const [i, start] of hours.start.entries()) {
+    const sum = { start, positive: hours.positive[i] as number, negative: hours.negative[i] as number }
+    window.sums.push(sum)
+    window.attributedBy.version += sum.positive + sum.negative
   }
-  return [...instants]
+  if (last === undefined) return
+  window.sums.push({ start: last.start, positive: last.positive, negative: last.negative })
+  window.attributedBy.version += last.positive + last.negative
+}
+
+function subtract(sum: Sum, { positive, negative }: Tally): void {
+  sum.positive -= positive
+  sum.negative -= negative
+}
+
+/** The place of the first hour that is not before `at`. */
+export function firstFrom(starts: readonly Instant[], at: Instant): number {
+  let [low, high] = [0, starts.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((starts[middle] as number) < at) low = middle + 1
+    else high = middle
+  }
+  return low
 }

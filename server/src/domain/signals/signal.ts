@@ -8,11 +8,11 @@ import type { Prompt } from '../prompt.ts'
 import { type Instant, nextMonthStart } from '../time.ts'
 import type { ContentFilter } from './content-filter.ts'
 import type { ErasureStore } from './erasure.ts'
+import type { HourlySums } from './hourly-sums.ts'
 import type { Interval, Span } from './interval.ts'
 import { nestingDepth } from './json-text.ts'
 import { MonthlyLimitError } from './monthly-limit.ts'
 import type { RetentionStore } from './retention.ts'
-import type { Series } from './series.ts'
 import type { Tally } from './tally.ts'
 import type { VersionText } from './version.ts'
 
@@ -122,6 +122,11 @@ export interface IntervalTally extends Tally {
   start: Instant
 }
 
+export interface PromptInstant {
+  promptId: number
+  at: Instant
+}
+
 export interface PromptVersion {
   promptId: number
   version: VersionText
@@ -154,20 +159,27 @@ export interface SignalStore extends ErasureStore, RetentionStore {
   tallies(organisationId: number, spans: PromptSpan[]): Promise<Tally[]>
   /** Like `tallies`, but only the signals without a version. */
   unversionedTallies(organisationId: number, spans: PromptSpan[]): Promise<Tally[]>
-  /** All signals with each of the versions, whenever they occurred. Compares versions as stored. */
-  versionTallies(organisationId: number, versions: PromptVersion[]): Promise<Tally[]>
+  /** All signals with each of the versions, of the hours before `until`. Compares versions as stored. */
+  versionTallies(organisationId: number, versions: PromptVersion[], until?: Instant): Promise<Tally[]>
   /**
    * The versions that signals of the prompt name, up to `maxVersions`, those with most signals first. Considers the newest
    * `maxVersionHours` hourly sums, so that a prompt with endless versions cannot make this slow.
    */
   versionsOf(prompt: Prompt): Promise<VersionTally[]>
-  /** The hourly sums of a prompt before `until`, or all of them. */
-  series(prompt: Prompt, until: Instant | null): Promise<Series>
-  /**
-   * For each instant within an hour, the retained signals without a version of that hour that came before it. Instants without
-   * any are omitted.
-   */
-  startedHours(prompt: Prompt, instants: Instant[]): Promise<Map<Instant, Tally>>
+  /** The hourly sums of a prompt before the hour `until`. Those that are older than eleven years are by day. */
+  hourlySums(prompt: Prompt, until: Instant): Promise<HourlySums>
+  /** For each prompt, up to `limit` hourly sums with signals before the hour of `at`, and as many from that hour on. */
+  hourlySumsAround(organisationId: number, instants: PromptInstant[], limit: number): Promise<HourlySums[]>
+  /** The hourly sums of each version before the hour `until`. Compares versions as stored. */
+  hourlySumsOfVersions(organisationId: number, versions: PromptVersion[], until: Instant): Promise<HourlySums[]>
+  /** In each span, the hourly sums of all signals with a version. Covers the whole hours in which the span starts and ends. */
+  versionedHourlySums(organisationId: number, spans: PromptSpan[]): Promise<HourlySums[]>
+  /** The versions that signals of the prompt name, up to `maxVersions` + 1, in no particular order. */
+  versionNames(prompt: Prompt): Promise<VersionText[]>
+  /** Counts the retained signals of a span, which should be short, by their version. */
+  countByVersion(prompt: Prompt, span: Span): Promise<(Tally & { version: VersionText | null })[]>
+  /** For each instant, the retained signals without a version of its hour that came before it. */
+  startedHours(organisationId: number, instants: PromptInstant[]): Promise<Tally[]>
   /** The versions of the prompt's signals that start like this. Null if there are more than `maxNames`. */
   versionsStartingWith(prompt: Prompt, start: string): Promise<VersionText[] | null>
   /** Which of these prompts have signals that name a version. */

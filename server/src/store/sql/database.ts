@@ -38,6 +38,8 @@ export interface Database {
   jsonElements(type: TypedColumn['type']): string
   /** A condition like `in`, written so that the engine looks up each value by index, whatever its row estimates. */
   inJsonArray(column: string, type: TypedColumn['type']): string
+  /** An aggregate that returns the text of a JSON array. Null or an empty array without rows. */
+  jsonArray(expression: string): string
   rows(sql: string, parameters?: Value[]): Promise<Row[]>
   /**
    * Like `rows`, but planned for these very parameters. PostgreSQL plans a repeated statement for any parameters, and then may

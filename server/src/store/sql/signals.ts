@@ -15,8 +15,8 @@ import type { VoteStore } from '../../domain/signals/votes.ts'
 import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
 import type { Database, Row, Value } from './database.ts'
 import { likePattern, mayMatch } from './erasure.ts'
+import { sqlHourlySums } from './hourly-sums.ts'
 import { sqlRetainedSince } from './retention.ts'
-import { sqlSeries } from './series.ts'
 import { sqlTallies } from './tallies.ts'
 import { sqlVersionCounts } from './version-counts.ts'
 import { sqlVotes } from './votes.ts'
@@ -126,12 +126,26 @@ export function sqlSignals(database: Database): SignalReads & VoteStore {
     ...counts,
     ...sqlVotes(database, retainedSince),
     tallyByInterval: (prompt, span, interval) => tallyByInterval(prompt, span, interval),
-    series: sqlSeries(database),
+    ...sqlHourlySums(database),
 
-    async startedHours({ organisationId, id: promptId }, instants) {
-      const places = instants.map((at) => ({ promptId, at }))
-      const found = await startedHours(organisationId, places, true)
-      return new Map(instants.flatMap((at, i) => (found.has(i) ? [[at, found.get(i) as Tally] as const] : [])))
+    async startedHours(organisationId, instants) {
+      const found = await startedHours(organisationId, instants, true)
+      return instants.map((_, i) => found.get(i) ?? emptyTally)
+    },
+
+    async countByVersion({ organisationId, id }, { from, until }) {
+      const count = (value: SignalValue) => `sum(case when value = '${value}' then 1 else 0 end) as ${value}`
+      const rows = await database.rows(
+        `select version, ${count('positive')}, ${count('negative')} from signals
+         where organisation_id = ? and prompt_id = ? and created_at >= ? and created_at < ?
+           and created_at >= (select kept_since from signal_retention) group by version`,
+        [organisationId, id, from, until],
+      )
+      return rows.map((row) => ({
+        version: row.version as string | null,
+        positive: row.positive as number,
+        negative: row.negative as number,
+      }))
     },
 
     async page(prompt, requestedFilter, request) {

@@ -134,15 +134,15 @@ export function sqlTallies(database: Database): SqlTallies {
     unversionedTallies: (organisationId, spans) => tallies(organisationId, spans, true),
     startedHours,
 
-    async versionTallies(organisationId, versions) {
+    async versionTallies(organisationId, versions, until = Number.MAX_SAFE_INTEGER) {
       if (versions.length === 0) return []
       const records = versions.map(({ promptId, version }, place) => ({ place, prompt: promptId, version }))
       const sumOf = (value: SignalValue) =>
         `(select coalesce(sum(${value}), 0) from version_hours
-          where organisation_id = ? and prompt_id = records.prompt and version = records.version) as ${value}`
+          where organisation_id = ? and prompt_id = records.prompt and version = records.version and hour < ?) as ${value}`
       const rows = await database.rows(
         `select place, ${sumOf('positive')}, ${sumOf('negative')} from ${database.jsonRecords(versionColumns)}`,
-        [organisationId, organisationId, JSON.stringify(records)],
+        [organisationId, until, organisationId, until, JSON.stringify(records)],
       )
       const found = new Map(rows.map((row) => [row.place as number, toTally(row)]))
       return versions.map((_, i) => found.get(i) ?? emptyTally)

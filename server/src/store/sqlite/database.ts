@@ -112,6 +112,7 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
       `(select ${columns.map(({ name }) => `value ->> '${name}' as ${name}`).join(', ')} from json_each(?)) as records`,
     insertRows,
     jsonElements: () => '(select value from json_each(?))',
+    jsonArray: (expression) => `json_group_array(${expression})`,
     inJsonArray: (column) => `${column} in (select value from json_each(?))`,
     prepare,
     transaction,
