@@ -332,10 +332,10 @@ onEachEngine('Regressions', (engine) => {
       ...service.store,
       signals: {
         ...service.store.signals,
-        series: (...[prompt, until]: Parameters<typeof service.store.signals.series>) => {
+        hourlySums: (...[prompt, until]: Parameters<typeof service.store.signals.hourlySums>) => {
           if (prompt.id === broken.prompt.id) attempts++
           if (prompt.id === broken.prompt.id) throw new Error('the disk is on fire')
-          return service.store.signals.series(prompt, until)
+          return service.store.signals.hourlySums(prompt, until)
         },
       },
     }

@@ -7,8 +7,8 @@ import { explain } from './explanation.ts'
 import { type Judgement, judge } from './judgement.ts'
 import type { Life } from './live-window.ts'
 import type { Levels } from './local-level.ts'
-import { type Side, sumsOfSides } from './short-windows.ts'
-import type { VoteHistory, VoteStores } from './vote-history.ts'
+import { type Side, withSingleVotes } from './short-windows.ts'
+import { type VoteHistory, type VoteStores, voteWindowOf } from './vote-history.ts'
 import { defaultWander, type Wander } from './wander.ts'
 import { type AttributedBy, type WindowSums, windowSumsOf } from './window-sums.ts'
 
@@ -55,38 +55,50 @@ export async function judgeAll(
   wander: Readonly<Wander> = defaultWander,
 ): Promise<JudgedChange[]> {
   const windows = await windowsOf(stores, wanted)
-  const chains = pastsOf(wanted)
-  const pairs = wanted.map(({ history, life }) => {
+  const pasts = pastsOf(wanted)
+  const pairs = wanted.map(({ history, life }): Pair => {
     const earlier = earlierOf(history, life)
-    return {
-      after: windows.get(life) as WindowSums,
-      before: earlier === undefined ? undefined : windows.get(earlier),
-    }
+    const before = earlier === undefined ? undefined : windows.get(earlier)
+    return { life, history, earlier, before, after: windows.get(life) as WindowSums }
   })
-  const sides = wanted.flatMap(({ history, life }, i): Side[] => {
-    const { before, after } = pairs[i] as (typeof pairs)[number]
-    const earlier = earlierOf(history, life)
-    if (before === undefined || earlier === undefined || !isComparable(before.tally, after.tally)) return []
-    const sizeOf = (of: Life) =>
-      (chains.get(history) as Past).sizes[history.placeOf.get(of.change.id) as number] as number
-    return [
-      { history, life: earlier, window: before, isAfter: false, blockSize: sizeOf(earlier) },
-      { history, life, window: after, isAfter: true, blockSize: sizeOf(life) },
-    ]
-  })
-  const sums = await sumsOfSides(stores.signals, sides)
-  const evidence = new Map<Life, Evidence | null>()
-  for (let i = 0; i < sides.length; i += 2) {
-    const [before, after] = [sides[i] as Side, sides[i + 1] as Side]
-    const { levels } = chains.get(before.history) as Past
-    const past = levels[before.history.placeOf.get(before.life.change.id) as number] ?? null
-    const blocks = cutBlocks([sums[i] as Sum[], sums[i + 1] as Sum[]], [before.blockSize, after.blockSize])
-    evidence.set(after.life, evidenceOfChanges(blocks, 2, wander, (window) => window === 1, past)[1] ?? null)
+  const comparable = pairs.filter(isComparable)
+  const sums = await withSingleVotes(
+    stores.signals,
+    comparable.flatMap(({ history, earlier, before, life, after }): Side[] => {
+      const sideOf = (of: Life, { sums }: WindowSums, isAfter: boolean): Side => {
+        const blockSize = sizeOf(pasts, history, of)
+        return { prompt: history.prompt, window: voteWindowOf(history, of), sums, isAfter, blockSize }
+      }
+      return [sideOf(earlier, before, false), sideOf(life, after, true)]
+    }),
+  )
+  const evidence = new Map<Pair, Evidence | null>()
+  for (const [i, pair] of comparable.entries()) {
+    const { history, earlier, life } = pair
+    const past = pasts.get(history)?.levels[windowOf(history, earlier)] ?? null
+    const sizes = [sizeOf(pasts, history, earlier), sizeOf(pasts, history, life)]
+    const blocks = cutBlocks([sums[2 * i] as Sum[], sums[2 * i + 1] as Sum[]], sizes)
+    evidence.set(pair, evidenceOfChanges(blocks, 2, wander, (window) => window === 1, past)[1] ?? null)
   }
-  return wanted.map(({ life }, i) => {
-    const { before, after } = pairs[i] as (typeof pairs)[number]
-    return judged(life, before, after, evidence.get(life) ?? null)
-  })
+  return pairs.map((pair) => judged(pair, evidence.get(pair) ?? null))
+}
+
+/** A change with the votes on it and on the one before it. */
+interface Pair {
+  history: VoteHistory
+  life: Life
+  earlier: Life | undefined
+  before: WindowSums | undefined
+  after: WindowSums
+}
+
+// Fewer votes make no block.
+const minVotes = 20
+
+function isComparable(pair: Pair): pair is Pair & { earlier: Life; before: WindowSums } {
+  const { before, after } = pair
+  const isEnough = ({ tally }: WindowSums) => tally.positive + tally.negative >= minVotes
+  return before !== undefined && isEnough(before) && isEnough(after)
 }
 
 /** The change that was live before. */
@@ -116,25 +128,24 @@ function pastsOf(wanted: readonly WantedChange[]): Map<VoteHistory, Past> {
   const pasts = new Map<VoteHistory, Past>()
   for (const [history, changes] of Map.groupBy(wanted, (each) => each.history)) {
     const { blocks, windows, sizes } = chainOf(history)
-    const before = new Set(changes.map(({ life }) => history.placeOf.get(life.earlier?.id ?? -1)))
+    const before = new Set(
+      changes.map(({ life }) => earlierOf(history, life)).map((life) => life && windowOf(history, life)),
+    )
     pasts.set(history, { sizes, levels: levelsBefore(blocks, windows, (window) => before.has(window)) })
   }
   return pasts
 }
 
-// Fewer votes on a side make no block.
-const minVotes = 20
-
-function isComparable(before: Tally, after: Tally): boolean {
-  return before.positive + before.negative >= minVotes && after.positive + after.negative >= minVotes
+/** The window of the change in the chain, which starts with the votes from before the first change. */
+function windowOf({ placeOf }: VoteHistory, { change }: Life): number {
+  return (placeOf.get(change.id) as number) + 1
 }
 
-function judged(
-  life: Life,
-  earlier: WindowSums | undefined,
-  window: WindowSums,
-  evidence: Evidence | null,
-): JudgedChange {
+function sizeOf(pasts: Map<VoteHistory, Past>, history: VoteHistory, life: Life): number {
+  return (pasts.get(history) as Past).sizes[windowOf(history, life)] as number
+}
+
+function judged({ life, before: earlier, after: window }: Pair, evidence: Evidence | null): JudgedChange {
   const before = earlier?.tally ?? emptyTally
   const after = window.tally
   const judgement = judge({ before, after, evidence })

@@ -1,11 +1,9 @@
+import type { Prompt } from '../prompt.ts'
 import type { Tally } from '../signals/tally.ts'
 import type { Vote, VoteStore } from '../signals/votes.ts'
 import { hour, hourStart, type Instant } from '../time.ts'
-import type { Sum } from './blocks.ts'
-import type { Life } from './live-window.ts'
-import { type VoteHistory, voteWindowOf } from './vote-history.ts'
-import type { WindowSums } from './window-sums.ts'
-import { maxShortWindowVotes, sumsOfVotes, votesOf } from './window-votes.ts'
+import { type Sum, totalOf } from './blocks.ts'
+import { maxShortWindowVotes, sumsOfVotes, type VoteWindow, votesOf } from './window-votes.ts'
 
 // With fewer hours than this, sums by hour hide how the votes of a window wander.
 const minHours = 10
@@ -13,12 +11,14 @@ const minHours = 10
 const maxVotesPerHour = 1.5
 // Bounds the time of one request.
 const maxVotes = 20_000
+// An hour has a sum for each version.
+const maxSumsPerHour = 50
 
 /** The votes before a change, or those after it. */
 export interface Side {
-  history: VoteHistory
-  life: Life
-  window: WindowSums
+  prompt: Prompt
+  window: VoteWindow
+  sums: Sum[]
   isAfter: boolean
   /** How many votes a block of the window has at least. */
   blockSize: number
@@ -28,24 +28,24 @@ export interface Side {
  * The sums of each side, in the order of time. The hourly sums of windows that lasted only a few hours are replaced by their
  * single votes: the last ones before a change, and the first ones after it. The other votes stay in their hours.
  */
-export async function sumsOfSides(store: VoteStore, sides: readonly Side[]): Promise<Sum[][]> {
+export async function withSingleVotes(store: VoteStore, sides: readonly Side[]): Promise<Sum[][]> {
   const found: Sum[][] = []
   let left = maxVotes
-  for (const { history, life, window, isAfter, blockSize } of sides) {
+  for (const { prompt, window, sums, isAfter, blockSize } of sides) {
     const max = Math.min(left, maxShortWindowVotes)
     const votes =
-      max > 0 && isShort(window, blockSize)
-        ? await votesOf(store, history.prompt, voteWindowOf(history, life), isAfter ? 'oldest' : 'newest', max)
+      max > 0 && isShort(sums, blockSize)
+        ? await votesOf(store, prompt, window, isAfter ? 'oldest' : 'newest', max)
         : []
     left -= votes.length
-    found.push(votes.length === 0 ? window.sums : splitHours(window.sums, votes, isAfter))
+    found.push(votes.length === 0 ? sums : splitHours(sums, votes, isAfter))
   }
   return found
 }
 
-function isShort({ sums, tally }: WindowSums, blockSize: number): boolean {
-  const hours = new Set(sums.map(({ start }) => hourStart(start))).size
-  return hours > 0 && hours < minHours && countOf(tally) > maxVotesPerHour * blockSize * hours
+function isShort(sums: readonly Sum[], blockSize: number): boolean {
+  const hours = new Set(sums.slice(0, minHours * maxSumsPerHour).map(({ start }) => hourStart(start))).size
+  return hours > 0 && hours < minHours && countOf(totalOf(sums)) > maxVotesPerHour * blockSize * hours
 }
 
 /** Takes the votes, oldest first, out of their hours. What is left of an hour follows the first votes, or precedes the last. */

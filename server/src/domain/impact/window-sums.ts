@@ -159,7 +159,7 @@ function subtract(sum: Sum, { positive, negative }: Tally): void {
 }
 
 /** The place of the first hour that is not before `at`. */
-export function firstFrom(starts: readonly Instant[], at: Instant): number {
+function firstFrom(starts: readonly Instant[], at: Instant): number {
   let [low, high] = [0, starts.length]
   while (low < high) {
     const middle = (low + high) >> 1

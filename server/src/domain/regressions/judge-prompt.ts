@@ -4,7 +4,7 @@ import { type JudgedChange, type JudgeStores, judgeChanges } from '../impact/jud
 import type { LearnedWander } from '../impact/learned-wander.ts'
 import { now as atNow } from '../impact/moment.ts'
 import { rateOf } from '../impact/verdict.ts'
-import { type VoteHistory, type VoteStores, voteHistoryOf, windowsOf } from '../impact/vote-history.ts'
+import { type VoteHistory, type VoteStores, voteHistoryOf } from '../impact/vote-history.ts'
 import type { Wander } from '../impact/wander.ts'
 import type { WanderStore } from '../impact/wander-store.ts'
 import type { Prompt } from '../prompt.ts'
@@ -43,8 +43,7 @@ export async function judgePrompt(
   now: Instant,
 ): Promise<JudgedPrompt> {
   const [history, wander] = await Promise.all([voteHistoryOf(stores, prompt, atNow(now)), learned.of(prompt)])
-  const windows = await windowsOf(stores, history, history.lives.slice(-maxChanges))
-  const votes = await cutVotes(stores.signals, history, windows)
+  const votes = await cutVotes(stores.signals, history)
   if (votes.blocks.count >= minBlocks) {
     await stores.wander.save(prompt, likelihoodOfWander(votes.blocks, votes.windows), now)
   }
