@@ -41,6 +41,7 @@ const untitled = {
   ExportFormat: 'exportSignals query.format',
   ExportQuery: 'exportSignals query',
   Forge: 'Repository.forge',
+  ImpactQuery: 'listImpact query',
   Interval: 'summariseSignals response.interval',
   IntervalTally: 'summariseSignals response.data[]',
   Live: 'getLive response.data',

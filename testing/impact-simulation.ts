@@ -3,6 +3,7 @@ import { discoveries } from '../server/src/domain/impact/e-values.ts'
 import { evidenceOfChanges, likelihoodOfWander } from '../server/src/domain/impact/evidence.ts'
 import { judge } from '../server/src/domain/impact/judgement.ts'
 import { copyLevels, observe, startLevels } from '../server/src/domain/impact/local-level.ts'
+import { wanderOfSegments } from '../server/src/domain/impact/segment-impact.ts'
 import { evidenceAcrossSegments, mixOf } from '../server/src/domain/impact/segments.ts'
 import { evidenceOfStep, observeStep, type Step, startStep } from '../server/src/domain/impact/step.ts'
 import { minLogBayesFactor, verdictOf } from '../server/src/domain/impact/verdict.ts'
@@ -94,8 +95,8 @@ function judgeWindows(windows: [Sum[], Sum[]], wander: Readonly<Wander>, segment
   if (evidence === null || evidence.logBayesFactor < minLogBayesFactor) return 'undecided'
   if (segments.length === 0) return judge({ before, after, evidence }).verdict
   const mix = mixOf(segments.map(([from, to]) => ({ before: totalOf(from), after: totalOf(to) })))
-  return judge({ before, after, evidence, segments: { evidence: evidenceAcrossSegments(segments, wander), mix } })
-    .verdict
+  const within = evidenceAcrossSegments(segments, wander)
+  return judge({ before, after, evidence, segments: [{ key: 'segment', evidence: within, mix }] }).verdict
 }
 
 /** The log Bayes factor of votes that only ever arrive after the change, without going through those before it at every look. */
@@ -273,7 +274,9 @@ export function falseDiscoveries(
   for (let i = 0; i < histories; i++) {
     const segments = Array.from({ length: 20 }, () => steady(500, 500, start)(random).votes)
     const logs = segments.map(() => 0)
-    const quick = segments.map((votes) => quickEvidence(sumsOf(votes.slice(0, 500)), defaultWander))
+    const before = segments.map((votes) => sumsOf(votes.slice(0, 500)))
+    const wanders = wanderOfSegments(before, defaultWander)
+    const quick = before.map((sums, s) => quickEvidence(sums, wanders[s] as Wander))
     let [isOld, isNew] = [false, false]
     for (let look = 540; look <= 1_000; look += 20) {
       for (const [s, votes] of segments.entries()) {

@@ -139,6 +139,8 @@ export interface ChangeImpact {
   verdict: Verdict
   /** What the verdict rests on, in plain words. */
   explanation: string
+  /** Only with `by`; null if there is no change before it. */
+  segments?: Segments | null
 }
 
 export type CommitState = 'pending' | 'located' | 'not_on_line'
@@ -404,6 +406,17 @@ export interface HistoryEntryDetails {
       added: boolean
     }[]
   } | null
+}
+
+export interface ImpactQuery {
+  /** Answer as of this time, as if no signal, change or deployment had come after it. */
+  as_of?: Time | undefined
+  /** Adds the impact in each segment by a declared key of the metadata, such as `metadata.model`. A page then has at most 10 changes. */
+  by?: string | undefined
+  /** Page number. Defaults to `1`. */
+  page?: number | undefined
+  /** Results per page. Defaults to `25`. */
+  limit?: number | undefined
 }
 
 export type Interval = 'hour' | 'day' | 'week'
@@ -833,9 +846,46 @@ export interface SecretRotation {
   overlap_hours?: number
 }
 
+/** User feedback of one segment before and after a change. */
+export interface SegmentImpact {
+  /** Null for signals without a value, and for `other`. */
+  value: string | null
+  /** Whether it pools all values beyond the first 20. */
+  other: boolean
+  /** Signals of the previous change. */
+  before: RatedTally
+  /** Signals of this change. */
+  after: RatedTally
+  /** How many independent signals those in `before` and `after` are worth. Fewer than there are if their rate wanders, or if voters vote often. */
+  effective_signals: number
+  /** The rate after minus the rate before. */
+  difference: number | null
+  /** 95% confidence range of the true difference, which allows for votes that wander without any change. */
+  interval: [number, number] | null
+  /** Of all segments that are called `better` or `worse`, at most 5% are wrong on average. */
+  verdict: Verdict
+  /** What the verdict rests on, in plain words. */
+  explanation: string
+}
+
 export interface SegmentKeys {
   /** Up to 5 keys of the metadata of signals, such as `model`. */
   keys: string[]
+}
+
+/** A change by the values of one key of the metadata. */
+export interface Segments {
+  key: string
+  /** Whether all signals are in it. Otherwise it has the last 20,000 before the change and the first 20,000 after it, or those that are not removed yet. */
+  complete: boolean
+  /** The difference between both rates in two parts; null if a side has no signals. */
+  mix: {
+    /** The part that comes from a different share of each segment. */
+    audience: number
+    /** The part that comes from different rates within segments. */
+    within: number
+  } | null
+  values: SegmentImpact[]
 }
 
 /** A session, and the key that started it. */

@@ -1,6 +1,6 @@
 import { createPages, type Pages } from '../page.ts'
 import type { RequestOptions, Transport } from '../request.ts'
-import type { AttributedPage, ChangeImpact, PageQuery } from '../types.ts'
+import type { AttributedPage, ChangeImpact, ImpactQuery } from '../types.ts'
 import { promptPath } from './prompts.ts'
 
 export type Impact = ReturnType<typeof impact>
@@ -10,7 +10,7 @@ export function impact(service: Transport) {
     /** Lists the changes that went live, newest first, each with the user feedback before and after it. */
     list(
       promptId: string,
-      query?: PageQuery,
+      query?: ImpactQuery,
       options?: RequestOptions,
     ): Pages<ChangeImpact, AttributedPage<ChangeImpact>> {
       return createPages(service, `${promptPath(promptId)}/impact`, query, options)

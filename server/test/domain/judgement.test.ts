@@ -33,10 +33,32 @@ test('rates that differ are unexplained if wandering, another moment, the audien
   const other = judged({ evidence: evidence({ findElsewhere: () => ({ logBayesFactor: 8, start: 3_600_000 }) }) })
   assert.deepEqual([other.verdict, other.reason], ['unexplained', { kind: 'elsewhere', at: 3_600_000 }])
   const mix = { difference: -0.1, audience: -0.09, within: -0.01 }
-  const audience = judged({ segments: { evidence: evidence({ logBayesFactor: 0 }), mix } })
-  assert.deepEqual([audience.verdict, audience.reason], ['unexplained', { kind: 'audience', mix }])
+  const audience = judged({ segments: [{ key: 'model', evidence: evidence({ logBayesFactor: 0 }), mix }] })
+  assert.deepEqual([audience.verdict, audience.reason], ['unexplained', { kind: 'audience', key: 'model', mix }])
   const shared = judged({ sharedWith: 12 })
   assert.deepEqual([shared.verdict, shared.reason], ['unexplained', { kind: 'shared', prompts: 12 }])
+})
+
+test('a different audience explains a difference only if it makes a good part of it and the rates within it do not differ', () => {
+  const segments = (mix: { difference: number; audience: number; within: number }, logBayesFactor = 0) => [
+    { key: 'model', evidence: evidence({ logBayesFactor }), mix },
+  ]
+  assert.equal(judged({ segments: segments({ difference: -0.1, audience: -0.02, within: -0.08 }) }).verdict, 'worse')
+  assert.equal(judged({ segments: segments({ difference: -0.1, audience: 0.05, within: -0.15 }) }).verdict, 'worse')
+  assert.equal(judged({ segments: segments({ difference: -0.1, audience: -0.06, within: -0.04 }, 4) }).verdict, 'worse')
+  const { explanation } = judged({ segments: segments({ difference: -0.1, audience: -0.06, within: -0.04 }) })
+  assert.match(
+    explanation,
+    /but the votes are distributed differently over "model", which makes 6 points of the difference/,
+  )
+})
+
+test('votes of voters who vote often are worth as many signals as there are voters', () => {
+  const votesPerVoice = { before: 10, after: 10 }
+  assert.equal(judged({ evidence: null, votesPerVoice }).effectiveSignals, 200)
+  // 100 voters on each side: 85% and 75% do not differ clearly.
+  const few = judged({ evidence: evidence({ logBayesFactor: 0, information: 50 }), votesPerVoice })
+  assert.deepEqual([few.verdict, few.effectiveSignals], ['too_little_data', 200])
 })
 
 test('a change keeps its effect while it explains the votes better than a step at any other moment', () => {

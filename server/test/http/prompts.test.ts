@@ -32,7 +32,7 @@ onEachEngine('Prompts', (engine) => {
         created_at: '2026-11-15T12:00:00.000Z',
         last_change: null,
         verdict: null,
-      regression: null,
+        regression: null,
         signals: { positive: 0, negative: 0 },
       },
     )

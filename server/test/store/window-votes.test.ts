@@ -5,7 +5,7 @@ import { onEachEngine } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { inBatches, signalFor } from '../../../testing/signals.ts'
-import { segmentSumsOf, segmentValueOf } from '../../src/domain/impact/segment-votes.ts'
+import { segmentValueOf, segmentVotesOf } from '../../src/domain/impact/segment-votes.ts'
 import {
   maxExaminedVotes,
   maxShortWindowVotes,
@@ -59,6 +59,7 @@ function counting(store: VoteStore): VoteStore & { examined: number; largest: nu
   const counted = {
     examined: 0,
     largest: 0,
+    hasVoters: store.hasVoters,
     async votes(...[prompt, read, member]: Parameters<VoteStore['votes']>) {
       const slice = await store.votes(prompt, read, member)
       counted.examined += slice.examined
@@ -170,9 +171,11 @@ onEachEngine('The votes of a window', (engine) => {
       assert.equal(unversioned.examined, maxExaminedVotes)
 
       const segments = counting(service.store.signals)
-      const sums = await segmentSumsOf(segments, tenant.prompt, windowOf({ versions: ['aaaaaaa'] }), order, 'model')
-      assert.equal([...sums.values()].flat().length, count / 2)
-      assert.deepEqual([...sums.keys()].sort(), ['0', '1', '2'])
+      const named = windowOf({ versions: ['aaaaaaa'] })
+      const byKey = await segmentVotesOf(segments, tenant.prompt, named, order, ['model'])
+      const votesOfModel = byKey.get('model') ?? new Map()
+      assert.equal([...votesOfModel.values()].flat().length, count / 2)
+      assert.deepEqual([...votesOfModel.keys()].sort(), ['0', '1', '2'])
       assert.ok(segments.largest <= 200)
     }
     const cursor = { at: start + hour, id: 5 }
@@ -212,7 +215,7 @@ onEachEngine('The votes of a window', (engine) => {
 })
 
 test('a segment is a text, number or boolean of the metadata, and anything else is none', () => {
-  const values: [string | null, string | null][] = [
+  const values: [string, string | null][] = [
     ['{"model":"a\\u0062"}', 'ab'],
     ['{"model":1.50}', '1.5'],
     ['{"model":true}', 'true'],
@@ -222,9 +225,9 @@ test('a segment is a text, number or boolean of the metadata, and anything else 
     ['{"model":["a"]}', null],
     ['{"other":"a"}', null],
     [JSON.stringify({ model: 'x'.repeat(201) }), null],
-    [null, null],
+    ['{}', null],
   ]
-  for (const [metadata, value] of values) assert.equal(segmentValueOf(metadata, 'model'), value)
-  assert.equal(segmentValueOf('{"__proto__":"a"}', '__proto__'), 'a')
-  assert.equal(segmentValueOf('{"other":1}', 'constructor'), null)
+  for (const [metadata, value] of values) assert.equal(segmentValueOf(JSON.parse(metadata), 'model'), value)
+  assert.equal(segmentValueOf(JSON.parse('{"__proto__":"a"}'), '__proto__'), 'a')
+  assert.equal(segmentValueOf({ other: 1 }, 'constructor'), null)
 })

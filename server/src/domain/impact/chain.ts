@@ -12,8 +12,12 @@ export interface Chain {
   sizes: number[]
 }
 
-export function chainOf(history: VoteHistory): Chain {
+/** `votesPerVoice`: how many votes are worth one voice, if voters vote more than once. */
+export function chainOf(history: VoteHistory, votesPerVoice = 1): Chain {
   const windows = chainWindows(history)
+  if (votesPerVoice > 1) {
+    for (const sum of windows.flat()) sum.squares = (sum.positive + sum.negative) * votesPerVoice
+  }
   const sizes = blockSizes(windows.map(totalOf))
   return { blocks: cutBlocks(windows, sizes), windows: windows.length, sizes }
 }

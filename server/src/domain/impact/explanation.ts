@@ -11,7 +11,7 @@ export function explain(judgement: Judgement, before: Tally, after: Tally): stri
   if (from === null || to === null || difference === null) {
     return `There are ${votes(before)} before this change and ${votes(after)} after it. A comparison needs 20 on each side.`
   }
-  const rates = `${percent(to)} of ${votes(after)} are positive after this change, ${percent(from)} of ${votes(before)} before it`
+  const rates = ratesOf(before, after)
   const reach = Math.max(-difference.interval[0], difference.interval[1])
   switch (verdict) {
     case 'better':
@@ -31,12 +31,22 @@ function why(reason: Reason | null, effectiveSignals: number): string {
     case 'elsewhere':
       return `the rate moved around ${isoTime(reason.at).slice(0, 16).replace('T', ' ')} UTC, not with this change`
     case 'audience':
-      return `${points(Math.abs(reason.mix.audience))} of the difference come from a different audience, and the rates within it do not show an effect of the change`
+      return `the votes are distributed differently over "${reason.key}", which makes ${points(Math.abs(reason.mix.audience))} of the difference. For the same "${reason.key}", the rates do not show an effect of the change`
     case 'shared':
       return `${reason.prompts.toLocaleString('en')} other prompts moved at the same time, so the cause is probably outside of this prompt`
     default:
       return `votes on this prompt may wander this far without any change: together they say as much as ${effectiveSignals.toLocaleString('en')} independent votes`
   }
+}
+
+/** For a segment that would be called better or worse on its own. */
+export function explainMultiple(before: Tally, after: Tally, segments: number): string {
+  return `${ratesOf(before, after)}. Among ${segments} segments, one that differs this much is not rare without any effect, so it needs more votes.`
+}
+
+function ratesOf(before: Tally, after: Tally): string {
+  const [from, to] = [rateOf(before) ?? 0, rateOf(after) ?? 0]
+  return `${percent(to)} of ${votes(after)} are positive after this change, ${percent(from)} of ${votes(before)} before it`
 }
 
 function votes({ positive, negative }: Tally): string {

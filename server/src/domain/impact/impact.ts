@@ -8,9 +8,10 @@ import type { Instant } from '../time.ts'
 import { type JudgedChange, type JudgeStores, judgeChanges } from './judged-changes.ts'
 import { type LiveSource, type LiveWindow, liveFrom, liveUntil } from './live-window.ts'
 import type { Moment } from './moment.ts'
+import { type SegmentedImpact, segmentsOfChanges } from './segment-impact.ts'
 import { rateOf, type Verdict } from './verdict.ts'
 import { unknownVersionsOf, type VoteStores, voteHistoryOf } from './vote-history.ts'
-import type { Wander } from './wander.ts'
+import { defaultWander, type Wander } from './wander.ts'
 import type { AttributedBy } from './window-sums.ts'
 
 export interface RatedTally extends Tally {
@@ -40,6 +41,8 @@ export interface Impact {
   interval: [low: number, high: number] | null
   verdict: Verdict
   explanation: string
+  /** The change in each segment, if that was asked for and there is a change before it. */
+  segments: SegmentedImpact | null
 }
 
 export interface ImpactStores extends VoteStores, JudgeStores {
@@ -60,7 +63,8 @@ export async function impactOf(
   prompt: Prompt,
   request: PageRequest,
   moment: Moment,
-  wander?: Readonly<Wander>,
+  wander: Readonly<Wander> = defaultWander,
+  by: string | null = null,
 ): Promise<Impacts> {
   const history = await voteHistoryOf(stores, prompt, moment)
   const offset = pageOffset(request)
@@ -73,11 +77,12 @@ export async function impactOf(
     judgeChanges(stores, history, page, wander),
     unknownVersionsOf(stores, history),
   ])
+  const segments = by === null ? null : await segmentsOfChanges(stores.signals, history, judged, by, wander)
   const entryOf = new Map(entries.map((entry) => [entry.id, entry]))
   return {
-    impacts: judged.flatMap((change) => {
+    impacts: judged.flatMap((change, i) => {
       const entry = entryOf.get(change.life.change.id)
-      return entry === undefined ? [] : [toImpact(entry, change)]
+      return entry === undefined ? [] : [{ ...toImpact(entry, change), segments: segments?.[i] ?? null }]
     }),
     totalCount: history.lives.length,
     unknownVersions,
@@ -101,9 +106,10 @@ export function toImpact(entry: HistoryEntry, judged: JudgedChange): Impact {
     interval: difference?.interval ?? null,
     verdict,
     explanation,
+    segments: null,
   }
 }
 
-function rated(tally: Tally): RatedTally {
+export function rated(tally: Tally): RatedTally {
   return { ...tally, rate: rateOf(tally) }
 }

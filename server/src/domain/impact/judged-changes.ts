@@ -1,16 +1,18 @@
 import { emptyTally, type Tally } from '../signals/tally.ts'
 import type { VoteStore } from '../signals/votes.ts'
+import { type AudienceStores, audienceOf, type DifferingChange } from './audience.ts'
 import { cutBlocks, type Sum } from './blocks.ts'
 import { chainOf } from './chain.ts'
 import { type Evidence, evidenceOfChanges, levelsBefore } from './evidence.ts'
 import { explain } from './explanation.ts'
-import { type Judgement, judge } from './judgement.ts'
+import { type Findings, type Judgement, judge } from './judgement.ts'
 import type { Life } from './live-window.ts'
 import type { Levels } from './local-level.ts'
 import { type Side, withSingleVotes } from './short-windows.ts'
 import { type VoteHistory, type VoteStores, voteWindowOf } from './vote-history.ts'
 import { defaultWander, type Wander } from './wander.ts'
 import { type AttributedBy, type WindowSums, windowSumsOf } from './window-sums.ts'
+import { type ComparedWindow, countVoices } from './window-voices.ts'
 
 /** A change that went live, the votes on it and on the change before it, and what they say about it. */
 export interface JudgedChange extends Judgement {
@@ -26,6 +28,7 @@ export interface JudgedChange extends Judgement {
 
 export interface JudgeStores {
   signals: VoteStores['signals'] & VoteStore
+  segments: AudienceStores['segments']
 }
 
 /** A change to judge. */
@@ -55,12 +58,12 @@ export async function judgeAll(
   wander: Readonly<Wander> = defaultWander,
 ): Promise<JudgedChange[]> {
   const windows = await windowsOf(stores, wanted)
-  const pasts = pastsOf(wanted)
   const pairs = wanted.map(({ history, life }): Pair => {
     const earlier = earlierOf(history, life)
     const before = earlier === undefined ? undefined : windows.get(earlier)
     return { life, history, earlier, before, after: windows.get(life) as WindowSums }
   })
+  const pasts = pastsOf(wanted, await countVoices(stores.signals, comparedWindows(pairs)))
   const comparable = pairs.filter(isComparable)
   const sums = await withSingleVotes(
     stores.signals,
@@ -80,7 +83,52 @@ export async function judgeAll(
     const blocks = cutBlocks([sums[2 * i] as Sum[], sums[2 * i + 1] as Sum[]], sizes)
     evidence.set(pair, evidenceOfChanges(blocks, 2, wander, (window) => window === 1, past)[1] ?? null)
   }
-  return pairs.map((pair) => judged(pair, evidence.get(pair) ?? null))
+  const findings = pairs.map((pair): Findings => {
+    const { before, after } = pair
+    return {
+      before: before?.tally ?? emptyTally,
+      after: after.tally,
+      evidence: evidence.get(pair) ?? null,
+      votesPerVoice: { before: before?.votesPerVoice ?? 1, after: after.votesPerVoice ?? 1 },
+    }
+  })
+  const judgements = await judgeWithSegments(stores, pairs, findings, wander)
+  return pairs.map((pair, i) => judged(pair, judgements[i] as Judgement))
+}
+
+/** Reading segments takes long, so they are only read for a difference that has to be explained. */
+async function judgeWithSegments(
+  stores: JudgeStores,
+  pairs: readonly Pair[],
+  findings: readonly Findings[],
+  wander: Readonly<Wander>,
+): Promise<Judgement[]> {
+  const judgements = findings.map(judge)
+  const differing = pairs.flatMap(({ history, life, earlier }, i): (DifferingChange & { i: number })[] => {
+    const { verdict } = judgements[i] as Judgement
+    if (earlier === undefined || (verdict !== 'better' && verdict !== 'worse' && verdict !== 'unexplained')) return []
+    const { before, after } = findings[i] as Findings
+    const votes = before.positive + before.negative + after.positive + after.negative
+    return [{ i, history, before: earlier, after: life, votes }]
+  })
+  const audiences = await audienceOf(stores, differing, wander)
+  for (const [at, { i }] of differing.entries()) {
+    const segments = audiences[at] ?? []
+    if (segments.length > 0) judgements[i] = judge({ ...(findings[i] as Findings), segments })
+  }
+  return judgements
+}
+
+/** Of a change that another one is compared with, the last votes count; of others, the first. */
+function comparedWindows(pairs: readonly Pair[]): ComparedWindow[] {
+  const compared = new Map<Life, ComparedWindow>()
+  for (const { history, life, earlier, before, after } of pairs) {
+    if (!compared.has(life)) compared.set(life, { history, life, window: after, order: 'oldest' })
+    if (earlier !== undefined && before !== undefined) {
+      compared.set(earlier, { history, life: earlier, window: before, order: 'newest' })
+    }
+  }
+  return [...compared.values()]
 }
 
 /** A change with the votes on it and on the one before it. */
@@ -124,10 +172,13 @@ interface Past {
   levels: (Levels | null)[]
 }
 
-function pastsOf(wanted: readonly WantedChange[]): Map<VoteHistory, Past> {
+function pastsOf(
+  wanted: readonly WantedChange[],
+  votesPerVoice: ReadonlyMap<VoteHistory, number>,
+): Map<VoteHistory, Past> {
   const pasts = new Map<VoteHistory, Past>()
   for (const [history, changes] of Map.groupBy(wanted, (each) => each.history)) {
-    const { blocks, windows, sizes } = chainOf(history)
+    const { blocks, windows, sizes } = chainOf(history, votesPerVoice.get(history))
     const before = new Set(
       changes.map(({ life }) => earlierOf(history, life)).map((life) => life && windowOf(history, life)),
     )
@@ -145,10 +196,9 @@ function sizeOf(pasts: Map<VoteHistory, Past>, history: VoteHistory, life: Life)
   return (pasts.get(history) as Past).sizes[windowOf(history, life)] as number
 }
 
-function judged({ life, before: earlier, after: window }: Pair, evidence: Evidence | null): JudgedChange {
+function judged({ life, before: earlier, after: window }: Pair, judgement: Judgement): JudgedChange {
   const before = earlier?.tally ?? emptyTally
   const after = window.tally
-  const judgement = judge({ before, after, evidence })
   const sum = (by: keyof AttributedBy) => (earlier?.attributedBy[by] ?? 0) + window.attributedBy[by]
   return {
     life,

@@ -1,7 +1,7 @@
 import type { Tally } from '../signals/tally.ts'
 import type { Instant } from '../time.ts'
 import type { Evidence } from './evidence.ts'
-import type { Mix } from './segments.ts'
+import type { Mix, SegmentFinding } from './segments.ts'
 import type { StepEvidence } from './step.ts'
 import { type Difference, differenceOf, minLogBayesFactor, type Verdict, verdictOf } from './verdict.ts'
 
@@ -9,7 +9,7 @@ import { type Difference, differenceOf, minLogBayesFactor, type Verdict, verdict
 export type Reason =
   | { kind: 'wander' }
   | { kind: 'elsewhere'; at: Instant }
-  | { kind: 'audience'; mix: Mix }
+  | { kind: 'audience'; key: string; mix: Mix }
   | { kind: 'shared'; prompts: number }
 
 export interface Judgement {
@@ -27,28 +27,40 @@ export interface Findings {
   after: Tally
   /** Null if a side has too few signals for a block. */
   evidence: Evidence | null
-  /** Where segments are declared: the evidence within them, and the part of the difference that the audience makes. */
-  segments?: { evidence: StepEvidence | null; mix: Mix | null }
+  /** For each declared key: the evidence within its segments, and the part of the difference that the audience makes. */
+  segments?: readonly SegmentFinding[]
+  /** How many votes of each side are worth one voice, if voters vote more than once. */
+  votesPerVoice?: { before: number; after: number }
   /** How many other prompts of the organisation moved at the same time, if most of them did. */
   sharedWith?: number
 }
+
+// Below this share of the difference, a different audience is chance, or does not matter.
+const minAudienceShare = 0.25
 
 // A step whose sign is less certain than 97.5% is no reason to call a change better or worse.
 const minCertainty = 1.96
 
 /** The verdict on a change. `better` and `worse` stay valid however often they were checked before. */
 export function judge(findings: Findings): Judgement {
-  const { before, after, evidence } = findings
-  const signals = before.positive + before.negative + after.positive + after.negative
-  const effectiveSignals = evidence === null ? signals : effectiveOf(before, after, evidence)
+  const { before, after, evidence, votesPerVoice = { before: 1, after: 1 } } = findings
+  const voices = { before: scaled(before, 1 / votesPerVoice.before), after: scaled(after, 1 / votesPerVoice.after) }
+  const signals = countOf(before) + countOf(after)
+  const effectiveSignals =
+    evidence === null
+      ? Math.round(countOf(voices.before) + countOf(voices.after))
+      : effectiveOf(before, after, evidence)
   const share = signals === 0 ? 1 : effectiveSignals / signals
   const difference = differenceOf(scaled(before, share), scaled(after, share))
-  const asIndependent = verdictOf(before, after)
+  const asIndependent = verdictOf(voices.before, voices.after)
   const result = { reason: null, difference, effectiveSignals }
   if (evidence === null || difference === null) return { ...result, verdict: 'too_little_data' }
 
   const isDifferent = asIndependent === 'better' || asIndependent === 'worse'
-  const reason = isDifferent || isCertain(evidence) ? reasonAgainst(findings, evidence) : { kind: 'wander' as const }
+  const reason =
+    isDifferent || isCertain(evidence)
+      ? reasonAgainst(findings, evidence, difference.difference)
+      : { kind: 'wander' as const }
   if (reason === null && Math.sign(evidence.mean) === Math.sign(difference.difference)) {
     return { ...result, verdict: evidence.mean > 0 ? 'better' : 'worse' }
   }
@@ -58,16 +70,26 @@ export function judge(findings: Findings): Judgement {
 }
 
 /** The first reason why this change does not explain the votes, or null if it does. */
-function reasonAgainst({ segments, sharedWith = 0 }: Findings, evidence: Evidence): Reason | null {
+function reasonAgainst(
+  { segments = [], sharedWith = 0 }: Findings,
+  evidence: Evidence,
+  difference: number,
+): Reason | null {
+  for (const { key, evidence: within, mix } of segments) {
+    if (mix !== null && isAudience(mix, difference) && (within === null || !isCertain(within))) {
+      return { kind: 'audience', key, mix }
+    }
+  }
   const elsewhere = evidence.findElsewhere()
   if (elsewhere !== null && elsewhere.logBayesFactor >= Math.max(minLogBayesFactor, evidence.logBayesFactor)) {
     return { kind: 'elsewhere', at: elsewhere.start }
   }
   if (!isCertain(evidence)) return { kind: 'wander' }
-  if (segments?.mix && (segments.evidence === null || !isCertain(segments.evidence))) {
-    return { kind: 'audience', mix: segments.mix }
-  }
   return sharedWith > 0 ? { kind: 'shared', prompts: sharedWith } : null
+}
+
+function isAudience(mix: Mix, difference: number): boolean {
+  return Math.sign(mix.difference) === Math.sign(difference) && mix.audience / mix.difference >= minAudienceShare
 }
 
 function isCertain({ logBayesFactor, mean, deviation }: StepEvidence): boolean {
@@ -76,9 +98,12 @@ function isCertain({ logBayesFactor, mean, deviation }: StepEvidence): boolean {
 
 // Independent signals would tell 1 / (1/before + 1/after) about the step.
 function effectiveOf(before: Tally, after: Tally, { information }: StepEvidence): number {
-  const n = before.positive + before.negative
-  const m = after.positive + after.negative
+  const [n, m] = [countOf(before), countOf(after)]
   return Math.round((n + m) * Math.min(1, information * (1 / n + 1 / m)))
+}
+
+function countOf({ positive, negative }: Tally): number {
+  return positive + negative
 }
 
 function scaled({ positive, negative }: Tally, share: number): Tally {

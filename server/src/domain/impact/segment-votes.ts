@@ -1,43 +1,47 @@
 import type { Prompt } from '../prompt.ts'
 import type { Vote, VoteStore } from '../signals/votes.ts'
-import type { Sum } from './blocks.ts'
-import { maxExaminedVotes, readVotes, sumsOfVotes, type VoteOrder, type VoteWindow } from './window-votes.ts'
+import { maxExaminedVotes, readVotes, type VoteOrder, type VoteWindow } from './window-votes.ts'
 
 /** The value of a segment: a text, number or boolean as text. Null for signals without one, or with an object, array or null. */
 export type SegmentValue = string | null
 
-// A longer value counts as none: it is free text, and would have to be stored and shown.
+// A longer value counts as none: it is free text, and would have to be remembered and shown.
 const maxValueLength = 200
 
 /** The value of the member of the metadata that is the segment. */
-export function segmentValueOf(metadata: string | null, key: string): SegmentValue {
-  if (metadata === null) return null
-  const members = JSON.parse(metadata) as Record<string, unknown>
-  const value = Object.hasOwn(members, key) ? members[key] : null
+export function segmentValueOf(members: object, key: string): SegmentValue {
+  const value: unknown = Object.hasOwn(members, key) ? members[key as keyof typeof members] : null
   if (typeof value === 'object') return null
   const text = String(value)
   return text.length > maxValueLength ? null : text
 }
 
-/** The sums of each segment of the window in order of time, from the first votes in the order that may be examined. */
-export async function segmentSumsOf(
+/** For each key, the votes of each of its values, in the order of time. */
+export type VotesBySegment = Map<string, Map<SegmentValue, Vote[]>>
+
+/** Reads the first votes of the window in the order, up to the limit of signals that may be examined. */
+export async function segmentVotesOf(
   store: VoteStore,
   prompt: Prompt,
   window: VoteWindow,
   order: VoteOrder,
-  key: string,
-): Promise<Map<SegmentValue, Sum[]>> {
-  const bySegment = new Map<SegmentValue, Vote[]>()
-  for await (const batch of readVotes(store, prompt, window, order, maxExaminedVotes, key)) {
+  keys: readonly string[],
+): Promise<VotesBySegment> {
+  const byKey: VotesBySegment = new Map(keys.map((key) => [key, new Map()]))
+  const [only = ''] = keys.length === 1 ? keys : []
+  for await (const batch of readVotes(store, prompt, window, order, maxExaminedVotes, only)) {
     for (const { metadata, ...vote } of batch) {
-      const value = segmentValueOf(metadata, key)
-      const votes = bySegment.get(value) ?? []
+      const members = metadata === null ? {} : (JSON.parse(metadata) as object)
       // Keeping the metadata of all votes would take up to 16 MB.
-      votes.push({ ...vote, metadata: null })
-      bySegment.set(value, votes)
+      const withoutMetadata = { ...vote, metadata: null }
+      for (const [key, byValue] of byKey) {
+        const value = segmentValueOf(members, key)
+        const votes = byValue.get(value)
+        if (votes === undefined) byValue.set(value, [withoutMetadata])
+        else votes.push(withoutMetadata)
+      }
     }
   }
-  return new Map(
-    [...bySegment].map(([value, votes]) => [value, sumsOfVotes(order === 'oldest' ? votes : votes.reverse())]),
-  )
+  if (order === 'newest') for (const byValue of byKey.values()) for (const votes of byValue.values()) votes.reverse()
+  return byKey
 }

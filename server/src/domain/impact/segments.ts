@@ -87,3 +87,12 @@ export function mixOf(segments: readonly { before: Tally; after: Tally }[]): Mix
   }
   return { difference: audience + within, audience, within }
 }
+
+/** What the values of one key of the metadata say about a change. */
+export interface SegmentFinding {
+  key: string
+  /** The evidence for the same step in every segment. */
+  evidence: StepEvidence | null
+  /** How much of the difference comes from a different audience. */
+  mix: Mix | null
+}

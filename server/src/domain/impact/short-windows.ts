@@ -61,7 +61,8 @@ function splitHours(sums: readonly Sum[], votes: readonly Vote[], areFirst: bool
     const tally = taken.get(hourStart(sum.start))
     if (tally === undefined) return sum
     const [positive, negative] = [take(sum, tally, 'positive'), take(sum, tally, 'negative')]
-    return { start: areFirst ? hourStart(sum.start) + hour - 1 : sum.start, positive, negative }
+    const squares = sum.squares === undefined ? {} : { squares: (sum.squares * (positive + negative)) / countOf(sum) }
+    return { start: areFirst ? hourStart(sum.start) + hour - 1 : sum.start, positive, negative, ...squares }
   })
   return [...rest.filter((sum) => countOf(sum) > 0), ...sumsOfVotes(votes)].sort((a, b) => a.start - b.start)
 }

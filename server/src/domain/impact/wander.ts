@@ -33,13 +33,16 @@ const rounds = 5
 
 /**
  * What an organisation's other prompts lead us to expect, from the log-likelihoods of their past at each point of the grid. Each
- * prompt is one vote on the weights of the grid, divided by how plausible the points are for it. The default keeps its share, so
- * no point is ever ruled out by other prompts.
+ * prompt is one vote on the weights of the grid, divided by how plausible the points are for it. The base, what we expect without
+ * them, keeps its share, so no point is ever ruled out by other prompts.
  */
-export function learnWander(logLikelihoods: readonly Readonly<Float64Array>[]): Wander {
-  const wander = Float64Array.from(defaultWander)
+export function learnWander(
+  logLikelihoods: readonly Readonly<Float64Array>[],
+  base: Readonly<Wander> = defaultWander,
+): Wander {
+  const wander = Float64Array.from(base)
   for (let round = 0; round < rounds && logLikelihoods.length > 0; round++) {
-    const weights = Float64Array.from(defaultWander, (log) => defaultPrompts * Math.exp(log))
+    const weights = Float64Array.from(base, (log) => defaultPrompts * Math.exp(log))
     for (const logLikelihood of logLikelihoods) {
       const posterior = posteriorOf(wander, logLikelihood)
       for (let g = 0; g < gridSize; g++) (weights[g] as number) += posterior[g] as number

@@ -20,6 +20,8 @@ export interface WindowSums {
   attributedBy: AttributedBy
   /** Of these, the signals without a version that came while another version was live too. */
   unattributed: number
+  /** How many votes are worth one voice, if voters vote more than once. */
+  votesPerVoice?: number
 }
 
 export interface WantedWindow {

@@ -29,6 +29,8 @@ const maxVersions = 50
 // SQLite blocks the process during a read: 1,000 signals take about 2 ms. Metadata is up to 16 KiB for each signal.
 const maxReadSize = 1_000
 const minReadSize = 50
+// A window whose first votes name no voter is taken for one without.
+const maxVotesUntilVoter = 500
 const maxReadSizeWithMetadata = 200
 
 interface Source {
@@ -172,6 +174,7 @@ export async function voterSquares(
   for await (const batch of readVotes(store, prompt, window, order, maxExaminedVotes)) {
     votes += batch.length
     for (const { voter } of batch) squares += squaresAdded(countVoter(votesPerVoter, voter))
+    if (votesPerVoter.size === 0 && votes >= maxVotesUntilVoter) break
   }
   return { votes, squares }
 }

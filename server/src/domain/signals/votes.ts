@@ -34,8 +34,11 @@ export interface VoteSlice {
 
 export interface VoteStore {
   /**
-   * Reads up to `limit` retained signals. Reads no metadata unless `member` names the member of it that is wanted. A read of
+   * Reads up to `limit` retained signals. Reads no metadata unless `member` names the member of it that is wanted; an
+   * empty name for any. A read of
    * signals without a version examines those with one too, so that `limit` bounds its cost.
    */
   votes(prompt: Prompt, read: VoteRead, member?: string): Promise<VoteSlice>
+  /** Whether any signal of the organisation names its voter. */
+  hasVoters(organisationId: number): Promise<boolean>
 }

@@ -71,6 +71,6 @@ export function toTimelineEntryBody(
 }
 
 /** Digits beyond the sixth decimal are floating-point noise. */
-function rounded(rate: number): number {
+export function rounded(rate: number): number {
   return Math.round(rate * 1e6) / 1e6
 }

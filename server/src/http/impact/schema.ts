@@ -1,22 +1,13 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { actions } from '../../domain/history/entry.ts'
 import { liveSources } from '../../domain/impact/live-window.ts'
-import { verdicts } from '../../domain/impact/verdict.ts'
 import { hiddenStatusSchema } from '../history/hidden-characters.ts'
 import { historyEntryExample, historyEntrySchema } from '../history/schema.ts'
 import { pageQuerySchema, paginationExample, paginationSchema } from '../page-schema.ts'
 import { tally } from '../signals/tally-schema.ts'
 import { asOfSchema } from './as-of.ts'
-
-const ratedTally = {
-  type: 'object',
-  required: ['positive', 'negative', 'rate'],
-  properties: {
-    ...tally,
-    rate: { type: ['number', 'null'], description: 'Share of positive signals; null without signals' },
-  },
-  additionalProperties: false,
-} as const
+import { effectParts } from './effect-parts.ts'
+import { segmentsSchema } from './segment-schema.ts'
 
 export const liveSourceSchema = {
   enum: liveSources,
@@ -48,9 +39,9 @@ const effect = {
     items: liveWindowSchema,
     description: 'Every time in which it was live, in order, up to the newest 20: several after a rollback or a canary',
   },
-  before: { ...ratedTally, description: 'Signals of the previous change' },
+  before: effectParts.before,
   after: {
-    ...ratedTally,
+    ...effectParts.after,
     description:
       'Signals of this change: those that name it as their version, and those without a version while it was live',
   },
@@ -71,26 +62,11 @@ const effect = {
       'Of the signals in `after`, those without a version that came while another version was live too. They are credited ' +
       'to the version with the larger share',
   },
-  effective_signals: {
-    type: 'integer',
-    description:
-      'How many independent signals those in `before` and `after` are worth. Fewer than there are if their rate wanders, or ' +
-      'if voters vote often',
-  },
-  difference: { type: ['number', 'null'], description: 'The rate after minus the rate before' },
-  interval: {
-    type: ['array', 'null'],
-    items: { type: 'number' },
-    minItems: 2,
-    maxItems: 2,
-    description: '95% confidence range of the true difference, which allows for votes that wander without any change',
-  },
-  verdict: {
-    enum: verdicts,
-    description:
-      '`unexplained`: the rates differ, but this change does not explain it better than votes that wander, or than another moment',
-  },
-  explanation: { type: 'string', description: 'What the verdict rests on, in plain words' },
+  effective_signals: effectParts.effective_signals,
+  difference: effectParts.difference,
+  interval: effectParts.interval,
+  verdict: effectParts.verdict,
+  explanation: effectParts.explanation,
 } as const
 
 const effectFields = [
@@ -153,6 +129,11 @@ const unknownVersionsSchema = {
 
 const unknownVersionsExample = { positive: 0, negative: 0, versions: [] }
 
+const segmentsOfChange = {
+  anyOf: [segmentsSchema, { type: 'null' }],
+  description: 'Only with `by`; null if there is no change before it',
+} as const
+
 export const impactSchema = {
   type: 'object',
   required: ['data', 'pagination', 'unknown_versions'],
@@ -163,7 +144,7 @@ export const impactSchema = {
       items: {
         type: 'object',
         required: ['entry', ...effectFields],
-        properties: { entry: historyEntrySchema, ...effect },
+        properties: { entry: historyEntrySchema, ...effect, segments: segmentsOfChange },
         additionalProperties: false,
       },
     },

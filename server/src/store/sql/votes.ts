@@ -21,6 +21,11 @@ export function sqlVotes(database: Database, retainedSince: () => Promise<Instan
       const examined = row?.examined as number
       return { votes, examined, last: examined < limit ? null : last }
     },
+
+    async hasVoters(organisationId) {
+      const sql = 'select 1 from signals where organisation_id = ? and voter is not null limit 1'
+      return (await database.rows(sql, [organisationId])).length > 0
+    },
   }
 }
 

@@ -1,0 +1,54 @@
+import type { VoteStore } from '../signals/votes.ts'
+import type { Life } from './live-window.ts'
+import type { SegmentStore } from './segment-keys.ts'
+import { findingOf, readSegments } from './segment-sides.ts'
+import type { SegmentFinding } from './segments.ts'
+import type { VoteHistory } from './vote-history.ts'
+import type { Wander } from './wander.ts'
+import { createWindowMemory } from './window-memory.ts'
+import { maxExaminedVotes } from './window-votes.ts'
+
+export interface AudienceStores {
+  signals: VoteStore
+  segments: Pick<SegmentStore, 'ofPrompt'>
+}
+
+/** A change whose votes differ from those before it. */
+export interface DifferingChange {
+  history: VoteHistory
+  before: Life
+  after: Life
+  /** Of both together. */
+  votes: number
+}
+
+// Bounds the time of one request. Changes beyond it are judged without segments until a later request reads them.
+const maxVotes = 10 * maxExaminedVotes
+
+const found = createWindowMemory<SegmentFinding[]>()
+
+/** What the declared segments of their prompts say about these changes. Empty for a prompt without any. */
+export async function audienceOf(
+  { signals, segments }: AudienceStores,
+  changes: readonly DifferingChange[],
+  wander: Readonly<Wander>,
+): Promise<SegmentFinding[][]> {
+  const keysOf = new Map<VoteHistory, string[]>()
+  const findings: SegmentFinding[][] = []
+  let left = maxVotes
+  for (const { history, before, after, votes } of changes) {
+    const { prompt, moment } = history
+    const keys = keysOf.get(history) ?? (await segments.ofPrompt(prompt)).keys
+    keysOf.set(history, keys)
+    const memoryKey = `${prompt.id} ${after.change.id} ${JSON.stringify(keys)}`
+    let finding = moment.isPast ? null : found.recall(signals, memoryKey, votes)
+    if (finding === null && keys.length > 0 && left > 0) {
+      const sides = await readSegments(signals, history, { before, after }, keys)
+      finding = [...sides].map(([key, each]) => findingOf(key, each, wander))
+      left -= Math.min(votes, 2 * maxExaminedVotes)
+      if (!moment.isPast) found.remember(signals, memoryKey, votes, finding)
+    }
+    findings.push(finding ?? [])
+  }
+  return findings
+}

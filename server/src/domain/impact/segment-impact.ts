@@ -1,0 +1,96 @@
+import type { Tally } from '../signals/tally.ts'
+import type { VoteStore } from '../signals/votes.ts'
+import { cutBlocks, type Sum, totalOf } from './blocks.ts'
+import { discoveries } from './e-values.ts'
+import { evidenceOfChanges, likelihoodOfWander } from './evidence.ts'
+import { explain, explainMultiple } from './explanation.ts'
+import { type Judgement, judge } from './judgement.ts'
+import type { Life } from './live-window.ts'
+import { findingOf, readSegments, type SegmentSides, votesPerVoiceOf } from './segment-sides.ts'
+import type { Mix } from './segments.ts'
+import type { VoteHistory } from './vote-history.ts'
+import { learnWander, type Wander } from './wander.ts'
+
+/** A change in one segment. */
+export interface SegmentImpact extends Omit<Judgement, 'reason'>, Pick<SegmentSides, 'value' | 'isOther'> {
+  before: Tally
+  after: Tally
+  explanation: string
+}
+
+/** A change with the votes that count for it and for the change before it. */
+export interface SegmentedChange {
+  life: Life
+  before: Tally
+  after: Tally
+}
+
+/** A change by the values of one key of the metadata. */
+export interface SegmentedImpact {
+  key: string
+  mix: Mix | null
+  segments: SegmentImpact[]
+  /** Whether all votes of both sides were examined. */
+  isComplete: boolean
+}
+
+/** The changes in each segment, by the values of a key. Null for a change without one before it. */
+export async function segmentsOfChanges(
+  store: VoteStore,
+  history: VoteHistory,
+  changes: readonly SegmentedChange[],
+  key: string,
+  wander: Readonly<Wander>,
+): Promise<(SegmentedImpact | null)[]> {
+  const segmented: (SegmentedImpact | null)[] = []
+  for (const { life, before, after } of changes) {
+    const earlier = life.earlier === null ? undefined : history.live.lives.get(life.earlier.id)
+    if (earlier === undefined) {
+      segmented.push(null)
+      continue
+    }
+    const sides = (await readSegments(store, history, { before: earlier, after: life }, [key])).get(key) ?? []
+    const { mix } = findingOf(key, sides, wander)
+    const segments = judgeSegments(sides, wander)
+    const examined = totalOf(segments.flatMap((segment) => [segment.before, segment.after]))
+    segmented.push({ key, mix, segments, isComplete: countOf(examined) >= countOf(before) + countOf(after) })
+  }
+  return segmented
+}
+
+function countOf({ positive, negative }: Tally): number {
+  return positive + negative
+}
+
+/**
+ * How the votes of each segment are expected to wander, by those of the others before the change. Alone, a segment rarely has the
+ * votes that it takes to tell.
+ */
+export function wanderOfSegments(before: readonly (readonly Sum[])[], wander: Readonly<Wander>): Wander[] {
+  const logLikelihoods = before.map((sums) => likelihoodOfWander(cutBlocks([sums]), 1))
+  return before.map((_, i) => learnWander(logLikelihoods.toSpliced(i, 1), wander))
+}
+
+/** Judges each segment. At most 5% of those that are called better or worse are wrong on average, at any time. */
+export function judgeSegments(sides: readonly SegmentSides[], wander: Readonly<Wander>): SegmentImpact[] {
+  const wanders = wanderOfSegments(
+    sides.map(({ before }) => before),
+    wander,
+  )
+  const found = sides.map(({ before, after }, i) => {
+    return evidenceOfChanges(cutBlocks([before, after]), 2, wanders[i])[1] ?? null
+  })
+  const isDiscovered = discoveries(found.map((evidence) => evidence?.logBayesFactor ?? 0))
+  return sides.map(({ value, isOther, ...votes }, i) => {
+    const [before, after] = [totalOf(votes.before), totalOf(votes.after)]
+    const votesPerVoice = { before: votesPerVoiceOf(votes.before), after: votesPerVoiceOf(votes.after) }
+    const judgement = judge({ before, after, evidence: found[i] ?? null, votesPerVoice })
+    const isDecided = judgement.verdict === 'better' || judgement.verdict === 'worse'
+    const { reason: _, ...result } = judgement
+    if (!isDecided || isDiscovered[i]) {
+      return { value, isOther, before, after, ...result, explanation: explain(judgement, before, after) }
+    }
+    const explanation = explainMultiple(before, after, sides.length)
+    return { value, isOther, before, after, ...result, verdict: 'too_little_data', explanation }
+  })
+}
