@@ -25,7 +25,7 @@ import {
 function promptBody(prompt: Prompt) {
   const { id, name, createdAt } = prompt
   const [last_change = null] = changesOf(prompt)
-  return { id, name, path: null, created_at: iso(createdAt), last_change, verdict: any, signals: any }
+  return { id, name, path: null, created_at: iso(createdAt), last_change, verdict: any, signals: any, regression: any }
 }
 
 /** By name, then in the order in which they were created. */
