@@ -165,8 +165,7 @@ test('a shift is reported with its time and both rates, and calm votes have none
 test('the cause of a shift is the change within its range, unless most other prompts moved with it', () => {
   const shift = { at: 100, between: [90, 110], rateBefore: 0.9, rateAfter: 0.7, logBayesFactor: 9 } as const
   const own = { ...shift, between: [90, 110] as [number, number] }
-  const far = { ...own, between: [500, 510] as [number, number] }
-  assert.deepEqual(causeOf(own, [20, 97, 109], [[far], [far]]), { change: 1 })
-  assert.deepEqual(causeOf(own, [20], [[far]]), { unexplained: true })
-  assert.deepEqual(causeOf(own, [97], [[own], [own], [far]]), { sharedWith: 2 })
+  assert.deepEqual(causeOf(own, [20, 97, 109], { moved: 0, all: 2 }), { change: 1 })
+  assert.deepEqual(causeOf(own, [20], { moved: 0, all: 1 }), { unexplained: true })
+  assert.deepEqual(causeOf(own, [97], { moved: 2, all: 3 }), { sharedWith: 2 })
 })

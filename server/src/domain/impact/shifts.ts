@@ -51,23 +51,22 @@ export function shiftsOf(blocks: Blocks, wander: Readonly<Wander> = defaultWande
   return shifts.sort((a, b) => a.at - b.at)
 }
 
+/** How many other prompts of the organisation moved at the same time as a shift, and how many could have. */
+export interface Others {
+  moved: number
+  all: number
+}
+
 /** The cause of a shift: a change within its range, else other prompts that moved at the same time, else none. */
-export function causeOf(
-  shift: Shift,
-  changes: readonly Instant[],
-  ofOthers: readonly (readonly Pick<Shift, 'between'>[])[],
-): Cause {
+export function causeOf(shift: Shift, changes: readonly Instant[], { moved, all }: Others): Cause {
   const within = (at: Instant) => at >= shift.between[0] && at <= shift.between[1]
-  const sharedWith = ofOthers.filter((shifts) =>
-    shifts.some(({ between }) => between[0] <= shift.between[1] && between[1] >= shift.between[0]),
-  ).length
   // One other prompt may move by chance. If most of them move, the cause lies outside of this prompt.
-  if (sharedWith >= 2 && 2 * sharedWith >= ofOthers.length) return { sharedWith }
+  if (moved >= 2 && 2 * moved >= all) return { sharedWith: moved }
   const nearest = [...changes.keys()]
     .filter((i) => within(changes[i] as number))
     .sort((a, b) => Math.abs((changes[a] as number) - shift.at) - Math.abs((changes[b] as number) - shift.at))[0]
   if (nearest !== undefined) return { change: nearest }
-  return sharedWith >= 2 ? { sharedWith } : { unexplained: true }
+  return moved >= 2 ? { sharedWith: moved } : { unexplained: true }
 }
 
 function average(y: Float64Array, variance: Float64Array, from: number, until: number): number {

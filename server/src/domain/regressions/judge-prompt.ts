@@ -23,7 +23,7 @@ export interface JudgingStores extends VoteStores, JudgeStores {
 }
 
 export interface JudgedPrompt {
-  /** Other prompts, by ID, whose shifts began or ceased to coincide with those of this one: the causes of theirs may differ now. */
+  /** Other prompts, by ID, that moved at the same time as this one: the causes of their shifts may differ now. */
   affected: number[]
 }
 
@@ -61,30 +61,28 @@ async function storeShifts(
   const found = findShifts(votes, wander)
   const before = await stores.shifts.ofPrompt(prompt)
   if (found.length === 0 && before.length === 0) return []
-  const ranges = [...found, ...before].map(({ between }) => between)
-  const span = { from: Math.min(...ranges.map(([from]) => from)), until: Math.max(...ranges.map(([, until]) => until)) }
-  const [others, judgedPrompts] = await Promise.all([
-    stores.shifts.ofOthers(prompt, span),
+  const [moved, judgedPrompts] = await Promise.all([
+    stores.shifts.countOthers(
+      prompt,
+      found.map(({ between }) => between),
+    ),
     stores.wander.count(prompt.organisationId),
   ])
-  const shifts = explainShifts(found, lives, { shifts: others, prompts: judgedPrompts - 1 })
+  const shifts = explainShifts(found, lives, moved, judgedPrompts - 1)
   if (JSON.stringify(shifts.map(rounded)) === JSON.stringify(before.map(rounded))) return []
   await stores.shifts.replace(prompt, shifts)
-  const coinciding = (list: readonly { between: [Instant, Instant] }[]) =>
-    new Set(others.filter((other) => list.some((shift) => overlap(shift, other))).map(({ promptId }) => promptId))
-  return [...coinciding(shifts).symmetricDifference(coinciding(before))]
+  const known = new Set(before.map(({ between }) => String(between)))
+  const news = shifts.map(({ between }, i) => ({ between, count: moved[i] as number }))
+  return stores.shifts.toExplainAgain(
+    prompt,
+    news.filter(({ between, count }) => count > 1 && !known.has(String(between))),
+  )
 }
 
 // Rates are stored in millionths.
 function rounded(shift: StoredShift): StoredShift {
   const inMillionths = (rate: number) => Math.round(rate * 1e6)
   return { ...shift, rateBefore: inMillionths(shift.rateBefore), rateAfter: inMillionths(shift.rateAfter) }
-}
-
-type Ranged = { between: [Instant, Instant] }
-
-function overlap(a: Ranged, b: Ranged): boolean {
-  return a.between[0] <= b.between[1] && b.between[0] <= a.between[1]
 }
 
 async function storeRegressions(

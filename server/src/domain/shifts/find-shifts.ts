@@ -6,7 +6,6 @@ import { withSingleVotes } from '../impact/short-windows.ts'
 import { type VoteHistory, voteWindowOf } from '../impact/vote-history.ts'
 import type { Wander } from '../impact/wander.ts'
 import type { VoteStore } from '../signals/votes.ts'
-import type { Instant } from '../time.ts'
 import type { StoredShift } from './shift.ts'
 
 /** Blocks of all votes on a prompt, and the number of windows that they were cut from. */
@@ -41,20 +40,16 @@ export function findShifts({ blocks }: CutVotes, wander: Readonly<Wander>): Shif
   return shiftsOf(blocks, wander)
 }
 
-/**
- * Adds the cause to each shift. `others` has the shifts of the other prompts, and how many prompts there are that could have
- * moved too.
- */
+/** Adds the cause to each shift. `moved` is how many other prompts moved with each, of `others` that could have. */
 export function explainShifts(
   shifts: Shift[],
   lives: readonly Life[],
-  others: { shifts: { promptId: number; between: [Instant, Instant] }[]; prompts: number },
+  moved: readonly number[],
+  others: number,
 ): StoredShift[] {
-  const moved = [...Map.groupBy(others.shifts, ({ promptId }) => promptId).values()]
-  const still = Array.from({ length: Math.max(0, others.prompts - moved.length) }, () => [])
   const changes = lives.map(liveFrom)
-  return shifts.map((shift) => {
-    const cause = causeOf(shift, changes, [...moved, ...still])
+  return shifts.map((shift, i) => {
+    const cause = causeOf(shift, changes, { moved: moved[i] ?? 0, all: others })
     const { at, between, rateBefore, rateAfter } = shift
     return {
       at,

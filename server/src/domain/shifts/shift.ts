@@ -1,14 +1,15 @@
 import type { HistoryEntry } from '../history/entry.ts'
 import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
-import type { Span } from '../signals/interval.ts'
 import type { Instant } from '../time.ts'
+
+export type Range = [from: Instant, until: Instant]
 
 /** A moment at which the rate of a prompt moved, as it is stored. */
 export interface StoredShift {
   at: Instant
   /** The rate moved at some time in this range. */
-  between: [from: Instant, until: Instant]
+  between: Range
   rateBefore: number
   rateAfter: number
   /** The change that explains it, by the ID of its history entry. */
@@ -34,6 +35,8 @@ export interface ShiftStore {
     promptIds: number[] | null,
     request: PageRequest,
   ): Promise<{ shifts: ListedShift[]; totalCount: number }>
-  /** The shifts of other prompts that may have happened within the span, up to 10,000. */
-  ofOthers(prompt: Prompt, span: Span): Promise<{ promptId: number; between: [Instant, Instant] }[]>
+  /** For each range, how many other prompts have a shift whose range overlaps with it. Counts up to 1,000. */
+  countOthers(prompt: Prompt, ranges: Range[]): Promise<number[]>
+  /** Other prompts, up to 200, with a shift that overlaps with one of the ranges but says otherwise than `count` prompts share it. */
+  toExplainAgain(prompt: Prompt, ranges: { between: Range; count: number }[]): Promise<number[]>
 }

@@ -1,11 +1,17 @@
 import { pageOffset } from '../../domain/page.ts'
-import type { ListedShift, ShiftStore, StoredShift } from '../../domain/shifts/shift.ts'
+import type { Prompt } from '../../domain/prompt.ts'
+import type { ListedShift, Range, ShiftStore, StoredShift } from '../../domain/shifts/shift.ts'
+import { day } from '../../domain/time.ts'
 import { type Database, type Row, requireRow, statement, type TypedColumn, type Value } from './database.ts'
 import { prefixedEntryColumns, toPrefixedEntry } from './history-rows.ts'
 import { fromMillionths, toMillionths } from './millionths.ts'
 
 const columns = 'at, range_from, range_until, rate_before, rate_after, entry_id, shared_with'
-const maxOfOthers = 10_000
+const maxCounted = 1_000
+const maxExact = 20
+const maxToExplain = 200
+// Longer ranges say little about the time.
+const maxRangeMs = 31 * day
 
 const insertedColumns: TypedColumn[] = [
   { name: 'organisation_id', type: 'bigint' },
@@ -53,17 +59,50 @@ export function sqlShifts(database: Database): ShiftStore {
       return { shifts: rows.map(toListedShift), totalCount: requireRow(counts).count as number }
     },
 
-    async ofOthers({ organisationId, id }, { from, until }) {
+    async countOthers(prompt, ranges) {
+      if (ranges.length === 0) return []
+      const { sql, parameters } = overlapping(prompt)
       const rows = await database.rows(
-        `select s.prompt_id, s.range_from, s.range_until from shifts s
-         join prompts p on p.organisation_id = s.organisation_id and p.id = s.prompt_id
-         where s.organisation_id = ? and s.prompt_id <> ? and s.range_from <= ? and s.range_until >= ?
-           and p.deleted_at is null
-         order by s.at desc limit ${maxOfOthers}`,
-        [organisationId, id, until, from],
+        `select place, (select count(*) from (select distinct s.prompt_id from ${sql} limit ${maxCounted}) as moved) as count
+         from ${database.jsonRecords(rangeColumns)}`,
+        [...parameters, rangeRecords(ranges)],
       )
-      return rows.map((row) => ({ promptId: row.prompt_id as number, between: rangeOf(row) }))
+      const counts = new Map(rows.map((row) => [row.place, row.count as number]))
+      return ranges.map((_, place) => counts.get(place) ?? 0)
     },
+
+    async toExplainAgain(prompt, ranges) {
+      if (ranges.length === 0) return []
+      const { sql, parameters } = overlapping(prompt)
+      const records = ranges.map(({ between: [first, last], count }, place) => ({ place, first, last, count }))
+      // The exact number matters only while it is small: otherwise each prompt that moves would be news for all others.
+      const isNews = `s.shared_with is null or (s.shared_with <> records.count
+        and (records.count <= ${maxExact} or s.shared_with * 2 < records.count or s.shared_with > records.count * 2))`
+      const rows = await database.rows(
+        `select distinct other from (
+           select records.place, s.prompt_id as other from ${database.jsonRecords(countColumns)} cross join ${sql} and (${isNews})
+         ) as news limit ${maxToExplain}`,
+        [JSON.stringify(records), ...parameters],
+      )
+      return rows.map((row) => row.other as number)
+    },
+  }
+}
+
+const rangeColumns: TypedColumn[] = ['place', 'first', 'last'].map((name) => ({ name, type: 'bigint' }))
+const countColumns: TypedColumn[] = [...rangeColumns, { name: 'count', type: 'bigint' }]
+
+function rangeRecords(ranges: Range[]): string {
+  return JSON.stringify(ranges.map(([first, last], place) => ({ place, first, last })))
+}
+
+/** The shifts of other prompts that overlap with a range in `records`. The time limits what the index has to return. */
+function overlapping({ organisationId, id }: Prompt): { sql: string; parameters: Value[] } {
+  return {
+    sql: `shifts s join prompts p on p.organisation_id = s.organisation_id and p.id = s.prompt_id
+      where s.organisation_id = ? and s.at >= records.first - ${maxRangeMs} and s.at <= records.last + ${maxRangeMs}
+        and s.range_from <= records.last and s.range_until >= records.first and s.prompt_id <> ? and p.deleted_at is null`,
+    parameters: [organisationId, id],
   }
 }
 
@@ -90,7 +129,7 @@ function toShift(row: Row): StoredShift {
   }
 }
 
-function rangeOf(row: Row): [number, number] {
+function rangeOf(row: Row): Range {
   return [row.range_from as number, row.range_until as number]
 }
 
