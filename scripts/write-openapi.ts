@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import pino from 'pino'
 import { readConfig } from '../server/src/config.ts'
+import { createLearnedWander } from '../server/src/domain/impact/learned-wander.ts'
 import { createVault } from '../server/src/domain/repositories/vault.ts'
 import { createVoters } from '../server/src/domain/signals/voter.ts'
 import { createRepositoryService } from '../server/src/follow/repository-service.ts'
@@ -36,6 +37,7 @@ const app = buildApp({
   lastUsed: createLastUsedTracker(store.keys),
   repositories,
   voters: createVoters(store.organisations, vault),
+  learned: createLearnedWander(store.wander, clock),
   publicUrl: () => '',
   consoleFolder,
   clock,

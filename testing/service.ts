@@ -11,6 +11,7 @@ import { operator } from '../server/src/domain/access/audit.ts'
 import { newOrganisation, type Organisation } from '../server/src/domain/access/organisation.ts'
 import { defaultPlanLimits, type Plan } from '../server/src/domain/access/plan.ts'
 import { type HistoryEntry, newHistoryEntry } from '../server/src/domain/history/entry.ts'
+import { createLearnedWander } from '../server/src/domain/impact/learned-wander.ts'
 import { newPrompt, type Prompt } from '../server/src/domain/prompt.ts'
 import type { RepositoryService } from '../server/src/domain/repositories/repository-service.ts'
 import { createVault } from '../server/src/domain/repositories/vault.ts'
@@ -79,6 +80,7 @@ export class TestService {
       lastUsed: this.lastUsed,
       repositories: this.repositories,
       voters: this.voters,
+      learned: createLearnedWander(this.store.wander, () => this.now),
       publicUrl: () => 'https://ledger.example',
       consoleFolder: this.consoleFolder,
       clock: () => this.now,

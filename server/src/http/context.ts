@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { PlanLimits } from '../domain/access/plan.ts'
+import type { LearnedWander } from '../domain/impact/learned-wander.ts'
 import type { RepositoryService } from '../domain/repositories/repository-service.ts'
 import type { Voters } from '../domain/signals/voter.ts'
 import type { Store } from '../domain/store.ts'
@@ -12,6 +13,7 @@ export interface Context {
   lastUsed: LastUsedTracker
   repositories: RepositoryService
   voters: Voters
+  learned: LearnedWander
   /** The URL at which forges and browsers reach the service. */
   publicUrl: () => string
   /** The folder of the built console. It may not exist. */

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
+import { createLearnedWander } from '../domain/impact/learned-wander.ts'
 import type { RepositoryService } from '../domain/repositories/repository-service.ts'
 import { createVoters } from '../domain/signals/voter.ts'
 import { createRepositoryService } from '../follow/repository-service.ts'
@@ -60,6 +61,7 @@ export async function serve(config: Config): Promise<Served> {
     lastUsed,
     repositories,
     voters: createVoters(store.organisations, syncContext.vault),
+    learned: createLearnedWander(store.wander, Date.now),
     publicUrl: () => config.publicUrl ?? ownAddress(),
     consoleFolder,
     clock: Date.now,

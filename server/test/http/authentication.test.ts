@@ -5,6 +5,7 @@ import { onEachEngine } from '../../../testing/engines.ts'
 import { useService } from '../../../testing/service.ts'
 import { generateSecret, hashSecret, newApiKey } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
+import { createLearnedWander } from '../../src/domain/impact/learned-wander.ts'
 import { buildApp } from '../../src/http/app.ts'
 import { createLastUsedTracker } from '../../src/http/keys/last-used.ts'
 
@@ -213,6 +214,7 @@ onEachEngine('Authentication', (engine) => {
       lastUsed,
       repositories: service.repositories,
       voters: service.voters,
+      learned: createLearnedWander(store.wander, () => service.now),
       publicUrl: () => 'https://ledger.example',
       consoleFolder: service.consoleFolder,
       clock: () => service.now,

@@ -20,6 +20,7 @@ export interface DifferingChange {
   after: Life
   /** Of both together. */
   votes: number
+  wander: Readonly<Wander>
 }
 
 // Bounds the time of one request. Changes beyond it are judged without segments until a later request reads them.
@@ -31,12 +32,11 @@ const found = createWindowMemory<SegmentFinding[]>()
 export async function audienceOf(
   { signals, segments }: AudienceStores,
   changes: readonly DifferingChange[],
-  wander: Readonly<Wander>,
 ): Promise<SegmentFinding[][]> {
   const keysOf = new Map<VoteHistory, string[]>()
   const findings: SegmentFinding[][] = []
   let left = maxVotes
-  for (const { history, before, after, votes } of changes) {
+  for (const { history, before, after, votes, wander } of changes) {
     const { prompt, moment } = history
     const keys = keysOf.get(history) ?? (await segments.ofPrompt(prompt)).keys
     keysOf.set(history, keys)

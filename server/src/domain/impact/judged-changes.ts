@@ -11,7 +11,7 @@ import type { Levels } from './local-level.ts'
 import { type Side, withSingleVotes } from './short-windows.ts'
 import { type VoteHistory, type VoteStores, voteWindowOf } from './vote-history.ts'
 import { defaultWander, type Wander } from './wander.ts'
-import { type AttributedBy, type WindowSums, windowSumsOf } from './window-sums.ts'
+import { type AttributedBy, type WantedWindow, type WindowSums, windowSumsOf } from './window-sums.ts'
 import { type ComparedWindow, countVoices } from './window-voices.ts'
 
 /** A change that went live, the votes on it and on the change before it, and what they say about it. */
@@ -35,6 +35,7 @@ export interface JudgeStores {
 export interface WantedChange {
   history: VoteHistory
   life: Life
+  wander: Readonly<Wander>
 }
 
 /** Judges these changes of one prompt, in this order. */
@@ -42,26 +43,21 @@ export function judgeChanges(
   stores: JudgeStores,
   history: VoteHistory,
   lives: readonly Life[],
-  wander?: Readonly<Wander>,
+  wander: Readonly<Wander> = defaultWander,
 ): Promise<JudgedChange[]> {
   return judgeAll(
     stores,
-    lives.map((life) => ({ history, life })),
-    wander,
+    lives.map((life) => ({ history, life, wander })),
   )
 }
 
 /** Judges changes of many prompts of one organisation. The number of queries does not depend on how many there are. */
-export async function judgeAll(
-  stores: JudgeStores,
-  wanted: readonly WantedChange[],
-  wander: Readonly<Wander> = defaultWander,
-): Promise<JudgedChange[]> {
+export async function judgeAll(stores: JudgeStores, wanted: readonly WantedChange[]): Promise<JudgedChange[]> {
   const windows = await windowsOf(stores, wanted)
-  const pairs = wanted.map(({ history, life }): Pair => {
+  const pairs = wanted.map(({ history, life, wander }): Pair => {
     const earlier = earlierOf(history, life)
     const before = earlier === undefined ? undefined : windows.get(earlier)
-    return { life, history, earlier, before, after: windows.get(life) as WindowSums }
+    return { history, life, wander, earlier, before, after: windows.get(life) as WindowSums }
   })
   const pasts = pastsOf(wanted, await countVoices(stores.signals, comparedWindows(pairs)))
   const comparable = pairs.filter(isComparable)
@@ -77,7 +73,7 @@ export async function judgeAll(
   )
   const evidence = new Map<Pair, Evidence | null>()
   for (const [i, pair] of comparable.entries()) {
-    const { history, earlier, life } = pair
+    const { history, wander, earlier, life } = pair
     const past = pasts.get(history)?.levels[windowOf(history, earlier)] ?? null
     const sizes = [sizeOf(pasts, history, earlier), sizeOf(pasts, history, life)]
     const blocks = cutBlocks([sums[2 * i] as Sum[], sums[2 * i + 1] as Sum[]], sizes)
@@ -92,7 +88,7 @@ export async function judgeAll(
       votesPerVoice: { before: before?.votesPerVoice ?? 1, after: after.votesPerVoice ?? 1 },
     }
   })
-  const judgements = await judgeWithSegments(stores, pairs, findings, wander)
+  const judgements = await judgeWithSegments(stores, pairs, findings)
   return pairs.map((pair, i) => judged(pair, judgements[i] as Judgement))
 }
 
@@ -101,17 +97,16 @@ async function judgeWithSegments(
   stores: JudgeStores,
   pairs: readonly Pair[],
   findings: readonly Findings[],
-  wander: Readonly<Wander>,
 ): Promise<Judgement[]> {
   const judgements = findings.map(judge)
-  const differing = pairs.flatMap(({ history, life, earlier }, i): (DifferingChange & { i: number })[] => {
+  const differing = pairs.flatMap(({ history, life, wander, earlier }, i): (DifferingChange & { i: number })[] => {
     const { verdict } = judgements[i] as Judgement
     if (earlier === undefined || (verdict !== 'better' && verdict !== 'worse' && verdict !== 'unexplained')) return []
     const { before, after } = findings[i] as Findings
     const votes = before.positive + before.negative + after.positive + after.negative
-    return [{ i, history, before: earlier, after: life, votes }]
+    return [{ i, history, before: earlier, after: life, votes, wander }]
   })
-  const audiences = await audienceOf(stores, differing, wander)
+  const audiences = await audienceOf(stores, differing)
   for (const [at, { i }] of differing.entries()) {
     const segments = audiences[at] ?? []
     if (segments.length > 0) judgements[i] = judge({ ...(findings[i] as Findings), segments })
@@ -132,9 +127,7 @@ function comparedWindows(pairs: readonly Pair[]): ComparedWindow[] {
 }
 
 /** A change with the votes on it and on the one before it. */
-interface Pair {
-  history: VoteHistory
-  life: Life
+interface Pair extends WantedChange {
   earlier: Life | undefined
   before: WindowSums | undefined
   after: WindowSums
@@ -156,7 +149,7 @@ function earlierOf({ live }: VoteHistory, { earlier }: Life): Life | undefined {
 
 /** The votes on these changes and on those before them. */
 async function windowsOf(stores: JudgeStores, wanted: readonly WantedChange[]): Promise<Map<Life, WindowSums>> {
-  const all = new Map<Life, WantedChange>()
+  const all = new Map<Life, WantedWindow>()
   for (const each of wanted) {
     const earlier = earlierOf(each.history, each.life)
     all.set(each.life, each)

@@ -4,9 +4,9 @@ import { intervalStarts } from '../signals/interval.ts'
 import type { IntervalTally, SignalStore } from '../signals/signal.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
 import { day, dayStart, type Instant } from '../time.ts'
-import { type Impact, type ImpactStores, impactOf } from './impact.ts'
-import { now as atNow } from './moment.ts'
-import type { Wander } from './wander.ts'
+import type { Impact } from './impact.ts'
+import { type LastChangeStores, lastChangesOf } from './last-changes.ts'
+import type { LearnedWander } from './learned-wander.ts'
 
 /** A prompt with its latest change and recent signals. */
 export interface Overview {
@@ -21,22 +21,22 @@ export interface Overview {
   regression: ListedRegression | null
 }
 
-export interface OverviewStores extends ImpactStores {
-  signals: ImpactStores['signals'] & Pick<SignalStore, 'tallyByDay'>
+export interface OverviewStores extends LastChangeStores {
+  signals: LastChangeStores['signals'] & Pick<SignalStore, 'tallyByDay'>
   regressions: Pick<RegressionStore, 'worstOpen'>
 }
 
-/** Returns overviews in the order of `prompts`. */
+/** Returns overviews in the order of `prompts`. The number of queries does not depend on how many there are. */
 export async function overviewsOf(
   stores: OverviewStores,
+  learned: LearnedWander,
   prompts: Prompt[],
   now: Instant,
-  wander?: Readonly<Wander>,
 ): Promise<Overview[]> {
   const since = overviewStart(now)
   const starts = intervalStarts('day', { from: since, until: now + 1 })
   const [lastChanges, days, regressions] = await Promise.all([
-    Promise.all(prompts.map((prompt) => impactOf(stores, prompt, { page: '1', limit: 1 }, atNow(now), wander))),
+    lastChangesOf(stores, learned, prompts, now),
     stores.signals.tallyByDay(prompts, since),
     stores.regressions.worstOpen(
       prompts[0]?.organisationId ?? 0,
@@ -48,7 +48,7 @@ export async function overviewsOf(
     const all = starts.map((start) => ofDay.get(start) ?? { start, ...emptyTally })
     return {
       prompt,
-      lastChange: lastChanges[i]?.impacts[0] ?? null,
+      lastChange: lastChanges.get(prompt.id) ?? null,
       days: all,
       signals: {
         positive: all.reduce((sum, { positive }) => sum + positive, 0),

@@ -29,18 +29,17 @@ export interface Side {
  * single votes: the last ones before a change, and the first ones after it. The other votes stay in their hours.
  */
 export async function withSingleVotes(store: VoteStore, sides: readonly Side[]): Promise<Sum[][]> {
-  const found: Sum[][] = []
   let left = maxVotes
-  for (const { prompt, window, sums, isAfter, blockSize } of sides) {
-    const max = Math.min(left, maxShortWindowVotes)
-    const votes =
-      max > 0 && isShort(sums, blockSize)
-        ? await votesOf(store, prompt, window, isAfter ? 'oldest' : 'newest', max)
-        : []
-    left -= votes.length
-    found.push(votes.length === 0 ? sums : splitHours(sums, votes, isAfter))
-  }
-  return found
+  return Promise.all(
+    sides.map(async ({ prompt, window, sums, isAfter, blockSize }) => {
+      if (!isShort(sums, blockSize)) return sums
+      const max = Math.min(countOf(totalOf(sums)), maxShortWindowVotes)
+      if (max > left) return sums
+      left -= max
+      const votes = await votesOf(store, prompt, window, isAfter ? 'oldest' : 'newest', maxShortWindowVotes)
+      return votes.length === 0 ? sums : splitHours(sums, votes, isAfter)
+    }),
+  )
 }
 
 function isShort(sums: readonly Sum[], blockSize: number): boolean {

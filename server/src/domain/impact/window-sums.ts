@@ -1,4 +1,5 @@
 import { type HourlySums, noSums } from '../signals/hourly-sums.ts'
+import type { Span } from '../signals/interval.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
 import { hour, hourStart, type Instant } from '../time.ts'
 import { type Sum, totalOf } from './blocks.ts'
@@ -37,20 +38,23 @@ export async function windowSumsOf(
   const [first] = wanted
   if (first === undefined) return []
   const { organisationId } = first.history.prompt
-  const until = endOfHours(first.history.moment)
-  const versions = wanted.flatMap(({ history, life }, at) =>
-    history.hasVersions
-      ? history.versionsOf(life).map((version) => ({ at, promptId: history.prompt.id, version }))
-      : [],
-  )
+  const versions = wanted.flatMap(({ history, life }, at) => {
+    const of = { at, promptId: history.prompt.id, ...rangeOf(history) }
+    return history.hasVersions ? history.versionsOf(life).map((version) => ({ ...of, version })) : []
+  })
   const credits = wanted.flatMap(({ history, life }, at) => life.credits.map((credit) => ({ at, history, credit })))
   const mixed = credits.filter(({ history }) => history.hasVersions)
   const [versionSums, mixedSums] = await Promise.all([
-    signals.hourlySumsOfVersions(organisationId, versions, until),
+    signals.hourlySumsOfVersions(organisationId, versions),
     signals.versionedHourlySums(
       organisationId,
       mixed.map(({ history, credit }) => {
-        return { promptId: history.prompt.id, from: credit.from, until: Math.min(credit.until ?? until, until) }
+        const { from, until } = rangeOf(history)
+        return {
+          promptId: history.prompt.id,
+          from: Math.max(credit.from, from),
+          until: Math.min(credit.until ?? until, until),
+        }
       }),
     ),
   ])
@@ -68,13 +72,23 @@ export async function windowSumsOf(
   for (const [i, { at, version }] of versions.entries()) {
     const { history } = wanted[at] as WantedWindow
     const last = history.startedHour.find((tally) => tally.version === version)
-    addVersion(windows[at] as WindowSums, versionSums[i] ?? noSums, last && { ...last, start: until })
+    addVersion(
+      windows[at] as WindowSums,
+      versionSums[i] ?? noSums,
+      last && { ...last, start: hourStart(history.moment.at) },
+    )
   }
   for (const window of windows) {
     window.sums.sort((a, b) => a.start - b.start)
     window.tally = totalOf(window.sums)
   }
   return windows
+}
+
+/** The whole hours that the history covers. */
+function rangeOf({ moment, hours }: VoteHistory): Span {
+  const until = endOfHours(moment)
+  return { from: hours.start[0] ?? until, until: Math.min(until, (hours.start.at(-1) ?? until) + hour) }
 }
 
 /** The whole hours in which the credit starts, lasts and ends, without the signals that name a version. */

@@ -170,8 +170,8 @@ export interface SignalStore extends ErasureStore, RetentionStore {
   hourlySums(prompt: Prompt, until: Instant): Promise<HourlySums>
   /** For each prompt, up to `limit` hourly sums with signals before the hour of `at`, and as many from that hour on. */
   hourlySumsAround(organisationId: number, instants: PromptInstant[], limit: number): Promise<HourlySums[]>
-  /** The hourly sums of each version before the hour `until`. Compares versions as stored. */
-  hourlySumsOfVersions(organisationId: number, versions: PromptVersion[], until: Instant): Promise<HourlySums[]>
+  /** The hourly sums of each version in whole hours. Compares versions as stored. */
+  hourlySumsOfVersions(organisationId: number, versions: (PromptVersion & Span)[]): Promise<HourlySums[]>
   /** In each span, the hourly sums of all signals with a version. Covers the whole hours in which the span starts and ends. */
   versionedHourlySums(organisationId: number, spans: PromptSpan[]): Promise<HourlySums[]>
   /** The versions that signals of the prompt name, up to `maxVersions` + 1, in no particular order. */

@@ -34,7 +34,7 @@ const schema = {
   },
 }
 
-export function listImpactRoute({ store, clock }: Context) {
+export function listImpactRoute({ store, learned, clock }: Context) {
   return async (app: FastifyInstance) => {
     app.get('/prompts/:prompt_id/impact', { schema, config: { roles: readerRoles } }, async (request, reply) => {
       const query = request.query as Query
@@ -47,7 +47,7 @@ export function listImpactRoute({ store, clock }: Context) {
         request.prompt,
         pageRequest,
         moment,
-        undefined,
+        await learned.of(request.prompt),
         by,
       )
       const data = impacts.map((impact) => ({

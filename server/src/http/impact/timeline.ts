@@ -34,7 +34,7 @@ const schema = {
   },
 }
 
-export function timelineRoute({ store, clock }: Context) {
+export function timelineRoute({ store, learned, clock }: Context) {
   return async (app: FastifyInstance) => {
     app.get('/prompts/:prompt_id/timeline', { schema, config: { roles: readerRoles } }, async (request, reply) => {
       const pageRequest = requestedPage(request.query)
@@ -45,6 +45,7 @@ export function timelineRoute({ store, clock }: Context) {
         filter,
         pageRequest,
         requestedMoment(request.query as Query, clock()),
+        await learned.of(request.prompt),
       )
       const repositories = await repositoriesOf(entries)
       const data = entries.map((item) => toTimelineEntryBody(item, repositories.get(item.entry.repositoryId) ?? null))

@@ -34,9 +34,9 @@ const params = promptParamsSchema
 const body = promptNameSchema
 
 /** List, search, create, rename and delete prompts. */
-export function promptRoutes({ store, clock }: Context) {
+export function promptRoutes({ store, learned, clock }: Context) {
   async function bodiesOf(prompts: Prompt[]): Promise<PromptBody[]> {
-    return (await overviewsOf(store, prompts, clock())).map(toPromptBody)
+    return (await overviewsOf(store, learned, prompts, clock())).map(toPromptBody)
   }
 
   async function respondWith(prompt: Prompt) {

@@ -12,12 +12,12 @@ const recordColumns: TypedColumn[] = [
   { name: 'place', type: 'bigint' },
   { name: 'prompt', type: 'bigint' },
 ]
-const versionColumns: TypedColumn[] = [...recordColumns, { name: 'version', type: 'text' }]
 const spanColumns: TypedColumn[] = [
   ...recordColumns,
   { name: 'first', type: 'bigint' },
   { name: 'last', type: 'bigint' },
 ]
+const versionColumns: TypedColumn[] = [...spanColumns, { name: 'version', type: 'text' }]
 const aroundColumns: TypedColumn[] = [...recordColumns, { name: 'at', type: 'bigint' }]
 
 type HourlyReads = Pick<
@@ -68,16 +68,23 @@ export function sqlHourlySums(database: Database): HourlyReads {
       })
     },
 
-    async hourlySumsOfVersions(organisationId, versions, until) {
+    async hourlySumsOfVersions(organisationId, versions) {
       if (versions.length === 0) return []
-      const records = versions.map(({ promptId, version }, place) => ({ place, prompt: promptId, version }))
+      const records = versions.map(({ promptId, version, from, until }, place) => ({
+        place,
+        prompt: promptId,
+        version,
+        first: from,
+        last: until,
+      }))
       // The cross join makes SQLite look up each version, whatever its row estimates.
       const rows = await database.rows(
         `select place, ${lists} from (
            select place, ${columns} from ${jsonRecords(versionColumns)} cross join version_hours
-           where organisation_id = ? and prompt_id = prompt and version_hours.version = records.version and hour < ?
+           where organisation_id = ? and prompt_id = prompt and version_hours.version = records.version
+             and hour >= records.first and hour < records.last
            order by place, hour) as ordered group by place`,
-        [JSON.stringify(records), organisationId, until],
+        [JSON.stringify(records), organisationId],
       )
       const found = new Map(rows.map((row) => [row.place as number, unpack(row)]))
       return versions.map((_, i) => found.get(i) ?? noSums)

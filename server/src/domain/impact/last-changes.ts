@@ -1,0 +1,160 @@
+import type { DeploymentStore } from '../deployments/deployment.ts'
+import type { LineSegment, Place } from '../deployments/live-line.ts'
+import type { HistoryStore } from '../history/history.ts'
+import type { Prompt } from '../prompt.ts'
+import type { SignalStore } from '../signals/signal.ts'
+import type { Instant } from '../time.ts'
+import { type Impact, toImpact } from './impact.ts'
+import { type JudgeStores, judgeAll, type WantedChange } from './judged-changes.ts'
+import { type KnownLives, knownLives } from './known-lives.ts'
+import type { LearnedWander } from './learned-wander.ts'
+import { type Life, liveFrom } from './live-window.ts'
+import { now as atNow } from './moment.ts'
+import { versionsNaming } from './version-resolution.ts'
+
+export interface LastChangeStores {
+  history: Pick<HistoryStore, 'landedChanges' | 'newestChanges' | 'entries'>
+  signals: JudgeStores['signals'] & Pick<SignalStore, 'hourlySumsAround' | 'versionedPrompts'>
+  segments: JudgeStores['segments']
+  deployments: Pick<DeploymentStore, 'line' | 'promptLine' | 'places' | 'placesFrom' | 'deployedPrompts'>
+}
+
+// Enough to find the last two versions of almost every prompt. The others are read in full.
+const maxRecentChanges = 50
+// Of a prompt in a list, this many hours with votes before its last change count, and as many after it: 40 days of every hour.
+const maxHoursPerSide = 1_000
+
+interface LastLife {
+  prompt: Prompt
+  lives: KnownLives
+  life: Life
+}
+
+/**
+ * The last change of each prompt that went live, by the ID of the prompt. The number of queries does not depend on how many prompts
+ * there are, so an impact rests on a part of a long history only.
+ */
+export async function lastChangesOf(
+  stores: LastChangeStores,
+  learned: LearnedWander,
+  prompts: Prompt[],
+  now: Instant,
+): Promise<Map<number, Impact>> {
+  const [first] = prompts
+  if (first === undefined) return new Map()
+  const { organisationId } = first
+  const ids = prompts.map(({ id }) => id)
+  const [lines, versioned] = await Promise.all([
+    linesOf(stores, organisationId, prompts),
+    stores.signals.versionedPrompts(organisationId, ids),
+  ])
+  const last = await lastLives(stores, prompts, lines, now)
+  const [hours, places, entries] = await Promise.all([
+    stores.signals.hourlySumsAround(
+      organisationId,
+      last.map(({ prompt, life }) => ({ promptId: prompt.id, at: liveFrom(life) })),
+      maxHoursPerSide,
+    ),
+    recentPlaces(stores, organisationId, last, versioned),
+    stores.history.entries(
+      organisationId,
+      last.map(({ life }) => life.change.id),
+    ),
+  ])
+  const wanted = await Promise.all(
+    last.map(async ({ prompt, lives, life }, i): Promise<WantedChange> => {
+      const located = places.get(prompt.repositoryId) ?? []
+      const history = {
+        ...lives,
+        prompt,
+        moment: atNow(now),
+        hours: hours[i] ?? { start: [], positive: [], negative: [] },
+        hasVersions: versioned.has(prompt.id),
+        versionsOf: ({ change }: Life) => versionsNaming(change, located, lives.live.versionIn),
+        unknownVersions: [],
+        startedHour: [],
+      }
+      return { history, life, wander: await learned.of(prompt) }
+    }),
+  )
+  const judged = await judgeAll(stores, wanted)
+  const entryOf = new Map(entries.map((entry) => [entry.id, entry]))
+  return new Map(
+    last.flatMap(({ prompt, life }, i) => {
+      const entry = entryOf.get(life.change.id)
+      const change = judged[i]
+      return entry === undefined || change === undefined ? [] : [[prompt.id, toImpact(entry, change)] as const]
+    }),
+  )
+}
+
+async function lastLives(
+  { history }: LastChangeStores,
+  prompts: Prompt[],
+  lines: Map<number, LineSegment[]>,
+  now: Instant,
+): Promise<LastLife[]> {
+  const recent = await history.newestChanges(prompts, maxRecentChanges)
+  const found = await Promise.all(
+    prompts.map(async (prompt, i): Promise<LastLife | null> => {
+      const livesOf = (changes: Parameters<typeof knownLives>[0]) =>
+        knownLives(changes, lines.get(prompt.id) ?? [], atNow(now))
+      const changes = recent[i] ?? []
+      let lives = livesOf(changes)
+      let life = lives.lives.at(-1)
+      const isCut = changes.length === maxRecentChanges
+      const isUnsure = life === undefined || life.earlier === null || lives.live.at(now).length === 0
+      if (isCut && isUnsure) {
+        lives = livesOf(await history.landedChanges(prompt))
+        life = lives.lives.at(-1)
+      }
+      return life === undefined ? null : { prompt, lives, life }
+    }),
+  )
+  return found.filter((each) => each !== null)
+}
+
+/** What was live according to deployments, by prompt. Prompts without deployments are absent. */
+async function linesOf(
+  { deployments }: LastChangeStores,
+  organisationId: number,
+  prompts: Prompt[],
+): Promise<Map<number, LineSegment[]>> {
+  const repositories = [...new Set(prompts.map(({ repositoryId }) => repositoryId))].filter((id) => id !== null)
+  const [deployed, ...lines] = await Promise.all([
+    deployments.deployedPrompts(
+      organisationId,
+      prompts.map(({ id }) => id),
+    ),
+    ...repositories.map((id) => deployments.line(organisationId, id)),
+  ])
+  const lineOf = new Map(repositories.map((id, i) => [id, lines[i] ?? []]))
+  const found = new Map<number, LineSegment[]>()
+  for (const prompt of prompts) {
+    const shared = prompt.repositoryId === null ? [] : (lineOf.get(prompt.repositoryId) ?? [])
+    const segments = (deployed.has(prompt.id) ? await deployments.promptLine(prompt) : null) ?? shared
+    if (segments.length > 0) found.set(prompt.id, segments)
+  }
+  return found
+}
+
+/** The commits on the lines of the repositories that may be a version of one of these changes. */
+async function recentPlaces(
+  { deployments }: LastChangeStores,
+  organisationId: number,
+  last: LastLife[],
+  versioned: Set<number>,
+): Promise<Map<number | null, Place[]>> {
+  const oldest = new Map<number, number>()
+  for (const { prompt, life } of last) {
+    const { repositoryId } = prompt
+    const seq = Math.min(life.change.seq ?? 0, life.earlier?.seq ?? life.change.seq ?? 0)
+    if (repositoryId === null || !versioned.has(prompt.id)) continue
+    oldest.set(repositoryId, Math.min(oldest.get(repositoryId) ?? seq, seq))
+  }
+  return new Map(
+    await Promise.all(
+      [...oldest].map(async ([id, seq]) => [id, await deployments.placesFrom(organisationId, id, seq)] as const),
+    ),
+  )
+}
