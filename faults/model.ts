@@ -5,6 +5,7 @@ import { newOrganisation } from '../server/src/domain/access/organisation.ts'
 import { newPrompt } from '../server/src/domain/prompt.ts'
 import { postgres, sqlite } from '../testing/engines.ts'
 import { TestService } from '../testing/service.ts'
+import { assertSumsAgree } from '../testing/signal-sums.ts'
 import type { EngineName, Fault } from './fault.ts'
 import { readEverything } from './model/actions/reads.ts'
 import { actions } from './model/actions.ts'
@@ -53,6 +54,7 @@ export const model: Fault = {
           await fc.asyncModelRun(() => ({ model: {}, real: run }), sequence)
           await readEverything(run, startedAt)
           await checkCounts(run.service.url)
+          await assertSumsAgree(run.service.url)
         } finally {
           executed += [...sequence].length
           await run.end()

@@ -1,8 +1,10 @@
+import { recordDeployment } from './actions/deployments.ts'
 import * as imports from './actions/imports.ts'
 import * as keys from './actions/keys.ts'
 import * as prompts from './actions/prompts.ts'
 import { reads } from './actions/reads.ts'
 import * as signals from './actions/signals.ts'
+import * as votes from './actions/votes.ts'
 import type { Action } from './run.ts'
 import { day, floor, hour, nextMonth } from './state.ts'
 
@@ -29,6 +31,10 @@ export const actions: Record<string, [weight: number, Action]> = {
   'record many': [6, signals.recordMany],
   'reach limit': [3, signals.reachLimit],
   'crash in flight': [3, signals.crashInFlight],
+  vote: [150, votes.vote],
+  'record batch': [40, votes.recordBatch],
+  'erase voter or subject': [10, votes.eraseVoter],
+  'record deployment': [20, recordDeployment],
   'delete signal': [60, signals.deleteSignal],
   'delete signal together': [5, signals.deleteTogether],
   'erase signals': [14, signals.erase],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Agent, type IncomingHttpHeaders } from 'node:http'
 import { send } from '../http.ts'
 import { predict } from './predict.ts'
-import { any, isCookie, type Prediction, type Request } from './request.ts'
+import { any, isCookie, others, type Prediction, type Request } from './request.ts'
 import type { Model } from './state.ts'
 
 export interface Response {
@@ -49,7 +49,7 @@ export function createClient(
     counts.responses++
     if (response.status === 429) counts['over the limit']++
     else if (response.status >= 400) counts.rejected++
-    else if (response.status === 201 && request.path.endsWith('/signals')) counts.recorded++
+    else if (request.path.endsWith('/signals')) counts.recorded += recordedIn(response)
     prediction.learn?.(response.body as never, response.headers)
   }
 
@@ -79,6 +79,12 @@ export function createClient(
 export function inOrderOfStorage<Answered extends { response: Response }>(answered: Answered[]): Answered[] {
   const idIn = ({ body }: Response) => (body as { data?: { id?: number } } | null)?.data?.id ?? 0
   return answered.toSorted((a, b) => a.response.status - b.response.status || idIn(a.response) - idIn(b.response))
+}
+
+/** How many signals the response says are recorded. A batch has a status for each. */
+function recordedIn({ status, body }: Response): number {
+  const { data } = body as { data?: unknown }
+  return Array.isArray(data) ? data.filter((result) => result.status === 201).length : Number(status === 201)
 }
 
 function pathOf({ path, query = {} }: Request): string {
@@ -126,5 +132,6 @@ function withKnown(expected: unknown, received: unknown): unknown {
   if (typeof expected !== 'object' || expected === null) return expected
   const member = (name: string) => (received as Record<string, unknown> | null)?.[name]
   if (Array.isArray(expected)) return expected.map((item, i) => withKnown(item, member(String(i))))
-  return Object.fromEntries(Object.entries(expected).map(([name, value]) => [name, withKnown(value, member(name))]))
+  const known = Object.entries(expected).map(([name, value]) => [name, withKnown(value, member(name))])
+  return { ...(others in expected ? (received as object | undefined) : {}), ...Object.fromEntries(known) }
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { differenceOf, verdictOf } from '../../server/src/domain/impact/verdict.ts'
 import type { Entry } from '../../testing/scenario.ts'
 import { audit } from './audit.ts'
+import { isDeployed } from './deployments.ts'
 import {
   any,
   type Call,
@@ -9,6 +9,7 @@ import {
   invalid,
   notFound,
   ok,
+  others,
   type Prediction,
   page,
   parseObject,
@@ -49,9 +50,14 @@ export function listHistory({ prompt, query }: Call): Prediction {
   return ok(page(newestFirst(prompt), query))
 }
 
+/** What deployments, versions and voters make of it, and signals from after the clock was set back, have tests of their own. */
 export function listImpact({ model, prompt, query, now }: Call): Prediction {
-  const impacts = changesOf(prompt).map((entry) => ({ entry, ...impactOf(model, prompt, entry, now) }))
-  return ok({ ...page(impacts, query), unknown_versions: { positive: 0, negative: 0, versions: [] } })
+  const isPlain = prompt.signals.every(
+    ({ version, voter, occurredAt }) => version === null && voter === null && occurredAt <= now,
+  )
+  if (isDeployed(prompt) || !isPlain) return ok({ data: any, pagination: any, [others]: true })
+  const impacts = changesOf(prompt).map((entry) => ({ entry, ...impactOf(model, prompt, entry), [others]: true }))
+  return ok({ ...page(impacts, query), unknown_versions: any })
 }
 
 /** The entries that went live, newest first. */
@@ -64,14 +70,17 @@ function newestFirst({ entries }: Prompt): Entry[] {
 }
 
 /** Verdicts have tests of their own. Here it matters which signals they are based on. */
-function impactOf(model: Model, prompt: Prompt, entry: Entry, now: number) {
+function impactOf(model: Model, prompt: Prompt, entry: Entry) {
   const changes = changesOf(prompt)
   const at = changes.indexOf(entry)
   const [next, earlier] = [changes[at - 1], changes[at + 1]]
-  const before = earlier === undefined ? tally([]) : tallyBetween(model, prompt, earlier, Date.parse(entry.created_at))
-  const after = tallyBetween(model, prompt, entry, next === undefined ? now + 1 : Date.parse(next.created_at))
-  const comparison = differenceOf(before, after)
-  const rounded = (share: number) => Math.round(share * 1e6) / 1e6
+  const before = earlier === undefined ? tally([]) : tallyOf(model, prompt, earlier, Date.parse(entry.created_at))
+  const after = tallyOf(
+    model,
+    prompt,
+    entry,
+    next === undefined ? Number.POSITIVE_INFINITY : Date.parse(next.created_at),
+  )
   const [from, until] = [entry.created_at, next?.created_at ?? null]
   return {
     live_from: from,
@@ -81,15 +90,12 @@ function impactOf(model: Model, prompt: Prompt, entry: Entry, now: number) {
     before: { ...before, rate: rate(before) },
     after: { ...after, rate: rate(after) },
     unattributed: 0,
-    difference: comparison && rounded(comparison.difference),
-    interval: comparison?.interval.map(rounded) ?? null,
-    verdict: verdictOf(before, after),
   }
 }
 
 /** Only hourly sums remain of deleted signals, so that a change which went live within an hour gets all of that hour. */
-function tallyBetween({ retainedSince }: Model, { signals }: Prompt, { created_at }: Entry, end: number) {
+function tallyOf({ retainedSince }: Model, { signals }: Prompt, { created_at }: Entry, end: number) {
   const known = (at: number) => (at < retainedSince ? floor(at, hour) : at)
   const [from, until] = [known(Date.parse(created_at)), known(end)]
-  return tally(signals.filter(({ createdAt }) => createdAt >= from && createdAt < until))
+  return tally(signals.filter(({ occurredAt }) => occurredAt >= from && occurredAt < until))
 }

@@ -1,20 +1,19 @@
 import { auditRejectedKey, listAudit } from './audit.ts'
+import { listDeployments, recordDeployment } from './deployments.ts'
 import { listHistory, listImpact, readEntry, recordEntry } from './history.ts'
 import { createKey, listKeys, revokeKey, rotateKey } from './keys.ts'
 import { createPrompt, deletePrompt, listPrompts, readPrompt, renamePrompt } from './prompts.ts'
-import {
-  any,
-  type Call,
-  ErrorResponse,
-  isCookie,
-  notFound,
-  ok,
-  type Prediction,
-  type Request,
-  reject,
-} from './request.ts'
+import { type Call, errorPrediction, isCookie, notFound, ok, type Prediction, type Request, reject } from './request.ts'
 import { authenticateSession, readSession, signIn, signOut } from './sessions.ts'
-import { deleteSignal, eraseSignals, exportSignals, listSignals, recordSignal, summariseSignals } from './signals.ts'
+import {
+  deleteSignal,
+  eraseSignals,
+  exportSignals,
+  listSignals,
+  recordBatch,
+  recordSignal,
+  summariseSignals,
+} from './signals.ts'
 import {
   isActive,
   iso,
@@ -22,6 +21,7 @@ import {
   monthlyLimits,
   monthOf,
   nextMonth,
+  type Prompt,
   type Role,
   usedIn,
   visiblePrompts,
@@ -42,7 +42,10 @@ const operations: Record<string, [Role[], Handler]> = {
   'GET prompts/:id/signals/export': [readers, exportSignals],
   'GET prompts/:id/signals/summary': [readers, summariseSignals],
   'DELETE prompts/:id/signals/:id': [deleters, deleteSignal],
+  'POST signals': [senders, recordBatch],
   'POST signals/erase': [admins, eraseSignals],
+  'POST prompts/:id/deployments': [recorders, recordDeployment],
+  'GET prompts/:id/deployments': [readers, listDeployments],
   'GET prompts/:id/history': [readers, listHistory],
   'POST prompts/:id/history': [recorders, recordEntry],
   'GET prompts/:id/history/:id': [readers, readEntry],
@@ -76,6 +79,11 @@ export function predict(model: Model, request: Request, now: number): Prediction
     const name = `${method} ${[noun, fixed, part, fixedPart].filter((word) => word !== '').join('/')}`
     const [roles, handle] = operations[name] ?? notFound()
     if (!roles.includes(key.role)) reject(403, 'forbidden')
+    const promptNamed = (reference: string) => {
+      const visible = visiblePrompts(organisation, key)
+      const isNamed = (prompt: Prompt) => prompt.name === reference
+      return visible.find((prompt) => prompt.id === reference) ?? visible.find(isNamed) ?? notFound()
+    }
     const prediction = handle({
       model,
       organisation,
@@ -85,17 +93,15 @@ export function predict(model: Model, request: Request, now: number): Prediction
       now,
       id,
       partId,
+      promptNamed,
       get prompt() {
-        const visible = visiblePrompts(organisation, key)
-        const named = id === '%' ? id : decodeURIComponent(id)
-        return visible.find((prompt) => prompt.id === id) ?? visible.find(({ name }) => name === named) ?? notFound()
+        return promptNamed(id === '%' ? id : decodeURIComponent(id))
       },
     })
     return { ...prediction, headers: { ...prediction.headers, ...cacheControl } }
   } catch (error) {
-    if (!(error instanceof ErrorResponse)) throw error
-    const { status, code, extra, headers } = error
-    return { status, body: { error: { code, message: any, ...extra } }, headers: { ...headers, ...cacheControl } }
+    const prediction = errorPrediction(error)
+    return { ...prediction, headers: { ...prediction.headers, ...cacheControl } }
   }
 }
 

@@ -1,4 +1,5 @@
 import { audit } from './audit.ts'
+import { isDeployed } from './deployments.ts'
 import { changesOf } from './history.ts'
 import {
   any,
@@ -7,6 +8,7 @@ import {
   invalid,
   noContent,
   ok,
+  others,
   type Prediction,
   page,
   parseObject,
@@ -24,8 +26,9 @@ import {
 /** Verdicts and daily sums have tests of their own. */
 function promptBody(prompt: Prompt) {
   const { id, name, createdAt } = prompt
-  const [last_change = null] = changesOf(prompt)
-  return { id, name, path: null, created_at: iso(createdAt), last_change, verdict: any, signals: any, regression: any }
+  // What deployments make of the history has tests of its own.
+  const last_change = isDeployed(prompt) ? any : (changesOf(prompt)[0] ?? null)
+  return { id, name, path: null, created_at: iso(createdAt), last_change, [others]: true }
 }
 
 /** By name, then in the order in which they were created. */

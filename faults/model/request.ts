@@ -25,6 +25,8 @@ export interface Prediction {
 }
 
 export const any = Symbol('any value')
+/** The name of a member that allows an object to have members that the model does not predict. */
+export const others = Symbol('other members')
 
 /** An authenticated request. */
 export interface Call {
@@ -40,6 +42,8 @@ export interface Call {
   partId: string
   /** The prompt with this id, or 404. A key that is limited to others does not see it. */
   prompt: Prompt
+  /** The same for the prompt with this id or name. */
+  promptNamed(reference: string): Prompt
 }
 
 /** Ends a prediction with an error response. */
@@ -58,6 +62,13 @@ export class ErrorResponse extends Error {
   }
 }
 
+/** The response to an error that ends a prediction. */
+export function errorPrediction(error: unknown): Prediction {
+  if (!(error instanceof ErrorResponse)) throw error
+  const { status, code, extra, headers } = error
+  return { status, body: { error: { code, message: any, ...extra } }, headers }
+}
+
 export function reject(status: number, code: string): never {
   throw new ErrorResponse(status, code)
 }
@@ -70,8 +81,8 @@ export function isCookie(key: string): boolean {
 export const notFound = () => reject(404, 'not_found')
 export const invalid = () => reject(422, 'validation_error')
 
-export function ok(body: unknown): Prediction {
-  return { status: 200, body, headers: {} }
+export function ok<Body>(body: unknown, learn?: (body: Body) => void): Prediction {
+  return { status: 200, body, headers: {}, ...(learn && { learn }) }
 }
 
 export function noContent(): Prediction {

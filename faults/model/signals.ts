@@ -5,6 +5,7 @@ import {
   type Call,
   created,
   ErrorResponse,
+  errorPrediction,
   invalid,
   isObject,
   noContent,
@@ -25,37 +26,97 @@ import {
   monthlyLimits,
   monthOf,
   nextMonth,
+  type Prompt,
   remaining,
   type Signal,
   usedIn,
 } from './state.ts'
+import { castVote, eraseVote, parseDetails, removeSignals, replaceVote, voteOn } from './votes.ts'
 
 export function recordSignal(call: Call): Prediction {
-  const { organisation, now } = call
+  return withAllowance(call, () => {
+    const { prompt, request } = call
+    const { body = '', idempotencyKey } = request
+    return storeSignal(call, prompt, parseObject(body), body, idempotencyKey)
+  })
+}
+
+/** Each signal as a request of its own, in order. */
+export function recordBatch(call: Call): Prediction {
+  return withAllowance(call, () => {
+    const { signals: items } = parseObject(call.request.body)
+    if (!Array.isArray(items) || items.length === 0) return invalid()
+    const results = items.map((item): Prediction => {
+      try {
+        if (!isObject(item) || typeof item.prompt !== 'string') return invalid()
+        // The value comes first: the schema is checked before the prompt is looked up.
+        if (!isValue(item.value)) return invalid()
+        const prompt = call.promptNamed(item.prompt)
+        return storeSignal(call, prompt, item, JSON.stringify(item), item.idempotency_key as string | undefined)
+      } catch (error) {
+        return errorPrediction(error)
+      }
+    })
+    const data = results.map(({ status, body }) => ({ status, ...(body as object) }))
+    return ok<{ data: object[] }>({ data }, (response) => {
+      for (const [i, { learn }] of results.entries()) learn?.(response.data[i] as never, {})
+    })
+  })
+}
+
+/** Every response to a valid key says how much of the limit is left. */
+function withAllowance({ organisation, now }: Call, predict: () => Prediction): Prediction {
   const allowance = () => ({
     'ratelimit-limit': String(monthlyLimits[organisation.plan]),
     'ratelimit-remaining': String(Math.max(0, remaining(organisation, now))),
     'ratelimit-reset': secondsToReset(now),
   })
   try {
-    const prediction = storeSignal(call)
-    return { ...prediction, headers: allowance() }
+    return { ...predict(), headers: allowance() }
   } catch (error) {
     if (error instanceof ErrorResponse) Object.assign(error.headers, allowance())
     throw error
   }
 }
 
-function storeSignal({ model, organisation, prompt, request, now }: Call): Prediction {
-  const { body = '', idempotencyKey: key } = request
-  const { value, metadata } = parseObject(body)
-  if (value !== 'positive' && value !== 'negative') return invalid()
+function isValue(value: unknown): value is Signal['value'] | null {
+  return value === null || value === 'positive' || value === 'negative'
+}
+
+/** `body` is the text that an idempotency key stands for. */
+function storeSignal(
+  { model, organisation, now }: Call,
+  prompt: Prompt,
+  fields: Record<string, unknown>,
+  body: string,
+  key: string | undefined,
+): Prediction {
+  const { value, metadata } = fields
+  if (!isValue(value)) return invalid()
   if (metadata != null && !isObject(metadata)) return invalid()
+  const details = parseDetails(fields, now)
   if (key !== undefined && !/^[!-~]{1,255}$/.test(key)) return invalid()
+  if (value === null && details.subject === null) return invalid()
   const earlier = key === undefined ? undefined : organisation.idempotency.get(key)
   if (earlier !== undefined) {
-    return earlier.promptId === prompt.id && earlier.body === body ? created(earlier.response) : invalid()
+    const { status, response } = earlier
+    return earlier.promptId === prompt.id && earlier.body === body ? { status, body: response, headers: {} } : invalid()
   }
+  const sent = { value, metadata: metadata ?? null, ...details }
+  const vote = details.subject === null ? undefined : voteOn(model, prompt, details.subject)
+  const remember = (status: number, response: object, createdAt: number) => {
+    if (key !== undefined) organisation.idempotency.set(key, { promptId: prompt.id, body, status, response, createdAt })
+  }
+  if (vote !== undefined) {
+    replaceVote(prompt, vote, sent)
+    // A vote of the same batch gets its ID with the response.
+    const id = vote.id === 0 ? any : vote.id
+    return ok<{ data: { id: number } }>({ data: { id, value, created_at: iso(vote.createdAt) } }, ({ data }) => {
+      if (data.id !== vote.id) throw new Error(`a vote got the id ${data.id} instead of ${vote.id}`)
+      remember(200, { data: { id: data.id, value, created_at: iso(vote.createdAt) } }, vote.createdAt)
+    })
+  }
+  if (value === null) return notFound()
   const [used, limit] = [usedIn(organisation, now), monthlyLimits[organisation.plan]]
   if (used >= limit) {
     const resetsAt = iso(nextMonth(now))
@@ -63,12 +124,12 @@ function storeSignal({ model, organisation, prompt, request, now }: Call): Predi
     throw new ErrorResponse(429, 'rate_limited', { limit, used, resets_at: resetsAt }, headers)
   }
   organisation.used.set(monthOf(now), used + 1)
-  return created<{ data: { id: number } }>({ data: { id: any, value, created_at: iso(now) } }, (response) => {
-    const { id } = response.data
+  const cast = castVote(prompt, { ...sent, value }, now)
+  return created<{ data: { id: number } }>({ data: { id: any, value, created_at: iso(now) } }, ({ data: { id } }) => {
     if (model.signalIds.has(id)) throw new Error(`two signals got the id ${id}`)
     model.signalIds.add(id)
-    prompt.signals.push({ id, value, metadata: metadata ?? null, createdAt: now })
-    if (key !== undefined) organisation.idempotency.set(key, { promptId: prompt.id, body, response, createdAt: now })
+    cast.setId(id)
+    remember(201, { data: { id, value, created_at: iso(now) } }, now)
   })
 }
 
@@ -79,7 +140,7 @@ function secondsToReset(now: number): string {
 export function deleteSignal({ model, organisation, key, prompt, partId, now }: Call): Prediction {
   const at = prompt.signals.findIndex((signal) => String(signal.id) === partId && isRetained(model, signal))
   if (at === -1) return notFound()
-  prompt.signals.splice(at, 1)
+  removeSignals(prompt, (signal) => String(signal.id) === partId)
   const subject = { id: partId, name: prompt.name }
   const details = { prompt_id: prompt.id }
   audit({ organisation, key, action: 'signal.retracted', subject, details }, now)
@@ -88,13 +149,17 @@ export function deleteSignal({ model, organisation, key, prompt, partId, now }: 
 
 /** At most 1,000 signals at once, which have one audit entry. */
 export function eraseSignals({ model, organisation, key, request, now }: Call): Prediction {
-  const { metadata: wanted } = parseObject(request.body)
-  if (!isObject(wanted) || Object.keys(wanted).length === 0) return invalid()
+  const { metadata: wanted, voter, subject } = parseObject(request.body)
   let erased = 0
-  for (const prompt of organisation.prompts) {
-    const left = prompt.signals.filter((signal) => !isRetained(model, signal) || !matches(signal, wanted))
-    erased += prompt.signals.length - left.length
-    prompt.signals = left
+  if (typeof subject === 'string') {
+    for (const prompt of organisation.prompts) erased += eraseVote(model, prompt, subject)
+  } else {
+    if (typeof voter !== 'string' && (!isObject(wanted) || Object.keys(wanted).length === 0)) return invalid()
+    const isWanted = (signal: Signal) =>
+      typeof voter === 'string' ? signal.voter === voter : matches(signal, wanted as Record<string, unknown>)
+    for (const prompt of organisation.prompts) {
+      erased += removeSignals(prompt, (signal) => isRetained(model, signal) && isWanted(signal))
+    }
   }
   audit({ organisation, key, action: 'signals.erased', subject: organisation, details: { erased } }, now)
   return ok({ data: { erased } })
@@ -127,18 +192,18 @@ function selected({ model, prompt, query }: Call): object[] {
   const isInRange = parseRange(query.since, query.until)
   if (query.value !== undefined && query.value !== 'positive' && query.value !== 'negative') invalid()
   return prompt.signals
-    .filter((signal) => isRetained(model, signal) && isInRange(signal.createdAt))
+    .filter((signal) => isRetained(model, signal) && isInRange(signal.occurredAt))
     .filter(({ value }) => (query.value ?? value) === value)
-    .sort((a, b) => a.createdAt - b.createdAt || a.id - b.id)
-    .map(({ createdAt, ...signal }) => {
-      const created_at = iso(createdAt)
-      const details = { version: null, subject: null, voter: null, comment: null, trace_id: null }
-      return { ...signal, created_at, ...details, occurred_at: created_at }
+    .filter(({ version }) => query.version === undefined || String(version) === query.version)
+    .sort((a, b) => a.occurredAt - b.occurredAt || a.id - b.id)
+    .map(({ createdAt, occurredAt, voter, ...signal }) => {
+      const times = { created_at: iso(createdAt), occurred_at: iso(occurredAt) }
+      return { ...signal, ...times, voter: voter && any, trace_id: null }
     })
 }
 
-function isRetained({ retainedSince }: Model, { createdAt }: Signal): boolean {
-  return createdAt >= retainedSince
+function isRetained({ retainedSince }: Model, { occurredAt }: Signal): boolean {
+  return occurredAt >= retainedSince
 }
 
 const intervals: Record<string, number> = { hour, day, week: 7 * day }
@@ -154,7 +219,7 @@ export function summariseSignals({ prompt: { signals }, query, now }: Call): Pre
   const data: object[] = []
   const all: Signal[] = []
   for (let start = aMonday + floor(since - aMonday, length); start < until; start += length) {
-    const inside = signals.filter(({ createdAt }) => createdAt >= start && createdAt < start + length)
+    const inside = signals.filter(({ occurredAt }) => occurredAt >= start && occurredAt < start + length)
     data.push({ start: iso(start), ...tally(inside) })
     all.push(...inside)
   }

@@ -6,6 +6,8 @@ export interface Model {
   engine: EngineName
   organisations: Organisation[]
   signalIds: Set<number>
+  /** How many idempotency keys and subjects were drawn that must not be drawn again. */
+  batchKeys: number
   /** Signals from before are deleted, and only counted. */
   retainedSince: number
   sessions: Session[]
@@ -23,8 +25,16 @@ export interface Organisation {
   prompts: Prompt[]
   /** Signals recorded in each month, by its name. */
   used: Map<string, number>
-  idempotency: Map<string, { promptId: string; body: string; response: object; createdAt: number }>
+  idempotency: Map<string, RememberedRequest>
   audit: AuditEntry[]
+}
+
+export interface RememberedRequest {
+  promptId: string
+  body: string
+  status: number
+  response: object
+  createdAt: number
 }
 
 export interface Key {
@@ -55,6 +65,9 @@ export interface Prompt {
   createdAt: number
   deleted: boolean
   signals: Signal[]
+  /** By subject. */
+  votes: Map<string, Vote>
+  deployments: Deployment[]
   entries: Entry[]
   /** The key that recorded an entry, by the entry's id; null for the operator. */
   recordedBy: Map<number, number | null>
@@ -64,7 +77,36 @@ export interface Signal {
   id: number
   value: 'positive' | 'negative'
   metadata: Record<string, unknown> | null
+  /** When it arrived. */
   createdAt: number
+  /** The time that it counts for. */
+  occurredAt: number
+  /** An integer is a history entry. */
+  version: string | number | null
+  subject: string | null
+  voter: string | null
+  comment: string | null
+}
+
+/** The vote on a subject. Without a signal, it was withdrawn. */
+export interface Vote {
+  id: number
+  signal: Signal | null
+  createdAt: number
+  occurredAt: number
+  version: string | number | null
+}
+
+/** As on the wire. */
+export interface Deployment {
+  id: number
+  environment: string
+  production: boolean
+  commit_sha: string
+  state: string
+  share: number
+  at: string
+  received_at: string
 }
 
 /** As on the wire, without the id. */
@@ -102,7 +144,8 @@ export interface RepeatedEvent {
 export const monthlyLimits: Record<Plan, number> = { free: 1_000, team: 10_000, business: 100_000 }
 
 export function createModel(engine: EngineName): Model {
-  return { engine, organisations: [], signalIds: new Set(), retainedSince: 0, sessions: [], repeated: new Map() }
+  const nothing = { organisations: [], sessions: [], signalIds: new Set<number>(), repeated: new Map() }
+  return { engine, ...nothing, batchKeys: 0, retainedSince: 0 }
 }
 
 export function isActive(key: Key, now: number): boolean {
@@ -122,7 +165,8 @@ function globPattern(glob: string): RegExp {
 }
 
 export function createPrompt(id: string, name: string, createdAt: number): Prompt {
-  return { id, name, createdAt, deleted: false, signals: [], entries: [], recordedBy: new Map() }
+  const nothing = { signals: [], votes: new Map(), deployments: [], entries: [], recordedBy: new Map() }
+  return { id, name, createdAt, deleted: false, ...nothing }
 }
 
 export function existingPrompts({ prompts }: Organisation): Prompt[] {

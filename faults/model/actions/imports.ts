@@ -6,6 +6,8 @@ import { audit } from '../audit.ts'
 import { type Action, type Draw, type Run, someOrganisation } from '../run.ts'
 import { existingPrompts, iso, monthOf, type Organisation, type Prompt, usedIn } from '../state.ts'
 
+const noDetails = { version: null, subject: null, voter: null, comment: null }
+
 // As `promptledger import` does while the service runs.
 
 interface Target {
@@ -65,7 +67,7 @@ export const importSignals: Action = async (run, draw) => {
   for await (const batch of store.signals.stream(stored, filter)) {
     for (const { id, value } of batch.filter((signal) => !model.signalIds.has(signal.id))) {
       model.signalIds.add(id)
-      prompt.signals.push({ id, value, metadata: null, createdAt: now })
+      prompt.signals.push({ id, value, metadata: null, createdAt: now, occurredAt: now, ...noDetails })
     }
   }
   if (signals.length === 0) return

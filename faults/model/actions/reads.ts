@@ -62,6 +62,8 @@ const auditActions = ['key.rejected', 'session.started', 'history.recorded', 'si
 export const reads: Record<string, [weight: number, Action]> = {
   'read history': [70, readPrompt('/history', pages)],
   'read signals': [80, readPrompt('/signals', { ...pages, ...range, value: values })],
+  'read signals of a version': [20, readPrompt('/signals', { ...pages, version: ['c0ffee1', '770000'] })],
+  'read deployments': [20, readPrompt('/deployments', pages)],
   'export signals': [10, readPrompt('/signals/export', { ...range, value: values })],
   'read summary': [
     40,
@@ -83,7 +85,7 @@ export async function readEverything(run: Run, since: number): Promise<void> {
     const get = (path: string, query: Query) => run.send({ method: 'GET', path, query, key: firstKey(organisation) })
     for (const path of ['/usage', '/keys', '/prompts', '/audit']) await get(path, { limit: '100' })
     for (const { id } of existingPrompts(organisation)) {
-      for (const part of ['signals', 'signals/export', 'history', 'impact']) {
+      for (const part of ['signals', 'signals/export', 'history', 'impact', 'deployments']) {
         await get(`/prompts/${id}/${part}`, {})
       }
       const to = iso(run.service.now + 1)

@@ -16,6 +16,7 @@ import {
   somePromptId,
 } from '../run.ts'
 import { day, existingPrompts, iso, type Organisation, remaining, removeBefore } from '../state.ts'
+import { votesInFlight } from './votes.ts'
 
 const invalidBodies = [
   '',
@@ -115,8 +116,9 @@ export const repeatTogether: Action = async (run, draw) => {
 export const crashInFlight: Action = async (run, draw) => {
   const { service } = run
   const organisation = someOrganisation(run, draw)
-  const requests = Array.from({ length: draw.between(5, 60) }, () =>
-    withIdempotencyKey(run, organisation, someSignal(run, draw, organisation)),
+  const signals = Array.from({ length: draw.between(5, 60) }, () => someSignal(run, draw, organisation))
+  const requests = [...signals, ...votesInFlight(run, draw, organisation)].map((request) =>
+    withIdempotencyKey(run, organisation, request),
   )
   const before = service.now
   const first = requests.map((request) => run.sendOnly(request))
@@ -129,7 +131,8 @@ export const crashInFlight: Action = async (run, draw) => {
     const response = late[i]
     if (response == null) throw new Error('no response from a service that has just started')
     const [one, other] = [early[i], response].map((each) => JSON.stringify(each?.body))
-    if (early[i]?.status === 201 && one !== other) throw new Error(`${request.body} got ${one}, and repeated ${other}`)
+    if ((early[i]?.status ?? 500) <= 201 && one !== other)
+      throw new Error(`${request.body} got ${one}, and repeated ${other}`)
     return { request, response }
   })
   const stored = inOrderOfStorage(answered)

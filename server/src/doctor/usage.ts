@@ -32,10 +32,14 @@ export async function checkUsage(database: DatabaseReader): Promise<Finding> {
     await countVotes(database, 'true'),
   ]
   const deletedOf = (organisation: number) => (deleted.get(organisation) ?? 0) + (withdrawn.get(organisation) ?? 0)
-  const [retention] = await database.rows('select kept_since from signal_retention')
-  // Retention removes withdrawn votes, after which their number is unknown.
+  // Retention removes withdrawn votes, after which their number is unknown. Before migration 12, there were none.
+  const [retention] = await database.rows(
+    `select kept_since, (select applied_at from schema_migrations where version = 12) as votes_since from signal_retention`,
+  )
+  const { kept_since: keptSince, votes_since: votesSince } = retention as Record<string, number>
   const mayHaveMore = (organisation: number) =>
-    (retention?.kept_since as number) > 0 && (withSubjects.get(organisation) ?? 0) > 0
+    (keptSince as number) > (votesSince as number) ||
+    ((keptSince as number) > 0 && (withSubjects.get(organisation) ?? 0) > 0)
   const totals = (await database.rows(
     `select organisation_id, cast(sum(used - signals) as bigint) as missing, cast(sum(used) as bigint) as used
      from (${compared}) as c group by organisation_id`,
