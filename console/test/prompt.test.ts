@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { deploy } from '../../testing/deployments.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { inBrowser } from './support/browser.ts'
-import { createChangedPrompt, dayMs, titles } from './support/changed-prompt.ts'
+import { createChangedPrompt, dayMs, importSignals, titles } from './support/changed-prompt.ts'
 import { localDate } from './support/local-time.ts'
 import type { Visitor } from './support/visitor.ts'
 
@@ -96,7 +96,10 @@ inBrowser('The prompt page', (suite) => {
     assert.match(await merged.innerText(), /They asked for it\./)
     const rows = await merged.getByRole('table').getByRole('row').allTextContents()
     assert.deepEqual(rows.slice(1), ['Before22018055%', 'After3208080%'])
-    await merged.getByText('The share of positive signals changed by +25 percentage points').waitFor()
+    await merged
+      .getByText('80% of 400 votes are positive after this change, 55% of 400 votes before it. A rise of this size')
+      .waitFor()
+    await merged.getByText('Difference: +25 percentage points (95% confidence range: +').waitFor()
 
     await page.getByRole('button', { name: 'Sell something' }).click()
     await page.getByText('Always offer our newest plan.').waitFor()
@@ -104,6 +107,22 @@ inBrowser('The prompt page', (suite) => {
     await page.getByRole('button', { name: 'Sell something' }).click()
     await eventually(async () => assert.equal(await page.locator('.diff').count(), 0))
     assert.equal(visitor.path, path)
+  })
+
+  test('a difference that the change does not explain is called unexplained, with the reason', async (t) => {
+    const tenant = await service.tenant()
+    const { prompt } = tenant
+    await tenant.recordEntry({ createdAt: service.now - 40 * dayMs, commitSha: 'a1'.repeat(20) })
+    await tenant.recordEntry({ createdAt: service.now - 10 * dayMs, commitSha: 'b2'.repeat(20) })
+    // A different audience comes every five days, and stays for five.
+    for (let day = 39; day > 0; day--) {
+      const positive = Math.floor(day / 5) % 2 === 0 && day > 5 ? 25 : 45
+      await importSignals(service, prompt, [day, day - 0.5], { positive, negative: 50 - positive })
+    }
+    const { page } = await suite.visit(t, { at: `/prompts/${prompt.publicId}`, key: tenant.key })
+    const newest = page.getByRole('listitem').filter({ hasText: 'Unexplained' })
+    await newest.getByRole('button').first().click()
+    await newest.getByText(/positive after this change, .* before it, but .* without any change/).waitFor()
   })
 
   test('pointing at a change highlights it in both the chart and the timeline', async (t) => {

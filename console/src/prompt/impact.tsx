@@ -30,20 +30,17 @@ export function Impact({ impact }: { impact: Effect }) {
         rowKey={({ name }) => name}
       />
       <p>
-        <Verdict verdict={impact.verdict} /> {explain(impact)}
+        <Verdict verdict={impact.verdict} /> {impact.explanation} {rangeOf(impact)}
       </p>
       <LiveTimes impact={impact} />
     </div>
   )
 }
 
-function explain({ verdict, difference, interval }: Effect): string {
-  if (difference === null || interval === null) return 'Both versions need signals before they can be compared.'
+function rangeOf({ difference, interval }: Effect): string {
+  if (difference === null || interval === null) return ''
   const [low, high] = interval.map(formatPoints) as [string, string]
-  const change = `The share of positive signals changed by ${formatPoints(difference)} percentage points (95% confidence range: ${low} to ${high}).`
-  if (verdict === 'too_little_data') return `${change} There are too few signals for a verdict.`
-  if (verdict === 'no_difference_seen') return `${change} This could be chance.`
-  return `${change} This is unlikely to be chance, even if you check daily.`
+  return `Difference: ${formatPoints(difference)} percentage points (95% confidence range: ${low} to ${high}).`
 }
 
 /** A difference of two shares in percentage points, with its sign. */
