@@ -8,7 +8,7 @@ import { postVotes, regressionsOf, shiftsOf } from '../../../testing/judged-vote
 import { queryRows } from '../../../testing/rows.ts'
 import { connectedScenario } from '../../../testing/scenario.ts'
 import { openTestStore, type Tenant, useService } from '../../../testing/service.ts'
-import { day, hour } from '../../src/domain/time.ts'
+import { day, hour, minute } from '../../src/domain/time.ts'
 import { regressionPageSchema } from '../../src/http/regressions/schema.ts'
 import { shiftPageSchema } from '../../src/http/shifts/schema.ts'
 import { createJudge } from '../../src/service/judge.ts'
@@ -19,7 +19,8 @@ onEachEngine('Regressions', (engine) => {
     service.planLimits.free = null
   })
 
-  const at = (daysAgo: number) => service.now - daysAgo * day
+  // Changes rarely happen on the hour.
+  const at = (daysAgo: number) => service.now - daysAgo * day + (daysAgo > 0 ? 17 * minute + 3 : 0)
   const log = pino({ level: 'debug' }, { write: (line: string) => logged.push(line) })
   const logged: string[] = []
   const commitOf = (i: number) => String(i).repeat(40)

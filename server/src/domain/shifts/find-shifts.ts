@@ -6,6 +6,7 @@ import { withSingleVotes } from '../impact/short-windows.ts'
 import { type VoteHistory, voteWindowOf } from '../impact/vote-history.ts'
 import type { Wander } from '../impact/wander.ts'
 import type { VoteStore } from '../signals/votes.ts'
+import { hourStart } from '../time.ts'
 import type { StoredShift } from './shift.ts'
 
 /** Blocks of all votes on a prompt, and the number of windows that they were cut from. */
@@ -47,16 +48,18 @@ export function explainShifts(
   moved: readonly number[],
   others: number,
 ): StoredShift[] {
-  const changes = lives.map(liveFrom)
   return shifts.map((shift, i) => {
-    const cause = causeOf(shift, changes, { moved: moved[i] ?? 0, all: others })
     const { at, between, rateBefore, rateAfter } = shift
+    // Sums by hour show a change at the start of its hour.
+    const changes = lives.map(liveFrom).map((from) => (from > between[1] ? hourStart(from) : from))
+    const cause = causeOf(shift, changes, { moved: moved[i] ?? 0, all: others })
+    const life = 'change' in cause ? (lives[cause.change] as Life) : null
     return {
       at,
-      between,
+      between: life === null ? between : [between[0], Math.max(between[1], liveFrom(life))],
       rateBefore,
       rateAfter,
-      entryId: 'change' in cause ? (lives[cause.change]?.change.id ?? null) : null,
+      entryId: life?.change.id ?? null,
       sharedWith: 'sharedWith' in cause ? cause.sharedWith : null,
     }
   })
