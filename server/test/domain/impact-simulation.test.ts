@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  delayAgainstOracle,
   falseDiscoveries,
   medianUntilWorse,
   type Shares,
@@ -42,6 +43,21 @@ test('an audience that changes is not mistaken for an effect if its segment is d
 
 test('of 20 segments without an effect, none is reported in at least 95% of histories', () => {
   atMost(0.05, falseDiscoveries(20, 9))
+})
+
+test('independent votes without a change are found better or worse in at most 5% of histories', () => {
+  atMost(0.05, shareFound(steady(1_000, 1_000, rates(0.85, 0.85)), 100, 8))
+})
+
+test('a fall after a long calm past is found: from 85% to 75%, from 95% to 90%, and from 85% to 80%', () => {
+  atLeast(0.95, shareFound(steady(4_000, 1_000, rates(0.85, 0.75)), 40, 10))
+  atLeast(0.85, shareFound(steady(4_000, 1_000, rates(0.95, 0.9)), 40, 12))
+  atLeast(0.8, shareFound(steady(6_000, 3_000, rates(0.85, 0.8)), 30, 13))
+})
+
+test('a fall after 2,000 calm votes is found with about three times as many votes as if both rates were known', () => {
+  const { new: times } = delayAgainstOracle(150, 16)
+  assert.ok(times <= 3.5, `${times} times`)
 })
 
 test('a fall from 85% to 75% is found in at least 85% of histories with 1,000 votes on each side', () => {
