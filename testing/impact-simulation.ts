@@ -31,7 +31,7 @@ import {
 } from './votes.ts'
 
 // How often the verdict is right, on votes that wander as real ones do. Run as a program it prints the tables of the decision
-// record: npx node testing/impact-simulation.ts [histories per row, 400 by default] [part of a row's name]
+// record: npx node testing/impact-simulation.ts [histories per row, 400 by default] [part of a row's name, or delays]
 
 type Decided = 'better' | 'worse'
 
@@ -517,4 +517,39 @@ function printTables(histories: number, part: string): void {
   }
 }
 
-if (import.meta.main) printTables(Number(process.argv[2] ?? 400), process.argv[3] ?? '')
+/** How many votes after the change it takes until half and nine tenths of falls are found, by the votes before it. */
+function printDelays(histories: number): void {
+  const cell = (before: number, from: number, to: number) => {
+    const random = seededRandom(40)
+    const after = from - to < 0.1 ? 8_000 : 4_000
+    const found = Array.from({ length: histories }, () => {
+      const { first } = watch(steady(before, after, rates(from, to))(random)).new
+      return first?.signals ?? Number.POSITIVE_INFINITY
+    }).sort((a, b) => a - b)
+    const show = (share: number) => {
+      const signals = found[Math.ceil(share * histories) - 1] as number
+      return Number.isFinite(signals) ? signals.toLocaleString('en') : `over ${after.toLocaleString('en')}`
+    }
+    return `${show(0.5)} / ${show(0.9)}`
+  }
+  const befores = [500, 2_000, 10_000]
+  console.log(`| fall | ${befores.map((votes) => `${votes.toLocaleString('en')} before`).join(' | ')} |`)
+  console.log(`|---|${befores.map(() => '---:').join('|')}|`)
+  for (const [from, to] of [
+    [0.95, 0.85],
+    [0.95, 0.9],
+    [0.85, 0.65],
+    [0.85, 0.75],
+    [0.85, 0.8],
+    [0.5, 0.3],
+    [0.5, 0.4],
+  ] as const) {
+    const cells = befores.map((before) => cell(before, from, to))
+    console.log(`| ${Math.round(100 * from)}→${Math.round(100 * to)}% | ${cells.join(' | ')} |`)
+  }
+}
+
+if (import.meta.main) {
+  if (process.argv[3] === 'delays') printDelays(Number(process.argv[2]))
+  else printTables(Number(process.argv[2] ?? 400), process.argv[3] ?? '')
+}
