@@ -19,10 +19,11 @@ export interface Copies {
 
 interface Side {
   trace: number
+  committedAt: number
   parents: string[]
 }
 
-// A copy is made after the original. A newer head is a copy of the landing, such as a backport to another branch.
+// A copy is made after the original. A newer commit is a copy of the landing, such as a backport to another branch.
 const maxClockDifferenceMs = 5 * 60_000
 const maxPullCommits = 500
 
@@ -38,10 +39,10 @@ export async function findCopies(clone: Clone, line: LineCommit[], heads: Heads,
     const trace = traces[at] as number
     places.set(trace, [...(places.get(trace) ?? []), at])
   }
-  for (const [number, { sha, committedAt }] of heads.byNumber) {
+  for (const [number, { sha }] of heads.byNumber) {
     const wanted = tracesOf(sha, sides)
     if (wanted === null || wanted.size === 0) continue
-    const found = [...wanted].map((trace) => places.get(trace) ?? [])
+    const found = [...wanted.keys()].map((trace) => places.get(trace) ?? [])
     for (const at of found.flat()) copies.partly.add((line[at] as LineCommit).sha)
     if (found.some((each) => each.length === 0)) continue
     // A pull request lands once. Later copies of it, such as those of a release branch that was merged, land nothing.
@@ -50,9 +51,9 @@ export async function findCopies(clone: Clone, line: LineCommit[], heads: Heads,
       const landing = line[end] as LineCommit
       const isWhole =
         block.length === wanted.size &&
-        block.every(({ others }) => others.length === 0) &&
+        block.every((commit) => commit.others.length === 0 && isCopy(commit, wanted)) &&
         new Set(block.map(traceOf)).isSupersetOf(wanted)
-      if (!isWhole || committedAt > landing.committedAt + maxClockDifferenceMs) continue
+      if (!isWhole) continue
       const rebase = { number, landing: landing.sha, commits: block.map((each) => each.sha) }
       for (const each of rebase.commits) copies.of.set(each, [...(copies.of.get(each) ?? []), rebase])
       break
@@ -61,30 +62,39 @@ export async function findCopies(clone: Clone, line: LineCommit[], heads: Heads,
   return copies
 }
 
+function isCopy(commit: LineCommit, wanted: Map<number, number>): boolean {
+  const originalAt = wanted.get(traceOf(commit))
+  return originalAt !== undefined && originalAt <= commit.committedAt + maxClockDifferenceMs
+}
+
 /** The commits that only pull requests have. */
 async function readSides(clone: Clone, heads: Heads, tip: string): Promise<Map<string, Side>> {
   const sides = new Map<string, Side>()
   const open = [...heads.numbersOf.keys()].filter((sha) => !heads.landed.has(sha))
-  const format = '--format=%H%x00%P%x00%an%x00%at%x00%s'
+  const format = '--format=%H%x00%P%x00%an%x00%at%x00%ct%x00%s'
   const input = [`^${tip}\n`, ...open.map((sha) => `${sha}\n`)]
   let values: string[] = []
   for await (const value of gitFields(clone, ['log', '-z', '--encoding=UTF-8', format, '--stdin'], '\0', input)) {
-    if (values.push(value) < 5) continue
-    const [sha = '', parents = '', name = '', seconds, title = ''] = values
+    if (values.push(value) < 6) continue
+    const [sha = '', parents = '', name = '', seconds, committed, title = ''] = values
     values = []
-    sides.set(sha, { trace: trace(name, Number(seconds), title), parents: parents.split(' ').filter(Boolean) })
+    sides.set(sha, {
+      trace: trace(name, Number(seconds), title),
+      committedAt: Number(committed) * 1_000,
+      parents: parents.split(' ').filter(Boolean),
+    })
   }
   return sides
 }
 
-/** The traces of a pull request's own commits. Null if there are too many. */
-function tracesOf(head: string, sides: Map<string, Side>): Set<number> | null {
-  const traces = new Set<number>()
+/** The traces of a pull request's own commits, with their dates. Null if there are too many. */
+function tracesOf(head: string, sides: Map<string, Side>): Map<number, number> | null {
+  const traces = new Map<number, number>()
   const seen = new Set([head])
   for (const sha of seen) {
     const side = sides.get(sha)
     if (side === undefined) continue
-    if (side.parents.length < 2) traces.add(side.trace)
+    if (side.parents.length < 2) traces.set(side.trace, side.committedAt)
     for (const parent of side.parents) seen.add(parent)
     if (seen.size > maxPullCommits) return null
   }

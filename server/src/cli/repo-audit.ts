@@ -136,7 +136,7 @@ function headEvidence(
     commands: [
       `git log --first-parent --max-count=${landed.length} --format='%an %ad %s' ${pull.landing}`,
       fetch,
-      `git log --max-count=${landed.length} --format='%an %ad %s' FETCH_HEAD`,
+      `git log --no-merges --max-count=${landed.length} --format='%an %ad %s' FETCH_HEAD`,
     ],
   }
 }

@@ -56,4 +56,6 @@ export interface Mention {
   author: { name: string; email: string }
   /** Whether the forge made the commit. */
   byForge: boolean
+  /** Whether the title has the number without brackets, so that it may be that of something else. */
+  isBare?: boolean
 }

@@ -1,11 +1,12 @@
 import { isLocalUrl } from '../domain/repositories/repository-url.ts'
 import { forgeOf } from '../forges/index.ts'
-import type { MergeReference } from '../forges/merge-reference.ts'
+import { bareNumberAtEnd, type MergeReference, numbersIn } from '../forges/merge-reference.ts'
 import type { Commit } from '../git/commit.ts'
 import { type MergeText, streamMessages } from '../git/log.ts'
 import { revisions } from '../git/log-range.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
 import { withinLimit } from '../git/run.ts'
+import { claimHandSquashes, type Hint } from './hand-squashes.ts'
 import { type ReferenceReader, referenceReader } from './merge-references.ts'
 import { claimHeads } from './merged-heads.ts'
 import { createClaims, type Mention, type PullClaims } from './pull-claims.ts'
@@ -36,6 +37,7 @@ export async function readPullEvidence(
   const refs = await run.pullRefs()
   const merges: Mention[] = []
   const titles: Mention[] = []
+  const hints: Hint[] = []
   let hasOthers = false
 
   // A clone in a folder may lack the refs of the forge. Then only the text that the forge itself writes counts.
@@ -60,12 +62,16 @@ export async function readPullEvidence(
         const isBetter = claims.claimFor(reference.number)?.proof !== 'head'
         if (isBetter) claims.add({ number: reference.number, proof: 'message', landing: sha, landed: [sha] })
       } else {
-        if (merged.length === 0) hasOthers = true
-        if (reference === null) continue
         const byForge = forge.isForgeCommitter(commit.committer)
-        const mention = { number: reference.number, sha, parent, merged, committedAt, author, byForge }
-        if (merged.length > 0) merges.push(mention)
-        else titles.push(mention)
+        const mention = { sha, parent, merged, committedAt, author, byForge }
+        if (merged.length === 0) hasOthers = true
+        if (reference === null) {
+          if (!searchesRebases || merged.length > 0) continue
+          hints.push(...hintsIn(commit, mention, refs))
+          const number = bareNumberAtEnd(subjectOf(commit))
+          if (number !== null) titles.push({ ...mention, number, isBare: true })
+        } else if (merged.length > 0) merges.push({ ...mention, number: reference.number })
+        else titles.push({ ...mention, number: reference.number })
       }
     }
   }
@@ -77,8 +83,20 @@ export async function readPullEvidence(
   const search = { mirror: run.mirror.path, from, refs, tips, claims, readReference }
   await claimHeads(search, merges)
   await claimSquashes(search, titles)
-  if (searchesRebases) await claimRebases({ mirror: run.mirror, from, to: run.tip, tips, claims })
+  if (searchesRebases) {
+    await claimRebases({ ...search, mirror: run.mirror, to: run.tip })
+    await claimHandSquashes({ ...search, mirror: run.mirror }, hints)
+  }
   return claims
+}
+
+/** The pull requests that the title has the number of, though not as the forge or a bot writes it. */
+function hintsIn(commit: Commit, mention: Omit<Mention, 'number'>, refs: PullRefs): Hint[] {
+  const subject = subjectOf(commit)
+  if (subject.startsWith('Revert ')) return []
+  return numbersIn(subject)
+    .filter(({ number }) => refs.headOf(number) !== null)
+    .map((found) => ({ ...mention, ...found, authoredAt: commit.authoredAt }))
 }
 
 /** Whether any new commit is a merge or names a pull request. Most pushes do neither, and need no list of pull requests. */
@@ -98,8 +116,8 @@ async function mayLandPulls(run: SyncRun, from: string | null, readReference: Re
  * The pull request whose head is merged. Of several with the same head, the one that the subject names. If it names none of them,
  * nothing tells which one landed.
  */
-function numberOfHeads(merged: string[], { message }: MergeText, reference: MergeReference | null, refs: PullRefs) {
-  const subject = message.split('\n', 1)[0] ?? ''
+function numberOfHeads(merged: string[], commit: MergeText, reference: MergeReference | null, refs: PullRefs) {
+  const subject = subjectOf(commit)
   for (const head of merged) {
     const numbers = refs.numbersOf(head)
     if (reference !== null && numbers.includes(reference.number)) return reference.number
@@ -107,6 +125,10 @@ function numberOfHeads(merged: string[], { message }: MergeText, reference: Merg
     if (number !== undefined && others.length === 0) return number
   }
   return null
+}
+
+function subjectOf({ message }: MergeText): string {
+  return message.split('\n', 1)[0] ?? ''
 }
 
 /** Whether the subject has `#7` or `!7`, also with a path before it (`Merge acme/prompts#7: …`). */

@@ -10,6 +10,7 @@ export interface Tip {
   sha: string
   parents: string[]
   committedAt: Instant
+  authoredAt: Instant
   author: { name: string; email: string }
   trace: string
 }
@@ -48,6 +49,6 @@ export async function readTips({ mirror }: SyncRun, refs: PullRefs, numbers: Ite
 }
 
 export function tipOf(commit: Commit): Tip {
-  const { sha, parents, committedAt, author } = commit
-  return { sha, parents, committedAt, author, trace: commitTrace(commit) }
+  const { sha, parents, committedAt, authoredAt, author } = commit
+  return { sha, parents, committedAt, authoredAt, author, trace: commitTrace(commit) }
 }

@@ -1,9 +1,11 @@
 import { commitTrace } from '../domain/history/pull.ts'
+import type { Instant } from '../domain/time.ts'
 import type { Commit } from '../git/commit.ts'
 import { streamCommits } from '../git/log.ts'
 import { revisions } from '../git/log-range.ts'
 import type { Mirror } from '../git/mirror.ts'
-import { maxRowLength, missingCommits, readPullRows } from '../git/pull-tips.ts'
+import type { PullRefs } from '../git/pull-refs.ts'
+import { maxRowLength, missingCommits, readMergedTips, readPullRows } from '../git/pull-tips.ts'
 import { withinLimit } from '../git/run.ts'
 import type { PullClaims } from './pull-claims.ts'
 import type { PullTips, Tip } from './pull-tips.ts'
@@ -13,66 +15,74 @@ interface RebaseSearch {
   /** The last commit that was read before, and the newest. */
   from: string | null
   to: string
+  refs: PullRefs
   tips: PullTips
   claims: PullClaims
 }
 
-/** A commit on the default branch that is a copy of a pull request's head. */
+/** A commit on the default branch that is a copy of a pull request's newest commit. */
 interface Copy {
   number: number
   tip: Tip
-  landing: string
-  /** The commit before the head. */
-  parent: string
+  sha: string
 }
 
 interface RowCommit {
   sha: string
   isMerge: boolean
   trace: string
+  committedAt: Instant
 }
 
-// A copy is made after the original. A head that is newer is a copy of the landing, such as a backport to another branch.
+/** The commits of the default branch around a copy, newest first. */
+interface Surroundings {
+  commits: RowCommit[]
+  /** Where the copy is. */
+  at: number
+}
+
+// A copy is made after the original. A commit of a pull request that is newer is a copy of the landing, such as a backport to
+// another branch.
 const maxClockDifferenceMs = 5 * 60_000
 // Each needs its branch from the server. Of the older ones, only those of a single commit are found.
 const maxRows = 2_000
 
 /**
  * Finds the pull requests that were rebased: all of their commits are on the default branch, in a row, with the same author, time
- * and title.
+ * and title. A rebase by hand can change their order. Merges inside the pull request, such as of the default branch, are left out.
  */
 export async function claimRebases(search: RebaseSearch): Promise<void> {
   const { mirror, claims } = search
   const copies = await findCopies(search)
-  const outside = await missingCommits(mirror.path, new Set(copies.map(({ parent }) => parent)))
-  const longer = copies.filter(({ parent }) => outside.has(parent)).slice(-maxRows)
-  const branches = await readBranches(mirror, new Set(longer.map(({ tip }) => tip.sha)))
-  const lengths = new Map(longer.map(({ landing, tip }) => [landing, branches.get(tip.sha)?.length ?? 0]))
-  const lines = await readLines(search, lengths)
-  const missing = await missingCommits(mirror.path, new Set([...branches.values()].flat().map(({ sha }) => sha)))
-  for (const { number, tip, landing, parent } of copies) {
-    if (claims.claimFor(number) !== undefined || claims.claimOf(landing) !== undefined) continue
-    const landed = outside.has(parent)
-      ? landedRow(branches.get(tip.sha) ?? [], lines.get(landing) ?? [], missing, claims)
-      : [landing]
-    if (landed.length > 0) claims.add({ number, proof: 'rebase', landing, landed })
+  const outside = await missingCommits(mirror.path, new Set(copies.flatMap(({ tip }) => tip.parents)))
+  const isLong = ({ tip }: Copy) => tip.parents.length > 1 || tip.parents.some((parent) => outside.has(parent))
+  const long = copies.filter(isLong).slice(-maxRows)
+  const branches = await readBranches(mirror, new Set(long.map(({ tip }) => tip.sha)))
+  const lines = await readLines(search, lengthsOf(long, branches))
+  for (const copy of copies) {
+    const { number, tip, sha } = copy
+    if (claims.claimFor(number) !== undefined) continue
+    const around = lines.get(sha)
+    const row = isLong(copy) && around ? landedRow(branches.get(tip.sha) ?? [], around, claims) : []
+    const landed = isLong(copy) || claims.claimOf(sha) !== undefined ? row : [sha]
+    const [landing] = landed
+    if (landing !== undefined) claims.add({ number, proof: 'rebase', landing, landed })
   }
 }
 
 /** Oldest first: a pull request that was built on another begins where that one ends. */
-async function findCopies({ mirror, from, to, tips, claims }: RebaseSearch): Promise<Copy[]> {
+async function findCopies(search: RebaseSearch): Promise<Copy[]> {
+  const { mirror, from, to, tips, claims } = search
   const copies: Copy[] = []
   if (tips.count === 0) return copies
+  const mergedBy = await readMerged(search)
   const find = async () => {
     for await (const commit of streamCommits(mirror.path, ['--first-parent', '--no-merges', ...revisions(from, to)])) {
       if (claims.claimOf(commit.sha) !== undefined) continue
-      for (const number of tips.numbersOf(commitTrace(commit))) {
+      const trace = commitTrace(commit)
+      for (const number of [...tips.numbersOf(trace), ...(mergedBy.get(trace) ?? [])]) {
         const tip = tips.tipOf(number) as Tip
-        const [parent, ...others] = tip.parents
-        const isOlder = tip.committedAt <= commit.committedAt + maxClockDifferenceMs
-        if (parent !== undefined && others.length === 0 && isOlder) {
-          copies.push({ number, tip, landing: commit.sha, parent })
-        }
+        if (tip.parents.length > 0 && isOlder(tip, commit)) copies.push({ number, tip, sha: commit.sha })
       }
     }
   }
@@ -80,24 +90,44 @@ async function findCopies({ mirror, from, to, tips, claims }: RebaseSearch): Pro
   return copies.reverse()
 }
 
-/** The copies of the branch's commits, newest first; none if some of them are missing. */
-function landedRow(branch: RowCommit[], line: RowCommit[], missing: Set<string>, claims: PullClaims): string[] {
-  const landed: string[] = []
-  for (const original of branch) {
-    // The default branch, merged into the pull request. A rebase leaves such merges out.
-    if (original.isMerge) continue
-    const copy = line[landed.length]
-    // A commit of the default branch itself, on which the pull request was built.
-    if (copy?.sha === original.sha) return landed
-    const isCopy = copy !== undefined && !copy.isMerge && copy.trace === original.trace
-    if (isCopy && claims.claimOf(copy.sha) === undefined) {
-      landed.push(copy.sha)
-      continue
-    }
-    // Here the pull request begins: where another one ended, or on the default branch.
-    return isCopy || !missing.has(original.sha) ? landed : []
+function isOlder(original: { committedAt: Instant }, copy: { committedAt: Instant }): boolean {
+  return original.committedAt <= copy.committedAt + maxClockDifferenceMs
+}
+
+/** For pull requests whose head is a merge: the traces of the commits that it merges, and the numbers. */
+async function readMerged({ mirror, refs, tips, claims }: RebaseSearch): Promise<Map<string, number[]>> {
+  const merges = new Map<string, Tip>()
+  for (const number of refs.numbers()) {
+    const tip = claims.claimFor(number) === undefined ? tips.tipOf(number) : undefined
+    if (tip !== undefined && tip.parents.length > 1) merges.set(tip.sha, tip)
   }
-  return []
+  const numbers = new Map<string, number[]>()
+  await readMergedTips(mirror, [...merges.values()], (head, parent) => {
+    const trace = commitTrace(parent)
+    numbers.set(trace, [...(numbers.get(trace) ?? []), ...refs.numbersOf(head)])
+  })
+  return numbers
+}
+
+/** The commits that landed, newest first; none if some of the branch are missing. */
+function landedRow(branch: RowCommit[], { commits, at }: Surroundings, claims: PullClaims): string[] {
+  const originals = new Map(branch.map((original) => [original.trace, original]))
+  const isForeign = (commit: RowCommit) => {
+    const original = originals.get(commit.trace)
+    return commit.isMerge || original === undefined || !isOlder(original, commit)
+  }
+  const start = commits.findLastIndex((commit, i) => i < at && isForeign(commit)) + 1
+  const end = commits.findIndex((commit, i) => i > at && isForeign(commit))
+  const row = commits.slice(start, end === -1 ? undefined : end)
+  const shaOf = new Map(row.map(({ sha, trace }) => [trace, sha]))
+  const isClaimed = (sha: string | undefined) => sha !== undefined && claims.claimOf(sha) !== undefined
+  // Where another pull request ended, this one may begin: it was built on an earlier version of that one.
+  const base = branch.findIndex(({ trace }) => isClaimed(shaOf.get(trace)))
+  const isWhole = branch.every(({ trace }) => shaOf.has(trace))
+  const own = isWhole ? branch : branch.slice(0, Math.max(base, 0))
+  if (!own.every(({ trace }) => shaOf.has(trace))) return []
+  const ownTraces = new Set(own.map(({ trace }) => trace))
+  return row.filter(({ sha, trace }) => ownTraces.has(trace) && !isClaimed(sha)).map(({ sha }) => sha)
 }
 
 /** The commits of each branch, newest first. */
@@ -109,27 +139,39 @@ async function readBranches(mirror: Mirror, heads: Set<string>): Promise<Map<str
   return branches
 }
 
-/** For each landing, as many commits of the default branch as asked for, from it backwards. Reads all of them in one pass. */
+/** How far around each copy the rest of its branch can be. */
+function lengthsOf(copies: Copy[], branches: ReadonlyMap<string, RowCommit[]>): Map<string, number> {
+  const lengths = new Map<string, number>()
+  for (const { sha, tip } of copies) {
+    lengths.set(sha, Math.max(lengths.get(sha) ?? 0, branches.get(tip.sha)?.length ?? 0))
+  }
+  return lengths
+}
+
+/** The surroundings of each copy on the default branch. Reads all of them in one pass. */
 async function readLines(
   { mirror, to }: RebaseSearch,
   lengths: Map<string, number>,
-): Promise<Map<string, RowCommit[]>> {
-  const lines = new Map<string, RowCommit[]>()
+): Promise<Map<string, Surroundings>> {
+  const lines = new Map<string, Surroundings>()
   const unfinished = new Set<string>()
   const wanted = new Set(lengths.keys())
   if (wanted.size === 0) return lines
+  const recent: RowCommit[] = []
   const read = async () => {
     for await (const commit of streamCommits(mirror.path, ['--first-parent', to])) {
-      if (wanted.delete(commit.sha)) {
-        lines.set(commit.sha, [])
-        unfinished.add(commit.sha)
-      }
       const row = rowCommit(commit)
-      for (const landing of unfinished) {
-        const line = lines.get(landing) as RowCommit[]
-        line.push(row)
-        const length = Math.min(lengths.get(landing) ?? 0, maxRowLength)
-        if (line.length >= length || row.isMerge) unfinished.delete(landing)
+      for (const sha of unfinished) {
+        const { commits, at } = lines.get(sha) as Surroundings
+        commits.push(row)
+        if (commits.length - at > (lengths.get(sha) ?? 0) || row.isMerge) unfinished.delete(sha)
+      }
+      recent.push(row)
+      if (recent.length > maxRowLength + 1) recent.shift()
+      if (wanted.delete(commit.sha)) {
+        const commits = recent.slice(-(lengths.get(commit.sha) ?? 0) - 1)
+        lines.set(commit.sha, { commits, at: commits.length - 1 })
+        unfinished.add(commit.sha)
       }
       if (wanted.size === 0 && unfinished.size === 0) break
     }
@@ -139,5 +181,6 @@ async function readLines(
 }
 
 function rowCommit(commit: Commit): RowCommit {
-  return { sha: commit.sha, isMerge: commit.parents.length > 1, trace: commitTrace(commit) }
+  const { sha, parents, committedAt } = commit
+  return { sha, isMerge: parents.length > 1, trace: commitTrace(commit), committedAt }
 }

@@ -58,17 +58,21 @@ export async function claimSquashes(search: SquashSearch, mentions: Mention[]): 
 
 function bestOf(mentions: Mention[], tip: Tip): Mention | undefined {
   // They are newest first, and sorting keeps the order of equals.
-  const candidates = mentions.filter((mention) => canBeSquash(tip, mention)).toReversed()
+  const isCandidate = (mention: Mention) => canBeSquash(tip, mention) && (!mention.isBare || rankOf(mention, tip) > 0)
+  const candidates = mentions.filter(isCandidate).toReversed()
   return candidates.toSorted((a, b) => rankOf(b, tip) - rankOf(a, tip))[0]
 }
 
-function canBeSquash(tip: Tip, { committedAt }: Pick<Mention, 'committedAt'>): boolean {
+export function canBeSquash(tip: Tip, { committedAt }: Pick<Mention, 'committedAt'>): boolean {
   return tip.committedAt <= committedAt + maxClockDifferenceMs
 }
 
-function rankOf({ author, byForge }: Mention, tip: Tip): number {
-  const isSameAuthor = author.email === tip.author.email || author.name === tip.author.name
-  return Number(byForge) + Number(isSameAuthor)
+function rankOf(mention: Mention, tip: Tip): number {
+  return Number(mention.byForge) + Number(isSameAuthor(mention, tip))
+}
+
+export function isSameAuthor({ author }: Pick<Mention, 'author'>, tip: Tip): boolean {
+  return author.email === tip.author.email || author.name === tip.author.name
 }
 
 /** The heads that the default branch contains although no merge brought them. */

@@ -17,6 +17,8 @@ export interface ReferencingCommit {
 }
 
 const maxNumber = 2 ** 31 - 1
+const maxNumbers = 10
+const maxWordLength = 50
 
 export function forgeText(number: number | null, repository: string | null = null): MergeReference | null {
   return number === null ? null : { number, isForgeText: true, repository }
@@ -72,6 +74,36 @@ export function numberAtEnd(text: string, signs: string[]): number | null {
   const start = startOfDigits(line, line.length - 1)
   const isSigned = signs.some((sign) => line.slice(start - sign.length - 1, start).toLowerCase() === `(${sign}`)
   return isSigned ? toNumber(line.slice(start, -1)) : null
+}
+
+// After these, a number is that of an issue, or of a pull request that the commit only relates to.
+const relations = new Set(
+  (
+    'fix fixes fixed close closes closed resolve resolves resolved ref refs see issue bug ticket pr to of for in from by with and ' +
+    'or like after before since until via replaces reverts revert follows supersedes addresses implements partially'
+  ).split(' '),
+)
+
+/** The number in `Title #N`, unless the word before it relates the title to the number. */
+export function bareNumberAtEnd(title: string): number | null {
+  const line = title.trimEnd()
+  const start = startOfDigits(line, line.length)
+  if (line[start - 1] !== '#' || !/\s/.test(line[start - 2] ?? '')) return null
+  const before = line.slice(Math.max(0, start - maxWordLength), start - 1).trimEnd()
+  const word = before.slice(before.lastIndexOf(' ') + 1).toLowerCase()
+  return /[\p{L}\p{N}\]).!?'"`]$/u.test(word) && !relations.has(word) ? toNumber(line.slice(start)) : null
+}
+
+/** All numbers in `#N`, anywhere in the text, and whether the text has them as `(#N)`. At most ten. */
+export function numbersIn(text: string): { number: number; inBrackets: boolean }[] {
+  const found: { number: number; inBrackets: boolean }[] = []
+  for (let at = text.indexOf('#'); at !== -1 && found.length < maxNumbers; at = text.indexOf('#', at + 1)) {
+    const number = numberAt(text, at, '#', '')
+    if (number === null) continue
+    const inBrackets = text[at - 1] === '(' && text[at + 1 + String(number).length] === ')'
+    found.push({ number, inBrackets })
+  }
+  return found
 }
 
 /** The number at the end of the line, if `before` precedes it. */

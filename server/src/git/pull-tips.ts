@@ -19,6 +19,8 @@ const fetchTimeoutMs = 5 * 60_000
 // How much a failing server, one that ignores the filter, or hostile commits can cost. The rest stays unproven.
 const maxFailures = 30
 const maxTotalMs = 15 * 60_000
+/** Of a head that is a merge, the commits that it merges are read too. */
+const maxTipDepth = 2
 /** A longer row of rebased commits is not recognised. */
 export const maxRowLength = 250
 // A branch that has merged the default branch brings thousands of commits.
@@ -45,7 +47,42 @@ export async function readPullTips(mirror: Mirror, shas: string[], onTip: (tip: 
   })
 }
 
-/** Calls `onRow` with the newest commits of each branch, newest first: at most one more than a row may have. */
+/** Reads the commits that these heads merge, as far as the mirror does not have them. Calls `onParent` with each. */
+export async function readMergedTips(
+  mirror: Mirror,
+  heads: Pick<Commit, 'sha' | 'parents'>[],
+  onParent: (head: string, parent: Commit) => void,
+): Promise<void> {
+  const outside = await missingCommits(mirror.path, new Set(heads.flatMap(({ parents }) => parents)))
+  const [first] = outside
+  if (first === undefined) return
+  const tips: Mirror = { ...mirror, path: join(mirror.path, 'pull-tips'), sizeLimit: maxTipBytes }
+  await ensureTips(tips, first)
+  const unknown = await missingCommits(tips.path, outside)
+  const wanted = new Set(
+    heads.filter(({ parents }) => parents.some((parent) => unknown.has(parent))).map(({ sha }) => sha),
+  )
+  for (const sha of await readSkipped(tips.path)) wanted.delete(sha)
+  await inParts(
+    [...wanted],
+    tipsPerFetch,
+    (part) => fetchAlone(tips, part, maxTipDepth),
+    (sha) => skip(tips.path, sha),
+  )
+  const missing = await missingCommits(tips.path, outside)
+  const parents = new Map<string, Commit>()
+  await inParts([...outside.difference(missing)], tipsPerLog, async (part) => {
+    for (const tip of await readCommits(tips.path, ['--no-walk=unsorted', ...part])) parents.set(tip.sha, tip)
+  })
+  for (const { sha, parents: merged } of heads) {
+    for (const parent of merged.flatMap((each) => parents.get(each) ?? [])) onParent(sha, parent)
+  }
+}
+
+/**
+ * Calls `onRow` with the commits of each branch that the mirror does not have, the newest first and without merges. Branches with
+ * more than `maxRowLength` are left out.
+ */
 export async function readPullRows(
   mirror: Mirror,
   heads: string[],
@@ -62,15 +99,24 @@ export async function readPullRows(
       await fetchAlone(rows, part, maxRowLength + 1)
       const commits = new Map<string, Commit>()
       for await (const commit of streamCommits(rows.path, part)) commits.set(commit.sha, commit)
-      for (const head of part) onRow(head, [...firstParents(commits, head)])
+      const outside = await missingCommits(mirror.path, commits.keys())
+      for (const head of part) {
+        const row = rowOf(head, commits, outside)
+        if (row !== null) onRow(head, row)
+      }
     })
   } finally {
     await rm(rows.path, { recursive: true, force: true })
   }
 }
 
-function* firstParents(commits: Map<string, Commit>, head: string): Generator<Commit> {
-  for (let commit = commits.get(head); commit !== undefined; commit = commits.get(commit.parents[0] ?? '')) yield commit
+function rowOf(head: string, commits: ReadonlyMap<string, Commit>, outside: ReadonlySet<string>): Commit[] | null {
+  const branch = new Set(outside.has(head) ? [head] : [])
+  for (const sha of branch) {
+    for (const parent of commits.get(sha)?.parents ?? []) if (outside.has(parent)) branch.add(parent)
+    if (branch.size > maxRowLength) return null
+  }
+  return [...branch].map((sha) => commits.get(sha) as Commit).filter(({ parents }) => parents.length < 2)
 }
 
 async function ensureTips(tips: Mirror, head: string): Promise<void> {
@@ -132,7 +178,7 @@ async function fetchAlone(target: Mirror, shas: string[], depth: number): Promis
     // git has noted that the remote has the missing files. It would then start a fetch of its own for each of them.
     await writeFile(join(target.path, 'config'), settings)
     // The boundary would be sent to the server with each fetch, and git would hide the parents of every tip.
-    if (depth === 1) await rm(join(target.path, 'shallow'), { force: true })
+    if (depth <= maxTipDepth) await rm(join(target.path, 'shallow'), { force: true })
   }
 }
 

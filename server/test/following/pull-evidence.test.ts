@@ -219,6 +219,96 @@ onEachEngine('Proof of pull requests from git alone', (engine) => {
     assert.deepEqual(summary, [`pr_merged ${shortSha(squash)} #7`])
   })
 
+  test('a commit with the author and the date of a pull request, whose title a person wrote, is its squash', async () => {
+    let [amended, squashed] = ['', '']
+    const { summary } = await backfill((git) => {
+      const dateOf = (name: string) => git.git('show', '--no-patch', '--format=%aI', name)
+      commitPull(git, 7, ['seven'])
+      git.commit('Meanwhile', { 'README.md': 'x\n' })
+      amended = git.commit('Be kinder [Fixes #7]', { [p]: 'seven\n' }, { author: bob, authoredAt: dateOf('pull-7') })
+      commitPull(git, 8, ['eight', 'nine', 'ten'])
+      git.commit('Meanwhile', { 'README.md': 'y\n' })
+      squashed = git.commit('Fixes #8', { [p]: 'ten\n' }, { author: bob, authoredAt: dateOf('pull-8~2') })
+    })
+    assert.deepEqual(summary, [`pr_merged ${shortSha(amended)} #7`, `pr_merged ${shortSha(squashed)} #8`])
+  })
+
+  test('a squash is found by a number without brackets, if the forge or the author of the head made it', async () => {
+    const commits: string[] = []
+    const { summary } = await backfill((git) => {
+      for (const [number, title, facts] of [
+        [7, 'Be kinder #7', { author: ada, committer: web }],
+        [8, 'vim-patch:7.4.601. #8', { author: bob, committer: ada }],
+        [9, 'Be kinder #9', { author: ada }],
+        [10, 'Fixes #10', { author: bob, committer: web }],
+        [11, 'Follow up to #11', { author: bob, committer: web }],
+      ] as const) {
+        commitPull(git, number, [`${number}`])
+        git.commit('Meanwhile', { 'README.md': `${number}\n` })
+        commits.push(git.commit(title, { [p]: `${number}\n` }, facts))
+      }
+      commits.push(commitPull(git, 12, ['twelve #12']))
+      git.git('merge', '--quiet', '--ff-only', 'pull-12')
+    })
+    const [first = '', second = '', third = '', fourth = '', fifth = '', sixth = ''] = commits.map(shortSha)
+    assert.deepEqual(summary, [
+      `pr_merged ${first} #7`,
+      `pr_merged ${second} #8`,
+      `deployed ${third}`,
+      `deployed ${fourth}`,
+      `deployed ${fifth}`,
+      `pr_merged ${sixth} #12`,
+    ])
+  })
+
+  test('a backport of several commits of the default branch, before its newest is committed there, is not their landing', async () => {
+    const commits: string[] = []
+    const { summary } = await backfill((git) => {
+      commits.push(git.commit('Be kind', { [p]: 'kind\n' }))
+      git.switchTo('stable', 'main~1')
+      git.recorded(['cherry-pick', commits[0] as string], { author: null, at: '2026-03-02T00:00:00Z' })
+      git.commit('Be kinder', { [p]: 'kinder\n' }, { at: '2026-03-03T00:00:00Z' })
+      git.push('stable:refs/pull/7/head')
+      git.switchTo('main')
+      commits.push(git.recorded(['cherry-pick', 'stable'], { author: null, at: '2026-03-04T00:00:00Z' }))
+    })
+    assert.deepEqual(
+      summary,
+      commits.map((sha) => `deployed ${shortSha(sha)}`),
+    )
+  })
+
+  test('a squash by the forge is found although words follow the number', async () => {
+    let squash = ''
+    const { summary } = await backfill((git) => {
+      commitPull(git, 7, ['seven'])
+      git.commit('Meanwhile', { 'README.md': 'x\n' })
+      squash = git.squash('pull-7', 'Be kinder (#7) + politer', { author: bob, committer: web })
+    })
+    assert.deepEqual(summary, [`pr_merged ${shortSha(squash)} #7`])
+  })
+
+  test('a commit with the number of an unmerged pull request and another author or date is a deployed entry', async () => {
+    const commits: string[] = []
+    const { summary } = await backfill((git) => {
+      commitPull(git, 7, ['six', 'seven'])
+      const authoredAt = git.git('show', '--no-patch', '--format=%aI', 'pull-7')
+      for (const [title, facts] of [
+        ['Like #7, but kinder', { author: bob }],
+        ['Fixes #7', { author: ada, authoredAt }],
+        ['Be kinder (#7) + politer', { author: ada, committer: web }],
+        ['Be kinder, replaces #7', { author: bob, committer: web }],
+        ['Revert "Be kinder (#7) + politer"', { author: bob, committer: web, authoredAt }],
+      ] as const) {
+        commits.push(git.commit(title, { [p]: `${title}\n` }, facts))
+      }
+    })
+    assert.deepEqual(
+      summary,
+      commits.map((sha) => `deployed ${shortSha(sha)}`),
+    )
+  })
+
   test('the commits of a rebased pull request are one pr_merged entry, and those around them are deployed', async () => {
     let [before, after] = ['', '']
     let landed: string[] = []
@@ -270,6 +360,69 @@ onEachEngine('Proof of pull requests from git alone', (engine) => {
       `pr_merged ${shortSha(landed[1] as string)} #7`,
       `pr_merged ${shortSha(landed[3] as string)} #8`,
     ])
+  })
+
+  test('a pull request that was rebased by hand in another order, with a title in two lines, is one pr_merged entry', async () => {
+    let landed: string[] = []
+    const { summary } = await backfill((git) => {
+      git.switchTo('pull-7', 'main')
+      const first = git.commit('Greet', { [p]: 'hello\n' }, { author: bob })
+      const second = git.commit('Thank\nand leave', { 'prompts/q.md': 'bye\n' }, { author: bob })
+      git.push('pull-7:refs/pull/7/head')
+      git.switchTo('main')
+      git.commit('Before', { 'README.md': 'x\n' })
+      git.recorded(['cherry-pick', '--no-commit', second], { author: null })
+      const authoredAt = git.git('show', '--no-patch', '--format=%aI', second)
+      git.commit('Thank and leave', {}, { author: bob, authoredAt })
+      landed = [git.recorded(['cherry-pick', first], { author: null })]
+    })
+    assert.deepEqual(summary, [`pr_merged ${shortSha(landed[0] as string)} #7`])
+  })
+
+  test('a rebased pull request whose head is a merge, of the default branch or of another branch, is a pr_merged entry', async () => {
+    let landed: string[] = []
+    const { s, summary } = await backfill((git) => {
+      commitPull(git, 7, ['one', 'two'])
+      git.commit('Meanwhile', { 'README.md': 'x\n' })
+      git.switchTo('pull-7')
+      git.merge('main', "Merge branch 'main' into pull-7", { author: bob, committer: bob })
+      git.push('pull-7:refs/pull/7/head')
+      git.switchTo('pull-8', 'main')
+      git.commit('Thank', { 'prompts/q.md': 'thanks\n' }, { author: bob })
+      git.switchTo('of-ada', 'pull-8')
+      git.commit('Thank warmly', { 'prompts/q.md': 'many thanks\n' })
+      git.switchTo('pull-8')
+      git.merge('of-ada', 'Merge pull request #1 from ada/of-ada', { author: bob, committer: web })
+      git.push('pull-8:refs/pull/8/head')
+      git.switchTo('main')
+      const copy = (...commits: string[]) =>
+        commits.map((commit) => git.recorded(['cherry-pick', commit], { author: null }))
+      landed = [...copy('pull-7^1~1', 'pull-7^1'), ...copy('of-ada~1', 'of-ada')]
+    })
+    assert.deepEqual(summary, [`pr_merged ${shortSha(landed[1] as string)} #7`])
+    assert.deepEqual(await s.summary('prompts/q.md'), [`pr_merged ${shortSha(landed[3] as string)} #8`])
+  })
+
+  test('a rebased pull request that contains commits of others has the rest of its commits', async () => {
+    let landed: string[] = []
+    const { s, summary } = await backfill((git) => {
+      git.switchTo('pull-7', 'main')
+      const other = git.commit('Thank', { 'prompts/q.md': 'thanks\n' }, { author: bob })
+      git.push('pull-7:refs/pull/7/head')
+      git.switchTo('pull-8', 'main')
+      git.commit('Greet', { [p]: 'hello\n' })
+      git.recorded(['cherry-pick', other], { author: null })
+      git.commit('Praise', { 'prompts/r.md': 'well done\n' })
+      git.push('pull-8:refs/pull/8/head')
+      git.switchTo('main')
+      git.commit('Before', { 'README.md': 'x\n' })
+      landed = git.rebase('pull-8', { committer: ada })
+    })
+    const [first = '', second = '', third = ''] = landed.map(shortSha)
+    assert.deepEqual(summary, [`pr_merged ${third} #8`])
+    assert.deepEqual(await s.summary('prompts/q.md'), [`pr_merged ${second} #7`])
+    assert.deepEqual(await s.summary('prompts/r.md'), [`pr_merged ${third} #8`])
+    assert.notEqual(first, third)
   })
 
   test('a pull request is not recorded as merged if only its newest commit was copied', async () => {

@@ -159,8 +159,16 @@ export function isLandingUnknown(pull: Pull): boolean {
   return head === undefined || head.files.length > 0 || head.tooLarge === true
 }
 
-/** Identifies a commit across a rebase, which changes its hash but keeps the author, author date and subject. */
+/** Identifies a commit across a rebase, which changes its hash but keeps the author, author date and title. */
 export function commitTrace(commit: { author: { name: string }; authoredAt: Instant; message: string }): string {
-  const [subject] = commit.message.split('\n', 1)
-  return hash('sha256', JSON.stringify([commit.author.name, commit.authoredAt, subject]), 'base64url').slice(0, 22)
+  const title = titleOf(commit.message)
+  return hash('sha256', JSON.stringify([commit.author.name, commit.authoredAt, title]), 'base64url').slice(0, 22)
+}
+
+/** The first paragraph in one line, as git has it: a rebase by hand may wrap or unwrap it. */
+function titleOf(message: string): string {
+  const end = message.search(/\n[^\S\n]*(\n|$)/)
+  const title = end === -1 ? message : message.slice(0, end)
+  const lines = title.split('\n')
+  return lines.length === 1 ? title : lines.map((line) => line.trim()).join(' ')
 }

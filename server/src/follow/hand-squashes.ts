@@ -1,0 +1,66 @@
+import type { Instant } from '../domain/time.ts'
+import type { Mirror } from '../git/mirror.ts'
+import { readPullRows } from '../git/pull-tips.ts'
+import type { Mention, PullClaims } from './pull-claims.ts'
+import type { PullTips, Tip } from './pull-tips.ts'
+import { canBeSquash, isSameAuthor } from './squashes.ts'
+
+/** A commit whose title has the number of a pull request, though not as the forge or a bot writes it. */
+export interface Hint extends Mention {
+  authoredAt: Instant
+  /** Whether the title has it as `(#7)`. */
+  inBrackets: boolean
+}
+
+interface HandSquashSearch {
+  mirror: Mirror
+  tips: PullTips
+  claims: PullClaims
+}
+
+interface Candidate {
+  hint: Hint
+  tip: Tip
+}
+
+// Each needs its branch from the server.
+const maxBranches = 500
+
+/**
+ * Finds squashes with a title that a person wrote, such as `Be kinder [Fixes #7]`. A title like that mostly mentions an issue, or a
+ * pull request that landed elsewhere. So the commit must have the author of the pull request's head, and either the forge made it
+ * with `(#7)` in the title, or it has the author date of the head (it was amended) or of the branch's first commit, which the
+ * commits after it were squashed into.
+ */
+export async function claimHandSquashes({ mirror, tips, claims }: HandSquashSearch, hints: Hint[]): Promise<void> {
+  const candidates = hints.flatMap((hint) => {
+    const tip = tips.tipOf(hint.number)
+    const isPossible = tip !== undefined && canBeSquash(tip, hint) && isSameAuthor(hint, tip)
+    return isPossible && isOpen(claims, hint) ? { hint, tip } : []
+  })
+  const startedAt = await readStarts(mirror, candidates)
+  // They are newest first, and the first commit of several is the squash.
+  for (const { hint, tip } of candidates.toReversed()) {
+    const { number, sha, byForge, inBrackets, authoredAt } = hint
+    const isCopy = authoredAt === tip.authoredAt || authoredAt === startedAt.get(tip.sha)
+    if (!isOpen(claims, hint) || !(isCopy || (byForge && inBrackets))) continue
+    claims.add({ number, proof: 'squash', landing: sha, landed: [sha] })
+  }
+}
+
+function isOpen(claims: PullClaims, { number, sha }: Hint): boolean {
+  return claims.claimFor(number) === undefined && claims.claimOf(sha) === undefined
+}
+
+/** The author date of the first commit of each branch. */
+async function readStarts(mirror: Mirror, candidates: Candidate[]): Promise<Map<string, Instant>> {
+  const started = new Map<string, Instant>()
+  const heads = new Set(
+    candidates.filter(({ hint, tip }) => hint.authoredAt !== tip.authoredAt && !hint.byForge).map(({ tip }) => tip.sha),
+  )
+  await readPullRows(mirror, [...heads].slice(0, maxBranches), (head, row) => {
+    const first = row.at(-1)
+    if (first !== undefined) started.set(head, first.authoredAt)
+  })
+  return started
+}
