@@ -10,7 +10,7 @@ export interface Named {
 const gitlab = /^See merge request (\S*)!(\d+)\s*$/m
 const reviewedOn = /^Reviewed-on: \S+?\/([^/\s]+\/[^/\s]+)\/pulls\/(\d+)\s*$/m
 const bitbucket = /^Merged in .*\(pull request #(\d+)\)/
-const inSubject = /(?:#|\bGH-|!)(\d{1,9})\b/g
+const inSubject = /(?:#|\bGH-|!)(\d{1,9})\b/gi
 
 /** Reads every number of the subject, so that proof decides and not the wording. */
 export function named({ subject, message }: Pick<Commit, 'subject' | 'message'>, forge: string): Named {

@@ -11,6 +11,7 @@ import { type CheckOptions, checkBackfill, checkClone } from '../check.ts'
 import { type OpenedClone, openClone } from '../clone.ts'
 import { type Heads, readHeads } from '../heads.ts'
 import { readLine } from '../line.ts'
+import { named } from '../message.ts'
 import { backfill, type Product } from '../product.ts'
 import { isTrue, type Report, toText } from '../report.ts'
 import type { Tally } from '../tally.ts'
@@ -112,6 +113,20 @@ describe('The comparison of a backfill with git', () => {
   test('an entry that does not exist is found', async () => {
     const report = await checkAfter('delete from history_entries where commit_sha = ?', landed.commits.squash)
     assert.match(classOf(report, 'entries').examples[0]?.reason ?? '', /no entry/)
+  })
+})
+
+describe('A message', () => {
+  test('names all numbers of its subject, the last first, however the forge and people write them', () => {
+    for (const [subject, numbers] of [
+      ['Be kinder (#7)', [7]],
+      ['Be kinder (gh-7)', [7]],
+      ['Be kinder (GH-7)', [7]],
+      ['Fix #6: be kinder #7', [7, 6]],
+      ['Be kinder', []],
+    ] as const) {
+      assert.deepEqual(named({ subject, message: subject }, 'github').numbers, numbers, subject)
+    }
   })
 })
 
