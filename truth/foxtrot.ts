@@ -163,7 +163,8 @@ async function readSide(clone: Clone, from: string, other: string, judge: Judge)
   for await (const commit of readCommits(clone, revisions)) {
     side.committers.add(commit.committer.email)
     const isOwn = isVerified(commit, judge)
-    const isMarked = isForgeMerge(commit)
+    // A merge that was rebased onto local work keeps its message.
+    const isMarked = commit.parents.length > 1 && isForgeMerge(commit)
     if (isOwn) side.verified++
     if (isMarked) side.marked++
     if (isMarked || (isOwn && forgeCommitters.has(commit.committer.email))) side.byForge++

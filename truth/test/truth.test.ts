@@ -203,6 +203,24 @@ describe('A clone', () => {
     }
   })
 
+  test('in which local work has a copy of a merge, with its message, is followed along what it pulled', async () => {
+    const git = new GitRepository()
+    git.commit('Start', { 'prompts/p.md': 'Be kind.\n', 'prompts/q.md': 'Be brief.\n' })
+    git.switchTo('pull', 'main')
+    git.commit('Be kinder', { 'prompts/p.md': 'Be kinder.\n' }, { author: bob })
+    git.switchTo('local', 'main')
+    git.squash('pull', 'Merge pull request #7 from bob/pull', { author: bob })
+    git.switchTo('main')
+    const direct = git.commit('Direct', { 'prompts/q.md': 'Be very brief.\n' }, { author: bob, committer: bob })
+    git.switchTo('local')
+    git.merge('main', "Merge branch 'main' of https://github.com/acme/prompts")
+    git.push('local:main', 'pull:refs/pull/7/head')
+    git.inRemote('config', 'remote.origin.url', 'https://github.com/acme/prompts.git')
+    const report = await check(git.remote)
+    assert.ok(isTrue(report), toText(report))
+    assert.match(report.notes.join('\n'), /leaves the first parents at 1 merge;/, direct)
+  })
+
   test('with a pull request that was rebased, and whose commit is copied again later, has one landing of it', async () => {
     const git = new GitRepository()
     git.commit('Start', { 'prompts/p.md': 'Be kind.\n', 'prompts/q.md': 'Be brief.\n' })

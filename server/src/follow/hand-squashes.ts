@@ -1,5 +1,6 @@
 import type { Instant } from '../domain/time.ts'
 import type { Mirror } from '../git/mirror.ts'
+import type { PullRefs } from '../git/pull-refs.ts'
 import { readPullRows } from '../git/pull-tips.ts'
 import type { Mention, PullClaims } from './pull-claims.ts'
 import type { PullTips, Tip } from './pull-tips.ts'
@@ -14,6 +15,7 @@ export interface Hint extends Mention {
 
 interface HandSquashSearch {
   mirror: Mirror
+  refs: PullRefs
   tips: PullTips
   claims: PullClaims
 }
@@ -32,7 +34,14 @@ const maxBranches = 500
  * with `(#7)` in the title, or it has the author date of the head (it was amended) or of the branch's first commit, which the
  * commits after it were squashed into.
  */
-export async function claimHandSquashes({ mirror, tips, claims }: HandSquashSearch, hints: Hint[]): Promise<void> {
+export async function claimHandSquashes(search: HandSquashSearch, hints: Hint[]): Promise<void> {
+  const { mirror, refs, tips, claims } = search
+  for (const hint of hints) {
+    const { number, sha } = hint
+    // It is the head itself, on top of the default branch, with the number in its title.
+    const isHead = refs.headOf(number) === sha && isOpen(claims, hint)
+    if (isHead) claims.add({ number, proof: 'squash', landing: sha, landed: [sha] })
+  }
   const candidates = hints.flatMap((hint) => {
     const tip = tips.tipOf(hint.number)
     const isPossible = tip !== undefined && canBeSquash(tip, hint) && isSameAuthor(hint, tip)

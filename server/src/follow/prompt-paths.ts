@@ -19,13 +19,15 @@ export interface PromptPaths {
   move(from: string, to: string, promptId: number): void
   /** Returns the moves since the last call, to be stored. */
   takeMoves(): PathMove[]
-  hasMoves(): boolean
+  /** Whether a prompt has left one of these paths since the last `takeMoves`. */
+  hasLeft(paths: string[]): boolean
   count(): number
 }
 
 export function trackPaths(known: ReadonlyMap<string, number>): PromptPaths {
   const byPath = new Map(known)
   let moves = new Map<number, string | null>()
+  let left = new Set<string>()
   // By provisional ID: the path where the prompt was added, and its path now, which another prompt may have taken.
   let added = new Map<number, { first: string; current: string | null }>()
   const setCurrent = (promptId: number, path: string | null) => {
@@ -60,6 +62,7 @@ export function trackPaths(known: ReadonlyMap<string, number>): PromptPaths {
         setCurrent(displaced, null)
       }
       setCurrent(promptId, to)
+      left.add(from)
       if (byPath.get(from) === promptId) byPath.delete(from)
       byPath.set(to, promptId)
       moves.set(promptId, to)
@@ -67,9 +70,10 @@ export function trackPaths(known: ReadonlyMap<string, number>): PromptPaths {
     takeMoves() {
       const taken = [...moves].map(([promptId, path]) => ({ promptId, path }))
       moves = new Map()
+      left = new Set()
       return taken
     },
-    hasMoves: () => moves.size > 0,
+    hasLeft: (paths) => paths.some((path) => left.has(path)),
     count: () => byPath.size,
   }
 }

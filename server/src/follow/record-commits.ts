@@ -100,7 +100,7 @@ export async function recordCommits(
     const added = newPaths(commit, paths)
     if (added.length > 0) {
       // A path that a prompt just left must be free in the store before another prompt takes it.
-      if (paths.hasMoves()) await flush()
+      if (paths.hasLeft(added)) await flush()
       paths.addNew(added)
       addedPaths.push(...added)
     }

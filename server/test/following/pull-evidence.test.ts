@@ -233,7 +233,7 @@ onEachEngine('Proof of pull requests from git alone', (engine) => {
     assert.deepEqual(summary, [`pr_merged ${shortSha(amended)} #7`, `pr_merged ${shortSha(squashed)} #8`])
   })
 
-  test('a squash is found by a number without brackets, if the forge or the author of the head made it', async () => {
+  test('a squash is found by a number without brackets, if the forge or the author of the head made it, or it is the head', async () => {
     const commits: string[] = []
     const { summary } = await backfill((git) => {
       for (const [number, title, facts] of [
@@ -249,15 +249,18 @@ onEachEngine('Proof of pull requests from git alone', (engine) => {
       }
       commits.push(commitPull(git, 12, ['twelve #12']))
       git.git('merge', '--quiet', '--ff-only', 'pull-12')
+      commits.push(commitPull(git, 13, ['thirteen. Closes #13.']))
+      git.git('merge', '--quiet', '--ff-only', 'pull-13')
     })
-    const [first = '', second = '', third = '', fourth = '', fifth = '', sixth = ''] = commits.map(shortSha)
+    const [first = '', second = '', third = '', fourth = '', fifth = '', ...heads] = commits.map(shortSha)
     assert.deepEqual(summary, [
       `pr_merged ${first} #7`,
       `pr_merged ${second} #8`,
       `deployed ${third}`,
       `deployed ${fourth}`,
       `deployed ${fifth}`,
-      `pr_merged ${sixth} #12`,
+      `pr_merged ${heads[0]} #12`,
+      `pr_merged ${heads[1]} #13`,
     ])
   })
 
