@@ -25,14 +25,16 @@ interface Candidate {
   tip: Tip
 }
 
+type Original = Pick<Tip, 'authoredAt' | 'author'>
+
 // Each needs its branch from the server.
 const maxBranches = 500
 
 /**
  * Finds squashes with a title that a person wrote, such as `Be kinder [Fixes #7]`. A title like that mostly mentions an issue, or a
- * pull request that landed elsewhere. So the commit must have the author of the pull request's head, and either the forge made it
- * with `(#7)` in the title, or it has the author date of the head (it was amended) or of the branch's first commit, which the
- * commits after it were squashed into.
+ * pull request that landed elsewhere. So the commit must have the author and the author date of the pull request's head, which was
+ * amended, or of the branch's first commit, which the others were squashed into. Or the forge made it for the author of the head,
+ * with `(#7)` in the title.
  */
 export async function claimHandSquashes(search: HandSquashSearch, hints: Hint[]): Promise<void> {
   const { mirror, refs, tips, claims } = search
@@ -44,14 +46,15 @@ export async function claimHandSquashes(search: HandSquashSearch, hints: Hint[])
   }
   const candidates = hints.flatMap((hint) => {
     const tip = tips.tipOf(hint.number)
-    const isPossible = tip !== undefined && canBeSquash(tip, hint) && isSameAuthor(hint, tip)
-    return isPossible && isOpen(claims, hint) ? { hint, tip } : []
+    if (tip === undefined || !canBeSquash(tip, hint) || !isOpen(claims, hint)) return []
+    return hint.isBare || isSameAuthor(hint, tip) ? { hint, tip } : []
   })
-  const startedAt = await readStarts(mirror, candidates)
+  const starts = await readStarts(mirror, candidates)
   // They are newest first, and the first commit of several is the squash.
   for (const { hint, tip } of candidates.toReversed()) {
-    const { number, sha, byForge, inBrackets, authoredAt } = hint
-    const isCopy = authoredAt === tip.authoredAt || authoredAt === startedAt.get(tip.sha)
+    const { number, sha, byForge, inBrackets } = hint
+    const start = starts.get(tip.sha)
+    const isCopy = isCopyOf(hint, tip) || (start !== undefined && isCopyOf(hint, start))
     if (!isOpen(claims, hint) || !(isCopy || (byForge && inBrackets))) continue
     claims.add({ number, proof: 'squash', landing: sha, landed: [sha] })
   }
@@ -61,15 +64,19 @@ function isOpen(claims: PullClaims, { number, sha }: Hint): boolean {
   return claims.claimFor(number) === undefined && claims.claimOf(sha) === undefined
 }
 
-/** The author date of the first commit of each branch. */
-async function readStarts(mirror: Mirror, candidates: Candidate[]): Promise<Map<string, Instant>> {
-  const started = new Map<string, Instant>()
+function isCopyOf(hint: Hint, original: Original): boolean {
+  return hint.authoredAt === original.authoredAt && hint.author.name === original.author.name
+}
+
+/** The first commit of each branch. */
+async function readStarts(mirror: Mirror, candidates: Candidate[]): Promise<Map<string, Original>> {
+  const starts = new Map<string, Original>()
   const heads = new Set(
-    candidates.filter(({ hint, tip }) => hint.authoredAt !== tip.authoredAt && !hint.byForge).map(({ tip }) => tip.sha),
+    candidates.filter(({ hint, tip }) => !hint.byForge && !isCopyOf(hint, tip)).map(({ tip }) => tip.sha),
   )
   await readPullRows(mirror, [...heads].slice(0, maxBranches), (head, row) => {
     const first = row.at(-1)
-    if (first !== undefined) started.set(head, first.authoredAt)
+    if (first !== undefined) starts.set(head, first)
   })
-  return started
+  return starts
 }

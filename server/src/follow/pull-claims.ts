@@ -54,6 +54,7 @@ export interface Mention {
   merged: string[]
   committedAt: Instant
   author: { name: string; email: string }
+  committer: { name: string; email: string }
   /** Whether the forge made the commit. */
   byForge: boolean
   /** Whether the title has the number without brackets, so that it may be that of something else. */

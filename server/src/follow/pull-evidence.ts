@@ -51,7 +51,7 @@ export async function readPullEvidence(
 
   const read = async () => {
     for await (const commit of streamMessages(run.mirror.path, ['--first-parent', ...revisions(from, run.tip)])) {
-      const { sha, committedAt, author } = commit
+      const { sha, committedAt, author, committer } = commit
       const [parent = null, ...merged] = commit.parents
       const reference = readReference(commit)
       const number = numberOfHeads(merged, commit, reference, refs)
@@ -62,13 +62,13 @@ export async function readPullEvidence(
         const isBetter = claims.claimFor(reference.number)?.proof !== 'head'
         if (isBetter) claims.add({ number: reference.number, proof: 'message', landing: sha, landed: [sha] })
       } else {
-        const byForge = forge.isForgeCommitter(commit.committer)
-        const mention = { sha, parent, merged, committedAt, author, byForge }
+        const byForge = forge.isForgeCommitter(committer)
+        const mention = { sha, parent, merged, committedAt, author, committer, byForge }
         if (merged.length === 0) hasOthers = true
         if (reference === null) {
           if (!searchesRebases || merged.length > 0) continue
-          hints.push(...hintsIn(commit, mention, refs))
           const number = bareNumberAtEnd(subjectOf(commit))
+          hints.push(...hintsIn(commit, mention, refs, number))
           if (number !== null) titles.push({ ...mention, number, isBare: true })
         } else if (merged.length > 0) merges.push({ ...mention, number: reference.number })
         else titles.push({ ...mention, number: reference.number })
@@ -91,12 +91,12 @@ export async function readPullEvidence(
 }
 
 /** The pull requests that the title has the number of, though not as the forge or a bot writes it. */
-function hintsIn(commit: Commit, mention: Omit<Mention, 'number'>, refs: PullRefs): Hint[] {
+function hintsIn(commit: Commit, mention: Omit<Mention, 'number'>, refs: PullRefs, atEnd: number | null): Hint[] {
   const subject = subjectOf(commit)
   if (subject.startsWith('Revert ')) return []
   return numbersIn(subject)
     .filter(({ number }) => refs.headOf(number) !== null)
-    .map((found) => ({ ...mention, ...found, authoredAt: commit.authoredAt }))
+    .map((found) => ({ ...mention, ...found, isBare: found.number === atEnd, authoredAt: commit.authoredAt }))
 }
 
 /** Whether any new commit is a merge or names a pull request. Most pushes do neither, and need no list of pull requests. */

@@ -58,7 +58,8 @@ export async function claimSquashes(search: SquashSearch, mentions: Mention[]): 
 
 function bestOf(mentions: Mention[], tip: Tip): Mention | undefined {
   // They are newest first, and sorting keeps the order of equals.
-  const isCandidate = (mention: Mention) => canBeSquash(tip, mention) && (!mention.isBare || rankOf(mention, tip) > 0)
+  const isCandidate = (mention: Mention) =>
+    canBeSquash(tip, mention) && (!mention.isBare || isMadeByKnown(mention, tip))
   const candidates = mentions.filter(isCandidate).toReversed()
   return candidates.toSorted((a, b) => rankOf(b, tip) - rankOf(a, tip))[0]
 }
@@ -71,8 +72,17 @@ function rankOf(mention: Mention, tip: Tip): number {
   return Number(mention.byForge) + Number(isSameAuthor(mention, tip))
 }
 
+/** Whether the forge, the author of the head, or a maintainer who had added the head to the pull request made the commit. */
+function isMadeByKnown(mention: Mention, tip: Tip): boolean {
+  return rankOf(mention, tip) > 0 || isSame(mention.committer, tip.author)
+}
+
 export function isSameAuthor({ author }: Pick<Mention, 'author'>, tip: Tip): boolean {
-  return author.email === tip.author.email || author.name === tip.author.name
+  return isSame(author, tip.author)
+}
+
+function isSame(one: Mention['author'], other: Mention['author']): boolean {
+  return one.email === other.email || one.name === other.name
 }
 
 /** The heads that the default branch contains although no merge brought them. */

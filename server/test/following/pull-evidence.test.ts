@@ -6,6 +6,7 @@ import { connectedScenario, type ScenarioOptions, shortSha } from '../../../test
 import { useService } from '../../../testing/service.ts'
 
 const p = 'prompts/p.md'
+const eve = { name: 'Eve', email: 'eve@example.com' }
 
 /** Commits each of these texts of the prompt as Bob, on a new branch off the default branch. Returns the newest commit. */
 function commitBranch(git: GitRepository, branch: string, texts: string[], facts: CommitFacts = {}): string {
@@ -239,7 +240,7 @@ onEachEngine('Proof of pull requests from git alone', (engine) => {
       for (const [number, title, facts] of [
         [7, 'Be kinder #7', { author: ada, committer: web }],
         [8, 'vim-patch:7.4.601. #8', { author: bob, committer: ada }],
-        [9, 'Be kinder #9', { author: ada }],
+        [9, 'Be kinder #9', { author: eve, committer: eve }],
         [10, 'Fixes #10', { author: bob, committer: web }],
         [11, 'Follow up to #11', { author: bob, committer: web }],
       ] as const) {
