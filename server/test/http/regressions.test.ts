@@ -451,6 +451,24 @@ onEachEngine('Regressions', (engine) => {
     )
   })
 
+  test('a change is not blamed for a loss that other prompts share at the same time', async () => {
+    const tenant = await service.tenant()
+    await tenant.recordEntry({ createdAt: at(20), commitSha: commitOf(1) })
+    await tenant.recordEntry({ createdAt: at(8), commitSha: commitOf(2) })
+    const others = []
+    for (const name of ['p2', 'p3']) others.push(await service.prompt(tenant.organisation, name))
+    for (const { publicId: prompt } of [...others, tenant.prompt]) {
+      await postVotes(tenant, { from: at(20), until: at(8), count: 3_000, rate: 0.9, prompt })
+      await postVotes(tenant, { from: at(8), until: at(1), count: 2_000, rate: 0.6, prompt })
+      await service.judge.round()
+    }
+    assert.deepEqual(await regressionsOf(tenant), [])
+    const response = await service.app.inject({ url: `${tenant.path}/impact`, headers: tenant.headers })
+    const [change] = response.json().data
+    assert.equal(change.verdict, 'unexplained')
+    assert.match(change.explanation, /2 other prompts moved at the same time/)
+  })
+
   test('shifts and regressions of a deleted prompt, or one that a key is not for, are not listed', async () => {
     const tenant = await service.tenant('free', 'admin')
     await changes(tenant, [

@@ -1,12 +1,14 @@
+import type { SharedShift, ShiftStore } from '../shifts/shift.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
 import type { VoteStore } from '../signals/votes.ts'
+import { hourStart } from '../time.ts'
 import { type AudienceStores, audienceOf, type DifferingChange } from './audience.ts'
 import { cutBlocks, type Sum } from './blocks.ts'
 import { chainOf } from './chain.ts'
 import { type Evidence, evidenceOfChanges, levelsBefore } from './evidence.ts'
 import { explain } from './explanation.ts'
 import { type Findings, type Judgement, judge } from './judgement.ts'
-import type { Life } from './live-window.ts'
+import { type Life, liveFrom } from './live-window.ts'
 import type { Levels } from './local-level.ts'
 import { type Side, withSingleVotes } from './short-windows.ts'
 import { type VoteHistory, type VoteStores, voteWindowOf } from './vote-history.ts'
@@ -29,6 +31,7 @@ export interface JudgedChange extends Judgement {
 export interface JudgeStores {
   signals: VoteStores['signals'] & VoteStore
   segments: AudienceStores['segments']
+  shifts: Pick<ShiftStore, 'shared'>
 }
 
 /** A change to judge. */
@@ -88,12 +91,15 @@ export async function judgeAll(stores: JudgeStores, wanted: readonly WantedChang
       votesPerVoice: { before: before?.votesPerVoice ?? 1, after: after.votesPerVoice ?? 1 },
     }
   })
-  const judgements = await judgeWithSegments(stores, pairs, findings)
+  const judgements = await judgeDifferences(stores, pairs, findings)
   return pairs.map((pair, i) => judged(pair, judgements[i] as Judgement))
 }
 
-/** Reading segments takes long, so they are only read for a difference that has to be explained. */
-async function judgeWithSegments(
+/**
+ * Looks for other explanations of a difference: its audience, and other prompts that moved at the same time. Reading segments
+ * takes long, so all of it is only read for a difference that has to be explained.
+ */
+async function judgeDifferences(
   stores: JudgeStores,
   pairs: readonly Pair[],
   findings: readonly Findings[],
@@ -106,12 +112,36 @@ async function judgeWithSegments(
     const votes = before.positive + before.negative + after.positive + after.negative
     return [{ i, history, before: earlier, after: life, votes, wander }]
   })
-  const audiences = await audienceOf(stores, differing)
-  for (const [at, { i }] of differing.entries()) {
+  if (differing.length === 0) return judgements
+  const [audiences, shared] = await Promise.all([audienceOf(stores, differing), sharedShifts(stores, differing)])
+  for (const [at, { i, history, after }] of differing.entries()) {
     const segments = audiences[at] ?? []
-    if (segments.length > 0) judgements[i] = judge({ ...(findings[i] as Findings), segments })
+    const sharedWith = sharedAt(shared.get(history.prompt.id) ?? [], history, after)
+    if (segments.length > 0 || sharedWith > 0) {
+      judgements[i] = judge({ ...(findings[i] as Findings), segments, sharedWith })
+    }
   }
   return judgements
+}
+
+function sharedShifts(
+  { shifts }: Pick<JudgeStores, 'shifts'>,
+  differing: readonly DifferingChange[],
+): Promise<Map<number, SharedShift[]>> {
+  const prompts = [...new Set(differing.map(({ history }) => history.prompt))]
+  return shifts.shared(
+    prompts[0]?.organisationId ?? 0,
+    prompts.map(({ id }) => id),
+  )
+}
+
+/** How many other prompts moved when the change went live; 0 if only this one did. */
+function sharedAt(shifts: readonly SharedShift[], { moment }: VoteHistory, life: Life): number {
+  const at = liveFrom(life)
+  const shift = shifts.find(
+    ({ between: [from, until] }) => at >= from && hourStart(at) <= until && !(moment.isPast && until > moment.at),
+  )
+  return shift?.sharedWith ?? 0
 }
 
 /** Of a change that another one is compared with, the last votes count; of others, the first. */

@@ -16,6 +16,7 @@ export interface LastChangeStores {
   history: Pick<HistoryStore, 'landedChanges' | 'newestChanges' | 'entries'>
   signals: JudgeStores['signals'] & Pick<SignalStore, 'hourlySumsAround' | 'versionedPrompts'>
   segments: JudgeStores['segments']
+  shifts: JudgeStores['shifts']
   deployments: Pick<DeploymentStore, 'line' | 'promptLine' | 'places' | 'placesFrom' | 'deployedPrompts'>
 }
 

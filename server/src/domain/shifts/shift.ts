@@ -18,6 +18,12 @@ export interface StoredShift {
   sharedWith: number | null
 }
 
+/** A shift that other prompts share. */
+export interface SharedShift {
+  between: Range
+  sharedWith: number
+}
+
 export interface ListedShift extends StoredShift {
   prompt: Pick<Prompt, 'publicId' | 'name'>
   /** Null if no change explains the shift, or if the change is no longer part of the history. */
@@ -35,6 +41,8 @@ export interface ShiftStore {
     promptIds: number[] | null,
     request: PageRequest,
   ): Promise<{ shifts: ListedShift[]; totalCount: number }>
+  /** The shifts of these prompts that other prompts share, by the ID of the prompt. */
+  shared(organisationId: number, promptIds: number[]): Promise<Map<number, SharedShift[]>>
   /** For each range, how many other prompts have a shift whose range overlaps with it. Counts up to 1,000. */
   countOthers(prompt: Prompt, ranges: Range[]): Promise<number[]>
   /** Other prompts, up to 200, with a shift that overlaps with one of the ranges but says otherwise than `count` prompts share it. */

@@ -59,6 +59,21 @@ export function sqlShifts(database: Database): ShiftStore {
       return { shifts: rows.map(toListedShift), totalCount: requireRow(counts).count as number }
     },
 
+    async shared(organisationId, promptIds) {
+      if (promptIds.length === 0) return new Map()
+      const rows = await database.rows(
+        `select prompt_id, range_from, range_until, shared_with from shifts
+         where organisation_id = ? and ${database.inJsonArray('prompt_id', 'bigint')} and shared_with is not null`,
+        [organisationId, JSON.stringify(promptIds)],
+      )
+      const shifts = rows.map((row) => ({
+        promptId: row.prompt_id as number,
+        between: rangeOf(row),
+        sharedWith: row.shared_with as number,
+      }))
+      return Map.groupBy(shifts, ({ promptId }) => promptId)
+    },
+
     async countOthers(prompt, ranges) {
       if (ranges.length === 0) return []
       const { sql, parameters } = overlapping(prompt)
