@@ -14,6 +14,7 @@ import { visible, visibleLine } from './output.ts'
 import { promptCommands } from './prompt.ts'
 import { repoCommands } from './repo.ts'
 import { secretKeyCommands } from './secret-key.ts'
+import { segmentCommands } from './segments.ts'
 import { serveCommand } from './serve.ts'
 
 /** Runs a command and returns its exit status: 0 on success, 1 on failure, 2 on wrong usage. */
@@ -46,6 +47,7 @@ function createProgram(): Command {
   orgCommands(program)
   keyCommands(program)
   promptCommands(program)
+  segmentCommands(program)
   historyCommands(program)
   deploymentCommands(program)
   repoCommands(program)

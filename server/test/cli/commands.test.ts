@@ -104,6 +104,22 @@ onEachEngine('The CLI beside a running service', (engine) => {
     assert.match(again.stderr, /^promptledger: Key \d+ is revoked or expired\. Create a new key/)
   })
 
+  test('segments are declared for an organisation and for a prompt', async () => {
+    const { org, prompt } = await tenant()
+    const ofOrganisation = ['--org', String(org)]
+    assert.deepEqual(await json(['segments', 'get', ...ofOrganisation]), { keys: [] })
+    assert.deepEqual(await json(['segments', 'set', ...ofOrganisation, 'model', 'locale']), {
+      keys: ['model', 'locale'],
+    })
+    assert.deepEqual(await json(['segments', 'get', ...ofOrganisation]), { keys: ['model', 'locale'] })
+    const own = await json(['segments', 'set-prompt', prompt, 'app'])
+    assert.deepEqual(own, { keys: ['app'], source: 'prompt' })
+    const inherited = await json(['segments', 'set-prompt', prompt, '--inherit'])
+    assert.deepEqual(inherited, { keys: ['model', 'locale'], source: 'organisation' })
+    const invalid = await run(['segments', 'set', ...ofOrganisation, 'a', 'a'])
+    assert.deepEqual([invalid.code, invalid.stderr.trim()], [1, 'promptledger: keys.1 must not repeat an earlier key'])
+  })
+
   test('a changed plan applies to the next request', async () => {
     const { org, prompt, signal } = await tenant('team')
     const line = JSON.stringify({ value: 'positive', created_at: new Date().toISOString() })

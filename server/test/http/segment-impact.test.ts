@@ -86,8 +86,8 @@ onEachEngine('The impact in segments', (engine) => {
   test('a fall that comes from a different audience is not blamed on the change if the segment is declared', async () => {
     const random = seededRandom(1)
     const [before, after] = [
-      votesOfModels(random, 3_000, 0.7, [0.95, 0.6]),
-      votesOfModels(random, 3_000, 0.4, [0.95, 0.6]),
+      votesOfModels(random, 3_000, 0.7, [0.95, 0.4]),
+      votesOfModels(random, 3_000, 0.5, [0.95, 0.4]),
     ]
     const undeclared = await promptWithChange()
     const declared = await promptWithChange('model')
