@@ -36,8 +36,11 @@ export interface JudgeContext {
   restFactor?: number
 }
 
-// At least 100 times as much as one process judges in a round of a busy service.
 const maxWaiting = 10_000
+// So that a large organisation leaves room for others.
+const maxWaitingOfOrganisation = 5_000
+// Of each organisation in turn.
+const turnSize = 10
 const maxAttempts = 3
 // The judge never takes more than 10% of the time of a process, whose requests wait while it computes.
 const defaultRestFactor = 9
@@ -55,8 +58,9 @@ const wanderEveryMs = hour
 export function createJudge({ store, clock, log, restFactor = defaultRestFactor }: JudgeContext): Judge & {
   stop(): void
 } {
-  // By the ID of the prompt, in the order in which they were touched.
-  let touched = new Map<number, { organisationId: number; attempts: number }>()
+  // For each organisation, how often each prompt has failed, in the order in which they were touched.
+  let touched = new Map<number, Map<number, number>>()
+  let waiting = 0
   const openSeen = new Map<number, { historyCount: number; judgedAt: Instant }>()
   const savedAt = new Map<number, Instant>()
   const learned = createLearnedWander(store.wander, clock)
@@ -79,12 +83,16 @@ export function createJudge({ store, clock, log, restFactor = defaultRestFactor 
   }
 
   function touch(organisationId: number, promptId: number, attempts = 0): void {
-    if (touched.has(promptId)) return
-    if (touched.size >= maxWaiting) {
+    let ofOrganisation = touched.get(organisationId)
+    if (ofOrganisation?.has(promptId)) return
+    if ((ofOrganisation?.size ?? 0) >= maxWaitingOfOrganisation || waiting >= maxWaiting) {
       stats.dropped++
       return
     }
-    touched.set(promptId, { organisationId, attempts })
+    ofOrganisation ??= new Map()
+    touched.set(organisationId, ofOrganisation)
+    ofOrganisation.set(promptId, attempts)
+    waiting++
   }
 
   async function judgeOne(prompt: Prompt, attempts: number): Promise<void> {
@@ -110,25 +118,35 @@ export function createJudge({ store, clock, log, restFactor = defaultRestFactor 
   async function judgeTouched(): Promise<void> {
     const batch = touched
     touched = new Map()
+    waiting = 0
     try {
-      for (const [organisationId, entries] of Map.groupBy(batch, ([, each]) => each.organisationId)) {
-        for (let at = 0; at < entries.length; at += pageSize) {
-          const ids = entries.slice(at, at + pageSize).map(([id]) => id)
-          for (const prompt of await store.prompts.withIds(organisationId, ids)) {
-            if (stopping.signal.aborted) return
-            const { attempts } = batch.get(prompt.id) ?? { attempts: 0 }
-            batch.delete(prompt.id)
-            await judgeOne(prompt, attempts)
-          }
-          // Those that are left were deleted.
-          for (const id of ids) batch.delete(id)
+      while (batch.size > 0) {
+        for (const [organisationId, prompts] of batch) {
+          if (!(await judgeTurn(organisationId, prompts))) return
+          if (prompts.size === 0) batch.delete(organisationId)
         }
       }
     } catch (error) {
       // The database does not respond: the next round starts with what is left.
-      for (const [id, { organisationId, attempts }] of batch) touch(organisationId, id, attempts)
+      for (const [organisationId, prompts] of batch) {
+        for (const [id, attempts] of prompts) touch(organisationId, id, attempts)
+      }
       throw error
     }
+  }
+
+  /** Judges the next few prompts of an organisation. False if the judge has stopped. */
+  async function judgeTurn(organisationId: number, prompts: Map<number, number>): Promise<boolean> {
+    const ids = [...prompts.keys().take(turnSize)]
+    for (const prompt of await store.prompts.withIds(organisationId, ids)) {
+      if (stopping.signal.aborted) return false
+      const attempts = prompts.get(prompt.id) ?? 0
+      prompts.delete(prompt.id)
+      await judgeOne(prompt, attempts)
+    }
+    // Those that are left were deleted.
+    for (const id of ids) prompts.delete(id)
+    return true
   }
 
   async function touchOpen(): Promise<void> {
@@ -176,7 +194,7 @@ export function createJudge({ store, clock, log, restFactor = defaultRestFactor 
       if (!aborted) stats.sweeps++
     },
 
-    stats: () => ({ ...stats, waiting: touched.size }),
+    stats: () => ({ ...stats, waiting }),
 
     stop: () => stopping.abort(),
   }

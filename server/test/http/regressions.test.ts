@@ -356,6 +356,31 @@ onEachEngine('Regressions', (engine) => {
     assert.ok(logged.some((line) => line.includes('could not judge a prompt') && line.includes('disk is on fire')))
   })
 
+  test('organisations take turns, so that one with many prompts does not keep another waiting', async () => {
+    const [large, small] = [await service.tenant(), await service.tenant()]
+    await service.judge.round()
+    const order: number[] = []
+    const store = {
+      ...service.store,
+      signals: {
+        ...service.store.signals,
+        hourlySums: (...[prompt, until]: Parameters<typeof service.store.signals.hourlySums>) => {
+          order.push(prompt.organisationId)
+          return service.store.signals.hourlySums(prompt, until)
+        },
+      },
+    }
+    const judge = createJudge({ store, clock: () => service.now, log, restFactor: 0 })
+    for (let i = 0; i < 30; i++) {
+      const { id } = await service.prompt(large.organisation, `p${i}`)
+      judge.touch(large.organisation.id, id)
+    }
+    judge.touch(small.organisation.id, small.prompt.id)
+    await judge.round()
+    assert.equal(order.filter((id) => id === large.organisation.id).length, 30)
+    assert.ok(order.indexOf(small.organisation.id) <= 10, `${order.indexOf(small.organisation.id)}`)
+  })
+
   test('prompts with an open regression come first, the largest loss first', async () => {
     const tenant = await service.tenant('free', 'admin')
     const names = ['a calm', 'b small', 'c large', 'd calm']
