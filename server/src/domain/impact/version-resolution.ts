@@ -85,7 +85,7 @@ export function versionsNaming(
 }
 
 /** Finds the change whose commit starts like this; null if several do. */
-export function abbreviationsOf(changes: TimedChange[]): (start: string) => TimedChange | null {
+function abbreviationsOf(changes: TimedChange[]): (start: string) => TimedChange | null {
   const sorted = changes.toSorted((a, b) => (a.commitSha < b.commitSha ? -1 : 1))
   return (start) => {
     let [low, high] = [0, sorted.length]

@@ -132,7 +132,7 @@ async function resolved(
 }
 
 /** The sums with those of one more hour at the end. */
-export function withHour(sums: HourlySums, start: Instant, { positive, negative }: Tally): HourlySums {
+function withHour(sums: HourlySums, start: Instant, { positive, negative }: Tally): HourlySums {
   return {
     start: [...sums.start, start],
     positive: [...sums.positive, positive],

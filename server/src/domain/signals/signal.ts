@@ -157,8 +157,6 @@ export interface SignalStore extends ErasureStore, RetentionStore {
    * span that starts in it.
    */
   tallies(organisationId: number, spans: PromptSpan[]): Promise<Tally[]>
-  /** Like `tallies`, but only the signals without a version. */
-  unversionedTallies(organisationId: number, spans: PromptSpan[]): Promise<Tally[]>
   /** All signals with each of the versions, of the hours before `until`. Compares versions as stored. */
   versionTallies(organisationId: number, versions: PromptVersion[], until?: Instant): Promise<Tally[]>
   /**

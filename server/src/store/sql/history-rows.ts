@@ -48,12 +48,6 @@ export function toPrefixedEntry(row: Row, prefix: string): HistoryEntry | null {
   return toEntry(Object.fromEntries(columns.split(', ').map((name) => [name, row[`${prefix}_${name}`] as Value])))
 }
 
-/** When the change stopped being live: when the next one came, or when it was dropped from the default branch. */
-export function endOf(orphanedAt: Value | undefined, nextAt: Value | undefined): number | null {
-  const ends = [orphanedAt, nextAt].filter((at) => at != null) as number[]
-  return ends.length === 0 ? null : Math.min(...ends)
-}
-
 export function toDetails(row: Row): EntryDetails {
   return {
     ...toEntry(row),

@@ -17,7 +17,7 @@ import {
 } from './database.ts'
 import { lockHistory, renumberSince, updateCount } from './history-positions.ts'
 import { columns, detailColumns, factColumns, toDetails, toEntry, wentLive } from './history-rows.ts'
-import { type EntrySource, liveEntriesOf, liveSpans, newestLiveFirst } from './live-spans.ts'
+import { type EntrySource, liveEntriesOf, liveTimes, newestLiveFirst } from './live-times.ts'
 import { sqlTimeline } from './timeline.ts'
 
 const factNames = columnNames(factColumns)
@@ -143,12 +143,12 @@ export function sqlHistory(database: Database): HistoryStore {
     },
 
     async live(prompt, at, now) {
-      const spans = liveSpans(liveEntriesOf(prompt), now)
+      const times = liveTimes(liveEntriesOf(prompt), now)
       const rows = await database.rows(
-        `select ${detailColumns} from (${spans.sql}) as spans join history_entries on organisation_id = ? and id = span_id
+        `select ${detailColumns} from (${times.sql}) as times join history_entries on organisation_id = ? and id = live_id
          where live_from <= ? and (orphaned_at is null or orphaned_at > ?)
          order by ${newestLiveFirst} limit 1`,
-        [...spans.parameters, prompt.organisationId, at, at],
+        [...times.parameters, prompt.organisationId, at, at],
       )
       return firstOrNull(rows, toDetails)
     },

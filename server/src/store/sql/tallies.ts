@@ -16,13 +16,7 @@ import type { Database, Row, TypedColumn } from './database.ts'
 export interface SqlTallies
   extends Pick<
     SignalStore,
-    | 'tallies'
-    | 'unversionedTallies'
-    | 'versionTallies'
-    | 'versionsOf'
-    | 'versionsStartingWith'
-    | 'versionedPrompts'
-    | 'tallyByDay'
+    'tallies' | 'versionTallies' | 'versionsOf' | 'versionsStartingWith' | 'versionedPrompts' | 'tallyByDay'
   > {
   tallyByInterval(
     prompt: Prompt,
@@ -63,7 +57,7 @@ const versionColumns: TypedColumn[] = [
  * its own subquery, so the engine looks it up by index, whatever its row estimates.
  */
 export function sqlTallies(database: Database): SqlTallies {
-  async function tallies(organisationId: number, spans: PromptSpan[], unversionedOnly = false): Promise<Tally[]> {
+  async function tallies(organisationId: number, spans: PromptSpan[]): Promise<Tally[]> {
     const records = spans.map(({ promptId, from, until }, place) => {
       return { place, prompt: promptId, first: hourStart(from), last: hourStart(until) }
     })
@@ -80,24 +74,21 @@ export function sqlTallies(database: Database): SqlTallies {
       const [promptId, at] = key.split(' ').map(Number) as [number, Instant]
       return { promptId, at }
     })
-    const [whole, versioned, started] = await Promise.all([
-      tallySpans(records, sum('signal_hours'), organisationId),
-      unversionedOnly ? tallySpans(records, sum('version_hours'), organisationId) : new Map<number, Tally>(),
-      startedHours(organisationId, unique, unversionedOnly),
+    const [whole, started] = await Promise.all([
+      tallySpans(records, sum, organisationId),
+      startedHours(organisationId, unique),
     ])
     return spans.map((_, i) => {
       const [start, end] = ends[i] as readonly [number, number]
-      const wholeHours = subtract(whole.get(i) ?? emptyTally, versioned.get(i) ?? emptyTally)
-      const untilEnd = add(wholeHours, started.get(end) ?? emptyTally)
+      const untilEnd = add(whole.get(i) ?? emptyTally, started.get(end) ?? emptyTally)
       return subtract(untilEnd, started.get(start) ?? emptyTally)
     })
   }
 
-  /** Both sums of a table with hourly sums, over the hours of a span. */
-  function sum(table: 'signal_hours' | 'version_hours') {
-    return (value: SignalValue) =>
-      `(select coalesce(sum(${value}), 0) from ${table}
-        where organisation_id = ? and prompt_id = records.prompt and hour >= records.first and hour < records.last) as ${value}`
+  /** The sum over the hours of a span. */
+  function sum(value: SignalValue): string {
+    return `(select coalesce(sum(${value}), 0) from signal_hours
+      where organisation_id = ? and prompt_id = records.prompt and hour >= records.first and hour < records.last) as ${value}`
   }
 
   function startedHours(
@@ -130,8 +121,7 @@ export function sqlTallies(database: Database): SqlTallies {
   }
 
   return {
-    tallies: (organisationId, spans) => tallies(organisationId, spans),
-    unversionedTallies: (organisationId, spans) => tallies(organisationId, spans, true),
+    tallies,
     startedHours,
 
     async versionTallies(organisationId, versions, until = Number.MAX_SAFE_INTEGER) {

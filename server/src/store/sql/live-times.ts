@@ -26,22 +26,15 @@ export function liveEntriesOf(
  * branch (`seq`), each at the latest date up to it. A date after `now` is wrong and counts as that of the change before.
  * Submitted changes have only their date.
  */
-export function liveSpans(source: EntrySource, now: Instant): EntrySource {
+export function liveTimes(source: EntrySource, now: Instant): EntrySource {
   const date = 'case when orphaned_at < created_at then orphaned_at else created_at end'
   const latest = `max(case when created_at <= ? then ${date} end) over (partition by prompt_id, seq is null order by seq)`
   return {
-    sql: `select span_id, live_from, live_order,
-        lead(live_from) over line as next_from,
-        lag(live_from) over line as earlier_from,
-        lag(live_orphaned_at) over line as earlier_orphaned_at
-      from (
-        select id as span_id, prompt_id as live_prompt_id, coalesce(seq, 0) as live_order, orphaned_at as live_orphaned_at,
-          case when seq is null then created_at else coalesce(${latest}, created_at) end as live_from
-        from (${source.sql}) as entries
-      ) as timed
-      window line as (partition by live_prompt_id order by live_from, live_order, span_id)`,
+    sql: `select id as live_id, coalesce(seq, 0) as live_order,
+        case when seq is null then created_at else coalesce(${latest}, created_at) end as live_from
+      from (${source.sql}) as entries`,
     parameters: [now, ...source.parameters],
   }
 }
 
-export const newestLiveFirst = 'live_from desc, live_order desc, span_id desc'
+export const newestLiveFirst = 'live_from desc, live_order desc, live_id desc'
