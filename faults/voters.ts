@@ -22,44 +22,78 @@ export interface Voters {
 const subjectsPerVoter = 5
 const values: Value[] = ['positive', 'negative', null]
 
-/** Clients that change their votes on a few subjects as fast as they can, and repeat each request until it is answered. */
+/**
+ * Clients that change their votes on a few subjects as fast as they can, and repeat each request until it is answered. Every second
+ * client sends its votes in batches.
+ */
 export function startVoters(port: () => number, account: Account, count: number): Voters {
   const agent = new Agent({ keepAlive: true, maxSockets: count })
   const subjects = new Map<string, Subject>()
   const unexpected: string[] = []
   let [next, answers, isStopped] = [0, 0, false]
 
-  async function vote(name: string, subject: Subject): Promise<void> {
+  /** Notes the next vote on the subject as sent, and returns its fields. */
+  function nextVote(name: string) {
     const number = next++
+    const subject = subjects.get(name) ?? { answered: null, sent: null }
+    subjects.set(name, subject)
     // The first vote cannot be a withdrawal.
     const value = subject.sent === null ? 'positive' : (values[number % values.length] as Value)
     subject.sent = { number, value }
-    const body = JSON.stringify({ value, subject: name, version: `abcdef${number % 3}`, metadata: { number } })
-    const request = {
-      method: 'POST',
-      path: `/api/v1/prompts/${account.promptId}/signals`,
-      key: account.key,
-      body,
-      headers: { 'idempotency-key': `vote-${number}` },
+    const fields = { value, subject: name, version: `abcdef${number % 3}`, metadata: { number } }
+    const key = `vote-${number}`
+    const answer = (status: number, body: unknown) => {
+      if (status > 201) unexpected.push(`${status} ${JSON.stringify(body)}`)
+      subject.answered = { number, value }
+      answers++
     }
+    return { fields, key, answer }
+  }
+
+  /** Repeats the request until it is answered. Null if there was no answer before the end. */
+  async function sendUntilAnswered(path: string, body: object, headers: Record<string, string>) {
+    const request = { method: 'POST', path: `/api/v1/${path}`, key: account.key, body: JSON.stringify(body), headers }
     while (!isStopped) {
       const response = await send(agent, port(), request).catch(() => null)
-      if (response !== null && response.status < 500) {
-        if (response.status > 201) unexpected.push(`${response.status} ${response.body}`)
-        subject.answered = { number, value }
-        answers++
+      if (response !== null && response.status < 500) return response
+      await pause(20)
+    }
+    return null
+  }
+
+  async function vote(name: string): Promise<void> {
+    const { fields, key, answer } = nextVote(name)
+    const path = `prompts/${account.promptId}/signals`
+    const response = await sendUntilAnswered(path, fields, { 'idempotency-key': key })
+    if (response !== null) answer(response.status, response.body)
+  }
+
+  async function voteTogether(names: string[]): Promise<void> {
+    let open = names.map(nextVote)
+    while (open.length > 0) {
+      const signals = open.map(({ fields, key }) => ({ prompt: account.promptId, ...fields, idempotency_key: key }))
+      const response = await sendUntilAnswered('signals', { signals }, {})
+      if (response === null) return
+      if (response.status !== 200) {
+        unexpected.push(`${response.status} ${response.body}`)
         return
       }
-      await pause(20)
+      const results = JSON.parse(response.body).data as { status: number }[]
+      // Part of a batch can fail, and is sent again.
+      open = open.filter(({ answer }, i) => {
+        const { status } = results[i] as { status: number }
+        if (status < 500) answer(status, results[i])
+        return status >= 500
+      })
     }
   }
 
   const voters = Array.from({ length: count }, async (_, voter) => {
+    const names = Array.from({ length: subjectsPerVoter }, (_, i) => `subject-${voter}-${i}`)
     for (let i = 0; !isStopped; i++) {
-      const name = `subject-${voter}-${i % subjectsPerVoter}`
-      const subject = subjects.get(name) ?? { answered: null, sent: null }
-      subjects.set(name, subject)
-      await vote(name, subject)
+      if (voter % 2 === 0) await vote(names[i % subjectsPerVoter] as string)
+      // The same subject twice: votes of a batch are cast in order.
+      else await voteTogether([...names, names[0] as string])
     }
   })
 
