@@ -13,7 +13,7 @@ import { eraseSignals, metadataQuery } from '../../src/domain/signals/erasure.ts
 import { removeOldSignals } from '../../src/domain/signals/retention.ts'
 import type { SignalToRecord } from '../../src/domain/signals/signal.ts'
 import { day, type Instant } from '../../src/domain/time.ts'
-import { recordDetailedSql, toDetailedInput } from '../../src/store/postgres/detailed-statement.ts'
+import { detailedStatement } from '../../src/store/postgres/detailed-statement.ts'
 import type { Row } from '../../src/store/sql/database.ts'
 import { toVote } from '../../src/store/sql/vote.ts'
 
@@ -39,8 +39,9 @@ onPostgres('While another process moves a vote to another time', () => {
     await other.connect()
     onTestEnd(() => other.end())
     await other.query('begin')
-    const [result] = (await other.query(recordDetailedSql, toDetailedInput([change]))).rows
-    assert.equal(result.granted.length, 1)
+    const { sql, parameters } = detailedStatement([change])
+    const [result] = (await other.query(sql, parameters)).rows
+    assert.equal(result.stale, null)
     const removal = remove(before.signalId)
     await eventually(async () => (await lockWaiters(service.url)) === 1)
     await other.query('commit')

@@ -1,5 +1,5 @@
 import type { SignalToRecord } from '../../domain/signals/signal.ts'
-import { monthStart } from '../../domain/time.ts'
+import { type Instant, monthStart } from '../../domain/time.ts'
 import type { PostgresDatabase } from './database.ts'
 
 /**
@@ -23,6 +23,23 @@ reserved as (
     where excluded.month_limit is null or usage.used + excluded.used <= excluded.month_limit
   returning organisation_id, month, used
 )`.trim()
+
+/** Usage that was reserved, with the organisation's count for the month. */
+export interface ReservedUsage {
+  organisation: number
+  month: Instant
+  used: number
+}
+
+/** The column of the result that returns `ReservedUsage`, because all signals of an organisation and month fit or none does. */
+export const reservedResult = `(select json_agg(json_build_object('organisation', organisation_id, 'month', month, 'used', used))
+    from reserved) as reserved`
+
+/** The count of the signal's organisation and month if its usage was reserved. */
+export function usedBy(reserved: ReservedUsage[] | null): (signal: SignalToRecord) => number | undefined {
+  const used = new Map((reserved ?? []).map(({ organisation, month, used }) => [`${organisation} ${month}`, used]))
+  return (signal) => used.get(usageKey(signal))
+}
 
 /** How many signals still fit, by `usageKey`, for organisations whose batch was larger than that. */
 export type Remaining = Map<string, number>

@@ -3,18 +3,11 @@ import type { RecordOutcome, SignalToRecord } from '../../domain/signals/signal.
 import { type Instant, monthStart } from '../../domain/time.ts'
 import type { Row } from '../sql/database.ts'
 import { type PostgresDatabase, UnknownOutcome } from './database.ts'
-import {
-  type DetailedResult,
-  findVotesSql,
-  newMonth,
-  recordDetailedSql,
-  toDetailedInput,
-  toVotesJson,
-} from './detailed-statement.ts'
-import { findUsed, type Remaining, usageKey } from './monthly-limit.ts'
+import { type DetailedResult, detailedStatement, findVotesSql, newMonth, toVotesJson } from './detailed-statement.ts'
+import { findUsed, type Remaining, usageKey, usedBy } from './monthly-limit.ts'
 import type { PreparePartitions } from './partitions.ts'
 import { type PendingSignal, repeat, settleRepeated } from './pending-signal.ts'
-import { findStoredSql, type RecordResult, recordSql, toInputJson } from './record-statement.ts'
+import { findStoredSql, type RecordResult, recordParameters, recordSql, toStoredJson } from './record-statement.ts'
 import { signalIds } from './signal-ids.ts'
 import {
   hasVote,
@@ -78,22 +71,32 @@ export function recordBatch(
     return batch.map(({ outcome }) => outcome as RecordOutcome)
 
     async function recordDetailedRound(changes: PlannedChange[], mayBeStored: boolean): Promise<void> {
-      const { granted, known, stale } = await sendDetailed(database, changes, preparePartitions)
-      for (const { place, used } of granted ?? []) settleGranted(changes[place - 1] as PlannedChange, used)
-      for (const each of known ?? []) settleKnown(changes[each.place - 1] as PlannedChange, each)
-      const open = new Set(changes)
-      for (const { place } of [...(granted ?? []), ...(known ?? []), ...(stale ?? [])]) {
-        open.delete(changes[place - 1] as PlannedChange)
+      const { reserved, known, stale } = await sendDetailed(database, changes, preparePartitions)
+      const usedOf = usedBy(reserved)
+      const answered = new Set<PlannedChange>()
+      for (const each of known ?? []) {
+        const change = changes[each.place - 1] as PlannedChange
+        settleKnown(change, each)
+        answered.add(change)
       }
       for (const { place, vote } of stale ?? []) {
         const change = changes[place - 1] as PlannedChange
+        answered.add(change)
         const key = subjectKey(change.pending[0] as PendingSignal) as string
         if (vote !== null && isOwn(change, vote)) settleGranted(change, await findUsed(database, countedIn(change)))
         else votes.set(key, vote === null ? null : toStoredVote(vote))
       }
-      for (const { place } of granted ?? []) {
+      const open = new Set<PlannedChange>()
+      for (const change of changes) {
+        if (answered.has(change)) continue
+        const used = change.counted === null ? 0 : usedOf(change.counted)
+        if (used === undefined) {
+          open.add(change)
+          continue
+        }
+        settleGranted(change, used)
         // What the row is like now is not known in full, so the next round finds out.
-        const key = subjectKey((changes[place - 1] as PlannedChange).pending[0] as PendingSignal)
+        const key = subjectKey(change.pending[0] as PendingSignal)
         if (key !== null) votes.delete(key)
       }
       if (open.size > 0) await settleRejectedChanges(database, [...open], remaining, mayBeStored)
@@ -109,7 +112,7 @@ async function settleStored(database: PostgresDatabase, open: PendingSignal[]): 
   // Votes are compared before they are changed, so those may be sent again.
   const inserted = open.filter((pending) => subjectKey(pending) === null)
   if (inserted.length === 0) return
-  const rows = await database.query(findStoredSql, [toInputJson(inserted)])
+  const rows = await database.query(findStoredSql, [toStoredJson(inserted)])
   const used = new Map(rows.map((row) => [row.id as number, row.used as number]))
   for (const pending of inserted.filter(({ id }) => used.has(id))) {
     const { id, signal } = pending
@@ -150,14 +153,16 @@ function nextRound(open: PendingSignal[], remaining: Remaining, votes: KnownVote
   })
 }
 
-function settle(round: PendingSignal[], { granted, known }: RecordResult): void {
-  for (const { place, used } of granted ?? []) {
-    const pending = round[place - 1] as PendingSignal
-    pending.outcome = { kind: 'recorded', id: pending.id, createdAt: pending.signal.createdAt, used }
-  }
+function settle(round: PendingSignal[], { reserved, known }: RecordResult): void {
   for (const each of known ?? []) {
     const pending = round[each.place - 1] as PendingSignal
     pending.outcome = repeat(pending.signal, each)
+  }
+  const usedOf = usedBy(reserved)
+  for (const pending of round) {
+    const used = usedOf(pending.signal)
+    if (pending.outcome !== null || used === undefined) continue
+    pending.outcome = { kind: 'recorded', id: pending.id, createdAt: pending.signal.createdAt, used }
   }
 }
 
@@ -230,9 +235,9 @@ async function recordRound(
   round: PendingSignal[],
   preparePartitions: PreparePartitions,
 ): Promise<RecordResult> {
-  const input = toInputJson(round)
+  const parameters = recordParameters(round)
   const [row] = await attemptOften(
-    () => database.attempt(recordSql, [input]),
+    () => database.attempt(recordSql, parameters),
     () => preparePartitions(monthsOf(round), true),
   )
   return row as unknown as RecordResult
@@ -246,9 +251,9 @@ async function sendDetailed(
   const months = changes.map(newMonth).filter((month) => month !== null)
   // A vote may keep the time of the one that it replaces, which the batch did not know before.
   await preparePartitions(months)
-  const input = toDetailedInput(changes)
+  const { sql, parameters } = detailedStatement(changes)
   const [row] = await attemptOften(
-    () => database.attempt(recordDetailedSql, input),
+    () => database.attempt(sql, parameters),
     () => preparePartitions(months, true),
   )
   return row as unknown as DetailedResult

@@ -1,0 +1,29 @@
+import type { TypedColumn, Value } from '../sql/database.ts'
+
+export type BatchRow = Record<string, Value | undefined>
+
+/**
+ * A `from` item that turns parameters with a column of a batch each into rows called `input`, numbered from 1 as `place`.
+ * PostgreSQL reads an array of numbers and a JSON array of texts several times faster than a JSON object per row.
+ */
+export function batchInput(columns: TypedColumn[]): string {
+  const parameters = columns.map((column, i) => ({ ...column, parameter: `$${i + 1}` }))
+  const numbers = parameters.filter(({ type }) => type === 'bigint')
+  const texts = parameters.filter(({ type }) => type === 'text')
+  const functions = [
+    `unnest(${numbers.map(({ parameter }) => `${parameter}::bigint[]`).join(', ')})`,
+    ...texts.map(({ parameter }) => `json_array_elements_text(${parameter})`),
+  ]
+  const names = [...numbers, ...texts].map(({ name }) => name)
+  return `rows from (${functions.join(', ')}) with ordinality as input (${names.join(', ')}, place)`
+}
+
+/** The parameters of `batchInput`. */
+export function batchParameters(columns: TypedColumn[], rows: BatchRow[]): string[] {
+  return columns.map(({ name, type }) => {
+    const values = rows.map((row) => row[name] ?? null)
+    if (type === 'bigint') return `{${values.map((value) => value ?? 'null').join()}}`
+    // Columns that end early are filled up with nulls.
+    return values.every((value) => value === null) ? '[]' : JSON.stringify(values)
+  })
+}
