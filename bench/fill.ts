@@ -1,6 +1,7 @@
 import { operator } from '../server/src/domain/access/audit.ts'
 import { newDeployment } from '../server/src/domain/deployments/deployment.ts'
-import type { Prompt } from '../server/src/domain/prompt.ts'
+import { newHistoryEntry } from '../server/src/domain/history/entry.ts'
+import { newPrompt, type Prompt } from '../server/src/domain/prompt.ts'
 import type { NewSignal } from '../server/src/domain/signals/signal.ts'
 import { openStore } from '../server/src/store/open.ts'
 import type { Account } from '../testing/account.ts'
@@ -103,5 +104,68 @@ async function* versionedSignals(
         details: { ...nothing, version: shaOf(change) },
       }
     })
+  }
+}
+
+/**
+ * Creates prompts with two changes each, and signals of the last 100 days: many for the first hundred prompts, which are on the first
+ * page, and a few for the others.
+ */
+export async function fillPrompts(
+  databaseUrl: string,
+  { organisationId }: Account,
+  counts: { prompts: number; signalsOfFirst: number; signalsOfOthers: number },
+): Promise<void> {
+  const store = await openStore({ url: databaseUrl, poolSize: 4, clock: Date.now, onLostConnection: () => {} })
+  const now = Date.now()
+  const prompts: Prompt[] = []
+  try {
+    for (let first = 0; first < counts.prompts; first += 50) {
+      const created = await Promise.all(
+        Array.from({ length: Math.min(50, counts.prompts - first) }, async (_, i) => {
+          const name = `prompt ${String(first + i).padStart(5, '0')}`
+          const prompt = await store.prompts.create(newPrompt(organisationId, name, now), operator)
+          await store.history.import(prompt, twoChanges(now), now, operator)
+          return prompt
+        }),
+      )
+      prompts.push(...created)
+    }
+    await store.signals.import(signalsOfPrompts(prompts, now, counts))
+  } finally {
+    await store.close()
+  }
+}
+
+const windowMs = 50 * 86_400_000
+
+async function* twoChanges(now: number) {
+  yield [2, 1].map((windows) =>
+    newHistoryEntry({
+      action: 'deployed',
+      user: { name: 'Author', email: 'author@example.com' },
+      commitSha: shaOf(windows),
+      prNumber: null,
+      prUrl: null,
+      branchName: 'main',
+      createdAt: now - windows * windowMs,
+    }),
+  )
+}
+
+async function* signalsOfPrompts(
+  prompts: Prompt[],
+  now: number,
+  { signalsOfFirst, signalsOfOthers }: { signalsOfFirst: number; signalsOfOthers: number },
+): AsyncGenerator<NewSignal[]> {
+  for (const [place, { organisationId, id: promptId }] of prompts.entries()) {
+    const count = place < 100 ? signalsOfFirst : signalsOfOthers
+    yield Array.from({ length: count }, (_, i) => ({
+      organisationId,
+      promptId,
+      value: i % 7 === 0 ? ('negative' as const) : ('positive' as const),
+      metadata: null,
+      createdAt: now - Math.floor((2 * windowMs * (i + 1)) / (count + 1)),
+    }))
   }
 }

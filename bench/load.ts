@@ -119,6 +119,11 @@ export function readRequest({ key, promptId }: Account, path: string): string {
   )
 }
 
+/** A request for the list of prompts. */
+export function listRequest({ key }: Account, query: string): string {
+  return `GET /api/v1/prompts${query} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\n\r\n`
+}
+
 export function historyRequest(account: Account, page = 1, limit = 25): string {
   return readRequest(account, `history?page=${page}&limit=${limit}`)
 }
