@@ -67,7 +67,7 @@ function lineEvidence(sha: string, place: LinePlace | null, { defaultBranch, tip
   const { newer, crossing, swappedParent } = place
   const where =
     crossing === null
-      ? `${defaultBranch} went through it: it is one of the first parents, with ${formatCount(newer, 'newer commit')}.`
+      ? `${defaultBranch} went through it: it is ${newer === 0 ? 'its newest commit' : `one of the first parents, with ${formatCount(newer, 'newer commit')}`}.`
       : `${defaultBranch} leaves the first parents at ${short(crossing.merge)} ("${crossing.subject}"), which merged it ` +
         `into other work, and continues at ${short(crossing.parent)}. This commit is one of the first parents from there.`
   if (swappedParent === null) return { text: where, commands: [search] }
@@ -85,19 +85,28 @@ function pullEvidence(sha: string, place: LinePlace | null, pull: PullEvidence, 
         text: `The forge reported that pull request ${pull.number} was merged, at ${isoTime(pull.at)}.`,
         commands: [`promptledger repo deliveries ${id}`],
       }
-    case 'none':
+    case 'none': {
+      const heads = [...(pull.heads.length > 0 ? [sha] : []), ...pull.merged]
       return {
-        text:
-          pull.mentioned === null
-            ? 'No pull request: no head of one is merged here, the message names none, and none has the same commits.'
-            : `No pull request: the message names ${pull.mentioned}, but nothing proves that it landed here.`,
-        commands: [show, ...pull.merged.map((parent) => `git ls-remote ${url} | grep ${parent}`)],
+        text: withoutPull(pull),
+        commands: [show, ...heads.map((commit) => `git ls-remote ${url} | grep ${commit}`)],
       }
+    }
     case 'message':
       return { text: `The forge's own message names pull request ${pull.number} of this repository.`, commands: [show] }
     default:
       return headEvidence(sha, place, pull, url)
   }
+}
+
+function withoutPull({ mentioned, heads }: Extract<PullEvidence, { proof: 'none' }>): string {
+  const [head] = heads
+  if (head !== undefined) {
+    return `No pull request: the commit is the head of ${head}, but so is that of one that leads from here to another branch.`
+  }
+  return mentioned === null
+    ? 'No pull request: no head of one is merged here, the message names none, and none has the same commits.'
+    : `No pull request: the message names ${mentioned}, but nothing proves that it landed here.`
 }
 
 function headEvidence(
@@ -121,13 +130,13 @@ function headEvidence(
   }
   if (pull.proof === 'head') {
     return {
-      text: `The commit merges ${short(head ?? '')}, the head of pull request ${number}.`,
+      text: `The commit merges ${short(head ?? '')}, the head of pull request ${number}: both commands print it.`,
       commands: [list, `git rev-list --no-walk ${sha}^@`],
     }
   }
   if (pull.proof === 'squash') {
     return {
-      text: `The title names pull request ${number}, and its head, ${short(head ?? '')}, is not newer than the commit.`,
+      text: `The title names pull request ${number}, and its head, ${short(head ?? '')}, is not newer than the commit: compare their dates and authors.`,
       commands: [`${show} ${sha}`, fetch, `${show} FETCH_HEAD`],
     }
   }

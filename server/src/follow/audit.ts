@@ -33,8 +33,11 @@ export type PullEvidence =
   | { proof: 'reported'; number: number; at: Instant }
   /** Git proves it. `head` is what the forge's ref leads to; null if it has none. */
   | (Claim & { head: string | null; ref: string | null })
-  /** Nothing proves a pull request. `mentioned` is the one that the message names, `merged` the parents that a merge brought. */
-  | { proof: 'none'; mentioned: number | null; merged: string[] }
+  /**
+   * Nothing proves a pull request. `mentioned` is the one that the message names, `merged` the parents that a merge brought, `heads`
+   * the pull requests whose head is the commit itself.
+   */
+  | { proof: 'none'; mentioned: number | null; merged: string[]; heads: readonly number[] }
 
 /**
  * Collects the evidence for a sample of the entries on the default branch, spread over the whole history. Computes it again from
@@ -81,7 +84,8 @@ export async function auditRepository(
     if (reported !== undefined) return { entry, place, pull: reported }
     if (claim !== undefined) return { entry, place, pull: withHead(claim, repository, refs) }
     const mentioned = place === null ? null : (readReference(place.commit)?.number ?? null)
-    return { entry, place, pull: { proof: 'none', mentioned, merged: place?.commit.parents.slice(1) ?? [] } }
+    const merged = place?.commit.parents.slice(1) ?? []
+    return { entry, place, pull: { proof: 'none', mentioned, merged, heads: refs.numbersOf(entry.commitSha) } }
   })
 }
 

@@ -103,6 +103,15 @@ onEachEngine('The audit of a repository', (engine) => {
     assert.notDeepEqual(some, await audit('--sample', '3', '--seed', '2'))
   })
 
+  test('a commit that is the head of a pull request itself says why that proves nothing', async () => {
+    const { direct } = landed.commits
+    landed.git.push(`${direct}:refs/pull/11/head`)
+    const found = (await audit()).find(({ commit_sha }) => commit_sha === direct)
+    assert.deepEqual([found?.pr_number, found?.agrees], [null, true])
+    assert.match(found?.pull_request.text ?? '', /the head of 11, but so is that of one that leads from here/)
+    assert.match(run(found?.pull_request.commands[1] ?? ''), /refs\/pull\/11\/head/)
+  })
+
   test('the text ends with whether the evidence supports the entries', async () => {
     const text = await cli('repo', 'audit', '1')
     assert.match(text, /\d+ entries examined\. The evidence supports all of them\.\n$/)
