@@ -21,13 +21,16 @@ export interface Caches {
 
 class Cache<Value> {
   readonly #maxSize: number
+  readonly #isSmall: (value: Value) => boolean
   hits = 0
   misses = 0
   #values = new Map<string, Value>()
   #pending = new Map<string, Promise<unknown>>()
 
-  constructor(maxSize: number) {
+  /** Values that are not small are found again for each request, so that the size of the cache has a bound. */
+  constructor(maxSize: number, isSmall: (value: Value) => boolean = () => true) {
     this.#maxSize = maxSize
+    this.#isSmall = isSmall
   }
 
   get<Missing = never>(key: string, find: () => Promise<Value | Missing>): Promise<Value | Missing> {
@@ -49,7 +52,7 @@ class Cache<Value> {
       const values = this.#values
       result = find()
         .then((value) => {
-          if (value !== null) {
+          if (value !== null && this.#isSmall(value as Value)) {
             if (values.size >= this.#maxSize) values.delete(values.keys().next().value as string)
             values.set(key, value as Value)
           }
@@ -67,6 +70,9 @@ class Cache<Value> {
   }
 }
 
+// Of one prompt. With what is remembered of them, about 1 MB.
+const maxCachedChanges = 2_000
+
 export function createCaches(): Caches {
   const access = new Cache<Access>(10_000)
   const sessions = new Cache<Access>(10_000)
@@ -76,7 +82,7 @@ export function createCaches(): Caches {
   // A line can have thousands of segments.
   const lines = new Cache<LineSegment[]>(50)
   // So can a history. The times in which its changes were live are remembered with it (domain/impact/known-lives.ts).
-  const changes = new Cache<LandedChange[]>(50)
+  const changes = new Cache<LandedChange[]>(50, ({ length }) => length <= maxCachedChanges)
   return {
     access,
     sessions,

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { onEachEngine } from '../../../testing/engines.ts'
-import { type Tenant, useService } from '../../../testing/service.ts'
+import { eventually } from '../../../testing/eventually.ts'
+import { deployedEntry, openTestStore, type Tenant, useService } from '../../../testing/service.ts'
 import { inBatches } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
+import { newHistoryEntry } from '../../src/domain/history/entry.ts'
 import type { NewSignal, SignalValue } from '../../src/domain/signals/signal.ts'
 
 const hour = 3_600_000
@@ -105,6 +107,35 @@ onEachEngine('The impact of a change', (engine) => {
       assert.deepEqual(pages, all)
     }
     assert.deepEqual((await impact(tenant, '?page=99')).data, [])
+  })
+
+  test('a change that another process records is part of the impact', async () => {
+    const tenant = await service.tenant()
+    await tenant.recordEntry({ createdAt: service.now - hour })
+    assert.equal((await impact(tenant)).data.length, 1)
+    const other = await openTestStore(service.url)
+    const entry = newHistoryEntry({ ...deployedEntry(service.now - hour / 2), branchName: 'other' })
+    await other.history.record(tenant.prompt, entry, service.now, operator)
+    await eventually(async () => {
+      const { data } = await impact(tenant)
+      assert.deepEqual(
+        data.map(({ entry }: { entry: { branch_name: string } }) => entry.branch_name),
+        ['other', 'main'],
+      )
+      assert.equal(data[1].live_until, data[0].live_from)
+    })
+  })
+
+  test('votes of long ago count by day, and each counts once', async () => {
+    const tenant = await service.tenant()
+    const start = Date.UTC(2001, 0, 1)
+    await tenant.recordEntry({ createdAt: start })
+    await tenant.recordEntry({ createdAt: start + 5 * 24 * hour, branchName: 'second' })
+    for (let i = 0; i < 10; i++) await vote(tenant, start + i * 24 * hour + 3 * hour, 8, 2)
+    await vote(tenant, service.now - hour, 6, 4)
+    const { data } = await impact(tenant)
+    assert.deepEqual(data[0].before, { positive: 40, negative: 10, rate: 0.8 })
+    assert.deepEqual(data[0].after, { positive: 46, negative: 14, rate: 46 / 60 })
   })
 
   test('a prompt that never changed has no impact entries', async () => {
