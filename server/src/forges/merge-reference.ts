@@ -92,7 +92,7 @@ export function bareNumberAtEnd(title: string): number | null {
   if (line[start - 1] !== '#' || !/\s/.test(line[start - 2] ?? '')) return null
   const before = line.slice(Math.max(0, start - maxWordLength), start - 1).trimEnd()
   const word = before.slice(before.lastIndexOf(' ') + 1).toLowerCase()
-  return word === '' || /[,:(&/+-]$/.test(word) || relations.has(word) ? null : toNumber(line.slice(start))
+  return word === '' || /[,:(]$/.test(word) || relations.has(word) ? null : toNumber(line.slice(start))
 }
 
 /** All numbers in `#N`, anywhere in the text, and whether the text has them as `(#N)`. At most ten. */
