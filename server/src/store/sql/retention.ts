@@ -24,7 +24,7 @@ const isExpired = `received_at < (select kept_since from signal_retention)
 
 /**
  * Removes a batch of the votes that both arrived and count for a time before the start of retention. The condition is repeated
- * because PostgreSQL checks only the outer one again after waiting for a vote that is cast anew at that moment.
+ * because PostgreSQL checks only the outer one again after waiting for a vote that is cast again at that moment.
  */
 export const removeSubjectsBatch = statement(
   `delete from signal_subjects where (organisation_id, prompt_id, subject) in (
