@@ -24,7 +24,7 @@ export interface DifferingChange {
 }
 
 // Bounds the time of one request. Changes beyond it are judged without segments until a later request reads them.
-const maxVotes = 10 * maxExaminedVotes
+const maxVotesPerRequest = 10 * maxExaminedVotes
 
 const found = createWindowMemory<SegmentFinding[]>()
 
@@ -32,14 +32,16 @@ const found = createWindowMemory<SegmentFinding[]>()
 export async function audienceOf(
   { signals, segments }: AudienceStores,
   changes: readonly DifferingChange[],
+  maxVotes = maxVotesPerRequest,
 ): Promise<SegmentFinding[][]> {
-  const keysOf = new Map<VoteHistory, string[]>()
+  const histories = [...new Set(changes.map(({ history }) => history))]
+  const keys = await Promise.all(histories.map(async ({ prompt }) => (await segments.ofPrompt(prompt)).keys))
+  const keysOf = new Map(histories.map((history, i) => [history, keys[i] ?? []]))
   const findings: SegmentFinding[][] = []
   let left = maxVotes
   for (const { history, before, after, votes, wander } of changes) {
     const { prompt, moment } = history
-    const keys = keysOf.get(history) ?? (await segments.ofPrompt(prompt)).keys
-    keysOf.set(history, keys)
+    const keys = keysOf.get(history) ?? []
     const memoryKey = `${prompt.id} ${after.change.id} ${JSON.stringify(keys)}`
     let finding = moment.isPast ? null : found.recall(signals, memoryKey, votes)
     if (finding === null && keys.length > 0 && left > 0) {

@@ -54,15 +54,22 @@ export function judgeChanges(
   )
 }
 
-/** Judges changes of many prompts of one organisation. The number of queries does not depend on how many there are. */
-export async function judgeAll(stores: JudgeStores, wanted: readonly WantedChange[]): Promise<JudgedChange[]> {
+/**
+ * Judges changes of many prompts of one organisation. `maxVotes` bounds how many single votes are read for voters and for segments
+ * each, if that is fewer than usual: what has been read once is remembered.
+ */
+export async function judgeAll(
+  stores: JudgeStores,
+  wanted: readonly WantedChange[],
+  maxVotes?: number,
+): Promise<JudgedChange[]> {
   const windows = await windowsOf(stores, wanted)
   const pairs = wanted.map(({ history, life, wander }): Pair => {
     const earlier = earlierOf(history, life)
     const before = earlier === undefined ? undefined : windows.get(earlier)
     return { history, life, wander, earlier, before, after: windows.get(life) as WindowSums }
   })
-  const pasts = pastsOf(wanted, await countVoices(stores.signals, comparedWindows(pairs)))
+  const pasts = pastsOf(wanted, await countVoices(stores.signals, comparedWindows(pairs), maxVotes))
   const comparable = pairs.filter(isComparable)
   const sums = await withSingleVotes(
     stores.signals,
@@ -91,7 +98,7 @@ export async function judgeAll(stores: JudgeStores, wanted: readonly WantedChang
       votesPerVoice: { before: before?.votesPerVoice ?? 1, after: after.votesPerVoice ?? 1 },
     }
   })
-  const judgements = await judgeDifferences(stores, pairs, findings)
+  const judgements = await judgeDifferences(stores, pairs, findings, maxVotes)
   return pairs.map((pair, i) => judged(pair, judgements[i] as Judgement))
 }
 
@@ -103,6 +110,7 @@ async function judgeDifferences(
   stores: JudgeStores,
   pairs: readonly Pair[],
   findings: readonly Findings[],
+  maxVotes: number | undefined,
 ): Promise<Judgement[]> {
   const judgements = findings.map(judge)
   const differing = pairs.flatMap(({ history, life, wander, earlier }, i): (DifferingChange & { i: number })[] => {
@@ -113,7 +121,10 @@ async function judgeDifferences(
     return [{ i, history, before: earlier, after: life, votes, wander }]
   })
   if (differing.length === 0) return judgements
-  const [audiences, shared] = await Promise.all([audienceOf(stores, differing), sharedShifts(stores, differing)])
+  const [audiences, shared] = await Promise.all([
+    audienceOf(stores, differing, maxVotes),
+    sharedShifts(stores, differing),
+  ])
   for (const [at, { i, history, after }] of differing.entries()) {
     const segments = audiences[at] ?? []
     const sharedWith = sharedAt(shared.get(history.prompt.id) ?? [], history, after)

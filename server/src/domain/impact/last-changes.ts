@@ -24,6 +24,8 @@ export interface LastChangeStores {
 const maxRecentChanges = 50
 // Of a prompt in a list, this many hours with votes before its last change count, and as many after it: 40 days of every hour.
 const maxHoursPerSide = 1_000
+// For voters and segments each. What has been read is remembered, so later requests read the rest.
+const maxSingleVotes = 20_000
 
 interface LastLife {
   prompt: Prompt
@@ -78,7 +80,7 @@ export async function lastChangesOf(
       return { history, life, wander: await learned.of(prompt) }
     }),
   )
-  const judged = await judgeAll(stores, wanted)
+  const judged = await judgeAll(stores, wanted, maxSingleVotes)
   const entryOf = new Map(entries.map((entry) => [entry.id, entry]))
   return new Map(
     last.flatMap(({ prompt, life }, i) => {

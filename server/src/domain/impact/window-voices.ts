@@ -15,7 +15,7 @@ export interface ComparedWindow {
 }
 
 // Bounds the time of one request. Windows beyond it count like the others of the prompt until a later request counts them.
-const maxVotes = 100_000
+const maxVotesPerRequest = 100_000
 
 const counted = createWindowMemory<VoterSquares>()
 const organisationsWithVoters = new WeakMap<VoteStore, Set<number>>()
@@ -27,6 +27,7 @@ const organisationsWithVoters = new WeakMap<VoteStore, Set<number>>()
 export async function countVoices(
   store: VoteStore,
   windows: readonly ComparedWindow[],
+  maxVotes = maxVotesPerRequest,
 ): Promise<Map<VoteHistory, number>> {
   const [first] = windows
   const perVoice = new Map<VoteHistory, number>()
