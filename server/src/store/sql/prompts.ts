@@ -1,4 +1,4 @@
-import { pageOffset } from '../../domain/page.ts'
+import { type PageRequest, pageOffset } from '../../domain/page.ts'
 import { matchesFilter, type Prompt, type PromptOrder, type PromptStore } from '../../domain/prompt.ts'
 import type { Instant } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
@@ -19,6 +19,27 @@ export function sqlPrompts(database: Database): PromptStore {
     const direction = descending ? 'desc' : 'asc'
     if (by === 'name') return `${byName} ${direction}, id`
     return `${sortKey(by, since)} ${direction} nulls last, ${byName}, id`
+  }
+
+  /** Looks for the few open regressions first: computing the order of all prompts takes three times as long as a page by name. */
+  async function pageByRegression(organisationId: number, { descending }: PromptOrder, request: PageRequest) {
+    const offset = pageOffset(request)
+    const open = await database.rows(
+      `select ${promptColumns.replaceAll(/\w+/g, 'p.$&')} from (
+         select prompt_id, min(difference) as loss from regressions where organisation_id = ? and state = 'open' group by prompt_id
+       ) as open join prompts p on p.organisation_id = ? and p.id = open.prompt_id
+       where p.deleted_at is null order by open.loss ${descending ? 'desc' : 'asc'}, p.${byName}, p.id`,
+      [organisationId, organisationId],
+    )
+    const first = open.slice(offset, offset + request.limit)
+    if (first.length === request.limit) return first
+    const rest = await database.rows(
+      `select ${promptColumns} from ${existing} and not exists (select 1 from regressions
+         where organisation_id = prompts.organisation_id and prompt_id = prompts.id and state = 'open')
+       order by ${byName}, id limit ? offset ?`,
+      [organisationId, request.limit - first.length, Math.max(0, offset - open.length)],
+    )
+    return [...first, ...rest]
   }
 
   return {
@@ -77,7 +98,9 @@ export function sqlPrompts(database: Database): PromptStore {
       if (filter.search === '' && filter.glob === null) {
         const [counts, rows] = await Promise.all([
           database.rows(`select count(*) as count from ${existing}`, [organisationId]),
-          database.rows(`${select} limit ? offset ?`, [organisationId, request.limit, offset]),
+          order.by === 'regression'
+            ? pageByRegression(organisationId, order, request)
+            : database.rows(`${select} limit ? offset ?`, [organisationId, request.limit, offset]),
         ])
         return { prompts: rows.map(toPrompt), totalCount: requireRow(counts).count as number }
       }
