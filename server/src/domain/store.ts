@@ -34,7 +34,7 @@ export interface Queues {
 
 export interface StoreStats {
   caches: Record<
-    'keys' | 'sessions' | 'prompts' | 'named_prompts' | 'pages' | 'deployments' | 'changes',
+    'keys' | 'sessions' | 'prompts' | 'named_prompts' | 'pages' | 'deployments' | 'changes' | 'versions',
     { hits: number; misses: number }
   >
   /** The connection pool. Null for SQLite, which has a single connection. */

@@ -3,6 +3,8 @@ import type { LineSegment } from '../domain/deployments/live-line.ts'
 import type { LandedChange } from '../domain/history/change.ts'
 import type { HistoryPage } from '../domain/history/history.ts'
 import type { Prompt } from '../domain/prompt.ts'
+import { maxVersions } from '../domain/signals/signal.ts'
+import type { VersionText } from '../domain/signals/version.ts'
 import type { Store, StoreStats } from '../domain/store.ts'
 
 /** Bounded caches, cleared as a whole on any change to the data behind them. */
@@ -15,6 +17,7 @@ export interface Caches {
   pages: Cache<HistoryPage>
   lines: Cache<LineSegment[]>
   changes: Cache<LandedChange[]>
+  versions: Cache<VersionText[]>
   clear(): void
   stats(): StoreStats['caches']
 }
@@ -83,6 +86,7 @@ export function createCaches(): Caches {
   const lines = new Cache<LineSegment[]>(50)
   // So can a history. The times in which its changes were live are remembered with it (domain/impact/known-lives.ts).
   const changes = new Cache<LandedChange[]>(50, ({ length }) => length <= maxCachedChanges)
+  const versions = new Cache<VersionText[]>(50, ({ length }) => length <= maxVersions)
   return {
     access,
     sessions,
@@ -91,9 +95,19 @@ export function createCaches(): Caches {
     pages,
     lines,
     changes,
-    stats: () => ({ keys: access, sessions, prompts, named_prompts: namedPrompts, pages, deployments: lines, changes }),
+    versions,
+    stats: () => ({
+      keys: access,
+      sessions,
+      prompts,
+      named_prompts: namedPrompts,
+      pages,
+      deployments: lines,
+      changes,
+      versions,
+    }),
     clear() {
-      for (const cache of [access, sessions, prompts, namedPrompts, pages, lines, changes]) cache.clear()
+      for (const cache of [access, sessions, prompts, namedPrompts, pages, lines, changes, versions]) cache.clear()
     },
   }
 }
@@ -131,6 +145,11 @@ export function withCache(store: Store, caches: Caches): Store {
       },
       landedChanges: (prompt) =>
         caches.changes.get(`${prompt.organisationId} ${prompt.id}`, () => store.history.landedChanges(prompt)),
+    },
+    signals: {
+      ...store.signals,
+      versionNames: (prompt) =>
+        caches.versions.get(`${prompt.organisationId} ${prompt.id}`, () => store.signals.versionNames(prompt)),
     },
     deployments: {
       ...store.deployments,

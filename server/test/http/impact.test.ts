@@ -126,6 +126,30 @@ onEachEngine('The impact of a change', (engine) => {
     })
   })
 
+  test('a version that a late vote names for the first time counts in the next response', async () => {
+    const tenant = await service.tenant()
+    const [first, second] = ['c'.repeat(40), 'd'.repeat(40)]
+    const at = (days: number) => service.now - days * 24 * hour
+    await tenant.recordEntry({ createdAt: at(60), commitSha: first })
+    await tenant.recordEntry({ createdAt: at(20), commitSha: second })
+    const send = async (version: string, days: number) => {
+      const occurred_at = new Date(at(days)).toISOString()
+      const response = await tenant.signal({ value: 'positive', version, occurred_at })
+      assert.equal(response.statusCode, 201, response.body)
+    }
+    const counts = async () => {
+      const { data, unknown_versions } = await impact(tenant)
+      return [data[0].before.positive, data[0].after.positive, unknown_versions.positive]
+    }
+    await send(second, 10)
+    for (let i = 0; i < 2; i++) assert.deepEqual(await counts(), [0, 1, 0])
+    await send(first, 29)
+    await send('e'.repeat(40), 1)
+    assert.deepEqual(await counts(), [1, 1, 1])
+    await send(first, 15)
+    assert.deepEqual(await counts(), [2, 1, 1])
+  })
+
   test('votes of long ago count by day, and each counts once', async () => {
     const tenant = await service.tenant()
     const start = Date.UTC(2001, 0, 1)

@@ -6,7 +6,7 @@ import type { HourlySums } from '../signals/hourly-sums.ts'
 import { maxVersions, type SignalStore, type VersionTally } from '../signals/signal.ts'
 import type { Tally } from '../signals/tally.ts'
 import type { VersionText } from '../signals/version.ts'
-import { hour, hourStart, type Instant } from '../time.ts'
+import { day, hour, hourStart, type Instant } from '../time.ts'
 import { type KnownLives, knownLives } from './known-lives.ts'
 import type { Life } from './live-window.ts'
 import type { Moment } from './moment.ts'
@@ -21,6 +21,7 @@ export interface VoteStores {
     | 'hourlySumsOfVersions'
     | 'versionedHourlySums'
     | 'versionNames'
+    | 'versionNamesSince'
     | 'versionsOf'
     | 'versionTallies'
     | 'countByVersion'
@@ -51,12 +52,11 @@ export async function voteHistoryOf(stores: VoteStores, prompt: Prompt, moment: 
     lineOf(stores, prompt),
     stores.history.landedChanges(prompt),
     signals.hourlySums(prompt, endOfHours(moment)),
-    signals.versionNames(prompt),
+    versionsOf(signals, prompt, moment.at),
     moment.isPast ? signals.countByVersion(prompt, { from: hourStart(moment.at), until: moment.at + 1 }) : [],
   ])
   const lives = knownLives(landed, segments, moment)
-  const versions =
-    names.length <= maxVersions ? names : (await signals.versionsOf(prompt)).map(({ version }) => version)
+  const versions = names ?? (await signals.versionsOf(prompt)).map(({ version }) => version)
   const { ofChange, unknown } = await resolved(stores, prompt, lives, versions)
   return {
     ...lives,
@@ -69,6 +69,28 @@ export async function voteHistoryOf(stores: VoteStores, prompt: Prompt, moment: 
     unknownVersions: unknown,
     startedHour,
   }
+}
+
+// A signal may be about a time up to 30 days before it arrives, and clocks may differ. Older ones are imported, which clears the cache.
+const maxDelayMs = 31 * day
+
+/** When each cached list of versions was seen for the first time. */
+const seenAt = new WeakMap<VersionText[], Instant>()
+
+/** The versions that signals name; null if there are too many to list. */
+async function versionsOf(signals: VoteStores['signals'], prompt: Prompt, at: Instant): Promise<VersionText[] | null> {
+  const names = await signals.versionNames(prompt)
+  if (names.length > maxVersions) return null
+  const since = seenAt.get(names)
+  if (since === undefined) {
+    seenAt.set(names, at)
+    return names
+  }
+  const recent = await signals.versionNamesSince(prompt, since - maxDelayMs)
+  if (recent === null) return null
+  const known = new Set(names)
+  const added = recent.filter((name) => !known.has(name))
+  return added.length === 0 ? names : [...names, ...added]
 }
 
 /** Whole hours are read until here. For the past, that is before the hour of the moment. */

@@ -172,8 +172,13 @@ export interface SignalStore extends ErasureStore, RetentionStore {
   hourlySumsOfVersions(organisationId: number, versions: (PromptVersion & Span)[]): Promise<HourlySums[]>
   /** In each span, the hourly sums of all signals with a version. Covers the whole hours in which the span starts and ends. */
   versionedHourlySums(organisationId: number, spans: PromptSpan[]): Promise<HourlySums[]>
-  /** The versions that signals of the prompt name, up to `maxVersions` + 1, in no particular order. */
+  /**
+   * The versions that signals of the prompt name, up to `maxVersions` + 1, in no particular order. Cached: it may lack versions that
+   * have been recorded since the list was returned for the first time.
+   */
   versionNames(prompt: Prompt): Promise<VersionText[]>
+  /** The versions that signals of these hours name. Null if there are too many hourly sums to read. */
+  versionNamesSince(prompt: Prompt, since: Instant): Promise<VersionText[] | null>
   /** Counts the retained signals of a span, which should be short, by their version. */
   countByVersion(prompt: Prompt, span: Span): Promise<(Tally & { version: VersionText | null })[]>
   /** For each instant, the retained signals without a version of its hour that came before it. */

@@ -7,6 +7,7 @@ import type { Database, Row, TypedColumn, Value } from './database.ts'
 
 // Eleven years of hours are read one by one, and older ones by day, so that their number has a bound.
 const maxHours = 100_000
+const maxRecentHours = 20_000
 
 const recordColumns: TypedColumn[] = [
   { name: 'place', type: 'bigint' },
@@ -22,7 +23,12 @@ const aroundColumns: TypedColumn[] = [...recordColumns, { name: 'at', type: 'big
 
 type HourlyReads = Pick<
   SignalStore,
-  'hourlySums' | 'hourlySumsAround' | 'hourlySumsOfVersions' | 'versionedHourlySums' | 'versionNames'
+  | 'hourlySums'
+  | 'hourlySumsAround'
+  | 'hourlySumsOfVersions'
+  | 'versionedHourlySums'
+  | 'versionNames'
+  | 'versionNamesSince'
 >
 
 /** Reads hourly sums. Each list is one row of JSON: a row per hour would take both drivers three times as long. */
@@ -124,6 +130,19 @@ export function sqlHourlySums(database: Database): HourlyReads {
            select version from found where version is not null limit ${maxVersions + 1}) as named`,
         [organisationId, id, organisationId, id],
       )
+      return JSON.parse((row?.names as string | null) ?? '[]') ?? []
+    },
+
+    async versionNamesSince({ organisationId, id }, since) {
+      const [row] = await database.rows(
+        `select sum(hours) as hours, ${jsonArray('version')} as names from (
+           select version, count(*) as hours from (
+             select version from version_hours where organisation_id = ? and prompt_id = ? and hour >= ?
+             limit ${maxRecentHours + 1}) as recent
+           group by version) as named`,
+        [organisationId, id, hourStart(since)],
+      )
+      if (((row?.hours as number | null) ?? 0) > maxRecentHours) return null
       return JSON.parse((row?.names as string | null) ?? '[]') ?? []
     },
   }
