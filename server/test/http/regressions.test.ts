@@ -107,7 +107,8 @@ onEachEngine('Regressions', (engine) => {
     await changes(tenant, [
       { daysAgo: 28, rate: 0.95, count: 6_000 },
       { daysAgo: 15, rate: 0.9, count: 4_000 },
-      { daysAgo: 7, rate: 0.9, count: 4_000 },
+      // Too few to be certain of a loss of 5 points, and enough to exclude 10.
+      { daysAgo: 7, rate: 0.9, count: 250 },
     ])
     assert.deepEqual(
       (await regressionsOf(tenant)).map(({ state }) => state),
@@ -280,6 +281,32 @@ onEachEngine('Regressions', (engine) => {
       const url = `${path}?state=broken`
       assertError(await service.app.inject({ url, headers: tenant.headers }), 422, 'validation_error')
     }
+  })
+
+  test('a regression that the rate closed opens again, and it follows its commit to another history entry', async () => {
+    const tenant = await service.tenant()
+    const [, bad] = await changes(tenant, [
+      { daysAgo: 20, rate: 0.85, count: 4_000 },
+      { daysAgo: 8, rate: 0.65 },
+    ])
+    const [open] = await regressionsOf(tenant)
+    const id = open?.id as number
+    const judgeAgain = async () => {
+      service.judge.touch(tenant.organisation.id, tenant.prompt.id)
+      await service.judge.round()
+      return (await regressionsOf(tenant))[0]
+    }
+    await service.store.regressions.repair(tenant.prompt, id, { at: service.now, by: 'rate', entryId: null })
+    service.now += hour
+    const reopened = await judgeAgain()
+    assert.deepEqual([reopened?.id, reopened?.state, reopened?.repaired_by], [id, 'open', null])
+    assert.equal(reopened?.opened_at, new Date(service.now).toISOString())
+    await service.store.regressions.repair(tenant.prompt, id, { at: service.now, by: 'revert', entryId: null })
+    assert.equal((await judgeAgain())?.state, 'repaired')
+    await queryRows(service.url, `update regressions set entry_id = 987654321 where id = ${id}`)
+    assert.equal(await regressionsOf(tenant).then(([first]) => first), undefined, 'its entry is gone')
+    const moved = await judgeAgain()
+    assert.deepEqual([moved?.id, moved?.change.id, moved?.state], [id, bad, 'repaired'])
   })
 
   test('two processes that judge the same votes open one regression', async () => {
