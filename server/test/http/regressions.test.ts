@@ -344,6 +344,7 @@ onEachEngine('Regressions', (engine) => {
     const [one, two] = [createJudge(context), createJudge(context)]
     await Promise.all([one.sweep(), two.sweep()])
     assert.equal(one.stats().sweeps + two.stats().sweeps, 1)
+    assert.equal(Math.min(one.stats().judged, two.stats().judged), 0, 'the other one judged nothing')
     assert.equal((await regressionsOf(tenant))[0]?.state, 'open')
     await one.sweep()
     assert.equal(one.stats().sweeps + two.stats().sweeps, 1, 'the next one is due in a day')
