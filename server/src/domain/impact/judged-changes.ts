@@ -1,7 +1,7 @@
 import type { SharedShift, ShiftStore } from '../shifts/shift.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
 import type { VoteStore } from '../signals/votes.ts'
-import { hourStart } from '../time.ts'
+import { hourStart, nextTurn } from '../time.ts'
 import { type AudienceStores, audienceOf, type DifferingChange } from './audience.ts'
 import { cutBlocks, type Sum } from './blocks.ts'
 import { chainOf } from './chain.ts'
@@ -63,7 +63,10 @@ export async function judgeAll(
   wanted: readonly WantedChange[],
   maxVotes?: number,
 ): Promise<JudgedChange[]> {
+  // SQLite reads without a pause. Others get their turn between reading and judging, so that neither blocks them for long.
+  await nextTurn()
   const windows = await windowsOf(stores, wanted)
+  await nextTurn()
   const pairs = wanted.map(({ history, life, wander }): Pair => {
     const earlier = earlierOf(history, life)
     const before = earlier === undefined ? undefined : windows.get(earlier)
