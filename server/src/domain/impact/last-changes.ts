@@ -22,8 +22,8 @@ export interface LastChangeStores {
 
 // Enough to find the last two versions of almost every prompt. The others are read in full.
 const maxRecentChanges = 50
-// Of a prompt in a list, this many hours with votes before its last change count, and as many after it: 40 days of every hour.
-const maxHoursPerSide = 1_000
+// Of a prompt in a list, this many hours with votes before its last change count, and as many after it: 20 days of every hour.
+const maxHoursPerSide = 500
 // For voters and segments each. What has been read is remembered, so later requests read the rest.
 const maxSingleVotes = 20_000
 

@@ -164,10 +164,11 @@ function newestEntriesOf(
   moreColumns = '',
 ): EntrySource {
   return {
-    // A cross join makes SQLite start with the prompts and look up their entries, whatever its row estimates.
+    // A cross join makes SQLite start with the prompts, and the plus sign keeps it from searching all entries of the organisation for
+    // the IDs of each.
     sql: `select id, prompt_id, seq, created_at, orphaned_at${moreColumns}
       from ${database.jsonRecords([{ name: 'requested', type: 'bigint' }])} cross join history_entries
-      where organisation_id = ? and id in (
+      where +organisation_id = ? and id in (
         select newest.id from history_entries as newest
         where organisation_id = ? and prompt_id = requested and ${wentLive}
         order by created_at desc, id desc limit ${limit})`,
