@@ -55,9 +55,12 @@ export class TestService {
   async open(engine: Engine): Promise<void> {
     this.#database = await engine.create()
     this.url = this.#database.url
-    this.store = await openTestStore(this.url, () => this.now)
-    this.lastUsed = createLastUsedTracker(this.store.keys)
     const log = pino({ level: 'debug' }, { write: (line: string) => this.log.push(line) })
+    const store = await openTestStore(this.url, () => this.now)
+    // Tests decide themselves when to judge.
+    this.judge = createJudge({ store, clock: () => this.now, log, restFactor: 0 })
+    this.store = withJudge(store, this.judge)
+    this.lastUsed = createLastUsedTracker(this.store.keys)
     this.#dataDir = await mkdtemp(join(tmpdir(), 'promptledger-data-'))
     this.syncContext = {
       store: this.store,
@@ -73,10 +76,8 @@ export class TestService {
     // Tests decide themselves when to sync.
     this.repositories = createRepositoryService(this.syncContext, idleWorker)
     this.voters = createVoters(this.store.organisations, this.syncContext.vault)
-    // Tests decide themselves when to judge.
-    this.judge = createJudge({ store: this.store, clock: () => this.now, log, restFactor: 0 })
     this.app = buildApp({
-      store: withJudge(this.store, this.judge),
+      store: this.store,
       lastUsed: this.lastUsed,
       repositories: this.repositories,
       voters: this.voters,

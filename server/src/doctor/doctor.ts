@@ -22,7 +22,8 @@ export async function doctor(env: NodeJS.ProcessEnv, now: Clock = Date.now): Pro
   if (config === null) return [finding, await runCheck('git', () => checkGit(null))]
   const findings = [finding]
   const database = await openDatabase(config, now).catch((error) => {
-    const fix = 'Check DATABASE_URL, and that the database is running and intact. Its contents were not checked'
+    const fix =
+      'Check DATABASE_URL, and that the database is running. If it is damaged, restore the newest intact backup. Its contents were not checked'
     findings.push(fail('database', `cannot be opened: ${reasonOf(error)}`, fix))
     return null
   })

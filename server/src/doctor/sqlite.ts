@@ -10,6 +10,9 @@ import { type Finding, fail, ok, oneLine, reasonOf, runCheck, warn } from './fin
 // 16 times the size at which SQLite writes the log back to the database.
 const largeLogBytes = 256 * 1024 * 1024
 
+// SQLITE_CORRUPT. Pages of the schema are damaged; damage elsewhere is found by the check of the contents.
+const sqliteCorrupt = 11
+
 export async function openSqlite(path: string): Promise<DatabaseReader> {
   const file = resolve(path)
   if (!existsSync(file)) throw new Error(`${file} does not exist. The service creates a missing file on start`)
@@ -53,7 +56,9 @@ async function connect(file: string): Promise<DatabaseSync> {
     connection?.close()
     // SQLite cannot even read in a directory that is not writable, but its error does not say so.
     const { status, message } = await checkWritable(file)
-    throw new Error(status === 'error' ? message : `${file}: ${reasonOf(error)}`)
+    if (status === 'error') throw new Error(message)
+    const isDamaged = (error as { errcode?: number }).errcode === sqliteCorrupt
+    throw new Error(`${file}${isDamaged ? ' is damaged' : ''}: ${reasonOf(error)}`)
   }
 }
 
