@@ -1,5 +1,15 @@
-import type { NewSignal, SignalToRecord } from '../server/src/domain/signals/signal.ts'
+import type { NewSignal, SignalDetails, SignalToRecord } from '../server/src/domain/signals/signal.ts'
 import type { Tenant } from './service.ts'
+
+/** The details of a signal that has none. */
+export const noDetails: SignalDetails = {
+  version: null,
+  subject: null,
+  voter: null,
+  comment: null,
+  occurredAt: null,
+  traceId: null,
+}
 
 /** A signal sent now on the Free plan, with the changes a test needs. */
 export function signalFor(

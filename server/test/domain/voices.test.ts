@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { squaresAdded, squaresOf, voiced, voicesOf } from '../../src/domain/impact/voices.ts'
-import { assertClose, tallyOf } from './tallies.ts'
+import { squaresAdded, voicesOf } from '../../src/domain/impact/voices.ts'
+import { tallyOf } from './tallies.ts'
 
 test('voters with equally many votes count once each', () => {
-  assert.equal(voicesOf(tallyOf(400, 100), squaresOf(Array(100).fill(5))), 100)
-  assert.equal(voicesOf(tallyOf(30, 20), squaresOf([50])), 1)
-  assert.equal(voicesOf(tallyOf(30, 20), squaresOf([], 50)), 50)
+  assert.equal(voicesOf(tallyOf(400, 100), 100 * 5 ** 2), 100)
+  assert.equal(voicesOf(tallyOf(30, 20), 50 ** 2), 1)
+  assert.equal(voicesOf(tallyOf(30, 20), 50), 50)
   assert.equal(voicesOf(tallyOf(0, 0), 0), 0)
 })
 
@@ -21,13 +21,10 @@ test('what each vote adds, in any order, gives the sum of squares of the window'
         sum += squaresAdded(earlier)
         votes.set(voter, earlier + 1)
       }
-      assert.equal(sum, squaresOf(votes.values()))
+      assert.equal(
+        sum,
+        votes.values().reduce((squares, count) => squares + count ** 2, 0),
+      )
     }),
   )
-})
-
-test('counting voices keeps the rate', () => {
-  const { positive, negative } = voiced(tallyOf(400, 100), 2_500)
-  assertClose(positive, 80, 1e-12)
-  assertClose(negative, 20, 1e-12)
 })

@@ -231,7 +231,7 @@ onEachEngine('Regressions', (engine) => {
     assert.deepEqual([regression?.repaired_by, regression?.repaired_entry?.id], ['revert', good])
   })
 
-  test('a dismissed regression says who dismissed it and why, and does not open again', async () => {
+  async function openRegression() {
     const tenant = await service.tenant()
     await changes(tenant, [
       { daysAgo: 20, rate: 0.85, count: 4_000 },
@@ -239,6 +239,11 @@ onEachEngine('Regressions', (engine) => {
     ])
     const [open] = await regressionsOf(tenant)
     const id = open?.id as number
+    return { tenant, id }
+  }
+
+  test('a dismissed regression says who dismissed it and why, and does not open again', async () => {
+    const { tenant, id } = await openRegression()
     const response = await dismiss(tenant, id, { note: 'Shorter answers,\non purpose.' })
     assert.equal(response.statusCode, 200, response.body)
     const { data } = response.json()
@@ -256,13 +261,7 @@ onEachEngine('Regressions', (engine) => {
   })
 
   test('a note has to say something, and only an existing open regression can be dismissed', async () => {
-    const tenant = await service.tenant()
-    await changes(tenant, [
-      { daysAgo: 20, rate: 0.85, count: 4_000 },
-      { daysAgo: 8, rate: 0.7 },
-    ])
-    const [open] = await regressionsOf(tenant)
-    const id = open?.id as number
+    const { tenant, id } = await openRegression()
     for (const note of [undefined, null, 7, '', ' \n', 'x'.repeat(2_001), 'a\0b', '\ud800']) {
       assertError(await dismiss(tenant, id, { note }), 422, 'validation_error')
     }

@@ -5,7 +5,7 @@ import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts
 import { onEachEngine } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
-import { inBatches, signalFor } from '../../../testing/signals.ts'
+import { inBatches, noDetails, signalFor } from '../../../testing/signals.ts'
 import type { NewSignal, SignalDetails, SignalValue } from '../../src/domain/signals/signal.ts'
 import { signalPageSchema } from '../../src/http/signals/schema.ts'
 
@@ -27,15 +27,6 @@ interface Search {
   examined: number
   searched_back_to: string | null
   cursor: string | null
-}
-
-const noDetails: SignalDetails = {
-  version: null,
-  subject: null,
-  voter: null,
-  comment: null,
-  occurredAt: null,
-  traceId: null,
 }
 
 onEachEngine('Filters on signals', (engine) => {

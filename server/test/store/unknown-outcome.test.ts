@@ -5,6 +5,7 @@ import pg from 'pg'
 import { onTestEnd } from '../../../testing/cleanup.ts'
 import { onPostgres, postgres, type TestDatabase } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
+import { lockWaiters } from '../../../testing/lock-waiters.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, TestService } from '../../../testing/service.ts'
 import { assertSumsAgree } from '../../../testing/signal-sums.ts'
@@ -50,13 +51,6 @@ onPostgres('When the connection breaks while signals are stored', () => {
     )
     assert.equal(await tenant.used(), before + recorded.length)
     assert.equal(Number(hours[0]?.n), before + recorded.length)
-  }
-
-  async function lockWaiters(): Promise<number> {
-    const sql = `select count(*) as n from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`
-    const [row] = await queryRows(database.url, sql)
-    return Number(row?.n)
   }
 
   for (const [moment, when] of [
@@ -132,7 +126,7 @@ onPostgres('When the connection breaks while signals are stored', () => {
       const sent = send(tenant, 10)
       await broken
       // Both the broken statement and the one sent again, after a lookup found nothing, wait for the usage row.
-      await eventually(async () => assert.equal(await lockWaiters(), 2))
+      await eventually(async () => assert.equal(await lockWaiters(database.url), 2))
       assert.equal(await tenant.used(), before)
       await other.query('commit')
       const responses = await sent

@@ -4,13 +4,11 @@ import { onEachEngine } from '../../../testing/engines.ts'
 import { queryRows, usageOf } from '../../../testing/rows.ts'
 import { openTestStore, type Tenant, useService } from '../../../testing/service.ts'
 import { assertSumsAgree } from '../../../testing/signal-sums.ts'
-import { inBatches, signalFor } from '../../../testing/signals.ts'
+import { inBatches, noDetails, signalFor } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { removeOldSignals } from '../../src/domain/signals/retention.ts'
 import type { NewSignal, SignalDetails, SignalToRecord } from '../../src/domain/signals/signal.ts'
 import { day, hour } from '../../src/domain/time.ts'
-
-const noDetails = { version: null, subject: null, voter: null, comment: null, occurredAt: null, traceId: null }
 
 function voteFor(
   tenant: Tenant,

@@ -4,34 +4,32 @@ import pg from 'pg'
 import { onTestEnd } from '../../../testing/cleanup.ts'
 import { onPostgres, postgres } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
+import { lockWaiters } from '../../../testing/lock-waiters.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { assertSumsAgree } from '../../../testing/signal-sums.ts'
-import { signalFor } from '../../../testing/signals.ts'
+import { noDetails, signalFor } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { eraseSignals, metadataQuery } from '../../src/domain/signals/erasure.ts'
 import { removeOldSignals } from '../../src/domain/signals/retention.ts'
 import type { SignalToRecord } from '../../src/domain/signals/signal.ts'
 import { day, type Instant } from '../../src/domain/time.ts'
 import { detailedStatement } from '../../src/store/postgres/detailed-statement.ts'
-import type { Row } from '../../src/store/sql/database.ts'
-import { toVote } from '../../src/store/sql/vote.ts'
+import { castVote } from '../../src/store/sql/vote.ts'
 
 // SQLite has one writer at a time, so only PostgreSQL can do this.
 onPostgres('While another process moves a vote to another time', () => {
   const service = useService(postgres)
 
   function voteAt(tenant: Tenant, occurredAt: Instant): SignalToRecord {
-    const details = { version: null, subject: 'a', voter: null, comment: null, occurredAt, traceId: null }
-    return { ...signalFor(tenant), metadata: '{"user":"u"}', details }
+    return { ...signalFor(tenant), metadata: '{"user":"u"}', details: { ...noDetails, subject: 'a', occurredAt } }
   }
 
   /** Casts the vote, and starts to remove it after it was moved but before the move is committed. */
   async function duringMove(tenant: Tenant, from: Instant, to: Instant, remove: (id: number) => Promise<unknown>) {
-    await service.store.signals.record(voteAt(tenant, from))
-    const ofPrompt = `where prompt_id = ${tenant.prompt.id}`
-    const [row] = await queryRows(service.url, `select * from signal_subjects ${ofPrompt}`)
-    const before = toVote(mapValues(row as Row))
+    const recorded = await service.store.signals.record(voteAt(tenant, from))
+    assert.ok(recorded.kind === 'recorded')
+    const before = castVote(null, voteAt(tenant, from), recorded.id)
     const after = { ...before, occurredAt: to, voteId: before.voteId + 1 }
     const expected = { vote: before, isExpired: false }
     const change = { signal: voteAt(tenant, to), expected, before, after, counted: null, keys: [] }
@@ -47,6 +45,7 @@ onPostgres('While another process moves a vote to another time', () => {
     await other.query('commit')
     await removal
     await assertSumsAgree(service.url)
+    const ofPrompt = `where prompt_id = ${tenant.prompt.id}`
     const [stored] = await queryRows(service.url, `select count(*) as signals from signals ${ofPrompt}`)
     return Number(stored?.signals)
   }
@@ -86,7 +85,7 @@ onPostgres('A vote that waits for the sums of its hour', () => {
     const ofPrompt = `where prompt_id = ${tenant.prompt.id}`
     const vote = (subject: string): SignalToRecord => ({
       ...signalFor(tenant),
-      details: { version: 'abcdef1', subject, voter: null, comment: null, occurredAt: null, traceId: null },
+      details: { ...noDetails, version: 'abcdef1', subject },
     })
     await service.store.signals.record(vote('a'))
     const other = new pg.Client({ connectionString: service.url })
@@ -104,17 +103,3 @@ onPostgres('A vote that waits for the sums of its hour', () => {
     await assertSumsAgree(service.url)
   })
 })
-
-async function lockWaiters(url: string): Promise<number> {
-  const sql = `select count(*) as n from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`
-  const [row] = await queryRows(url, sql)
-  return Number(row?.n)
-}
-
-// PostgreSQL returns its large integers as text to a client without our settings.
-function mapValues(row: Row): Row {
-  return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, /^\d+$/.test(String(value)) ? Number(value) : value]),
-  )
-}

@@ -5,7 +5,7 @@ import { type Engine, onEachEngine } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { openTestStore, type Tenant, TestService, useService } from '../../../testing/service.ts'
 import { assertSumsAgree } from '../../../testing/signal-sums.ts'
-import { inBatches, signalFor } from '../../../testing/signals.ts'
+import { inBatches, noDetails, signalFor } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { newPrompt } from '../../src/domain/prompt.ts'
 import { eraseSignals, metadataQuery } from '../../src/domain/signals/erasure.ts'
@@ -13,15 +13,6 @@ import { removeOldSignals } from '../../src/domain/signals/retention.ts'
 import type { RecordOutcome, SignalDetails, SignalToRecord, SignalValue } from '../../src/domain/signals/signal.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { day, hour } from '../../src/domain/time.ts'
-
-const noDetails: SignalDetails = {
-  version: null,
-  subject: null,
-  voter: null,
-  comment: null,
-  occurredAt: null,
-  traceId: null,
-}
 
 function voteFor(tenant: Tenant, details: Partial<SignalDetails>, changes: Partial<SignalToRecord> = {}) {
   return { ...signalFor(tenant), ...changes, details: { ...noDetails, ...details } }

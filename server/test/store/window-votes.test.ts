@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
-import { inBatches, signalFor } from '../../../testing/signals.ts'
+import { inBatches, noDetails, signalFor } from '../../../testing/signals.ts'
 import { segmentValueOf, segmentVotesOf } from '../../src/domain/impact/segment-votes.ts'
 import {
   maxExaminedVotes,
@@ -15,19 +15,10 @@ import {
   votesOf,
 } from '../../src/domain/impact/window-votes.ts'
 import { removeOldSignals } from '../../src/domain/signals/retention.ts'
-import type { NewSignal, SignalDetails } from '../../src/domain/signals/signal.ts'
+import type { NewSignal } from '../../src/domain/signals/signal.ts'
 import type { VoteRead, VoteStore } from '../../src/domain/signals/votes.ts'
 import { day, hour } from '../../src/domain/time.ts'
 import { votesQuery } from '../../src/store/sql/votes.ts'
-
-const noDetails: SignalDetails = {
-  version: null,
-  subject: null,
-  voter: null,
-  comment: null,
-  occurredAt: null,
-  traceId: null,
-}
 
 interface Sent {
   at: number

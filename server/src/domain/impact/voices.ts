@@ -18,17 +18,3 @@ export function voicesOf({ positive, negative }: Tally, squares: number): number
 export function squaresAdded(earlier: number): number {
   return 2 * earlier + 1
 }
-
-/** The sum of squares of the votes that each voter cast. Votes without a voter are voters of their own. */
-export function squaresOf(votesPerVoter: Iterable<number>, unnamed = 0): number {
-  let sum = unnamed
-  for (const votes of votesPerVoter) sum += votes * votes
-  return sum
-}
-
-/** The same rate with as many signals as there are voices. */
-export function voiced(tally: Tally, squares: number): Tally {
-  const votes = tally.positive + tally.negative
-  const share = votes === 0 ? 0 : voicesOf(tally, squares) / votes
-  return { positive: tally.positive * share, negative: tally.negative * share }
-}

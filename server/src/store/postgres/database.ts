@@ -27,7 +27,8 @@ export class UnknownOutcome extends Error {
 }
 
 export const minServerVersion = 150_000
-const deadlock = '40P01'
+/** The code of the error with which PostgreSQL ends one of several transactions that wait for each other. */
+export const deadlock = '40P01'
 const int8 = 20
 const numeric = 1700
 // An arbitrary number that nothing else in the same database should use.

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { RecordOutcome, SignalToRecord } from '../../domain/signals/signal.ts'
 import { type Instant, monthStart } from '../../domain/time.ts'
 import type { Row } from '../sql/database.ts'
-import { type PostgresDatabase, UnknownOutcome } from './database.ts'
+import { deadlock, type PostgresDatabase, UnknownOutcome } from './database.ts'
 import { type DetailedResult, detailedStatement, findVotesSql, newMonth, toVotesJson } from './detailed-statement.ts'
 import { findUsed, type Remaining, usageKey, usedBy } from './monthly-limit.ts'
 import type { PreparePartitions } from './partitions.ts'
@@ -223,7 +223,6 @@ async function settleRejectedChanges(
 }
 
 const uniqueViolation = '23505'
-const deadlock = '40P01'
 const serializationFailure = '40001'
 // The only check that a recorded signal can fail: its month has no partition.
 const checkViolation = '23514'

@@ -1,0 +1,9 @@
+import { queryRows } from './rows.ts'
+
+/** How many statements on this PostgreSQL database wait for a lock. */
+export async function lockWaiters(url: string): Promise<number> {
+  const sql = `select count(*) as n from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`
+  const [row] = await queryRows(url, sql)
+  return Number(row?.n)
+}
