@@ -67,6 +67,7 @@ export const archiveTables: ArchiveTable[] = [
       last_rejected_at: 'integer',
       last_rejection: 'text',
       production_environments: 'text',
+      reports_on_pulls: 'integer',
     },
   },
   {

@@ -1,0 +1,60 @@
+import type { Actor } from '../access/audit.ts'
+import type { Instant } from '../time.ts'
+import type { AlertEvent } from './event.ts'
+
+export const channels = ['webhook', 'slack', 'email', 'pagerduty'] as const
+
+export type Channel = (typeof channels)[number]
+
+/** Whom an organisation wants to be told, of what, and how certain it has to be. */
+export interface Alert extends AlertRules {
+  id: number
+  organisationId: number
+  /** Starts with `alr_`. */
+  publicId: string
+  channel: Channel
+  /** A URL, email addresses separated by commas, or the routing key of PagerDuty. */
+  sealedTarget: string
+  /** What of the target may be shown: the host of a URL, the addresses, the end of a key. */
+  hint: string
+  /** The signing secret of a webhook, and the previous one, valid until `oldSecretUntil`. */
+  sealedSecret: string | null
+  sealedOldSecret: string | null
+  oldSecretUntil: Instant | null
+  createdAt: Instant
+  /** A receiver that responds with 410 disables its alert. */
+  disabledAt: Instant | null
+  disabledReason: string | null
+}
+
+/** What can be changed about an alert. */
+export interface AlertRules {
+  name: string
+  /** A glob of prompt names. */
+  prompts: string
+  events: AlertEvent[]
+  /** How long a regression has to last before anyone is told, and how many signals it needs. */
+  holdMs: number
+  minSignals: number
+  /** How long a recovery has to last before anyone is told. */
+  recoveryHoldMs: number
+  /** Tells again after this long while a regression stays open. Null to tell once. */
+  repeatMs: number | null
+}
+
+export type NewAlert = Omit<Alert, 'id' | 'disabledAt' | 'disabledReason' | 'sealedOldSecret' | 'oldSecretUntil'>
+
+export interface AlertStore {
+  list(organisationId: number): Promise<Alert[]>
+  find(organisationId: number, publicId: string): Promise<Alert | null>
+  /** Rejects if the organisation has `maxAlerts` already. */
+  add(alert: NewAlert, by: Actor): Promise<Alert>
+  /** Also enables it again, with `disabledAt` null. */
+  update(alert: Alert, rules: AlertRules & Pick<Alert, 'disabledAt'>, at: Instant, by: Actor): Promise<Alert>
+  rotateSecret(alert: Alert, secret: { sealed: string; oldUntil: Instant }, at: Instant, by: Actor): Promise<Alert>
+  /** Its pending deliveries are cancelled. */
+  remove(alert: Alert, at: Instant, by: Actor): Promise<void>
+  disable(alert: Alert, reason: string, at: Instant): Promise<void>
+}
+
+export const maxAlerts = 20

@@ -1,0 +1,24 @@
+import type { Alert } from './alert.ts'
+import type { Message } from './message.ts'
+
+/** How an attempt to send ended. */
+export interface Attempt {
+  outcome: 'sent' | 'retry' | 'rejected' | 'gone'
+  /** The HTTP status, or the SMTP reply code. */
+  status: number | null
+  /** The beginning of the response, as one printable line. */
+  response: string | null
+  /** What is wrong and what to do, null if it was sent. */
+  error: string | null
+}
+
+/** An alert with its secrets decrypted. */
+export interface Target extends Pick<Alert, 'channel' | 'name'> {
+  /** A URL, email addresses separated by commas, or the routing key of PagerDuty. */
+  target: string
+  /** The signing secrets of a webhook that are valid now, the newest first. */
+  secrets: string[]
+}
+
+/** `id` is the same in every attempt at the same delivery. Never rejects: failures are part of the result. */
+export type SendMessage = (target: Target, id: string, message: Message) => Promise<Attempt>

@@ -1,0 +1,85 @@
+import type { HistoryEntry } from '../history/entry.ts'
+import type { Prompt } from '../prompt.ts'
+import type { Instant } from '../time.ts'
+import type { AlertEvent } from './event.ts'
+
+/**
+ * What one delivery says, whatever the channel. Stored as JSON without comments of users: they are read again for each attempt, so
+ * that erased ones are not sent.
+ */
+export type Message = RegressionMessage | ShiftMessage | LimitMessage | RepositoryMessage | TestMessage
+
+interface MessageOf<Event extends AlertEvent | 'alert.test'> {
+  event: Event
+  at: Instant
+  organisation: { id: number; name: string }
+}
+
+export interface RegressionMessage
+  extends MessageOf<'regression.opened' | 'regression.repaired' | 'regression.withdrawn'> {
+  /** The change that did it. Of a pull request that touched several prompts, the entry of the first prompt. */
+  change: HistoryEntry
+  /** The first line of the commit message or the title of the pull request. */
+  title: string | null
+  repositoryId: number | null
+  /** The prompts that it made worse, the largest loss first. At least one. */
+  prompts: ToldPrompt[]
+  /** Identifies prompt and change, from the first message to the last. PagerDuty closes incidents by it. */
+  dedupKey: string
+}
+
+export interface ToldPrompt {
+  prompt: Pick<Prompt, 'publicId' | 'name'>
+  regressionId: number
+  entryId: number
+  liveFrom: Instant
+  before: Rate
+  after: Rate
+  difference: number
+  interval: [low: number, high: number]
+  /** Why this change and not drift. Of a repaired or withdrawn regression, why it is over. */
+  explanation: string
+  repairedBy: 'rate' | 'revert' | null
+  repairedEntry: HistoryEntry | null
+  /** The newest negative comments, at most three. Empty in the stored message. */
+  comments: { text: string; at: Instant }[]
+}
+
+export interface Rate {
+  rate: number
+  signals: number
+}
+
+/** Rates that fell without a change of their own: of one prompt, or of many at the same time. */
+export interface ShiftMessage extends MessageOf<'shift.unexplained'> {
+  /** At most ten, the largest loss first. */
+  prompts: {
+    prompt: Pick<Prompt, 'publicId' | 'name'>
+    shiftedAt: Instant
+    between: [Instant, Instant]
+    rateBefore: number
+    rateAfter: number
+  }[]
+  /** How many prompts fell, including those that are not listed. */
+  promptCount: number
+}
+
+export interface LimitMessage extends MessageOf<'limit.near' | 'limit.reached'> {
+  /** As YYYY-MM. */
+  month: string
+  limit: number
+  used: number
+  resetsAt: Instant
+}
+
+export interface RepositoryMessage extends MessageOf<'repository.failing' | 'repository.recovered'> {
+  repository: { id: number; url: string }
+  /** Null if it recovered. */
+  error: string | null
+  since: Instant
+}
+
+/** What "send a test" sends. */
+export interface TestMessage extends MessageOf<'alert.test'> {
+  alert: string
+}

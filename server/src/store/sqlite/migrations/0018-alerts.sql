@@ -1,0 +1,98 @@
+-- How strong the evidence was the last time that the verdict was `worse`: log10 of the Bayes factor, in thousandths. Null if unknown.
+alter table regressions add column evidence integer;
+-- When the verdict was taken back. Such a row has the state `repaired` and no repaired_by, which processes of the previous version understand.
+alter table regressions add column withdrawn_at integer;
+
+-- Whether regressions are reported on pull requests and merged commits.
+alter table repositories add column reports_on_pulls integer not null default 0;
+
+-- Where people are told. target: a URL, email addresses, or the routing key of PagerDuty. hint: what of it may be shown.
+-- prompts: a glob. events: a JSON array. Times in milliseconds. repeat_ms: null to tell once.
+create table alerts (
+  id integer primary key autoincrement,
+  organisation_id integer not null,
+  public_id text not null,
+  name text not null,
+  channel text not null,
+  sealed_target text not null,
+  hint text not null,
+  sealed_secret text,
+  sealed_old_secret text,
+  old_secret_until integer,
+  prompts text not null,
+  events text not null,
+  hold_ms integer not null,
+  min_signals integer not null,
+  recovery_hold_ms integer not null,
+  repeat_ms integer,
+  created_at integer not null,
+  disabled_at integer,
+  disabled_reason text
+) strict;
+
+create unique index alerts_by_public_id on alerts (organisation_id, public_id);
+
+-- What people are told about: a change that made prompts worse, a shift without a cause, a limit, a failing repository. One row for
+-- each subject, written in the transaction that opens the regression. round: counts how often it opened.
+create table notices (
+  id integer primary key autoincrement,
+  organisation_id integer not null,
+  kind text not null,
+  subject text not null,
+  state text not null,
+  round integer not null default 1,
+  opened_at integer not null,
+  ended_at integer,
+  -- When to check next whom to tell. Null if nothing is left to tell.
+  due_at integer
+) strict;
+
+create unique index notices_by_subject on notices (organisation_id, kind, subject);
+create index due_notices on notices (due_at) where due_at is not null;
+
+-- The regressions that one notice is about: all those of one pull request or commit.
+create table notice_regressions (
+  organisation_id integer not null,
+  notice_id integer not null,
+  regression_id integer not null,
+  primary key (organisation_id, notice_id, regression_id)
+) strict, without rowid;
+
+create index notices_of_regression on notice_regressions (organisation_id, regression_id);
+
+-- The outbox: one message to one alert, or to the pull request of a repository (alert_id 0). public_id: the same in every attempt.
+-- message: what happened, as JSON, without comments of users, which are read when it is sent.
+create table alert_deliveries (
+  id integer primary key autoincrement,
+  organisation_id integer not null,
+  public_id text not null,
+  notice_id integer not null,
+  alert_id integer not null,
+  event text not null,
+  round integer not null,
+  message text not null,
+  state text not null,
+  attempts integer not null default 0,
+  due_at integer not null,
+  lease_owner text,
+  lease_until integer,
+  status integer,
+  response text,
+  error text,
+  created_at integer not null,
+  finished_at integer
+) strict;
+
+create unique index alert_deliveries_once on alert_deliveries (organisation_id, notice_id, alert_id, event, round);
+create index due_alert_deliveries on alert_deliveries (due_at) where state = 'pending';
+create index alert_deliveries_by_alert on alert_deliveries (organisation_id, alert_id, id);
+
+-- The comment on each pull request, by the ID that the forge gave it.
+create table pull_comments (
+  organisation_id integer not null,
+  repository_id integer not null,
+  number integer not null,
+  comment_id text not null,
+  updated_at integer not null,
+  primary key (organisation_id, repository_id, number)
+) strict, without rowid;
