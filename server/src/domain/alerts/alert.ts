@@ -1,4 +1,6 @@
 import type { Actor } from '../access/audit.ts'
+import { DomainError } from '../errors.ts'
+import { randomBase62 } from '../random.ts'
 import type { Instant } from '../time.ts'
 import type { AlertEvent } from './event.ts'
 
@@ -44,17 +46,39 @@ export interface AlertRules {
 
 export type NewAlert = Omit<Alert, 'id' | 'disabledAt' | 'disabledReason' | 'sealedOldSecret' | 'oldSecretUntil'>
 
+/** Everything that an update replaces. With `disabledAt` null, the alert is enabled again. */
+export type AlertChanges = AlertRules & Pick<Alert, 'sealedTarget' | 'hint' | 'disabledAt' | 'disabledReason'>
+
 export interface AlertStore {
   list(organisationId: number): Promise<Alert[]>
   find(organisationId: number, publicId: string): Promise<Alert | null>
-  /** Rejects if the organisation has `maxAlerts` already. */
+  /** For the CLI, whose user manages every organisation. */
+  findInAnyOrganisation(publicId: string): Promise<Alert | null>
+  /** Writes `alert.added` to the audit log. Rejects with `tooManyAlerts` if the organisation has `maxAlerts` already. */
   add(alert: NewAlert, by: Actor): Promise<Alert>
-  /** Also enables it again, with `disabledAt` null. */
-  update(alert: Alert, rules: AlertRules & Pick<Alert, 'disabledAt'>, at: Instant, by: Actor): Promise<Alert>
-  rotateSecret(alert: Alert, secret: { sealed: string; oldUntil: Instant }, at: Instant, by: Actor): Promise<Alert>
-  /** Its pending deliveries are cancelled. */
+  /** Writes `alert.updated` to the audit log. Null if the alert was removed meanwhile. */
+  update(alert: Alert, changes: AlertChanges, at: Instant, by: Actor): Promise<Alert | null>
+  /** Writes `alert.secret_rotated` to the audit log. Null if the alert was removed meanwhile. */
+  rotateSecret(
+    alert: Alert,
+    secret: { sealed: string; oldUntil: Instant },
+    at: Instant,
+    by: Actor,
+  ): Promise<Alert | null>
+  /** Cancels its pending deliveries. Writes `alert.removed` to the audit log. */
   remove(alert: Alert, at: Instant, by: Actor): Promise<void>
   disable(alert: Alert, reason: string, at: Instant): Promise<void>
 }
 
 export const maxAlerts = 20
+
+export function generateAlertId(): string {
+  return `alr_${randomBase62(24)}`
+}
+
+export function tooManyAlerts(): DomainError {
+  return new DomainError(
+    'conflict',
+    `This organisation already has ${maxAlerts} alerts, the most it may have. Remove one first.`,
+  )
+}

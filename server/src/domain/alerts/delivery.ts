@@ -37,6 +37,13 @@ export interface ListedAlertDelivery extends AlertDelivery {
 }
 
 export interface AlertDeliveryStore {
+  find(organisationId: number, publicId: string): Promise<ListedAlertDelivery | null>
+  /** The newest delivery of each alert. */
+  newestOfEach(organisationId: number): Promise<AlertDelivery[]>
+  /** The deliveries about a regression, to alerts and to the pull request, the newest first, up to 100. */
+  ofRegression(organisationId: number, regressionId: number): Promise<ListedAlertDelivery[]>
+  /** A failed delivery becomes pending, due at once, with its attempts counted from 0. Null unless it had failed. */
+  retry(delivery: AlertDelivery, at: Instant): Promise<AlertDelivery | null>
   /** The newest first. `alertId` is null for all of the organisation. */
   page(
     organisationId: number,

@@ -1,0 +1,73 @@
+import type { Actor } from '../access/audit.ts'
+import { DomainError } from '../errors.ts'
+import type { Instant } from '../time.ts'
+import type { Alert, AlertRules, Channel } from './alert.ts'
+import type { Attempt } from './channel.ts'
+import type { AlertDelivery, ListedAlertDelivery } from './delivery.ts'
+
+/** The use cases of alerts, shared by the HTTP API and the CLI. */
+export interface AlertService {
+  /** Rejects a target that the channel cannot send to. */
+  add(alert: RequestedAlert, by: Actor): Promise<AddedAlert>
+  update(alert: Alert, update: AlertUpdate, by: Actor): Promise<Alert>
+  /** Cancels the deliveries that are waiting. */
+  remove(alert: Alert, by: Actor): Promise<void>
+  /** Replaces the signing secret of a webhook. Requests are signed with both until `overlapMs` have passed. */
+  rotateSecret(alert: Alert, overlapMs: number, by: Actor): Promise<RotatedAlertSecret>
+  /** Sends a test message at once. Rejects if the organisation has sent too many. */
+  test(alert: Alert, by: Actor): Promise<TestedAlert>
+  /** Queues a failed delivery again. Rejects unless it failed and its alert is enabled. */
+  retry(delivery: ListedAlertDelivery, by: Actor): Promise<AlertDelivery>
+}
+
+export interface RequestedAlert extends AlertRules {
+  organisationId: number
+  channel: Channel
+  /** A URL, email addresses separated by commas, or the routing key of PagerDuty. */
+  target: string
+}
+
+/** What to change about an alert. Undefined keeps the current value. */
+export type AlertUpdate = { [Rule in keyof AlertRules]?: AlertRules[Rule] | undefined } & {
+  target?: string | undefined
+  state?: AlertState | undefined
+}
+
+export const alertStates = ['active', 'disabled'] as const
+
+export type AlertState = (typeof alertStates)[number]
+
+export interface AddedAlert {
+  alert: Alert
+  /** The signing secret of a webhook, which is not shown again. Null for other channels. */
+  secret: string | null
+}
+
+export interface RotatedAlertSecret {
+  secret: string
+  oldSecretUntil: Instant
+}
+
+export interface TestedAlert extends Attempt {
+  /** Starts with `msg_`. */
+  id: string
+  milliseconds: number
+}
+
+export function alertState({ disabledAt }: Pick<Alert, 'disabledAt'>): AlertState {
+  return disabledAt === null ? 'active' : 'disabled'
+}
+
+/** Too many test messages, which go to addresses that the organisation chooses. */
+export class TestLimitError extends DomainError {
+  readonly limit: number
+  readonly used: number
+  readonly resetsAt: Instant
+
+  constructor(limit: number, used: number, resetsAt: Instant) {
+    super('rate_limited', `This organisation may send ${limit} test messages per minute. Try again in a minute.`)
+    this.limit = limit
+    this.used = used
+    this.resetsAt = resetsAt
+  }
+}
