@@ -13,22 +13,14 @@ export interface Vault {
 /**
  * Where a secret is stored. It is part of what is authenticated: a value copied to another repository, or to a column of
  * another kind, cannot be decrypted. The hook ID identifies the row, because it is known before the row is stored and does not
- * change when an organisation moves to another database; of an alert, its public ID does. Null for a secret of the organisation
- * itself, which has no such ID.
+ * change when an organisation moves to another database. Null for a secret of the organisation itself, which has no such ID.
  */
 export interface SecretPlace {
   hookId: string | null
   kind: SecretKind
 }
 
-export type SecretKind = 'token' | 'ssh_key' | 'webhook_secret' | 'voter_key' | AlertSecretKind
-
-export type AlertSecretKind = 'alert_target' | 'alert_secret'
-
-/** Where the target or the signing secret of an alert is stored. */
-export function alertPlace({ publicId }: { publicId: string }, kind: AlertSecretKind): SecretPlace {
-  return { hookId: publicId, kind }
-}
+export type SecretKind = 'token' | 'ssh_key' | 'webhook_secret' | 'voter_key'
 
 /** The columns of repositories with secrets. Both webhook secrets are of one kind, because a rotation moves one value to the other column. */
 export const sealedColumns = {
@@ -96,8 +88,7 @@ export function secretKeyId(key: Buffer): string {
 }
 
 function authenticated({ hookId, kind }: SecretPlace): Buffer {
-  if (hookId === null) return Buffer.from(`organisations ${kind}`)
-  return Buffer.from(`${kind.startsWith('alert_') ? 'alerts' : 'repositories'} ${hookId} ${kind}`)
+  return Buffer.from(hookId === null ? `organisations ${kind}` : `repositories ${hookId} ${kind}`)
 }
 
 function decryptUnplaced(keys: Buffer[], sealed: string): string {
