@@ -144,23 +144,30 @@ async function storeJudgements(tenant: Tenant): Promise<void> {
   const { wander, shifts, regressions } = service.store
   await wander.save(prompt, defaultWander, service.now)
   const shift = { between: [1, 9], rateBefore: 0.9, rateAfter: 0.25, entryId: null, sharedWith: null } as const
-  const entries = await Promise.all([1, 2, 3].map((i) => tenant.recordEntry({ createdAt: service.now - i })))
+  const entries = await Promise.all([1, 2, 3, 4].map((i) => tenant.recordEntry({ createdAt: service.now - i })))
   const [first, second, third] = entries as [HistoryEntry, HistoryEntry, HistoryEntry]
   await shifts.replace(prompt, [
     { at: 5, ...shift, between: [1, 9], entryId: first.id },
     { at: 6, ...shift, between: [1, 9], sharedWith: 3 },
     { at: 7, ...shift, between: [1, 9] },
   ])
-  const figures = { rateBefore: 0.9, rateAfter: 0.8, difference: -0.1, explanation: 'Fewer votes are positive.' }
+  const figures = {
+    rateBefore: 0.9,
+    rateAfter: 0.8,
+    difference: -0.1,
+    explanation: 'Fewer votes are positive.',
+    evidence: 2.5,
+  }
   for (const { id, commitSha } of entries) {
     await regressions.open(prompt, { id, commitSha }, { ...figures, interval: [-0.2, 0.01] }, service.now)
   }
-  const ids = (await regressions.ofPrompt(prompt)).map(({ id }) => id) as [number, number]
+  const ids = (await regressions.ofPrompt(prompt)).map(({ id }) => id) as [number, number, number]
   await regressions.repair(prompt, ids[0], { at: service.now, by: 'revert', entryId: third.id })
   const url = `${tenant.path}/regressions/${ids[1]}/dismiss`
   const payload = { note: 'We accept it,\nfor now 😀' }
   const response = await service.app.inject({ method: 'POST', url, headers: tenant.headers, payload })
   assert.equal(response.statusCode, 200, response.body)
+  await regressions.withdraw(prompt, ids[2], { at: service.now, explanation: 'Votes were deleted.' })
   assert.notEqual(second.id, first.id)
 }
 

@@ -81,6 +81,7 @@ const regressionFigures: RegressionFigures = {
   difference: -0.1,
   interval: [-0.14, -0.06],
   explanation: 'Fewer votes are positive.',
+  evidence: 2.5,
 }
 
 /** Creates new resources for each parameter of the path, so that no example depends on another. */

@@ -206,7 +206,13 @@ describe('Resources of the client', () => {
     const { ledger, tenant, promptId } = await admin()
     const entry = await tenant.recordEntry()
     const { shifts, regressions } = service.store
-    const figures = { rateBefore: 0.9, rateAfter: 0.8, difference: -0.1, explanation: 'Fewer votes are positive.' }
+    const figures = {
+      rateBefore: 0.9,
+      rateAfter: 0.8,
+      difference: -0.1,
+      explanation: 'Fewer votes are positive.',
+      evidence: null,
+    }
     await regressions.open(tenant.prompt, entry, { ...figures, interval: [-0.2, -0.05] }, service.now)
     const between: [number, number] = [service.now - 1_000, service.now]
     await shifts.replace(tenant.prompt, [{ at: between[0], between, ...figures, entryId: entry.id, sharedWith: null }])

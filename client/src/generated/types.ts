@@ -735,7 +735,7 @@ export interface Regression {
     id: string
     name: string
   }
-  /** `open` until the rate is back or the change is reverted (`repaired`), or until it is `dismissed`. */
+  /** `open` until the rate is back or the change is reverted (`repaired`), the votes no longer speak against the change (`withdrawn`), or it is `dismissed`. A withdrawn one opens again if the verdict is `worse` again. */
   state: RegressionState
   change: HistoryEntry
   /** When the verdict was `worse` for the first time. */
@@ -748,13 +748,15 @@ export interface Regression {
   difference: number
   /** 95% confidence range of the true difference. */
   interval: [number, number]
-  /** What the verdict rests on. */
+  /** What the verdict rests on. Of a withdrawn regression, why the verdict was taken back. */
   explanation: string
   repaired_at: string | null
   /** `rate` if the rate is back, `revert` if the prompt has its text from before the change again. */
   repaired_by: Repair | null
   /** The change that repaired it; null if the rate came back without one. */
   repaired_entry: HistoryEntry | null
+  /** When the verdict was taken back. */
+  withdrawn_at: string | null
   dismissed_at: string | null
   /** The name of the key that dismissed it. */
   dismissed_by: string | null
@@ -771,7 +773,7 @@ export interface RegressionQuery {
   limit?: number | undefined
 }
 
-export type RegressionState = 'open' | 'repaired' | 'dismissed'
+export type RegressionState = 'open' | 'repaired' | 'withdrawn' | 'dismissed'
 
 export type Repair = 'rate' | 'revert'
 

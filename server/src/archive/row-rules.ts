@@ -9,7 +9,7 @@ import { actions, isWebUrl } from '../domain/history/entry.ts'
 import { validSegmentKeys } from '../domain/impact/segment-keys.ts'
 import { decodeLikelihood } from '../domain/impact/wander-store.ts'
 import { lookupId } from '../domain/prompt.ts'
-import { regressionStates, repairs, validNote } from '../domain/regressions/regression.ts'
+import { repairs, validNote } from '../domain/regressions/regression.ts'
 import { deliveryStates } from '../domain/repositories/delivery.ts'
 import { forgeNames, isHookId, validPathPattern, validSimilarity } from '../domain/repositories/repository.ts'
 import { validRepositoryUrl } from '../domain/repositories/repository-url.ts'
@@ -150,7 +150,8 @@ const rules: Record<string, Record<string, Rule>> = {
   shifts: { rate_before: share, rate_after: share },
   regressions: {
     commit_sha: sha,
-    state: oneOf(regressionStates),
+    // A withdrawn one is stored as repaired.
+    state: oneOf(['open', 'repaired', 'dismissed']),
     rate_before: share,
     rate_after: share,
     difference: signedShare,

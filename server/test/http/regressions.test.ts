@@ -308,6 +308,31 @@ onEachEngine('Regressions', (engine) => {
     assert.deepEqual([moved?.id, moved?.change.id, moved?.state], [id, bad, 'repaired'])
   })
 
+  test('a withdrawn regression is listed as withdrawn, cannot be dismissed, and opens again if the verdict is worse again', async () => {
+    const { tenant, id } = await openRegression()
+    const explanation = 'Other prompts moved too.'
+    await service.store.regressions.withdraw(tenant.prompt, id, { at: service.now, explanation })
+    const [withdrawn, ...others] = await regressionsOf(tenant, '?state=withdrawn')
+    assert.deepEqual(others, [])
+    assert.equal(withdrawn?.withdrawn_at, new Date(service.now).toISOString())
+    assert.deepEqual(
+      [withdrawn.state, withdrawn.explanation, withdrawn.repaired_at, withdrawn.repaired_by],
+      ['withdrawn', explanation, null, null],
+    )
+    assert.deepEqual(await regressionsOf(tenant), [withdrawn])
+    for (const state of ['open', 'repaired', 'dismissed']) {
+      assert.deepEqual(await regressionsOf(tenant, `?state=${state}`), [])
+    }
+    assertError(await dismiss(tenant, id, { note: 'x' }), 409, 'conflict')
+    service.now += hour
+    service.judge.touch(tenant.organisation.id, tenant.prompt.id)
+    await service.judge.round()
+    const [open] = await regressionsOf(tenant, '?state=open')
+    assert.deepEqual([open?.id, open?.withdrawn_at], [id, null])
+    assert.equal(open?.opened_at, new Date(service.now).toISOString())
+    assert.match(open.explanation, /^70% of 1,200 votes are positive/)
+  })
+
   test('two processes that judge the same votes open one regression', async () => {
     const tenant = await service.tenant()
     await tenant.recordEntry({ createdAt: at(20), commitSha: commitOf(1) })
@@ -421,7 +446,7 @@ onEachEngine('Regressions', (engine) => {
         service.now,
         null,
       )
-      const figures = { rateBefore: 0.9, rateAfter: 0.9 + difference, difference, explanation: 'Worse.' }
+      const figures = { rateBefore: 0.9, rateAfter: 0.9 + difference, difference, explanation: 'Worse.', evidence: 2 }
       await service.store.regressions.open(prompt, entry, { ...figures, interval: [-0.3, -0.01] }, service.now)
     }
     const list = async (sort: string) => {

@@ -20,6 +20,8 @@ export interface Judgement {
   difference: Difference | null
   /** How many independent signals those of both sides are worth. */
   effectiveSignals: number
+  /** The logarithm to base 10 of the Bayes factor of a step at the change. Null if a side has too few signals. */
+  evidence: number | null
 }
 
 export interface Findings {
@@ -53,7 +55,7 @@ export function judge(findings: Findings): Judgement {
   const share = signals === 0 ? 1 : effectiveSignals / signals
   const difference = differenceOf(scaled(before, share), scaled(after, share))
   const asIndependent = verdictOf(voices.before, voices.after)
-  const result = { reason: null, difference, effectiveSignals }
+  const result = { reason: null, difference, effectiveSignals, evidence: toLog10(evidence) }
   if (evidence === null || difference === null) return { ...result, verdict: 'too_little_data' }
 
   const isDifferent = asIndependent === 'better' || asIndependent === 'worse'
@@ -100,6 +102,10 @@ function isCertain({ logBayesFactor, mean, deviation }: StepEvidence): boolean {
 function effectiveOf(before: Tally, after: Tally, { information }: StepEvidence): number {
   const [n, m] = [countOf(before), countOf(after)]
   return Math.round((n + m) * Math.min(1, information * (1 / n + 1 / m)))
+}
+
+function toLog10(evidence: Evidence | null): number | null {
+  return evidence === null ? null : evidence.logBayesFactor / Math.LN10
 }
 
 function countOf({ positive, negative }: Tally): number {

@@ -124,7 +124,7 @@ async function record(
   if (known.state === 'open' && !isSame(known, figures)) return store.update(prompt, known.id, figures)
   // The rate came back by itself, and has fallen again.
   const cameBack = known.state === 'repaired' && known.repairedBy === 'rate' && known.repairedEntryId === null
-  if (cameBack) return store.reopen(prompt, known.id, figures, now)
+  if (cameBack || known.state === 'withdrawn') return store.reopen(prompt, known.id, figures, now)
 }
 
 async function find(store: RegressionStore, prompt: Prompt, { life }: JudgedChange): Promise<Regression> {
@@ -152,17 +152,18 @@ async function followEntries(
   )
 }
 
-function figuresOf({ before, after, difference, explanation }: JudgedChange): RegressionFigures | null {
+function figuresOf({ before, after, difference, explanation, evidence }: JudgedChange): RegressionFigures | null {
   const [rateBefore, rateAfter] = [rateOf(before), rateOf(after)]
   if (rateBefore === null || rateAfter === null || difference === null) return null
-  return { rateBefore, rateAfter, difference: difference.difference, interval: difference.interval, explanation }
+  return { rateBefore, rateAfter, ...difference, explanation, evidence }
 }
 
 function isSame(a: RegressionFigures, b: RegressionFigures): boolean {
-  const texts = [a, b].map(({ rateBefore, rateAfter, difference, interval, explanation }) =>
+  const texts = [a, b].map(({ rateBefore, rateAfter, difference, interval, explanation, evidence }) =>
     JSON.stringify([
       ...[rateBefore, rateAfter, difference, ...interval].map((rate) => Math.round(rate * 1e6)),
       explanation,
+      evidence === null ? null : Math.round(evidence * 1e3),
     ]),
   )
   return texts[0] === texts[1]

@@ -6,7 +6,7 @@ import type { Prompt } from '../prompt.ts'
 import { validUnicode } from '../text.ts'
 import type { Instant } from '../time.ts'
 
-export const regressionStates = ['open', 'repaired', 'dismissed'] as const
+export const regressionStates = ['open', 'repaired', 'withdrawn', 'dismissed'] as const
 
 export type RegressionState = (typeof regressionStates)[number]
 
@@ -21,11 +21,16 @@ export interface RegressionFigures {
   rateAfter: number
   difference: number
   interval: [low: number, high: number]
-  /** The explanation of the verdict. */
+  /** The explanation of the verdict. Of a withdrawn regression, why the verdict was taken back. */
   explanation: string
+  /** The logarithm to base 10 of the Bayes factor of the step. Null if it is unknown. */
+  evidence: number | null
 }
 
-/** A change that made a prompt worse. It stays open until the prompt is as good as before, or a user dismisses it. */
+/**
+ * A change that made a prompt worse. It stays open until the prompt is as good as before, the verdict is taken back, or a user
+ * dismisses it.
+ */
 export interface Regression extends RegressionFigures {
   id: number
   promptId: number
@@ -39,6 +44,8 @@ export interface Regression extends RegressionFigures {
   repairedBy: Repair | null
   /** The change that reverted it, or that brought the rate back. Null if the rate came back by itself. */
   repairedEntryId: number | null
+  /** When the verdict was taken back: the votes no longer speak against the change. */
+  withdrawnAt: Instant | null
   dismissedAt: Instant | null
   /** The name of the key that dismissed it. */
   dismissedBy: string | null
@@ -59,7 +66,8 @@ export interface RegressionFilter {
 
 export type Dismissal =
   | { kind: 'dismissed'; regression: ListedRegression }
-  | { kind: 'repaired' }
+  /** It is repaired or withdrawn. */
+  | { kind: 'closed' }
   /** There is no such regression. */
   | { kind: 'unknown' }
 
@@ -77,7 +85,9 @@ export interface RegressionStore {
   update(prompt: Prompt, id: number, figures: RegressionFigures): Promise<void>
   /** Changes nothing unless the regression is open. */
   repair(prompt: Prompt, id: number, repair: { at: Instant; by: Repair; entryId: number | null }): Promise<void>
-  /** Opens a regression again that the rate alone had closed. */
+  /** Takes the verdict back. Changes nothing unless the regression is open. */
+  withdraw(prompt: Prompt, id: number, withdrawal: { at: Instant; explanation: string }): Promise<void>
+  /** Opens a regression again that is withdrawn, or that the rate alone had closed. */
   reopen(prompt: Prompt, id: number, figures: RegressionFigures, at: Instant): Promise<void>
   /** Follows a change whose history entry was replaced by another one. */
   moveTo(prompt: Prompt, id: number, entryId: number): Promise<void>

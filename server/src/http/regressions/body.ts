@@ -19,6 +19,7 @@ export function toRegressionBody(regression: ListedRegression): RegressionBody {
     repaired_at: timeOrNull(regression.repairedAt),
     repaired_by: regression.repairedBy,
     repaired_entry: repairedEntry && toHistoryEntryBody(repairedEntry),
+    withdrawn_at: timeOrNull(regression.withdrawnAt),
     dismissed_at: timeOrNull(regression.dismissedAt),
     dismissed_by: regression.dismissedBy,
     note: regression.note,

@@ -21,7 +21,7 @@ import {
 
 const errors = { 401: errorBodySchema, 403: errorBodySchema, 500: errorBodySchema }
 const invalidState = errorSchema('validation_error', `state must be one of ${regressionStates.join(', ')}`)
-const alreadyRepaired = 'The regression is already repaired, so there is nothing to dismiss.'
+const alreadyClosed = 'The regression is already repaired or withdrawn, so there is nothing to dismiss.'
 const tags = ['Regressions']
 const readers = { roles: readerRoles }
 
@@ -43,7 +43,7 @@ export function regressionRoutes({ store, clock }: Context) {
           summary: 'List the regressions of all prompts',
           description:
             'A change whose verdict is `worse` opens a regression. It stays open, whatever ships next, until the rate is back, ' +
-            'the change is reverted, or it is dismissed. The last opened comes first.',
+            'the change is reverted, the verdict is taken back, or it is dismissed. The last opened comes first.',
           tags,
           querystring: regressionQuerySchema,
           response: { 200: regressionPageSchema, ...errors, 422: invalidState },
@@ -92,7 +92,7 @@ export function regressionRoutes({ store, clock }: Context) {
             200: oneRegressionSchema,
             ...errors,
             404: errorBodySchema,
-            409: errorSchema('conflict', alreadyRepaired),
+            409: errorSchema('conflict', alreadyClosed),
             422: errorSchema('validation_error', 'note is required'),
           },
         },
@@ -108,7 +108,7 @@ export function regressionRoutes({ store, clock }: Context) {
         const note = validNote((body as DismissalBody).note)
         const dismissal = await store.regressions.dismiss(prompt, id, note, clock(), access)
         if (dismissal.kind === 'unknown') throw notFound()
-        if (dismissal.kind === 'repaired') throw new DomainError('conflict', alreadyRepaired)
+        if (dismissal.kind === 'closed') throw new DomainError('conflict', alreadyClosed)
         return { data: toRegressionBody(dismissal.regression) }
       },
     )

@@ -20,7 +20,9 @@ const fields = {
   prompt: promptNameSchema,
   state: {
     enum: regressionStates,
-    description: '`open` until the rate is back or the change is reverted (`repaired`), or until it is `dismissed`',
+    description:
+      '`open` until the rate is back or the change is reverted (`repaired`), the votes no longer speak against the change ' +
+      '(`withdrawn`), or it is `dismissed`. A withdrawn one opens again if the verdict is `worse` again',
   },
   change: historyEntrySchema,
   opened_at: { ...time, description: 'When the verdict was `worse` for the first time' },
@@ -34,7 +36,10 @@ const fields = {
     maxItems: 2,
     description: '95% confidence range of the true difference',
   },
-  explanation: { type: 'string', description: 'What the verdict rests on' },
+  explanation: {
+    type: 'string',
+    description: 'What the verdict rests on. Of a withdrawn regression, why the verdict was taken back',
+  },
   repaired_at: timeOrNull,
   repaired_by: {
     enum: [...repairs, null],
@@ -44,6 +49,7 @@ const fields = {
     anyOf: [historyEntrySchema, { type: 'null' }],
     description: 'The change that repaired it; null if the rate came back without one',
   },
+  withdrawn_at: { ...timeOrNull, description: 'When the verdict was taken back' },
   dismissed_at: timeOrNull,
   dismissed_by: { type: ['string', 'null'], description: 'The name of the key that dismissed it' },
   note: { type: ['string', 'null'], description: 'Why it was dismissed' },
@@ -74,6 +80,7 @@ export const regressionExample = {
   repaired_at: null,
   repaired_by: null,
   repaired_entry: null,
+  withdrawn_at: null,
   dismissed_at: null,
   dismissed_by: null,
   note: null,

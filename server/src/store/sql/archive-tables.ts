@@ -258,6 +258,8 @@ export const archiveTables: ArchiveTable[] = [
       key_id: 'api_keys',
       key_name: 'text',
       note: 'text',
+      evidence: 'integer',
+      withdrawn_at: 'integer',
     },
   },
   {

@@ -15,10 +15,17 @@ import { type Database, type Row, requireRow, type Statement, statement, type Va
 import { prefixedEntryColumns, toPrefixedEntry } from './history-rows.ts'
 import { fromMillionths, toMillionths } from './millionths.ts'
 
-const figureColumns = ['rate_before', 'rate_after', 'difference', 'low', 'high', 'explanation']
+const figureColumns = ['rate_before', 'rate_after', 'difference', 'low', 'high', 'explanation', 'evidence']
 const columns = `id, prompt_id, entry_id, commit_sha, state, opened_at, ${figureColumns.join(', ')}, repaired_at,
-  repaired_by, repaired_entry_id, dismissed_at, key_name, note`
+  repaired_by, repaired_entry_id, withdrawn_at, dismissed_at, key_name, note`
 const setFigures = figureColumns.map((name) => `${name} = ?`).join(', ')
+// A withdrawn regression is stored as a repaired one, which the previous version understands.
+const isInState: Record<RegressionState, string> = {
+  open: "r.state = 'open'",
+  repaired: "r.state = 'repaired' and r.withdrawn_at is null",
+  withdrawn: "r.state = 'repaired' and r.withdrawn_at is not null",
+  dismissed: "r.state = 'dismissed'",
+}
 const maxOfPrompt = 1_000
 const maxOpenPrompts = 1_000
 
@@ -51,9 +58,14 @@ export function sqlRegressions(database: Database): RegressionStore {
       await database.write([updateWhere(prompt, id, "state = 'open'", repaired, [at, by, entryId])])
     },
 
+    async withdraw(prompt, id, { at, explanation }) {
+      const withdrawn = "state = 'repaired', withdrawn_at = ?, explanation = ?"
+      await database.write([updateWhere(prompt, id, "state = 'open'", withdrawn, [at, explanation])])
+    },
+
     async reopen(prompt, id, figures, at) {
-      const reopened = `state = 'open', opened_at = ?, repaired_at = null, repaired_by = null, ${setFigures}`
-      const byItself = "state = 'repaired' and repaired_by = 'rate' and repaired_entry_id is null"
+      const reopened = `state = 'open', opened_at = ?, repaired_at = null, repaired_by = null, withdrawn_at = null, ${setFigures}`
+      const byItself = `state = 'repaired' and (withdrawn_at is not null or (repaired_by = 'rate' and repaired_entry_id is null))`
       await database.write([updateWhere(prompt, id, byItself, reopened, [at, ...fromFigures(figures)])])
     },
 
@@ -72,7 +84,7 @@ export function sqlRegressions(database: Database): RegressionStore {
         andThen: ([row]) => {
           if (row === undefined) return []
           const regression = toListedRegression(row)
-          outcome = regression.state === 'dismissed' ? { kind: 'dismissed', regression } : { kind: 'repaired' }
+          outcome = regression.state === 'dismissed' ? { kind: 'dismissed', regression } : { kind: 'closed' }
           return []
         },
       }
@@ -96,7 +108,7 @@ export function sqlRegressions(database: Database): RegressionStore {
 
     async page(organisationId, { state, promptIds }, request) {
       const conditions = [
-        ...(state === null ? [] : [`r.state = '${state}'`]),
+        ...(state === null ? [] : [isInState[state]]),
         ...(promptIds === null ? [] : [`r.prompt_id in ${database.jsonElements('bigint')}`]),
       ]
       const condition = conditions.length === 0 ? '1 = 1' : conditions.join(' and ')
@@ -175,8 +187,10 @@ function updateWhere(
   )
 }
 
-function fromFigures({ rateBefore, rateAfter, difference, interval, explanation }: RegressionFigures): Value[] {
-  return [...[rateBefore, rateAfter, difference, ...interval].map(toMillionths), explanation]
+function fromFigures(figures: RegressionFigures): Value[] {
+  const { rateBefore, rateAfter, difference, interval, explanation, evidence } = figures
+  const inThousandths = evidence === null ? null : Math.round(evidence * 1_000)
+  return [...[rateBefore, rateAfter, difference, ...interval].map(toMillionths), explanation, inThousandths]
 }
 
 function toRegression(row: Row): Regression {
@@ -185,16 +199,18 @@ function toRegression(row: Row): Regression {
     promptId: row.prompt_id as number,
     entryId: row.entry_id as number,
     commitSha: row.commit_sha as string,
-    state: row.state as RegressionState,
+    state: row.withdrawn_at === null ? (row.state as RegressionState) : 'withdrawn',
     openedAt: row.opened_at as number,
     rateBefore: fromMillionths(row.rate_before),
     rateAfter: fromMillionths(row.rate_after),
     difference: fromMillionths(row.difference),
     interval: [fromMillionths(row.low), fromMillionths(row.high)],
     explanation: row.explanation as string,
+    evidence: row.evidence === null ? null : (row.evidence as number) / 1_000,
     repairedAt: row.repaired_at as number | null,
     repairedBy: row.repaired_by as Repair | null,
     repairedEntryId: row.repaired_entry_id as number | null,
+    withdrawnAt: row.withdrawn_at as number | null,
     dismissedAt: row.dismissed_at as number | null,
     dismissedBy: row.key_name as string | null,
     note: row.note as string | null,
