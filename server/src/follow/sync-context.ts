@@ -7,9 +7,9 @@ import type { Vault } from '../domain/repositories/vault.ts'
 import type { Store } from '../domain/store.ts'
 import type { Clock } from '../domain/time.ts'
 import { forgeOf } from '../forges/index.ts'
-import type { Lookup } from '../git/address.ts'
 import type { Mirror } from '../git/mirror.ts'
 import type { Remote } from '../git/remote-access.ts'
+import type { Lookup } from '../net/address.ts'
 
 /** The dependencies and settings of syncing. */
 export interface SyncContext {

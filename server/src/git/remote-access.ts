@@ -1,4 +1,4 @@
-import { type Lookup, publicAddresses } from './address.ts'
+import { type Lookup, publicAddresses } from '../net/address.ts'
 import { reasonOf, tellsNetwork } from './failure.ts'
 import { GitError } from './run.ts'
 import { type DeployKey, machineSshCommand, type SshFiles, withDeployKey } from './ssh.ts'

@@ -66,7 +66,8 @@ export async function publicAddresses(host: string, lookUp: Lookup = systemLooku
 const lanes: Promise<unknown>[] = [Promise.resolve(), Promise.resolve()]
 let lookups = 0
 
-async function systemLookup(host: string): Promise<string[]> {
+/** As programs on this machine resolve names, with /etc/hosts and search domains. */
+export async function systemLookup(host: string): Promise<string[]> {
   const lane = lookups++ % lanes.length
   const expiresAt = performance.now() + timeoutMs
   const found = (lanes[lane] as Promise<unknown>).then(() =>
