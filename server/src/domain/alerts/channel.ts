@@ -10,6 +10,8 @@ export interface Attempt {
   response: string | null
   /** What is wrong and what to do, null if it was sent. */
   error: string | null
+  /** How long the receiver asked to wait before the next attempt, at most an hour. Undefined if it did not ask. */
+  retryAfterMs?: number
 }
 
 /** An alert with its secrets decrypted. */

@@ -1,7 +1,7 @@
 import type { PageRequest } from '../page.ts'
 import type { Instant } from '../time.ts'
 import type { Alert } from './alert.ts'
-import type { AlertEvent } from './event.ts'
+import type { DeliveryEvent } from './event.ts'
 import type { Message } from './message.ts'
 
 /** `cancelled`: the alert was removed, or what it would have said is no longer true. */
@@ -17,7 +17,7 @@ export interface AlertDelivery {
   publicId: string
   /** Null for a comment on a pull request. */
   alertId: number | null
-  event: AlertEvent
+  event: DeliveryEvent
   message: Message
   state: AlertDeliveryState
   attempts: number

@@ -1,7 +1,7 @@
 import type { HistoryEntry } from '../history/entry.ts'
 import type { Prompt } from '../prompt.ts'
 import type { Instant } from '../time.ts'
-import type { AlertEvent } from './event.ts'
+import type { DeliveryEvent } from './event.ts'
 
 /**
  * What one delivery says, whatever the channel. Stored as JSON without comments of users: they are read again for each attempt, so
@@ -9,14 +9,14 @@ import type { AlertEvent } from './event.ts'
  */
 export type Message = RegressionMessage | ShiftMessage | LimitMessage | RepositoryMessage | TestMessage
 
-interface MessageOf<Event extends AlertEvent | 'alert.test'> {
+interface MessageOf<Event extends DeliveryEvent | 'alert.test'> {
   event: Event
   at: Instant
   organisation: { id: number; name: string }
 }
 
 export interface RegressionMessage
-  extends MessageOf<'regression.opened' | 'regression.repaired' | 'regression.withdrawn'> {
+  extends MessageOf<'regression.opened' | 'regression.repaired' | 'regression.withdrawn' | 'regression.dismissed'> {
   /** The change that did it. Of a pull request that touched several prompts, the entry of the first prompt. */
   change: HistoryEntry
   /** The first line of the commit message or the title of the pull request. */
