@@ -184,6 +184,10 @@ export interface ConnectedRepository {
   ssh_host_key: string | null
   /** Globs of the environments whose deployments decide what is live; null for the default. */
   production_environments: string[] | null
+  /** Whether regressions are told on pull requests, by one comment each, and on merged commits, by a status. */
+  reports_on_pulls: boolean
+  /** Why that fails, such as a scope that the token lacks; null if it succeeds or is off. */
+  report_error: string | null
   created_at: string
   /** Shown only once. */
   webhook_secret: string
@@ -587,6 +591,8 @@ export interface NewRepository {
   similarity?: number
   /** Globs of the environments whose deployments decide what is live, such as `production` or `prod-*`. Null for the default: what the forge calls production, and environments named production, prod or live. With an empty list, merges decide. */
   production_environments?: string[] | null
+  /** Tell regressions on the pull request that caused them, by one comment, and on the merged commit, by a status. The token needs to write both. Defaults to `false`. */
+  reports_on_pulls?: boolean
 }
 
 /** A user's opinion on an output of the prompt. */
@@ -811,6 +817,10 @@ export interface Repository {
   ssh_host_key: string | null
   /** Globs of the environments whose deployments decide what is live; null for the default. */
   production_environments: string[] | null
+  /** Whether regressions are told on pull requests, by one comment each, and on merged commits, by a status. */
+  reports_on_pulls: boolean
+  /** Why that fails, such as a scope that the token lacks; null if it succeeds or is off. */
+  report_error: string | null
   created_at: string
   /** The number of prompts in the repository. */
   prompt_count: number
@@ -832,6 +842,8 @@ export interface RepositoryUpdate {
   ssh_host_key?: string
   /** Globs of the environments whose deployments decide what is live, such as `production` or `prod-*`. Null for the default: what the forge calls production, and environments named production, prod or live. With an empty list, merges decide. */
   production_environments?: string[] | null
+  /** Tell regressions on the pull request that caused them, by one comment, and on the merged commit, by a status. The token needs to write both. */
+  reports_on_pulls?: boolean
 }
 
 export type Role = 'ingest' | 'recorder' | 'reader' | 'standard' | 'admin'
@@ -1123,6 +1135,10 @@ export interface UpdatedRepository {
   ssh_host_key: string | null
   /** Globs of the environments whose deployments decide what is live; null for the default. */
   production_environments: string[] | null
+  /** Whether regressions are told on pull requests, by one comment each, and on merged commits, by a status. */
+  reports_on_pulls: boolean
+  /** Why that fails, such as a scope that the token lacks; null if it succeeds or is off. */
+  report_error: string | null
   created_at: string
   /** The number of prompts in the repository. */
   prompt_count: number

@@ -28,6 +28,7 @@ export interface ConnectOptions {
   secretEnv?: string
   allowHttp?: boolean
   production?: string[]
+  reportOnPulls?: boolean
 }
 
 /** Connects a repository for `promptledger repo connect`, and shows the progress of its backfill. */
@@ -45,6 +46,7 @@ export async function connectWithProgress(
     deployKey: deployKeyFrom(options),
     secret: secretFrom(options.secretEnv),
     productionEnvironments: options.production ?? null,
+    reportsOnPulls: options.reportOnPulls ?? false,
   }
   // Exiting through process.exit also kills git.
   process.once('SIGINT', () => process.exit(130))

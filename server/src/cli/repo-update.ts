@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
-import { type Command, Option } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import { operator } from '../domain/access/audit.ts'
+import { reportScopes } from '../domain/repositories/report-token.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
 import type { RepositoryUpdate } from '../domain/repositories/repository-service.ts'
 import { toRepositoryBody } from '../http/repositories/body.ts'
@@ -31,7 +32,7 @@ interface ProductionOptions {
   none?: boolean
 }
 
-/** `repo set-url`, `repo set-token` and `repo set-production`: a repository that moved, or whose token expired, keeps its webhook and history. */
+/** `repo set-url`, `set-token`, `set-production` and `set-reports`: a repository that moved, or whose token expired, keeps its webhook and history. */
 export function repoUpdateCommands(repo: Command): void {
   repo
     .command('set-url')
@@ -81,6 +82,17 @@ export function repoUpdateCommands(repo: Command): void {
       }
       return update(command, id, {}, { productionEnvironments: options.default ? null : environments })
     })
+
+  repo
+    .command('set-reports')
+    .description(
+      'turn reports on pull requests on or off: one comment on each that made prompts worse, and a status on its commit',
+    )
+    .argument('<repo-id>', 'repository', integerArgument)
+    .addArgument(new Argument('<state>', 'whether to report').choices(['on', 'off']))
+    .action((id: number, state: 'on' | 'off', _options: object, command: Command) =>
+      update(command, id, {}, { reportsOnPulls: state === 'on' }),
+    )
 }
 
 async function update(
@@ -102,7 +114,13 @@ async function update(
   })
 }
 
-function describeUpdate({ id, url, productionEnvironments: patterns }: Repository, changes: RepositoryUpdate): string {
+function describeUpdate(repository: Repository, changes: RepositoryUpdate): string {
+  const { id, url, forge, productionEnvironments: patterns } = repository
+  if (changes.reportsOnPulls !== undefined) {
+    return changes.reportsOnPulls
+      ? `Regressions are told on the pull requests of repository ${id}, ${url}. Its token needs ${reportScopes(forge)}.`
+      : `Regressions are no longer told on the pull requests of repository ${id}, ${url}.`
+  }
   if (changes.productionEnvironments !== undefined) {
     const names = patterns === null ? 'the default ones' : patterns.join(', ') || 'none, so merges decide what is live'
     return `The production environments of repository ${id}, ${url}, are ${names}.`

@@ -43,6 +43,10 @@ export function repoCommands(program: Command): void {
       '--production <globs...>',
       'environments whose deployments decide what is live, such as production or prod-*',
     )
+    .option(
+      '--report-on-pulls',
+      'tell regressions on pull requests, by one comment each, and on merged commits, by a status; the token needs to write both',
+    )
     .addOption(allowHttpOption)
     .option('--secret-env <name>', 'environment variable with your own webhook secret (default: generated)')
     .option(

@@ -2,6 +2,7 @@ import type { KeyStore } from './access/api-key.ts'
 import type { AuditStore } from './access/audit.ts'
 import type { OrganisationStore } from './access/organisation.ts'
 import type { SessionStore } from './access/session.ts'
+import type { PullCommentStore } from './alerts/pull-comment.ts'
 import type { ArchiveStore } from './archive/archive.ts'
 import type { DeploymentStore } from './deployments/deployment.ts'
 import type { FactStore } from './history/facts.ts'
@@ -62,6 +63,7 @@ export interface Store {
   shifts: ShiftStore
   regressions: RegressionStore
   sweep: SweepStore
+  pullComments: PullCommentStore
   audit: AuditStore
   archive: ArchiveStore
   /** The version of the newest migration. Opening the store applies all of them. */

@@ -57,6 +57,7 @@ export async function connectRepository(context: SyncContext, connection: Connec
       path,
       similarity,
       productionEnvironments,
+      reportsOnPulls: connection.reportsOnPulls ?? false,
       hookId,
       ...credentials,
       sealedSecret: vault.encrypt(secret, { hookId, kind: 'webhook_secret' }),
@@ -70,7 +71,7 @@ export async function connectRepository(context: SyncContext, connection: Connec
   // After a reconnect under another spelling of the URL, commits that the server no longer has exist only in the mirror.
   const previous = known.find(({ id }) => id === repository.id)
   if (previous !== undefined) await moveMirror(mirrorOf(context, previous).path, mirrorOf(context, repository).path)
-  const warnings = connectionWarnings({ ...repository, hasToken: connection.token !== null }, known)
+  const warnings = connectionWarnings(repository, known)
   return { lease: { repository, owner }, secret, warnings }
 }
 

@@ -43,9 +43,8 @@ export async function updateRepository(
   const { store, clock } = context
   checkConnected(repository)
   const change = await checkedChange(context, repository, update, by)
-  const { forge, url, path, sealedToken } = { ...repository, ...change }
   const others = await store.repositories.list(repository.organisationId)
-  const warnings = connectionWarnings({ id: repository.id, forge, url, path, hasToken: sealedToken !== null }, others)
+  const warnings = connectionWarnings({ ...repository, ...change }, others)
   const lease = await waitForLease(context, repository)
   let outcome = { dueAt: lease.repository.dueAt, error: lease.repository.lastError }
   try {
@@ -79,10 +78,11 @@ async function checkedChange(
     update.productionEnvironments === undefined
       ? repository.productionEnvironments
       : validProductionEnvironments(update.productionEnvironments)
+  const settings = { productionEnvironments, reportsOnPulls: update.reportsOnPulls ?? repository.reportsOnPulls }
   // No need to contact the server for a setting of our own.
   const isSetting =
-    update.productionEnvironments !== undefined && Object.values(withoutSetting(update)).every(isUndefined)
-  if (isSetting) return { url, connectedByOperator, ...credentials, productionEnvironments }
+    !Object.values(update).every(isUndefined) && Object.values(withoutSettings(update)).every(isUndefined)
+  if (isSetting) return { url, connectedByOperator, ...credentials, ...settings }
   try {
     const remote = await readableRemote(context, changed)
     if (isMoved && repository.tip !== null) {
@@ -95,7 +95,7 @@ async function checkedChange(
       connectedByOperator,
       ...credentials,
       sshHostKey: remote.deployKey?.hostKey ?? null,
-      productionEnvironments,
+      ...settings,
     }
   } catch (error) {
     const cause = error instanceof UnreadableError ? error.cause : error
@@ -104,7 +104,7 @@ async function checkedChange(
   }
 }
 
-function withoutSetting({ productionEnvironments: _, ...others }: RepositoryUpdate) {
+function withoutSettings({ productionEnvironments: _, reportsOnPulls: __, ...others }: RepositoryUpdate) {
   return others
 }
 

@@ -43,6 +43,8 @@ const repositoryFields = [
   'ssh_public_key',
   'ssh_host_key',
   'production_environments',
+  'reports_on_pulls',
+  'report_error',
   'created_at',
 ]
 const deliveryFields = ['id', 'event', 'state', 'attempts', 'error', 'received_at', 'next_attempt_at', 'finished_at']

@@ -47,6 +47,8 @@ onEachEngine('Repositories', (engine) => {
       ssh_public_key: null,
       ssh_host_key: null,
       production_environments: null,
+      reports_on_pulls: false,
+      report_error: null,
       created_at: '2026-11-15T12:00:00.000Z',
       entries: 3,
       warnings: [],

@@ -1,5 +1,6 @@
 import type { HistoryEntry } from '../history/entry.ts'
 import type { Prompt } from '../prompt.ts'
+import type { RegressionState } from '../regressions/regression.ts'
 import type { Instant } from '../time.ts'
 import type { DeliveryEvent } from './event.ts'
 
@@ -32,6 +33,8 @@ export interface ToldPrompt {
   prompt: Pick<Prompt, 'publicId' | 'name'>
   regressionId: number
   entryId: number
+  /** One pull request can have open and repaired ones. Pull requests show it, and that a user dismissed it. */
+  state: RegressionState
   liveFrom: Instant
   before: Rate
   after: Rate

@@ -1,20 +1,24 @@
 import { forgeWarning } from './forge-host.ts'
 import { patternsOverlap } from './path-overlap.ts'
+import { missingReportToken } from './report-token.ts'
 import type { Repository } from './repository.ts'
 import { repositoryIdentity, repositoryPlace } from './repository-identity.ts'
 import { isPlainHttpUrl } from './repository-url.ts'
 
-type ConnectionFacts = Pick<Repository, 'forge' | 'url' | 'path'> & { id: number | null; hasToken: boolean }
+type ConnectionFacts = Pick<Repository, 'forge' | 'url' | 'path' | 'sealedToken' | 'reportsOnPulls'> & {
+  id: number | null
+}
 
 /** What is probably a mistake, but can be meant. `others` are the repositories of the organisation. */
 export function connectionWarnings(connection: ConnectionFacts, others: Repository[]): string[] {
-  const { id, forge, url, hasToken } = connection
+  const { id, forge, url, sealedToken, reportsOnPulls } = connection
   const connected = others.filter((other) => other.id !== id && other.disconnectedAt === null)
   return [
     forgeWarning(forge, url),
-    hasToken && isPlainHttpUrl(url)
+    sealedToken !== null && isPlainHttpUrl(url)
       ? 'The token is sent over plain http: anyone on the way to the server can read it.'
       : null,
+    reportsOnPulls ? missingReportToken(connection) : null,
     ...connected.map((other) => overlapWarning(connection, other)),
   ].filter((warning) => warning !== null)
 }

@@ -42,6 +42,7 @@ export interface Connection {
   secret: string | null
   /** Null for the default. */
   productionEnvironments?: string[] | null
+  reportsOnPulls?: boolean
 }
 
 export interface NewDeployKey {
@@ -61,6 +62,7 @@ export interface RepositoryUpdate {
   sshHostKey?: string | undefined
   /** Null for the default. */
   productionEnvironments?: string[] | null | undefined
+  reportsOnPulls?: boolean | undefined
 }
 
 export interface UpdatedRepository {

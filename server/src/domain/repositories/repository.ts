@@ -57,6 +57,10 @@ export interface Repository {
   wakes: number
   /** Globs of the environments whose deployments decide what is live. Null for the default (domain/deployments/production.ts). */
   productionEnvironments: string[] | null
+  /** Whether regressions are told on pull requests and merged commits, with the token. */
+  reportsOnPulls: boolean
+  /** Why the last of these reports failed. Null if it succeeded. */
+  reportError: string | null
   createdAt: Instant
   disconnectedAt: Instant | null
 }
@@ -65,12 +69,12 @@ export type NewRepository = Pick<
   Repository,
   'organisationId' | 'forge' | 'url' | 'path' | 'similarity' | 'hookId' | 'sealedToken' | 'sealedSecret' | 'createdAt'
 > &
-  Partial<DeployKeyFields & Pick<Repository, 'productionEnvironments'>>
+  Partial<DeployKeyFields & Pick<Repository, 'productionEnvironments' | 'reportsOnPulls'>>
 
 /** What can change about a connected repository. */
 export type RepositoryChange = Pick<
   Repository,
-  'url' | 'sealedToken' | 'connectedByOperator' | 'productionEnvironments'
+  'url' | 'sealedToken' | 'connectedByOperator' | 'productionEnvironments' | 'reportsOnPulls'
 > &
   DeployKeyFields
 

@@ -1,5 +1,6 @@
 import { invalid, invalidField } from '../../domain/errors.ts'
 import type { Delivery } from '../../domain/repositories/delivery.ts'
+import { reportProblem } from '../../domain/repositories/report-token.ts'
 import { isStale, type Repository, repositoryState } from '../../domain/repositories/repository.ts'
 import type { ConnectedRepository, NewDeployKey, RotatedSecret } from '../../domain/repositories/repository-service.ts'
 import { webUrlOf } from '../../domain/repositories/repository-url.ts'
@@ -43,6 +44,8 @@ export function toRepositoryBody(
     ssh_public_key: repository.sshPublicKey,
     ssh_host_key: repository.sshHostKey,
     production_environments: repository.productionEnvironments,
+    reports_on_pulls: repository.reportsOnPulls,
+    report_error: reportProblem(repository),
     created_at: isoTime(repository.createdAt),
   }
 }

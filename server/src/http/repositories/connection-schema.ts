@@ -13,6 +13,13 @@ const productionEnvironments = {
     'what the forge calls production, and environments named production, prod or live. With an empty list, merges decide',
 } as const
 
+const reportsOnPulls = {
+  type: 'boolean',
+  description:
+    'Tell regressions on the pull request that caused them, by one comment, and on the merged commit, by a status. The token needs ' +
+    'to write both',
+} as const
+
 export const newRepositorySchema = {
   title: 'NewRepository',
   description: 'A repository to connect',
@@ -49,6 +56,7 @@ export const newRepositorySchema = {
         'that are moved without edits do',
     },
     production_environments: productionEnvironments,
+    reports_on_pulls: { ...reportsOnPulls, default: false },
   },
   examples: [{ forge: 'github', url: 'https://github.com/acme/prompts.git', path: 'prompts/**/*.md' }],
 } as const
@@ -74,6 +82,7 @@ export const repositoryUpdateSchema = {
         'The new key of the ssh server, such as `ssh-ed25519 AAAAC3…`. By default, the recorded one, or that of the new server',
     },
     production_environments: productionEnvironments,
+    reports_on_pulls: reportsOnPulls,
   },
   examples: [{ url: 'https://github.com/acme/assistant-prompts.git' }],
 } as const

@@ -101,9 +101,11 @@ export function repositoryRoutes(context: Context) {
         const { forge, url, path, token = null, similarity = defaultSimilarity } = request.body as NewRepositoryBody
         const { organisationId } = request.access
         const deployKey = requestedDeployKey(request.body as NewRepositoryBody)
-        const { production_environments: productionEnvironments = null } = request.body as NewRepositoryBody
+        const { production_environments: productionEnvironments = null, reports_on_pulls: reportsOnPulls = false } =
+          request.body as NewRepositoryBody
         const access = { token, deployKey, secret: null }
-        const connection = { organisationId, forge, url, path, similarity, productionEnvironments, ...access }
+        const settings = { productionEnvironments, reportsOnPulls }
+        const connection = { organisationId, forge, url, path, similarity, ...settings, ...access }
         const connected = await repositories.connect(connection, request.access, { waitMs: connectWaitMs })
         return reply.status(201).send({ data: toConnectedBody(connected, publicUrl(), clock()) })
       },
@@ -131,7 +133,7 @@ export function repositoryRoutes(context: Context) {
           operationId: 'updateRepository',
           summary: 'Change a repository',
           description:
-            'Changes its URL, after it was renamed or moved, its credentials, or which environments are production. Webhook, secret, prompts and history stay. ' +
+            'Changes its URL, after it was renamed or moved, its credentials, which environments are production, or whether regressions are told on pull requests. Webhook, secret, prompts and history stay. ' +
             'Responds with 422 if git cannot read the repository, or if it has no commit in common with the known history.',
           tags,
           params,
@@ -151,8 +153,9 @@ export function repositoryRoutes(context: Context) {
       },
       async (request) => {
         const { url, token, ssh_key: sshKey, ssh_host_key: sshHostKey } = request.body as RepositoryUpdateBody
-        const { production_environments: productionEnvironments } = request.body as RepositoryUpdateBody
-        const update = { url, token, sshKey, sshHostKey, productionEnvironments }
+        const { production_environments: productionEnvironments, reports_on_pulls: reportsOnPulls } =
+          request.body as RepositoryUpdateBody
+        const update = { url, token, sshKey, sshHostKey, productionEnvironments, reportsOnPulls }
         // Comparing the history at a new URL with the known one can take minutes.
         allowSilence(request)
         const { repository, warnings } = await repositories.update(

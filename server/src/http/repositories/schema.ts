@@ -52,6 +52,15 @@ const repository = {
     items: { type: 'string' },
     description: 'Globs of the environments whose deployments decide what is live; null for the default',
   },
+  reports_on_pulls: {
+    type: 'boolean',
+    description:
+      'Whether regressions are told on pull requests, by one comment each, and on merged commits, by a status',
+  },
+  report_error: {
+    ...textOrNull,
+    description: 'Why that fails, such as a scope that the token lacks; null if it succeeds or is off',
+  },
   created_at: { type: 'string', format: 'date-time' },
 } as const
 
@@ -75,6 +84,8 @@ const repositoryFields = [
   'ssh_public_key',
   'ssh_host_key',
   'production_environments',
+  'reports_on_pulls',
+  'report_error',
   'created_at',
 ] as const
 
@@ -98,6 +109,8 @@ const repositoryExample = {
   ssh_public_key: null,
   ssh_host_key: null,
   production_environments: null,
+  reports_on_pulls: false,
+  report_error: null,
   created_at: '2026-11-01T08:00:00.000Z',
 } as const
 

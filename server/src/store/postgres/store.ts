@@ -14,6 +14,7 @@ import { sqlHistory } from '../sql/history.ts'
 import { sqlKeys } from '../sql/keys.ts'
 import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sql/organisations.ts'
 import { sqlPrompts } from '../sql/prompts.ts'
+import { sqlPullComments } from '../sql/pull-comments.ts'
 import { sqlRegressions } from '../sql/regressions.ts'
 import { sqlRepositories } from '../sql/repositories.ts'
 import { sqlSealedSecrets } from '../sql/sealed-secrets.ts'
@@ -127,6 +128,7 @@ export async function openPostgresStore(
     shifts: sqlShifts(database),
     regressions: sqlRegressions(database),
     sweep: sqlSweep(database),
+    pullComments: sqlPullComments(database),
     audit: sqlAudit(database),
     archive: sqlArchive(database, postgresArchive(database, createPartitions, caches.clear)),
     schemaVersion,

@@ -68,6 +68,7 @@ export const archiveTables: ArchiveTable[] = [
       last_rejection: 'text',
       production_environments: 'text',
       reports_on_pulls: 'integer',
+      report_error: 'text',
     },
   },
   {

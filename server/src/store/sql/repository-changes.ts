@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/errors.ts'
 import type { RepositoryStore } from '../../domain/repositories/repository.ts'
 import { repositoryIdentity } from '../../domain/repositories/repository-identity.ts'
 import { tooManyRepositories } from '../../domain/repositories/repository-service.ts'
-import { isoTime } from '../../domain/time.ts'
+import { day, type Instant, isoTime } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, type Statement, statement } from './database.ts'
 import { applyProductionEnvironments } from './deployment-changes.ts'
@@ -18,9 +18,10 @@ export function sqlRepositoryChanges(
     async connect(repository, by, lease, maxRepositories = Number.MAX_SAFE_INTEGER) {
       const { organisationId, forge, url, path, similarity, hookId, sealedToken, sealedSecret, createdAt } = repository
       const { sealedSshKey = null, sshPublicKey = null, sshHostKey = null, productionEnvironments = null } = repository
+      const { reportsOnPulls = false } = repository
       const connected = (row: Row) => {
         const subject = { id: row.id as number, name: url }
-        const details = { forge, path }
+        const details = { forge, path, ...(reportsOnPulls ? { reports_on_pulls: 'on' } : {}) }
         return auditEntry({ organisationId, by, at: createdAt, action: 'repository.connected', subject, details })
       }
       const values = [
@@ -38,20 +39,22 @@ export function sqlRepositoryChanges(
         lease?.owner ?? null,
         lease?.until ?? 0,
         textOf(productionEnvironments),
+        reportsOnPulls ? 1 : 0,
       ]
       const insert = statement(
         `insert into repositories
              (forge, url, similarity, hook_id, sealed_token, sealed_ssh_key, ssh_public_key, ssh_host_key,
-              connected_by_operator, sealed_secret, due_at, lease_owner, lease_until, production_environments, organisation_id,
-              path, created_at)
-           values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning ${repositoryColumns}`,
+              connected_by_operator, sealed_secret, due_at, lease_owner, lease_until, production_environments, reports_on_pulls,
+              organisation_id, path, created_at)
+           values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning ${repositoryColumns}`,
         [...values, organisationId, path, createdAt],
       )
       const reconnect = (id: number) =>
         statement(
           `update repositories set forge = ?, url = ?, similarity = ?, hook_id = ?, sealed_token = ?, sealed_ssh_key = ?,
              ssh_public_key = ?, ssh_host_key = ?, connected_by_operator = ?, sealed_secret = ?, due_at = ?,
-             lease_owner = ?, lease_until = ?, production_environments = ?, sealed_old_secret = null, old_secret_until = null, last_error = null,
+             lease_owner = ?, lease_until = ?, production_environments = ?, reports_on_pulls = ?,
+             report_error = null, sealed_old_secret = null, old_secret_until = null, last_error = null,
              last_sync_at = null, disconnected_at = null, forge_id = null, rejected_deliveries = 0, last_rejected_at = null,
              last_rejection = null
            where organisation_id = ? and id = ? returning ${repositoryColumns}`,
@@ -86,6 +89,9 @@ export function sqlRepositoryChanges(
     async update({ id, organisationId, url: oldUrl, path, hookId, ...old }, change, at, by) {
       const { url, sealedToken, sealedSshKey, sshPublicKey, sshHostKey, connectedByOperator } = change
       const production = change.productionEnvironments
+      const reports = change.reportsOnPulls
+      // With another token, or at another URL, reports that were rejected can succeed.
+      const canReport = reports && (sealedToken !== old.sealedToken || url !== oldUrl || reports !== old.reportsOnPulls)
       const isOtherProduction = textOf(production) !== textOf(old.productionEnvironments)
       const subject = { id, name: oldUrl }
       const details = {
@@ -94,6 +100,7 @@ export function sqlRepositoryChanges(
         ...(sealedSshKey === old.sealedSshKey ? {} : { ssh_key: sealedSshKey === null ? 'removed' : 'changed' }),
         ...(sshHostKey === old.sshHostKey || sshHostKey === null ? {} : { ssh_host_key: sshHostKey }),
         ...(isOtherProduction ? { production_environments: production?.join(', ') ?? 'default' } : {}),
+        ...(reports === old.reportsOnPulls ? {} : { reports_on_pulls: reports ? 'on' : 'off' }),
       }
       const updated = auditEntry({ organisationId, by, at, action: 'repository.updated', subject, details })
       let stored: Row[] = []
@@ -106,12 +113,14 @@ export function sqlRepositoryChanges(
             const other = rows.find((row) => row.id !== id && isSameUrl(row, url))
             if (other !== undefined && url !== oldUrl) throw urlTaken(other.id as number)
             return [
+              ...(canReport ? [retryReports(organisationId, at)] : []),
               ...(isOtherProduction ? [applyProductionEnvironments(database, { organisationId, id }, production)] : []),
               {
                 ...statement(
                   // What deliveries reported about the repository belongs to the old URL.
                   `update repositories set url = ?, sealed_token = ?, sealed_ssh_key = ?, ssh_public_key = ?,
-                     ssh_host_key = ?, connected_by_operator = ?, production_environments = ?, web_url = case when url = ? then web_url end,
+                     ssh_host_key = ?, connected_by_operator = ?, production_environments = ?, reports_on_pulls = ?,
+                     report_error = case when ? = 1 then null else report_error end, web_url = case when url = ? then web_url end,
                      forge_id = case when url = ? then forge_id end
                    where organisation_id = ? and id = ? and url = ? and hook_id = ? and disconnected_at is null returning ${repositoryColumns}`,
                   [
@@ -122,6 +131,8 @@ export function sqlRepositoryChanges(
                     sshHostKey,
                     connectedByOperator ? 1 : 0,
                     textOf(production),
+                    reports ? 1 : 0,
+                    canReport || !reports ? 1 : 0,
                     url,
                     url,
                     organisationId,
@@ -179,6 +190,20 @@ function sameRepositories(organisationId: number, path: string): Statement {
   return statement(
     'select id, url, disconnected_at from repositories where organisation_id = ? and path = ? order by id desc',
     [organisationId, path],
+  )
+}
+
+const retriedFor = 3 * day
+
+/**
+ * Queues reports that failed again. Which repository one is about is part of its message, so those of other repositories are
+ * queued too: they fail the same way once more.
+ */
+function retryReports(organisationId: number, at: Instant): Statement {
+  return statement(
+    `update alert_deliveries set state = 'pending', attempts = 0, due_at = ?, finished_at = null
+     where organisation_id = ? and alert_id = 0 and state = 'failed' and created_at > ?`,
+    [at, organisationId, at - retriedFor],
   )
 }
 

@@ -13,6 +13,7 @@ import { sqlHistory } from '../sql/history.ts'
 import { sqlKeys } from '../sql/keys.ts'
 import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sql/organisations.ts'
 import { sqlPrompts } from '../sql/prompts.ts'
+import { sqlPullComments } from '../sql/pull-comments.ts'
 import { sqlRegressions } from '../sql/regressions.ts'
 import { sqlRepositories } from '../sql/repositories.ts'
 import { sqlSealedSecrets } from '../sql/sealed-secrets.ts'
@@ -105,6 +106,7 @@ export async function openSqliteStore(
     shifts: sqlShifts(database),
     regressions: sqlRegressions(database),
     sweep: sqlSweep(database),
+    pullComments: sqlPullComments(database),
     audit: sqlAudit(database),
     archive: sqlArchive(database, sqliteArchive(path)),
     schemaVersion,

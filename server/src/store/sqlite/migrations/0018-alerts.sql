@@ -5,6 +5,8 @@ alter table regressions add column withdrawn_at integer;
 
 -- Whether regressions are reported on pull requests and merged commits.
 alter table repositories add column reports_on_pulls integer not null default 0;
+-- Why the last report failed, such as a scope that the token lacks. Null if it succeeded.
+alter table repositories add column report_error text;
 
 -- Where people are told. target: a URL, email addresses, or the routing key of PagerDuty. hint: what of it may be shown.
 -- prompts: a glob. events: a JSON array. Times in milliseconds. repeat_ms: null to tell once.
@@ -87,12 +89,15 @@ create unique index alert_deliveries_once on alert_deliveries (organisation_id, 
 create index due_alert_deliveries on alert_deliveries (due_at) where state = 'pending';
 create index alert_deliveries_by_alert on alert_deliveries (organisation_id, alert_id, id);
 
--- The comment on each pull request, by the ID that the forge gave it.
+-- What each pull request was told last, or each commit that landed without one. subject: pull/<number> or commit/<sha>. comment_id:
+-- the comment that is edited from then on; null without one. message_at: the newest message that it shows. claimed_until: while a process
+-- is talking to the forge, so that two of them never create two comments.
 create table pull_comments (
   organisation_id integer not null,
   repository_id integer not null,
-  number integer not null,
-  comment_id text not null,
-  updated_at integer not null,
-  primary key (organisation_id, repository_id, number)
+  subject text not null,
+  comment_id text,
+  message_at integer,
+  claimed_until integer not null,
+  primary key (organisation_id, repository_id, subject)
 ) strict, without rowid;

@@ -1,0 +1,39 @@
+import type { Repository } from '../repositories/repository.ts'
+import type { Instant } from '../time.ts'
+import type { Attempt } from './channel.ts'
+import type { RegressionMessage } from './message.ts'
+
+/**
+ * Tells a pull request and its merged commit: one comment, created once and edited afterwards, and a commit status. A change that landed
+ * without a pull request gets the status alone. Reads the repository and the comment itself. Never rejects, and takes at most 45 s.
+ */
+export type ReportOnPull = (message: RegressionMessage) => Promise<Attempt>
+
+/** What a pull request, or a commit that landed without one, was told last. */
+export interface PullComment {
+  /** The comment's ID on the forge. Null before the first one, and for a commit. */
+  commentId: string | null
+  /** The time of the newest message that it shows. */
+  messageAt: Instant | null
+}
+
+type RepositoryKey = Pick<Repository, 'id' | 'organisationId'>
+
+export interface PullCommentStore {
+  /** Claims the subject until then, so that no other process comments on it. Null if another one has claimed it. */
+  claim(repository: RepositoryKey, subject: string, now: Instant, until: Instant): Promise<PullComment | null>
+  /** Stores what it was told, and ends the claim that lasts until then, unless that has passed to another process. */
+  release(repository: RepositoryKey, subject: string, comment: PullComment, claimedUntil: Instant): Promise<void>
+  /** Stores why reports on the repository fail. Null if they succeed. */
+  recordError(repository: RepositoryKey, error: string | null): Promise<void>
+}
+
+/** Whether a change is told on its pull request, once the notice about it is due. */
+export function isReportedOnPull({ reportsOnPulls, disconnectedAt }: Repository): boolean {
+  return reportsOnPulls && disconnectedAt === null
+}
+
+/** `pull/7`, or `commit/<sha>` for a change that landed without a pull request. */
+export function pullCommentSubject(number: number | null, commitSha: string): string {
+  return number === null ? `commit/${commitSha}` : `pull/${number}`
+}
