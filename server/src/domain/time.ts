@@ -67,3 +67,16 @@ export function delay(milliseconds: number): Promise<void> {
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
+
+const turnMs = 5
+
+/** A function to call between the steps of long work. It lets waiting events run if the steps since the last time took 5 ms. */
+export function createTurns(): () => Promise<void> | undefined {
+  let since = performance.now()
+  return () => {
+    if (performance.now() - since < turnMs) return undefined
+    return nextTurn().then(() => {
+      since = performance.now()
+    })
+  }
+}

@@ -3,6 +3,9 @@ import { isoTime } from '../time.ts'
 import type { Judgement, Reason } from './judgement.ts'
 import { rateOf } from './verdict.ts'
 
+// Much faster than `toLocaleString`, which looks up the locale each time.
+const numbers = new Intl.NumberFormat('en')
+
 /** One sentence or two that say what the verdict rests on, for a reader who knows no statistics. */
 export function explain(judgement: Judgement, before: Tally, after: Tally): string {
   const { verdict, reason, difference, effectiveSignals } = judgement
@@ -33,9 +36,9 @@ function why(reason: Reason | null, effectiveSignals: number): string {
     case 'audience':
       return `the votes are distributed differently over "${reason.key}", which makes ${points(Math.abs(reason.mix.audience))} of the difference. For the same "${reason.key}", the rates do not show an effect of the change`
     case 'shared':
-      return `${reason.prompts.toLocaleString('en')} other prompts moved at the same time, so the cause is probably outside of this prompt`
+      return `${numbers.format(reason.prompts)} other prompts moved at the same time, so the cause is probably outside of this prompt`
     default:
-      return `votes on this prompt may wander this far without any change: together they say as much as ${effectiveSignals.toLocaleString('en')} independent votes`
+      return `votes on this prompt may wander this far without any change: together they say as much as ${numbers.format(effectiveSignals)} independent votes`
   }
 }
 
@@ -51,7 +54,7 @@ function ratesOf(before: Tally, after: Tally): string {
 
 function votes({ positive, negative }: Tally): string {
   const count = positive + negative
-  return `${count.toLocaleString('en')} ${count === 1 ? 'vote' : 'votes'}`
+  return `${numbers.format(count)} ${count === 1 ? 'vote' : 'votes'}`
 }
 
 function percent(rate: number): string {

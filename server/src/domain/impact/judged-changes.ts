@@ -1,15 +1,15 @@
 import type { SharedShift, ShiftStore } from '../shifts/shift.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
 import type { VoteStore } from '../signals/votes.ts'
-import { hourStart, nextTurn } from '../time.ts'
+import { createTurns, hourStart, nextTurn } from '../time.ts'
 import { type AudienceStores, audienceOf, type DifferingChange } from './audience.ts'
-import { cutBlocks, type Sum } from './blocks.ts'
-import { chainOf } from './chain.ts'
-import { type Evidence, evidenceOfChanges, levelsBefore } from './evidence.ts'
+import type { Sum } from './blocks.ts'
+import type { Evidence } from './evidence.ts'
 import { explain } from './explanation.ts'
 import { type Findings, type Judgement, judge } from './judgement.ts'
 import { type Life, liveFrom } from './live-window.ts'
-import type { Levels } from './local-level.ts'
+import { type Past, pastOf } from './past.ts'
+import { evidenceOf } from './remembered-evidence.ts'
 import { type Side, withSingleVotes } from './short-windows.ts'
 import { type VoteHistory, type VoteStores, voteWindowOf } from './vote-history.ts'
 import { defaultWander, type Wander } from './wander.ts'
@@ -72,13 +72,22 @@ export async function judgeAll(
     const before = earlier === undefined ? undefined : windows.get(earlier)
     return { history, life, wander, earlier, before, after: windows.get(life) as WindowSums }
   })
-  const pasts = pastsOf(wanted, await countVoices(stores.signals, comparedWindows(pairs), maxVotes))
+  const votesPerVoice = await countVoices(stores.signals, comparedWindows(pairs), maxVotes)
+  const takeTurns = createTurns()
+  const pasts = new Map<VoteHistory, Past>()
+  for (const [history, ofPrompt] of Map.groupBy(pairs, (pair) => pair.history)) {
+    const earlier = ofPrompt.flatMap((pair) => pair.earlier ?? [])
+    pasts.set(history, pastOf(history, earlier, votesPerVoice.get(history)))
+    await takeTurns()
+  }
+  const pastOfPair = ({ history }: Pair) => pasts.get(history) as Past
   const comparable = pairs.filter(isComparable)
   const sums = await withSingleVotes(
     stores.signals,
-    comparable.flatMap(({ history, earlier, before, life, after }): Side[] => {
+    comparable.flatMap((pair): Side[] => {
+      const { history, earlier, before, life, after } = pair
       const sideOf = (of: Life, { sums }: WindowSums, isAfter: boolean): Side => {
-        const blockSize = sizeOf(pasts, history, of)
+        const blockSize = pastOfPair(pair).sizeOf(of)
         return { prompt: history.prompt, window: voteWindowOf(history, of), sums, isAfter, blockSize }
       }
       return [sideOf(earlier, before, false), sideOf(life, after, true)]
@@ -86,11 +95,9 @@ export async function judgeAll(
   )
   const evidence = new Map<Pair, Evidence | null>()
   for (const [i, pair] of comparable.entries()) {
-    const { history, wander, earlier, life } = pair
-    const past = pasts.get(history)?.levels[windowOf(history, earlier)] ?? null
-    const sizes = [sizeOf(pasts, history, earlier), sizeOf(pasts, history, life)]
-    const blocks = cutBlocks([sums[2 * i] as Sum[], sums[2 * i + 1] as Sum[]], sizes)
-    evidence.set(pair, evidenceOfChanges(blocks, 2, wander, (window) => window === 1, past)[1] ?? null)
+    const [before, after] = [sums[2 * i] as Sum[], sums[2 * i + 1] as Sum[]]
+    evidence.set(pair, evidenceOf({ ...pair, past: pastOfPair(pair), before, after }))
+    await takeTurns()
   }
   const findings = pairs.map((pair): Findings => {
     const { before, after } = pair
@@ -115,7 +122,12 @@ async function judgeDifferences(
   findings: readonly Findings[],
   maxVotes: number | undefined,
 ): Promise<Judgement[]> {
-  const judgements = findings.map(judge)
+  const judgements: Judgement[] = []
+  const takeTurns = createTurns()
+  for (const finding of findings) {
+    judgements.push(judge(finding))
+    await takeTurns()
+  }
   const differing = pairs.flatMap(({ history, life, wander, earlier }, i): (DifferingChange & { i: number })[] => {
     const { verdict } = judgements[i] as Judgement
     if (earlier === undefined || (verdict !== 'better' && verdict !== 'worse' && verdict !== 'unexplained')) return []
@@ -201,36 +213,6 @@ async function windowsOf(stores: JudgeStores, wanted: readonly WantedChange[]): 
   }
   const sums = await windowSumsOf(stores, [...all.values()])
   return new Map([...all.keys()].map((life, i) => [life, sums[i] as WindowSums]))
-}
-
-/** How the votes of a prompt wandered before each of its windows. */
-interface Past {
-  sizes: number[]
-  levels: (Levels | null)[]
-}
-
-function pastsOf(
-  wanted: readonly WantedChange[],
-  votesPerVoice: ReadonlyMap<VoteHistory, number>,
-): Map<VoteHistory, Past> {
-  const pasts = new Map<VoteHistory, Past>()
-  for (const [history, changes] of Map.groupBy(wanted, (each) => each.history)) {
-    const { blocks, windows, sizes } = chainOf(history, votesPerVoice.get(history))
-    const before = new Set(
-      changes.map(({ life }) => earlierOf(history, life)).map((life) => life && windowOf(history, life)),
-    )
-    pasts.set(history, { sizes, levels: levelsBefore(blocks, windows, (window) => before.has(window)) })
-  }
-  return pasts
-}
-
-/** The window of the change in the chain, which starts with the votes from before the first change. */
-function windowOf({ placeOf }: VoteHistory, { change }: Life): number {
-  return (placeOf.get(change.id) as number) + 1
-}
-
-function sizeOf(pasts: Map<VoteHistory, Past>, history: VoteHistory, life: Life): number {
-  return (pasts.get(history) as Past).sizes[windowOf(history, life)] as number
 }
 
 function judged({ life, before: earlier, after: window }: Pair, judgement: Judgement): JudgedChange {

@@ -79,7 +79,7 @@ export async function windowSumsOf(
     )
   }
   for (const window of windows) {
-    window.sums.sort((a, b) => a.start - b.start)
+    if (!isInOrder(window.sums)) window.sums.sort((a, b) => a.start - b.start)
     window.tally = totalOf(window.sums)
   }
   return windows
@@ -91,6 +91,14 @@ function rangeOf({ moment, hours }: VoteHistory): Span {
   return { from: hours.start[0] ?? until, until: Math.min(until, (hours.start.at(-1) ?? until) + hour) }
 }
 
+/** Most windows are one credit or one version, whose sums are in order already. */
+function isInOrder(sums: readonly Sum[]): boolean {
+  for (let i = 1; i < sums.length; i++) {
+    if ((sums[i] as Sum).start < (sums[i - 1] as Sum).start) return false
+  }
+  return true
+}
+
 /** The whole hours in which the credit starts, lasts and ends, without the signals that name a version. */
 function unversionedHours({ hours, startedHour }: VoteHistory, credit: Credit, versioned: HourlySums): Sum[] {
   const sums: Sum[] = []
@@ -100,8 +108,8 @@ function unversionedHours({ hours, startedHour }: VoteHistory, credit: Credit, v
     const start = hours.start[i] as number
     if (start >= end) break
     const sum = { start, positive: hours.positive[i] as number, negative: hours.negative[i] as number }
-    while ((versioned.start[next] ?? Number.POSITIVE_INFINITY) < start) next++
-    if (versioned.start[next] === start) {
+    while (next < versioned.start.length && (versioned.start[next] as number) < start) next++
+    if (next < versioned.start.length && versioned.start[next] === start) {
       subtract(sum, { positive: versioned.positive[next] as number, negative: versioned.negative[next] as number })
     }
     sums.push(sum)
@@ -136,7 +144,10 @@ async function startedHours(
   return new Map([...instants.keys()].map((key, i) => [key, tallies[i] ?? emptyTally]))
 }
 
-/** Without `startedAt`, as before retention, all signals of the hour in which the credit starts count for it. */
+/**
+ * Adds the hours to the window, and changes them: nothing else uses them. Without `startedAt`, as before retention, all signals of
+ * the hour in which the credit starts count for it.
+ */
 function addCredit(
   window: WindowSums,
   { from, until, shared, source }: Credit,
@@ -147,12 +158,13 @@ function addCredit(
   const last = end === null ? null : hourStart(end)
   let signals = 0
   for (const sum of hours) {
-    const start = Math.max(sum.start, from)
-    const rest = sum.start === last ? { start, ...startedAt(end as Instant) } : { ...sum, start }
-    if (sum.start === first) subtract(rest, startedAt(from))
-    if (rest.positive + rest.negative <= 0) continue
-    signals += rest.positive + rest.negative
-    window.sums.push(rest)
+    const { start } = sum
+    if (start === last) Object.assign(sum, startedAt(end as Instant))
+    if (start === first) subtract(sum, startedAt(from))
+    if (start < from) sum.start = from
+    if (sum.positive + sum.negative <= 0) continue
+    signals += sum.positive + sum.negative
+    window.sums.push(sum)
   }
   window.attributedBy[source === 'deployment' ? 'deployment' : 'time'] += signals
   if (shared) window.unattributed += signals
