@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { quickEvidence } from '../../../testing/impact-simulation.ts'
 import { seededRandom } from '../../../testing/random.ts'
-import { cutBlocks, type Sum } from '../../src/domain/impact/blocks.ts'
+import { type Blocks, cutBlocks, type Sum } from '../../src/domain/impact/blocks.ts'
 import { evidenceOfChanges, likelihoodOfWander } from '../../src/domain/impact/evidence.ts'
 import { evidenceOfMoments } from '../../src/domain/impact/moments.ts'
-import { causeOf, shiftsOf } from '../../src/domain/impact/shifts.ts'
+import { changeWithin, rangeOfStep, shiftsOf } from '../../src/domain/impact/shifts.ts'
 import {
   defaultWander,
   driftVariances,
@@ -162,10 +162,37 @@ test('a shift is reported with its time and both rates, and calm votes have none
   assertClose(shift.rateAfter, 0.7, 0.03)
 })
 
-test('the cause of a shift is the change within its range, unless most other prompts moved with it', () => {
-  const shift = { at: 100, between: [90, 110], rateBefore: 0.9, rateAfter: 0.7, logBayesFactor: 9 } as const
-  const own = { ...shift, between: [90, 110] as [number, number] }
-  assert.deepEqual(causeOf(own, [20, 97, 109], { moved: 0, all: 2 }), { change: 1 })
-  assert.deepEqual(causeOf(own, [20], { moved: 0, all: 1 }), { unexplained: true })
-  assert.deepEqual(causeOf(own, [97], { moved: 2, all: 3 }), { sharedWith: 2 })
+test('a rate that falls and comes back with two changes hides another fall, unless their steps are known', () => {
+  const windows = [
+    hoursAt(0.85, 2_000, 0, 83),
+    hoursAt(0.7, 1_000, 200, 84),
+    [...hoursAt(0.85, 1_500, 300, 85), ...hoursAt(0.73, 1_500, 450, 86)],
+  ]
+  const blocks = cutBlocks(windows)
+  const around = (hours: number) => shiftsOf(blocks).some(({ at }) => Math.abs(at - hours * hour) < 30 * hour)
+  assert.ok(!around(450))
+  const known = new Set([1, 2].map((window) => blocks.window.indexOf(window)))
+  const [shift, ...rest] = shiftsOf(blocks, defaultWander, known)
+  assert.deepEqual(rest, [])
+  assert.ok(shift && shift.between[0] <= 450 * hour && 450 * hour <= shift.between[1])
+  // The rates of the window, without those before the last known step.
+  assertClose(shift.rateBefore, 0.85, 0.03)
+  assertClose(shift.rateAfter, 0.73, 0.03)
+})
+
+test('the step of a change may have happened as long as other moments explain the votes almost as well', () => {
+  const [large, small] = [0.5, 0.8].map((rate) =>
+    cutBlocks([hoursAt(0.9, 1_000, 0, 87), hoursAt(rate, 1_000, 100, 88)]),
+  )
+  const [from, until] = rangeOfStep(large as Blocks, 0, 1) as [number, number]
+  assert.ok(from < 100 * hour && 100 * hour <= until)
+  const wider = rangeOfStep(small as Blocks, 0, 1) as [number, number]
+  assert.ok(wider[1] - wider[0] > until - from)
+  assert.equal(rangeOfStep(large as Blocks, 1, 2), null)
+})
+
+test('the change nearest to a shift is found, but only within its range', () => {
+  const shift = { at: 100, between: [90, 110] as [number, number] }
+  assert.equal(changeWithin(shift, [20, 97, 109]), 1)
+  assert.equal(changeWithin(shift, [20, 111]), null)
 })

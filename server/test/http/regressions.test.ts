@@ -7,9 +7,10 @@ import type { GitRepository } from '../../../testing/git-repository.ts'
 import { postVotes, regressionsOf, shiftsOf } from '../../../testing/judged-votes.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { connectedScenario } from '../../../testing/scenario.ts'
-import { openTestStore, type Tenant, useService } from '../../../testing/service.ts'
+import { deployedEntry, openTestStore, type Tenant, useService } from '../../../testing/service.ts'
+import { newHistoryEntry } from '../../src/domain/history/entry.ts'
 import { day, hour, minute } from '../../src/domain/time.ts'
-import { regressionPageSchema } from '../../src/http/regressions/schema.ts'
+import { type RegressionBody, regressionPageSchema } from '../../src/http/regressions/schema.ts'
 import { shiftPageSchema } from '../../src/http/shifts/schema.ts'
 import { createJudge } from '../../src/service/judge.ts'
 
@@ -487,6 +488,31 @@ onEachEngine('Regressions', (engine) => {
     assert.deepEqual(await shiftsOf(tenant, '/api/v1'), [shift])
   })
 
+  test('a rate that falls with a change and comes back with the next one has two shifts that name both', async () => {
+    const tenant = await service.tenant()
+    const [, , bad, revert] = await changes(tenant, [
+      { daysAgo: 28, rate: 0.86, count: 1_500 },
+      { daysAgo: 22, rate: 0.86, count: 1_500 },
+      { daysAgo: 15, rate: 0.73, count: 900 },
+      { daysAgo: 10, rate: 0.86, count: 1_500 },
+      { daysAgo: 5, rate: 0.86, count: 1_500 },
+    ])
+    const shifts = await shiftsOf(tenant)
+    assert.deepEqual(
+      shifts.map(({ cause, at: moved }) => [cause.change?.id, Date.parse(moved)]),
+      [
+        [revert, at(10)],
+        [bad, at(15)],
+      ],
+    )
+    const close = (a: number | undefined, b: number) => Math.abs((a ?? 0) - b) < 0.005
+    assert.ok(close(shifts[0]?.rate_before, 0.73) && close(shifts[0]?.rate_after, 0.86))
+    for (const { at, between } of shifts) assert.ok((between[0] as string) <= at && at <= (between[1] as string))
+    service.judge.touch(tenant.organisation.id, tenant.prompt.id)
+    await service.judge.round()
+    assert.deepEqual(await shiftsOf(tenant), shifts)
+  })
+
   test('a shift without a change is unexplained, also in votes that were posted at once', async () => {
     const tenant = await service.tenant()
     await tenant.recordEntry({ createdAt: at(20), commitSha: commitOf(1) })
@@ -544,6 +570,103 @@ onEachEngine('Regressions', (engine) => {
     const [change] = response.json().data
     assert.equal(change.verdict, 'unexplained')
     assert.match(change.explanation, /2 other prompts moved at the same time/)
+  })
+
+  /** Ten prompts that fall at the same time. The first `changed` ones had a change of their own half an hour before. */
+  async function outage(tenant: Tenant, changed: number) {
+    const prompts = [tenant.prompt]
+    while (prompts.length < 10) prompts.push(await service.prompt(tenant.organisation, `p${prompts.length + 1}`))
+    let first: RegressionBody[] | null = null
+    for (const [i, prompt] of prompts.entries()) {
+      const record = (daysAgo: number, sha: number) => {
+        const entry = { ...deployedEntry(at(daysAgo) - 30 * minute), commitSha: commitOf(sha) }
+        return service.store.history.record(prompt, newHistoryEntry(entry), service.now, null)
+      }
+      await record(20, 1)
+      if (i < changed) await record(8, 2)
+      await postVotes(tenant, { from: at(20), until: at(8), count: 1_500, rate: 0.9, prompt: prompt.publicId })
+      await postVotes(tenant, { from: at(8), until: at(1), count: 800, rate: 0.6, prompt: prompt.publicId })
+      // One after the other, as votes arrive: the first cannot know about the others.
+      await service.judge.round()
+      first ??= await regressionsOf(tenant)
+    }
+    await service.judge.round()
+    return { prompts, first: first?.[0] }
+  }
+
+  test('in an outage, regressions of the prompts that were judged first are withdrawn', async () => {
+    const tenant = await service.tenant()
+    const { prompts, first } = await outage(tenant, 3)
+    assert.equal(first?.state, 'open')
+    const regressions = await regressionsOf(tenant, '', '/api/v1')
+    assert.ok(regressions.some(({ id }) => id === first.id))
+    for (const { state, withdrawn_at, explanation } of regressions) {
+      assert.equal(state, 'withdrawn')
+      assert.equal(withdrawn_at, new Date(service.now).toISOString())
+      assert.match(explanation, /\d other prompts moved at the same time/)
+    }
+    const shifts = await shiftsOf(tenant, '/api/v1')
+    assert.deepEqual(
+      shifts.map(({ cause }) => cause),
+      prompts.map(() => ({ shared_with: 9 })),
+    )
+  })
+
+  test('a commit that makes ten prompts worse at once is blamed for all of them', async () => {
+    const tenant = await service.tenant()
+    const { prompts } = await outage(tenant, 10)
+    const regressions = await regressionsOf(tenant, '?state=open', '/api/v1')
+    assert.equal(regressions.length, prompts.length)
+    const shifts = await shiftsOf(tenant, '/api/v1')
+    assert.deepEqual(
+      shifts.map(({ cause }) => cause.change?.commit_sha),
+      prompts.map(() => commitOf(2)),
+    )
+  })
+
+  test('a regression is withdrawn when its votes are deleted, and when its change leaves the history', async () => {
+    const { tenant, id } = await openRegression()
+    await queryRows(service.url, `delete from signals where prompt_id = ${tenant.prompt.id} and created_at >= ${at(8)}`)
+    await queryRows(
+      service.url,
+      `delete from signal_hours where prompt_id = ${tenant.prompt.id} and hour >= ${at(8) - hour}`,
+    )
+    service.judge.touch(tenant.organisation.id, tenant.prompt.id)
+    await service.judge.round()
+    const [withdrawn] = await regressionsOf(tenant)
+    assert.deepEqual([withdrawn?.id, withdrawn?.state], [id, 'withdrawn'])
+    assert.match(withdrawn?.explanation ?? '', /A comparison needs 20 on each side/)
+
+    const other = await openRegression()
+    const { prompt, organisation } = other.tenant
+    await queryRows(
+      service.url,
+      `update regressions set entry_id = 987654321, commit_sha = 'abcdef' where id = ${other.id}`,
+    )
+    service.judge.touch(organisation.id, prompt.id)
+    await service.judge.round()
+    const stored = (await service.store.regressions.ofPrompt(prompt)).find((regression) => regression.id === other.id)
+    assert.equal(stored?.state, 'withdrawn')
+    assert.match(stored.explanation, /no longer part of the history/)
+  })
+
+  test('a regression stays open, with its figures and its shift, while the evidence is only too weak for a verdict', async () => {
+    const tenant = await service.tenant()
+    const [, bad] = await changes(tenant, [
+      { daysAgo: 28, rate: 0.85, count: 4_000 },
+      { daysAgo: 14, rate: 0.75, count: 400 },
+    ])
+    const [opened] = await regressionsOf(tenant)
+    assert.deepEqual([opened?.state, opened?.change.id], ['open', bad])
+    const [shift] = await shiftsOf(tenant)
+    await postVotes(tenant, { from: at(14) + 1, until: at(0), count: 800, rate: 0.85 })
+    await service.judge.round()
+    const response = await service.app.inject({ url: `${tenant.path}/impact`, headers: tenant.headers })
+    assert.notEqual(response.json().data[0].verdict, 'worse')
+    assert.deepEqual(await regressionsOf(tenant), [opened])
+    const [kept, ...others] = await shiftsOf(tenant)
+    assert.deepEqual(others, [])
+    assert.deepEqual([kept?.cause, kept?.rate_after], [shift?.cause, shift?.rate_after])
   })
 
   test('shifts and regressions of a deleted prompt, or one that a key is not for, are not listed', async () => {

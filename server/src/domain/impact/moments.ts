@@ -1,4 +1,4 @@
-import { logFactor, stepSizes } from './step.ts'
+import { logFactor, otherStepVariance, stepSizes } from './step.ts'
 import { driftVariances, gridSize, noiseVariances, posteriorOf, type Wander } from './wander.ts'
 
 // Terms below e to this power cannot change a Bayes factor of interest.
@@ -7,12 +7,13 @@ const minLog = -12
 /**
  * The log Bayes factor of a step in front of each block against none. The filter runs forwards once; running backwards over its
  * errors gives what the votes say about a step at every moment, instead of one run per moment. The first block has no moment
- * before it: its factor is 0, the log of 1.
+ * before it: its factor is 0, the log of 1. In front of the blocks in `known`, a step of its own is allowed in any case.
  */
 export function evidenceOfMoments(
   y: ArrayLike<number>,
   variance: ArrayLike<number>,
   wander: Readonly<Wander>,
+  known: ReadonlySet<number> = new Set(),
 ): Float64Array {
   const count = y.length
   const errors = new Float64Array(count * gridSize)
@@ -24,7 +25,7 @@ export function evidenceOfMoments(
     let level = 1
     let sum = 0
     for (let t = 0, i = g * count; t < count; t++, i++) {
-      const predicted = level + (driftVariances[g] as number)
+      const predicted = level + (driftVariances[g] as number) + (known.has(t) ? otherStepVariance : 0)
       const total = predicted + (variance[t] as number) + (noiseVariances[g] as number)
       const gain = predicted / total
       const error = (y[t] as number) - mean

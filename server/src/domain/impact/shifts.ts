@@ -14,67 +14,89 @@ export interface Shift {
   logBayesFactor: number
 }
 
-export type Cause = { change: number } | { sharedWith: number } | { unexplained: true }
-
-const maxShifts = 16
-
-// Moments that explain the votes at least 1/20 as well as the best one are possible too.
-const possible = minLogBayesFactor
+export const maxShifts = 16
 
 /**
- * The moments at which the rate moved, in order. A step somewhere among the blocks has to explain them 20 times better than
- * wandering alone, averaged over all moments, so that more moments do not mean more false shifts. Then each side is searched.
+ * The moments at which the rate moved, in order, besides the steps in front of the blocks in `known`. A step somewhere among the
+ * blocks has to explain them 20 times better than wandering alone, averaged over all moments, so that more moments do not mean more
+ * false shifts. Then each side is searched. Without known steps, a rate that falls and comes back looks like one that wanders.
  */
-export function shiftsOf(blocks: Blocks, wander: Readonly<Wander> = defaultWander): Shift[] {
+export function shiftsOf(
+  blocks: Blocks,
+  wander: Readonly<Wander> = defaultWander,
+  known: ReadonlySet<number> = new Set(),
+): Shift[] {
   const shifts: Shift[] = []
+  const steps = [...known].sort((a, b) => a - b)
   const search = (from: number, until: number): void => {
     if (shifts.length >= maxShifts || until - from < 2) return
-    const y = blocks.y.subarray(from, until)
-    const moments = evidenceOfMoments(y, blocks.variance.subarray(from, until), wander)
+    const [y, variance] = [blocks.y.subarray(from, until), blocks.variance.subarray(from, until)]
+    const moments = evidenceOfMoments(y, variance, wander, new Set(steps.map((t) => t - from)))
     const best = bestMoment(moments)
     if (best === null || evidenceOfAnyMoment(moments) < minLogBayesFactor) return
-    let [first, last] = [best, best]
-    const least = (moments[best] as number) - possible
-    while (first > 1 && (moments[first - 1] as number) >= least) first--
-    while (last < moments.length - 1 && (moments[last + 1] as number) >= least) last++
+    const [first, last] = possibleMoments(moments, best)
+    const at = from + best
     shifts.push({
-      at: blocks.start[from + best] as number,
+      at: blocks.start[at] as number,
       between: [blocks.start[from + first - 1] as number, blocks.start[from + last] as number],
-      rateBefore: rateAt(average(y, blocks.variance.subarray(from, until), 0, best)),
-      rateAfter: rateAt(average(y, blocks.variance.subarray(from, until), best, y.length)),
+      rateBefore: rateOfBlocks(blocks, Math.max(from, ...steps.filter((t) => t < at)), at),
+      rateAfter: rateOfBlocks(blocks, at, Math.min(until, ...steps.filter((t) => t > at))),
       logBayesFactor: moments[best] as number,
     })
-    search(from, from + best)
-    search(from + best, until)
+    search(from, at)
+    search(at, until)
   }
   search(0, blocks.count)
   return shifts.sort((a, b) => a.at - b.at)
 }
 
-/** How many other prompts of the organisation moved at the same time as a shift, and how many could have. */
-export interface Others {
-  moved: number
-  all: number
+/** The first and the last moment around one that explain the votes at least 1/20 as well. */
+function possibleMoments(moments: Float64Array, around: number): [first: number, last: number] {
+  let [first, last] = [around, around]
+  const least = (moments[around] as number) - minLogBayesFactor
+  while (first > 1 && (moments[first - 1] as number) >= least) first--
+  while (last < moments.length - 1 && (moments[last + 1] as number) >= least) last++
+  return [first, last]
 }
 
-/** The cause of a shift: a change within its range, else other prompts that moved at the same time, else none. */
-export function causeOf(shift: Shift, changes: readonly Instant[], { moved, all }: Others): Cause {
-  const within = (at: Instant) => at >= shift.between[0] && at <= shift.between[1]
-  // One other prompt may move by chance. If most of them move, the cause lies outside of this prompt.
-  if (moved >= 2 && 2 * moved >= all) return { sharedWith: moved }
-  const nearest = [...changes.keys()]
-    .filter((i) => within(changes[i] as number))
-    .sort((a, b) => Math.abs((changes[a] as number) - shift.at) - Math.abs((changes[b] as number) - shift.at))[0]
-  if (nearest !== undefined) return { change: nearest }
-  return moved >= 2 ? { sharedWith: moved } : { unexplained: true }
+/**
+ * When the step between two windows may have happened as well: as long as a step at another moment explains their votes at least
+ * 1/20 as well as one at the start of the second. Null if one of them has no blocks.
+ */
+export function rangeOfStep(
+  blocks: Blocks,
+  before: number,
+  after: number,
+  wander: Readonly<Wander> = defaultWander,
+): [Instant, Instant] | null {
+  const both = [...blocks.window.keys()].filter((t) => blocks.window[t] === before || blocks.window[t] === after)
+  const change = both.findIndex((t) => blocks.window[t] === after)
+  if (change < 1) return null
+  const of = (values: Float64Array) => both.map((t) => values[t] as number)
+  const [first, last] = possibleMoments(evidenceOfMoments(of(blocks.y), of(blocks.variance), wander), change)
+  const start = of(blocks.start)
+  return [start[first - 1] as number, start[last] as number]
 }
 
-function average(y: Float64Array, variance: Float64Array, from: number, until: number): number {
+/** The change within the range of a shift that is nearest to it, by its place. Null if there is none. */
+export function changeWithin(
+  { at, between }: Pick<Shift, 'at' | 'between'>,
+  changes: readonly Instant[],
+): number | null {
+  let nearest: number | null = null
+  for (const [i, change] of changes.entries()) {
+    if (change < between[0] || change > between[1]) continue
+    if (nearest === null || Math.abs(change - at) < Math.abs((changes[nearest] as number) - at)) nearest = i
+  }
+  return nearest
+}
+
+function rateOfBlocks({ y, variance }: Blocks, from: number, until: number): number {
   let sum = 0
   let weight = 0
   for (let t = from; t < until; t++) {
     sum += (y[t] as number) / (variance[t] as number)
     weight += 1 / (variance[t] as number)
   }
-  return sum / weight
+  return rateAt(sum / weight)
 }

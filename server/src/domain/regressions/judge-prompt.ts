@@ -2,17 +2,20 @@ import type { HistoryStore } from '../history/history.ts'
 import { likelihoodOfWander } from '../impact/evidence.ts'
 import { type JudgedChange, type JudgeStores, judgeChanges } from '../impact/judged-changes.ts'
 import type { LearnedWander } from '../impact/learned-wander.ts'
+import type { Life } from '../impact/live-window.ts'
 import { now as atNow } from '../impact/moment.ts'
 import { rateOf } from '../impact/verdict.ts'
 import { type VoteHistory, type VoteStores, voteHistoryOf } from '../impact/vote-history.ts'
 import type { Wander } from '../impact/wander.ts'
 import type { WanderStore } from '../impact/wander-store.ts'
 import type { Prompt } from '../prompt.ts'
-import { type CutVotes, cutVotes, explainShifts, findShifts } from '../shifts/find-shifts.ts'
+import { cutVotes, findShifts, type JudgedCauses, type MovingChange } from '../shifts/find-shifts.ts'
 import type { ShiftStore, StoredShift } from '../shifts/shift.ts'
+import { storeShifts } from '../shifts/store-shifts.ts'
 import type { Instant } from '../time.ts'
 import type { Regression, RegressionFigures, RegressionStore } from './regression.ts'
 import { findRepair } from './repair.ts'
+import { changeIsGone, findWithdrawal } from './withdrawal.ts'
 
 export interface JudgingStores extends VoteStores, JudgeStores {
   signals: JudgeStores['signals']
@@ -27,7 +30,7 @@ export interface JudgedPrompt {
   affected: number[]
 }
 
-// Older changes are judged only while a regression of theirs is open.
+// Older changes are judged only while a shift or an open regression names them.
 const maxChanges = 20
 // With fewer blocks, a prompt tells nothing about wandering.
 const minBlocks = 5
@@ -42,73 +45,101 @@ export async function judgePrompt(
   prompt: Prompt,
   now: Instant,
 ): Promise<JudgedPrompt> {
-  const [history, wander] = await Promise.all([voteHistoryOf(stores, prompt, atNow(now)), learned.of(prompt)])
+  const [history, wander, regressions, before] = await Promise.all([
+    voteHistoryOf(stores, prompt, atNow(now)),
+    learned.of(prompt),
+    stores.regressions.ofPrompt(prompt),
+    stores.shifts.ofPrompt(prompt),
+  ])
+  const known = await followEntries(stores.regressions, history, regressions)
+  const wanted = changesToJudge(history, known, before)
+  // By the votes on this prompt alone: whether others moved too is found out with its shifts.
+  const alone = await judgeChanges({ ...stores, shifts: noShared }, history, wanted, wander)
   const votes = await cutVotes(stores.signals, history)
   if (votes.blocks.count >= minBlocks) {
     await stores.wander.save(prompt, likelihoodOfWander(votes.blocks, votes.windows), now)
   }
-  const affected = await storeShifts(stores, history, votes, wander)
-  await storeRegressions(stores, history, wander, now)
+  const found = findShifts(history, votes, causesOf(alone, known), wander)
+  const { shifts, affected } = await storeShifts(stores, prompt, found, before, now)
+  const isShared = shifts.some(({ sharedWith }) => sharedWith !== null)
+  const judged = isShared ? await judgeChanges(stores, history, wanted, wander) : alone
+  await storeRegressions(stores, history, known, judged, wander, now)
   return { affected }
 }
 
-async function storeShifts(
-  stores: JudgingStores,
-  { prompt, lives }: VoteHistory,
-  votes: CutVotes,
-  wander: Readonly<Wander>,
-): Promise<number[]> {
-  const found = findShifts(votes, wander)
-  const before = await stores.shifts.ofPrompt(prompt)
-  if (found.length === 0 && before.length === 0) return []
-  const [moved, judgedPrompts] = await Promise.all([
-    stores.shifts.countOthers(
-      prompt,
-      found.map(({ between }) => between),
-    ),
-    stores.wander.count(prompt.organisationId),
+const noShared: JudgeStores['shifts'] = { shared: async () => new Map() }
+
+/** The newest changes, and older ones that a shift or an open regression names. */
+function changesToJudge({ lives }: VoteHistory, regressions: Regression[], shifts: StoredShift[]): Life[] {
+  const named = new Set([
+    ...regressions.filter(({ state }) => state === 'open').map(({ entryId }) => entryId),
+    ...shifts.map(({ entryId }) => entryId),
   ])
-  const shifts = explainShifts(found, lives, moved, judgedPrompts - 1)
-  if (JSON.stringify(shifts.map(rounded)) === JSON.stringify(before.map(rounded))) return []
-  await stores.shifts.replace(prompt, shifts)
-  const known = new Set(before.map(({ between }) => String(between)))
-  const news = shifts.map(({ between }, i) => ({ between, count: moved[i] as number }))
-  return stores.shifts.toExplainAgain(
-    prompt,
-    news.filter(({ between, count }) => count > 1 && !known.has(String(between))),
-  )
+  const newest = Math.max(0, lives.length - maxChanges)
+  return lives.filter((life, i) => life.earlier !== null && (i >= newest || named.has(life.change.id)))
 }
 
-// Rates are stored in millionths.
-function rounded(shift: StoredShift): StoredShift {
-  const inMillionths = (rate: number) => Math.round(rate * 1e6)
-  return { ...shift, rateBefore: inMillionths(shift.rateBefore), rateAfter: inMillionths(shift.rateAfter) }
+/** Which changes moved the rate, also those of regressions that stay open while the evidence is too weak for a verdict. */
+function causesOf(judged: JudgedChange[], regressions: Regression[]): JudgedCauses {
+  const open = new Map(regressions.filter(({ state }) => state === 'open').map((each) => [each.entryId, each]))
+  const moving: MovingChange[] = []
+  const acquitted = new Set<number>()
+  for (const change of judged) {
+    const { life, verdict, reason, before, after } = change
+    const [rateBefore, rateAfter] = [rateOf(before), rateOf(after)]
+    const regression = open.get(life.change.id)
+    if ((verdict === 'better' || verdict === 'worse') && rateBefore !== null && rateAfter !== null) {
+      moving.push({ life, rateBefore, rateAfter })
+    } else if (regression !== undefined && findWithdrawal(change, regression) === null) {
+      moving.push({ life, rateBefore: regression.rateBefore, rateAfter: regression.rateAfter })
+    } else if (reason?.kind === 'elsewhere' || reason?.kind === 'audience') acquitted.add(life.change.id)
+  }
+  return { moving, acquitted }
 }
 
 async function storeRegressions(
   stores: JudgingStores,
   history: VoteHistory,
+  known: Regression[],
+  judged: JudgedChange[],
   wander: Readonly<Wander>,
   now: Instant,
 ): Promise<void> {
-  const { prompt, lives } = history
-  const known = await followEntries(stores.regressions, history, await stores.regressions.ofPrompt(prompt))
-  const isOpen = new Set(known.filter(({ state }) => state === 'open').map(({ entryId }) => entryId))
-  const newest = Math.max(0, lives.length - maxChanges)
-  const wanted = lives.filter((life, i) => life.earlier !== null && (i >= newest || isOpen.has(life.change.id)))
-  const judged = await judgeChanges(stores, history, wanted, wander)
+  const { prompt } = history
   const byEntry = new Map(known.map((regression) => [regression.entryId, regression]))
   for (const change of judged) {
     const figures = change.verdict === 'worse' ? figuresOf(change) : null
     const regression = byEntry.get(change.life.change.id)
     if (figures !== null) await record(stores.regressions, prompt, change, regression, figures, now)
     const isOpenNow = regression === undefined ? figures !== null : regression.state === 'open'
-    if (!isOpenNow) continue
-    const repair = await findRepair(stores, history, change, figures ?? (regression as Regression), wander)
-    if (repair === null) continue
-    const { id } = regression ?? (await find(stores.regressions, prompt, change))
-    await stores.regressions.repair(prompt, id, { at: now, ...repair })
+    if (isOpenNow) await close(stores, history, change, regression, figures, wander, now)
   }
+  const isJudged = new Set(judged.map(({ life }) => life.change.id))
+  for (const { id, entryId, state } of known) {
+    if (state !== 'open' || isJudged.has(entryId)) continue
+    await stores.regressions.withdraw(prompt, id, { at: now, explanation: changeIsGone })
+  }
+}
+
+/** Closes an open regression that is repaired, or whose verdict is taken back. */
+async function close(
+  stores: JudgingStores,
+  history: VoteHistory,
+  change: JudgedChange,
+  regression: Regression | undefined,
+  figures: RegressionFigures | null,
+  wander: Readonly<Wander>,
+  now: Instant,
+): Promise<void> {
+  const { prompt } = history
+  const repair = await findRepair(stores, history, change, figures ?? (regression as Regression), wander)
+  if (repair !== null) {
+    const { id } = regression ?? (await find(stores.regressions, prompt, change))
+    return stores.regressions.repair(prompt, id, { at: now, ...repair })
+  }
+  const explanation = regression === undefined ? null : findWithdrawal(change, regression)
+  if (regression === undefined || explanation === null) return
+  await stores.regressions.withdraw(prompt, regression.id, { at: now, explanation })
 }
 
 /** Opens a regression, or keeps its figures up to date. */

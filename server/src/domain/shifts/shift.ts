@@ -2,19 +2,24 @@ import type { HistoryEntry } from '../history/entry.ts'
 import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
 import type { Instant } from '../time.ts'
+import type { Others } from './others.ts'
 
 export type Range = [from: Instant, until: Instant]
 
-/** A moment at which the rate of a prompt moved, as it is stored. */
-export interface StoredShift {
+/** A moment at which the rate of a prompt moved. */
+export interface FoundShift {
   at: Instant
   /** The rate moved at some time in this range. */
   between: Range
   rateBefore: number
   rateAfter: number
-  /** The change that explains it, by the ID of its history entry. */
+  /** The change that explains it, unless other prompts share the shift, by the ID of its history entry. */
   entryId: number | null
-  /** How many other prompts moved at the same time, if that explains it. Null, like `entryId`, for an unexplained shift. */
+}
+
+/** Null in both `entryId` and `sharedWith` for an unexplained shift. */
+export interface StoredShift extends FoundShift {
+  /** How many other prompts moved at the same time, if that explains it, whether or not there is a change too. */
   sharedWith: number | null
 }
 
@@ -26,7 +31,7 @@ export interface SharedShift {
 
 export interface ListedShift extends StoredShift {
   prompt: Pick<Prompt, 'publicId' | 'name'>
-  /** Null if no change explains the shift, or if the change is no longer part of the history. */
+  /** Null if there is no change within the range of the shift, or if it is no longer part of the history. */
   change: HistoryEntry | null
 }
 
@@ -43,8 +48,11 @@ export interface ShiftStore {
   ): Promise<{ shifts: ListedShift[]; totalCount: number }>
   /** The shifts of these prompts that other prompts share, by the ID of the prompt. */
   shared(organisationId: number, promptIds: number[]): Promise<Map<number, SharedShift[]>>
-  /** For each range, how many other prompts have a shift whose range overlaps with it. Counts up to 1,000. */
-  countOthers(prompt: Prompt, ranges: Range[]): Promise<number[]>
-  /** Other prompts, up to 200, with a shift that overlaps with one of the ranges but says otherwise than `count` prompts share it. */
-  toExplainAgain(prompt: Prompt, ranges: { between: Range; count: number }[]): Promise<number[]>
+  /** For each range, how many other prompts have a shift whose range overlaps with it, and how many would by chance. Counts up to 1,000. */
+  countOthers(prompt: Prompt, ranges: Range[], now: Instant): Promise<Omit<Others, 'all'>[]>
+  /**
+   * Other prompts, up to 200, with a shift that overlaps with one of these but says otherwise than `moved` prompts share it. A shift
+   * with a change says nothing about others with one.
+   */
+  toExplainAgain(prompt: Prompt, shifts: { between: Range; moved: number; hasChange: boolean }[]): Promise<number[]>
 }

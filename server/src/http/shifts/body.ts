@@ -16,6 +16,6 @@ export function toShiftBody(shift: ListedShift): ShiftBody {
 }
 
 function toCauseBody({ change, sharedWith }: ListedShift): ShiftBody['cause'] {
-  if (change !== null) return { change: toHistoryEntryBody(change) }
-  return sharedWith === null ? { unexplained: true } : { shared_with: sharedWith }
+  if (sharedWith !== null) return { shared_with: sharedWith }
+  return change === null ? { unexplained: true } : { change: toHistoryEntryBody(change) }
 }

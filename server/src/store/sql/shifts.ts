@@ -8,16 +8,17 @@ import { fromMillionths, toMillionths } from './millionths.ts'
 
 const columns = 'at, range_from, range_until, rate_before, rate_after, entry_id, shared_with'
 const maxCounted = 1_000
+const maxNearby = 10_000
 const maxExact = 20
 const maxToExplain = 200
 // Longer ranges say little about the time.
 const maxRangeMs = 31 * day
 
-const insertedColumns: TypedColumn[] = [
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'prompt_id', type: 'bigint' },
-  ...columns.split(', ').map((name): TypedColumn => ({ name, type: 'bigint' })),
-]
+const insertedColumns: TypedColumn[] = [...typed('organisation_id', 'prompt_id'), ...typed(...columns.split(', '))]
+
+function typed(...names: string[]): TypedColumn[] {
+  return names.map((name) => ({ name, type: 'bigint' }))
+}
 
 export function sqlShifts(database: Database): ShiftStore {
   return {
@@ -74,25 +75,38 @@ export function sqlShifts(database: Database): ShiftStore {
       return Map.groupBy(shifts, ({ promptId }) => promptId)
     },
 
-    async countOthers(prompt, ranges) {
+    async countOthers(prompt, ranges, now) {
       if (ranges.length === 0) return []
-      const { sql, parameters } = overlapping(prompt)
+      const [near, overlap] = [nearby(prompt), overlapping(prompt)]
+      const countOf = (condition: string) =>
+        `(select count(*) from (select distinct s.prompt_id from ${overlap.sql} ${condition} limit ${maxCounted}) as counted)`
       const rows = await database.rows(
-        `select place, (select count(*) from (select distinct s.prompt_id from ${sql} limit ${maxCounted}) as moved) as count
+        `select place, ${countOf('')} as moved, ${countOf('and s.entry_id is null')} as unchanged,
+           (select cast(coalesce(sum(width), 0) as bigint) from (
+             select s.range_until - s.range_from + records.last - records.first as width from ${near.sql} limit ${maxNearby}
+           ) as widths) as widths
          from ${database.jsonRecords(rangeColumns)}`,
-        [...parameters, rangeRecords(ranges)],
+        [...overlap.parameters, ...overlap.parameters, ...near.parameters, rangeRecords(ranges)],
       )
-      const counts = new Map(rows.map((row) => [row.place, row.count as number]))
-      return ranges.map((_, place) => counts.get(place) ?? 0)
+      const rowOf = new Map(rows.map((row) => [row.place, row]))
+      return ranges.map(([first, last], place) => {
+        const row = requireRow([rowOf.get(place) as Row])
+        // Two ranges overlap by chance if one starts within the width of both together, out of the time that was searched.
+        const searchedMs = Math.min(last + maxRangeMs, Math.max(last, now)) - (first - maxRangeMs)
+        const expected = (row.widths as number) / searchedMs
+        return { moved: row.moved as number, unchanged: row.unchanged as number, expected }
+      })
     },
 
-    async toExplainAgain(prompt, ranges) {
-      if (ranges.length === 0) return []
+    async toExplainAgain(prompt, shifts) {
+      if (shifts.length === 0) return []
       const { sql, parameters } = overlapping(prompt)
-      const records = ranges.map(({ between: [first, last], count }, place) => ({ place, first, last, count }))
+      const records = shifts.map(({ between: [first, last], moved, hasChange }, place) => {
+        return { place, first, last, moved, has_change: Number(hasChange) }
+      })
       // The exact number matters only while it is small: otherwise each prompt that moves would be news for all others.
-      const isNews = `s.shared_with is null or (s.shared_with <> records.count
-        and (records.count <= ${maxExact} or s.shared_with * 2 < records.count or s.shared_with > records.count * 2))`
+      const isNews = `(records.has_change = 0 or s.entry_id is null) and (s.shared_with is null or (s.shared_with <> records.moved
+        and (records.moved <= ${maxExact} or s.shared_with * 2 < records.moved or s.shared_with > records.moved * 2)))`
       const rows = await database.rows(
         `select distinct other from (
            select records.place, s.prompt_id as other from ${database.jsonRecords(countColumns)} cross join ${sql} and (${isNews})
@@ -104,21 +118,27 @@ export function sqlShifts(database: Database): ShiftStore {
   }
 }
 
-const rangeColumns: TypedColumn[] = ['place', 'first', 'last'].map((name) => ({ name, type: 'bigint' }))
-const countColumns: TypedColumn[] = [...rangeColumns, { name: 'count', type: 'bigint' }]
+const rangeColumns: TypedColumn[] = typed('place', 'first', 'last')
+const countColumns: TypedColumn[] = [...rangeColumns, ...typed('moved', 'has_change')]
 
 function rangeRecords(ranges: Range[]): string {
   return JSON.stringify(ranges.map(([first, last], place) => ({ place, first, last })))
 }
 
-/** The shifts of other prompts that overlap with a range in `records`. The time limits what the index has to return. */
-function overlapping({ organisationId, id }: Prompt): { sql: string; parameters: Value[] } {
+/** The shifts of other prompts around a range in `records`. The time limits what the index has to return. */
+function nearby({ organisationId, id }: Prompt): { sql: string; parameters: Value[] } {
   return {
     sql: `shifts s join prompts p on p.organisation_id = s.organisation_id and p.id = s.prompt_id
       where s.organisation_id = ? and s.at >= records.first - ${maxRangeMs} and s.at <= records.last + ${maxRangeMs}
-        and s.range_from <= records.last and s.range_until >= records.first and s.prompt_id <> ? and p.deleted_at is null`,
+        and s.prompt_id <> ? and p.deleted_at is null`,
     parameters: [organisationId, id],
   }
+}
+
+/** Those that overlap with it. */
+function overlapping(prompt: Prompt): { sql: string; parameters: Value[] } {
+  const { sql, parameters } = nearby(prompt)
+  return { sql: `${sql} and s.range_from <= records.last and s.range_until >= records.first`, parameters }
 }
 
 function fromShift({ at, between, rateBefore, rateAfter, entryId, sharedWith }: StoredShift): Record<string, Value> {

@@ -29,12 +29,12 @@ export function sqlWander(database: Database): WanderStore {
       })
     },
 
-    async count(organisationId) {
+    async count(organisationId, since) {
       const rows = await database.rows(
         `select count(*) as count from prompt_wander w
          join prompts p on p.organisation_id = w.organisation_id and p.id = w.prompt_id
-         where w.organisation_id = ? and p.deleted_at is null`,
-        [organisationId],
+         where w.organisation_id = ? and w.judged_at >= ? and p.deleted_at is null`,
+        [organisationId, since],
       )
       return requireRow(rows).count as number
     },
