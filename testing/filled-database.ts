@@ -4,6 +4,7 @@ import type { HistoryEntry } from '../server/src/domain/history/entry.ts'
 import { defaultWander } from '../server/src/domain/impact/wander.ts'
 import { generateSshKey } from '../server/src/domain/repositories/ssh-key.ts'
 import { archiveTables } from '../server/src/store/sql/archive-tables.ts'
+import { addAlert } from './alerts.ts'
 import { postDeployment } from './deployments.ts'
 import { bob } from './git-repository.ts'
 import { githubDeployment } from './payloads/deployments.ts'
@@ -84,6 +85,7 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
   ]
   for (const update of updates) await queryRows(url, `update ${update}`)
   await storeJudgements(tenant)
+  await storeAlerts(scenario)
   await queryRows(
     url,
     `insert into version_hours select organisation_id, prompt_id, version, created_at - created_at % 3600000, 0, 1
@@ -169,6 +171,47 @@ async function storeJudgements(tenant: Tenant): Promise<void> {
   assert.equal(response.statusCode, 200, response.body)
   await regressions.withdraw(prompt, ids[2], { at: service.now, explanation: 'Votes were deleted.' })
   assert.notEqual(second.id, first.id)
+}
+
+/** An alert with both secrets, a notice about the regressions, deliveries in different states, and a comment on a pull request. */
+async function storeAlerts({ service, tenant, repository }: Scenario): Promise<void> {
+  const organisationId = tenant.organisation.id
+  const alert = await addAlert(service, organisationId, { prompts: 'prompts/**', repeatMs: 7_200_000 })
+  const sealed = service.syncContext.vault.encrypt('whsec_new', { alertId: alert.publicId, kind: 'alert_secret' })
+  await service.store.alerts.rotateSecret(alert, { sealed, oldUntil: service.now + 1_000 }, service.now, operator)
+  const other = await addAlert(service, organisationId, { channel: 'slack' })
+  await service.store.alerts.disable(other, 'The receiver responded with 410 Gone.', service.now)
+  const [entry] = (await service.store.history.page(tenant.prompt, { page: '1', limit: 1 })).entries
+  const [regression] = await service.store.regressions.ofPrompt(tenant.prompt)
+  const message = {
+    event: 'regression.opened',
+    at: service.now,
+    organisation: { id: organisationId, name: 'Acme' },
+    change: entry,
+    title: "It's shorter 😀",
+    repositoryId: repository.id,
+    prompts: [{ prompt: tenant.prompt, regressionId: regression?.id, entryId: entry?.id, repairedEntry: null }],
+    dedupKey: 'promptledger-1',
+  }
+  const json = JSON.stringify(message).replaceAll("'", "''")
+  const delivery = `alert_deliveries (organisation_id, public_id, notice_id, alert_id, event, round, repeat, message, state, attempts,
+    due_at, lease_owner, status, response, error, created_at, finished_at)`
+  const inserts = [
+    `notices (organisation_id, kind, subject, state, round, changes, opened_at, ended_at, due_at)
+       values (${organisationId}, 'regression', 'commit/${'d'.repeat(40)}', 'open', 2, 3, 5, 6, 7)`,
+    `notice_regressions select n.organisation_id, n.id, r.id from notices n, regressions r
+       where n.organisation_id = r.organisation_id and n.subject = 'commit/${'d'.repeat(40)}' and r.state = 'open'`,
+    `${delivery} select organisation_id, 'msg_${'a'.repeat(24)}', id, ${alert.id}, 'regression.opened', 1, 0, '${json}', 'failed', 11,
+       5, null, 500, 'Oops', 'HTTP 500', 5, 6 from notices where subject = 'commit/${'d'.repeat(40)}'`,
+    `${delivery} select organisation_id, 'msg_${'b'.repeat(24)}', id, null, 'regression.opened', 1, 0, '${json}', 'pending', 0,
+       5, 'lease', null, null, null, 5, null from notices where subject = 'commit/${'d'.repeat(40)}'`,
+    `pull_comments values (${organisationId}, ${repository.id}, 'pull/7', '12', 5, 6)`,
+  ]
+  for (const insert of inserts) await queryRows(service.url, `insert into ${insert}`)
+  await queryRows(
+    service.url,
+    `update regressions set evidence = 3500, withdrawn_at = case when state = 'repaired' then 9 end, signals_before = 900, signals_after = 80, live_from = 4 where organisation_id = ${organisationId}`,
+  )
 }
 
 /** Also deletes and erases signals, so that ids and hourly sums cover more than the rows left. */

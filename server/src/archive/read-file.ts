@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { type ArchiveMetadata, type ArchiveRow, type ArchiveTable, numberedTables } from '../domain/archive/archive.ts'
+import { sealedColumns } from '../domain/repositories/vault.ts'
 import { archiveTables } from '../store/sql/archive-tables.ts'
 import { version } from '../version.ts'
 import { type End, format, formatVersion, type Header, type TableSummary, tableLine } from './file-format.ts'
@@ -14,14 +15,14 @@ export interface Archive extends ArchiveMetadata {
 }
 
 /**
- * Reads the whole file and verifies that it is an archive, complete, unmodified and of this database version. `onRepositories`
- * receives the rows of the only table with secrets.
+ * Reads the whole file and verifies that it is an archive, complete, unmodified and of this database version. `onSecrets`
+ * receives the rows of the tables with secrets.
  */
 export async function checkArchiveFile(
   file: string,
   schema: number,
   onBytes: (count: number) => void,
-  onRepositories: (table: ArchiveTable, rows: ArchiveRow[]) => void = () => {},
+  onSecrets: (table: ArchiveTable, rows: ArchiveRow[]) => void = () => {},
 ): Promise<Archive> {
   let header: Header | undefined
   let end: End | undefined
@@ -31,7 +32,7 @@ export async function checkArchiveFile(
     if (part.kind === 'end') end = part.end
     if (part.kind === 'rows') {
       counts.set(part.table.name, (counts.get(part.table.name) ?? 0) + part.lines.length)
-      if (part.table.name === 'repositories') onRepositories(part.table, parseRows(file, part.table, part.lines))
+      if (part.table.name in sealedColumns) onSecrets(part.table, parseRows(file, part.table, part.lines))
     }
   }
   if (header === undefined || end === undefined) throw notAnArchive(file)

@@ -1,10 +1,16 @@
 import { type Role, roles, validPromptLimit } from '../domain/access/api-key.ts'
 import { auditActions } from '../domain/access/audit.ts'
 import { plans } from '../domain/access/plan.ts'
+import { channels } from '../domain/alerts/alert.ts'
+import { alertDeliveryStates } from '../domain/alerts/delivery.ts'
+import { alertEvents } from '../domain/alerts/event.ts'
+import type { Message } from '../domain/alerts/message.ts'
+import { noticeKinds, noticeStates } from '../domain/alerts/notice.ts'
 import type { ArchiveRow, LastIds, NumberedTable } from '../domain/archive/archive.ts'
 import { validProductionEnvironments } from '../domain/deployments/production.ts'
 import { deploymentStates, wholeShare } from '../domain/deployments/state.ts'
 import { invalidField } from '../domain/errors.ts'
+import { validGlob } from '../domain/glob.ts'
 import { actions, isWebUrl } from '../domain/history/entry.ts'
 import { validSegmentKeys } from '../domain/impact/segment-keys.ts'
 import { decodeLikelihood } from '../domain/impact/wander-store.ts'
@@ -163,10 +169,29 @@ const rules: Record<string, Record<string, Rule>> = {
       validNote(String(value))
     },
   },
+  alerts: {
+    name,
+    public_id: pattern(/^alr_[0-9A-Za-z]{24}$/, 'must be alr_ and 24 letters and digits'),
+    channel: oneOf(channels),
+    sealed_target: sealed,
+    sealed_secret: sealed,
+    sealed_old_secret: sealed,
+    prompts: (value) => validGlob('prompts', String(value)),
+    events: check((text) => isTextList(text, checkEvents), 'must be a JSON array of events'),
+  },
+  notices: { kind: oneOf(noticeKinds), state: oneOf(noticeStates) },
+  alert_deliveries: {
+    public_id: pattern(/^msg_[0-9A-Za-z]{24}$/, 'must be msg_ and 24 letters and digits'),
+    event: oneOf(alertEvents),
+    state: oneOf(alertDeliveryStates),
+    message: check((text) => isMessage(text), 'must be the message of an alert'),
+    response: anyText,
+    error: anyText,
+  },
   commit_places: { commit_sha: sha, anchor_sha: sha, checked_tip: sha, located: flag, seq: anyNumber },
   audit: {
     action: oneOf(auditActions),
-    subject_id: pattern(/^(?:[1-9]\d{0,14}|pmt_[0-9A-Za-z]{24})$/, 'must be the ID of a resource'),
+    subject_id: pattern(/^(?:[1-9]\d{0,14}|(?:pmt|alr|msg)_[0-9A-Za-z]{24})$/, 'must be the ID of a resource'),
     details: check(isAuditDetails, 'must be a JSON object of texts and numbers'),
     seq: (value, _context, field) => {
       if (Number(value) < 1) throw invalidField(field, 'must be at least 1')
@@ -257,6 +282,17 @@ function isTextList(text: string, check: (texts: string[]) => unknown): boolean 
   } catch {
     return false
   }
+}
+
+function checkEvents(events: string[]): void {
+  const known: readonly string[] = alertEvents
+  if (!events.every((event) => known.includes(event))) throw invalidField('events', 'must be names of events')
+}
+
+/** Whether IDs in it can be shifted. What else it says only reaches the organisation's own alerts. */
+function isMessage(text: string): boolean {
+  const message = parseObject(text) as Partial<Message> | null
+  return message !== null && typeof message.organisation === 'object' && typeof message.at === 'number'
 }
 
 function isAuditDetails(text: string): boolean {

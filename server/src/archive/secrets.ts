@@ -1,13 +1,7 @@
 import { type Config, parseSecretKeys } from '../config.ts'
 import type { ArchiveRow, ArchiveTable } from '../domain/archive/archive.ts'
-import { placeOf, type SealedSecret, tryDecrypt } from '../domain/repositories/secret-rotation.ts'
-import {
-  createVault,
-  type SealedColumn,
-  sealedColumns,
-  sealedOrganisationColumns,
-  type Vault,
-} from '../domain/repositories/vault.ts'
+import { type PlacedSecret, placeOf, tryDecrypt } from '../domain/repositories/secret-rotation.ts'
+import { createVault, placeColumns, type SealedTable, sealedColumns, type Vault } from '../domain/repositories/vault.ts'
 import { findVault } from '../service/secret-key.ts'
 
 export interface SecretOptions {
@@ -32,7 +26,7 @@ export async function openArchiveSecrets(
 ): Promise<ArchiveSecrets> {
   const current = findVault(config)
   const old = oldKey === null ? null : openOldVault(oldKey)
-  const unreadable = { repositories: 0, organisations: 0 }
+  const unreadable: Record<SealedTable, number> = { repositories: 0, organisations: 0, alerts: 0 }
 
   /** Returns the secret encrypted with the current key, or null if neither key decrypts it. */
   function withCurrentKey(secret: RowSecret): string | null {
@@ -49,15 +43,16 @@ export async function openArchiveSecrets(
       unreadable[table.name] += rows.filter(isUnreadable).length
     },
     failIfUnreadable() {
-      const { repositories, organisations } = unreadable
-      if (repositories + organisations === 0 || leaveUnreadable) return
+      const { repositories, organisations, alerts } = unreadable
+      if (repositories + organisations + alerts === 0 || leaveUnreadable) return
       const owners = [
-        repositories === 0 ? [] : repositories === 1 ? '1 repository' : `${repositories} repositories`,
-        organisations === 0 ? [] : organisations === 1 ? '1 organisation' : `${organisations} organisations`,
-      ].flat()
+        counted(repositories, '1 repository', 'repositories'),
+        counted(organisations, '1 organisation', 'organisations'),
+        counted(alerts, '1 alert', 'alerts'),
+      ].filter((owner) => owner !== null)
       const isSqlite = config.databaseUrl.startsWith('sqlite:')
       throw new Error(
-        `The secrets of ${owners.join(' and ')} were encrypted with another secret key${current === null ? ', and none is set here' : ''}. ` +
+        `The secrets of ${new Intl.ListFormat('en-GB').format(owners)} were encrypted with another secret key${current === null ? ', and none is set here' : ''}. ` +
           (isSqlite
             ? `Copy the secret.key of the old service to ${config.dataDir}, or set PROMPTLEDGER_SECRET_KEY to the old key. `
             : 'Set PROMPTLEDGER_SECRET_KEY to the old key (with SQLite, the contents of secret.key). ') +
@@ -77,30 +72,33 @@ export async function openArchiveSecrets(
   }
 }
 
-type RowSecret = Pick<SealedSecret, 'hookId' | 'column' | 'sealed'> & { index: number }
-
-/** A repository shows that its secrets are unreadable and can be connected again. A voter key is created again where it is missing. */
-function unreadableValue({ column, sealed }: RowSecret): string | null {
-  return column in sealedOrganisationColumns ? null : sealed
+function counted(count: number, one: string, many: string): string | null {
+  if (count === 0) return null
+  return count === 1 ? one : `${count} ${many}`
 }
 
-const columnsOf = { repositories: sealedColumns, organisations: sealedOrganisationColumns }
+type RowSecret = PlacedSecret & { index: number }
 
-function isSealedTable(name: string): name is keyof typeof columnsOf {
-  return name in columnsOf
+/**
+ * A repository shows that its secrets are unreadable and can be connected again, and an alert that messages cannot be sent. A voter
+ * key is created again where it is missing.
+ */
+function unreadableValue({ table, sealed }: RowSecret): string | null {
+  return table === 'organisations' ? null : sealed
+}
+
+function isSealedTable(name: string): name is SealedTable {
+  return name in sealedColumns
 }
 
 /** The secrets of a row, each with the index of its column. */
 function secretsIn({ name: table, columns }: ArchiveTable, row: ArchiveRow): RowSecret[] {
   if (!isSealedTable(table)) return []
-  const sealedHere = columnsOf[table]
   const names = Object.keys(columns)
-  const hookId = (row[names.indexOf('hook_id')] ?? null) as string | null
-  return names.flatMap((name, index) => {
+  const place = (row[names.indexOf(placeColumns[table] ?? '')] ?? null) as string | null
+  return names.flatMap((column, index) => {
     const sealed = row[index]
-    return name in sealedHere && typeof sealed === 'string'
-      ? [{ hookId, column: name as SealedColumn, sealed, index }]
-      : []
+    return column in sealedColumns[table] && typeof sealed === 'string' ? [{ table, place, column, sealed, index }] : []
   })
 }
 

@@ -5,7 +5,9 @@ import { formatCount, print } from './output.ts'
 import { withStore } from './with-store.ts'
 
 export function secretKeyCommands(program: Command): void {
-  const secretKey = program.command('secret-key').description('manage the key that encrypts tokens and webhook secrets')
+  const secretKey = program
+    .command('secret-key')
+    .description('manage the key that encrypts tokens, webhook secrets and the targets of alerts')
 
   secretKey
     .command('rotate')
@@ -51,9 +53,10 @@ function describe({ reencrypted }: Reencryption, { secretKey, oldSecretKeys }: C
 function describeUnreadable({ unreadable }: Reencryption): string {
   const owners = [
     ...new Set(
-      unreadable.map(({ repositoryId, organisationId }) =>
-        repositoryId === null ? `organisation ${organisationId}` : `repository ${repositoryId}`,
-      ),
+      unreadable.map(({ table, id, place }) => {
+        if (table === 'alerts') return `alert ${place}`
+        return table === 'organisations' ? `organisation ${id}` : `repository ${id}`
+      }),
     ),
   ]
   const listed = owners.slice(0, 10).join(', ') + (owners.length > 10 ? ', …' : '')

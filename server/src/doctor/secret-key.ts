@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import type { Config } from '../config.ts'
-import { type SealedSecret, tryDecrypt } from '../domain/repositories/secret-rotation.ts'
-import { type SealedColumn, sealedColumns, sealedOrganisationColumns } from '../domain/repositories/vault.ts'
+import { type PlacedSecret, tryDecrypt } from '../domain/repositories/secret-rotation.ts'
+import { placeColumns, sealedColumnsOf, sealedTables } from '../domain/repositories/vault.ts'
 import { findVault, keyFile, usesKeyFile } from '../service/secret-key.ts'
 import type { DatabaseReader } from './database.ts'
 import { type Finding, fail, ok, plural, warn } from './finding.ts'
@@ -16,7 +16,8 @@ export async function checkSecretKey(config: Config, database: DatabaseReader | 
   if (vault === null) {
     const message = usesFile ? `${file} does not exist` : 'PROMPTLEDGER_SECRET_KEY is not set'
     if (secrets.length > 0) {
-      const fix = 'Restore the key that encrypted them. If it is lost, connect the repositories again'
+      const fix =
+        'Restore the key that encrypted them. If it is lost, connect the repositories and add the alerts again'
       return fail(
         'secret key',
         `${message}, but ${plural(secrets.length, 'stored secret needs', 'stored secrets need')} it`,
@@ -28,7 +29,7 @@ export async function checkSecretKey(config: Config, database: DatabaseReader | 
   }
   const unreadable = secrets.filter((secret) => tryDecrypt(vault, secret) === null)
   if (unreadable.length > 0) {
-    const fix = 'Restore the key that encrypted them, or connect those repositories again'
+    const fix = 'Restore the key that encrypted them, or connect those repositories and add those alerts again'
     return fail(
       'secret key',
       `${source} cannot decrypt ${unreadable.length} of ${plural(secrets.length, 'stored secret')}`,
@@ -49,22 +50,19 @@ export async function checkSecretKey(config: Config, database: DatabaseReader | 
   return ok('secret key', `${source} decrypts all of ${plural(secrets.length, 'stored secret')}`)
 }
 
-type StoredSecret = Pick<SealedSecret, 'hookId' | 'column' | 'sealed'>
-
-async function encryptedSecrets(database: DatabaseReader): Promise<StoredSecret[]> {
-  const ofRepositories = Object.keys(sealedColumns) as SealedColumn[]
-  const ofOrganisations = Object.keys(sealedOrganisationColumns) as SealedColumn[]
-  const secretsIn = (rows: Record<string, unknown>[], columns: SealedColumn[]) =>
-    rows.flatMap((row) =>
-      columns
-        .filter((column) => row[column] !== null)
-        .map((column) => ({ hookId: row.hook_id as string | null, column, sealed: row[column] as string })),
+async function encryptedSecrets(database: DatabaseReader): Promise<PlacedSecret[]> {
+  const secrets: PlacedSecret[] = []
+  for (const table of sealedTables) {
+    const columns = sealedColumnsOf(table)
+    const rows = await database.rows(
+      `select ${placeColumns[table] ?? 'null'} as place, ${columns.join(', ')} from ${table}`,
     )
-  return [
-    ...secretsIn(await database.rows(`select hook_id, ${ofRepositories.join(', ')} from repositories`), ofRepositories),
-    ...secretsIn(
-      await database.rows(`select null as hook_id, ${ofOrganisations.join(', ')} from organisations`),
-      ofOrganisations,
-    ),
-  ]
+    for (const row of rows) {
+      for (const column of columns) {
+        if (row[column] === null) continue
+        secrets.push({ table, place: row.place as string | null, column, sealed: row[column] as string })
+      }
+    }
+  }
+  return secrets
 }

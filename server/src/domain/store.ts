@@ -2,6 +2,8 @@ import type { KeyStore } from './access/api-key.ts'
 import type { AuditStore } from './access/audit.ts'
 import type { OrganisationStore } from './access/organisation.ts'
 import type { SessionStore } from './access/session.ts'
+import type { AlertStore } from './alerts/alert.ts'
+import type { AlertDeliveryStore } from './alerts/delivery.ts'
 import type { PullCommentStore } from './alerts/pull-comment.ts'
 import type { ArchiveStore } from './archive/archive.ts'
 import type { DeploymentStore } from './deployments/deployment.ts'
@@ -63,6 +65,8 @@ export interface Store {
   shifts: ShiftStore
   regressions: RegressionStore
   sweep: SweepStore
+  alerts: AlertStore
+  alertDeliveries: AlertDeliveryStore
   pullComments: PullCommentStore
   audit: AuditStore
   archive: ArchiveStore

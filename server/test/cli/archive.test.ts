@@ -283,7 +283,8 @@ onEachEngine('An imported organisation', (engine) => {
     const database = await newDatabase(engine)
     const newKey = randomBytes(32)
     const env = settings(database.url, newKey)
-    const another = /The secrets of 1 repository were encrypted with another secret key\. .+ Nothing was changed/
+    const another =
+      /The secrets of 1 repository, 1 organisation and 2 alerts were encrypted with another secret key\. .+ Nothing was changed/
     await assertRejected(env, ['import', 'organisation', file], another)
     const none = /encrypted with another secret key, and none is set here/
     await assertRejected(settings(database.url, null), ['import', 'organisation', file], none)

@@ -9,8 +9,8 @@ import { operator } from '../../src/domain/access/audit.ts'
 import { generateHookId, type Repository } from '../../src/domain/repositories/repository.ts'
 import {
   listSecrets,
+  placeOf,
   reencryptSecrets,
-  type SealedSecret,
   type SealedSecretStore,
 } from '../../src/domain/repositories/secret-rotation.ts'
 import { createVault, type Vault } from '../../src/domain/repositories/vault.ts'
@@ -80,10 +80,9 @@ onEachEngine('Rotating the secret key', (engine) => {
   test('every secret is encrypted with the new key, and deliveries are accepted before, during and after', async () => {
     const { repositories, newKey, vault } = await startRotation()
     assert.equal((await storedSecrets()).length, 8)
-    const { list, listOfOrganisations, replace } = service.store.secrets
+    const { list, replace } = service.store.secrets
     const observed: SealedSecretStore = {
       list,
-      listOfOrganisations,
       async replace(...all) {
         await assertAccepted(repositories)
         return replace(...all)
@@ -126,11 +125,10 @@ onEachEngine('Rotating the secret key', (engine) => {
 
   test('an interrupted rotation leaves every secret readable, and continues when it is run again', async () => {
     const { repositories, vault } = await startRotation()
-    const { list, listOfOrganisations, replace } = service.store.secrets
+    const { list, replace } = service.store.secrets
     let left = 1
     const failing: SealedSecretStore = {
       list,
-      listOfOrganisations,
       async replace(...all) {
         if (left-- === 0) throw new Error('killed')
         return replace(...all)
@@ -145,11 +143,10 @@ onEachEngine('Rotating the secret key', (engine) => {
   test('a webhook secret that is replaced during the rotation is not overwritten', async () => {
     const { repositories, oldKey, vault } = await startRotation()
     const [repository] = repositories
-    const { list, listOfOrganisations, replace } = service.store.secrets
+    const { list, replace } = service.store.secrets
     let isReplaced = false
     const racing: SealedSecretStore = {
       list,
-      listOfOrganisations,
       async replace(...all) {
         if (!isReplaced) {
           isReplaced = true
@@ -165,8 +162,8 @@ onEachEngine('Rotating the secret key', (engine) => {
     const secrets = await storedSecrets()
     assert.ok(secrets.every(({ sealed }) => vault.isCurrent(sealed)))
     const texts = secrets
-      .filter(({ repositoryId }) => repositoryId === repository.id)
-      .map(({ hookId, column, sealed }) => [column, vault.decrypt(sealed, { hookId, kind: kindOf(column) })])
+      .filter(({ table, id }) => table === 'repositories' && id === repository.id)
+      .map((secret) => [secret.column, vault.decrypt(secret.sealed, placeOf(secret))])
     const { sealed_secret: current, sealed_old_secret: old } = Object.fromEntries(texts)
     assert.equal(old, 'secret-1')
     assert.notEqual(current, old)
@@ -180,14 +177,9 @@ onEachEngine('Rotating the secret key', (engine) => {
     const { reencrypted, unreadable } = await reencryptSecrets(service.store.secrets, vault, service.now)
     assert.equal(reencrypted, 7)
     assert.deepEqual(
-      unreadable.map(({ repositoryId, column, sealed }) => [repositoryId, column, sealed]),
+      unreadable.map(({ id, column, sealed }) => [id, column, sealed]),
       [[id, 'sealed_token', foreign]],
     )
     assert.ok((await storedSecrets()).some(({ sealed }) => sealed === foreign))
   })
 })
-
-function kindOf(column: SealedSecret['column']) {
-  if (column === 'sealed_token') return 'token'
-  return column === 'sealed_ssh_key' ? 'ssh_key' : 'webhook_secret'
-}

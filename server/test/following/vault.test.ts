@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict'
 import { createCipheriv, randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
-import {
-  createVault,
-  type SecretPlace,
-  sealedColumns,
-  sealedOrganisationColumns,
-  secretKeyId,
-} from '../../src/domain/repositories/vault.ts'
+import { createVault, type SecretPlace, sealedColumns, secretKeyId } from '../../src/domain/repositories/vault.ts'
 import { archiveTables } from '../../src/store/sql/archive-tables.ts'
 
 const token = 'ghp_SECRETTOKEN0123456789'
@@ -69,9 +63,12 @@ describe('The vault', () => {
       { ...place, hookId: 'b'.repeat(24) },
       { ...place, kind: 'webhook_secret' },
       { ...place, kind: 'ssh_key' },
+      { alertId: 'a'.repeat(24), kind: 'alert_target' },
     ]
     for (const other of elsewhere) {
-      assert.throws(() => vault.decrypt(encrypted, other), { message: /belongs to another repository or column/ })
+      assert.throws(() => vault.decrypt(encrypted, other), {
+        message: /belongs to another repository, alert or column/,
+      })
     }
   })
 
@@ -94,10 +91,17 @@ describe('The vault', () => {
   })
 
   test('every column with secrets is known, so a rotation cannot miss one', () => {
-    const columns = archiveTables.flatMap((table) => Object.keys(table.columns))
+    const stored = archiveTables.flatMap(({ name, columns }) =>
+      Object.keys(columns).map((column) => ({ name, column })),
+    )
     assert.deepEqual(
-      columns.filter((column) => column.startsWith('sealed_')).sort(),
-      Object.keys({ ...sealedColumns, ...sealedOrganisationColumns }).sort(),
+      stored
+        .filter(({ column }) => column.startsWith('sealed_'))
+        .map(({ name, column }) => `${name}.${column}`)
+        .sort(),
+      Object.entries(sealedColumns)
+        .flatMap(([name, columns]) => Object.keys(columns).map((column) => `${name}.${column}`))
+        .sort(),
     )
   })
 })

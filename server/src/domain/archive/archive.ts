@@ -12,6 +12,9 @@ export const numberedTables = [
   'deliveries',
   'deployments',
   'regressions',
+  'alerts',
+  'notices',
+  'alert_deliveries',
   'audit',
 ] as const
 

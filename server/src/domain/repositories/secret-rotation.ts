@@ -1,20 +1,20 @@
 import type { Instant } from '../time.ts'
-import { kindOf, type SealedColumn, type SecretPlace, type Vault } from './vault.ts'
+import { type SealedTable, type SecretPlace, sealedColumns, sealedTables, type Vault } from './vault.ts'
 
-/** One encrypted value. Without a repository, it is a secret of the organisation. */
+/** One encrypted value. */
 export interface SealedSecret {
   organisationId: number
-  repositoryId: number | null
-  hookId: string | null
-  column: SealedColumn
+  table: SealedTable
+  id: number
+  /** What identifies the row in what is authenticated: the hook ID of a repository, the public ID of an alert. */
+  place: string | null
+  column: string
   sealed: string
 }
 
 export interface SealedSecretStore {
-  /** The secrets of up to `limit` repositories with an ID above `afterId`, in order of ID. */
-  list(afterId: number, limit: number): Promise<SealedSecret[]>
-  /** The secrets of up to `limit` organisations with an ID above `afterId`, without those of their repositories, in order of ID. */
-  listOfOrganisations(afterId: number, limit: number): Promise<SealedSecret[]>
+  /** The secrets of up to `limit` rows of the table with an ID above `afterId`, in order of ID. */
+  list(table: SealedTable, afterId: number, limit: number): Promise<SealedSecret[]>
   /**
    * Replaces values of one organisation, except those that have changed since they were listed. Its audit log says how many.
    * Returns that number.
@@ -33,9 +33,12 @@ export interface Reencryption {
   unreadable: SealedSecret[]
 }
 
-export function placeOf({ hookId, column }: Pick<SealedSecret, 'hookId' | 'column'>): SecretPlace {
-  return { hookId, kind: kindOf(column) }
+export function placeOf({ table, place, column }: Omit<PlacedSecret, 'sealed'>): SecretPlace {
+  const kind = (sealedColumns[table] as Record<string, SecretPlace['kind']>)[column]
+  return (table === 'alerts' ? { alertId: place, kind } : { hookId: place, kind }) as SecretPlace
 }
+
+export type PlacedSecret = Pick<SealedSecret, 'table' | 'place' | 'column' | 'sealed'>
 
 const batchSize = 500
 
@@ -62,24 +65,19 @@ export async function reencryptSecrets(secrets: SealedSecretStore, vault: Vault,
 }
 
 export async function* listSecrets(secrets: SealedSecretStore): AsyncGenerator<SealedSecret> {
-  for (let afterId = 0; ; ) {
-    const batch = await secrets.list(afterId, batchSize)
-    const last = batch.at(-1)
-    if (last === undefined) break
-    yield* batch
-    afterId = last.repositoryId as number
-  }
-  for (let afterId = 0; ; ) {
-    const batch = await secrets.listOfOrganisations(afterId, batchSize)
-    const last = batch.at(-1)
-    if (last === undefined) return
-    yield* batch
-    afterId = last.organisationId
+  for (const table of sealedTables) {
+    for (let afterId = 0; ; ) {
+      const batch = await secrets.list(table, afterId, batchSize)
+      const last = batch.at(-1)
+      if (last === undefined) break
+      yield* batch
+      afterId = last.id
+    }
   }
 }
 
 /** Null if none of the keys decrypts it. */
-export function tryDecrypt(vault: Vault, secret: Pick<SealedSecret, 'hookId' | 'column' | 'sealed'>): string | null {
+export function tryDecrypt(vault: Vault, secret: PlacedSecret): string | null {
   try {
     return vault.decrypt(secret.sealed, placeOf(secret))
   } catch {

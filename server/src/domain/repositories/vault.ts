@@ -11,35 +11,46 @@ export interface Vault {
 }
 
 /**
- * Where a secret is stored. It is part of what is authenticated: a value copied to another repository, or to a column of
- * another kind, cannot be decrypted. The hook ID identifies the row, because it is known before the row is stored and does not
- * change when an organisation moves to another database. Null for a secret of the organisation itself, which has no such ID.
+ * Where a secret is stored. It is part of what is authenticated: a value copied to another row, or to a column of another kind,
+ * cannot be decrypted. The hook ID of a repository and the public ID of an alert identify the row, because they are known before
+ * the row is stored and do not change when an organisation moves to another database. The hook ID is null for a secret of the
+ * organisation itself, which has no such ID.
  */
-export interface SecretPlace {
-  hookId: string | null
-  kind: SecretKind
-}
+export type SecretPlace = { hookId: string | null; kind: SecretKind } | { alertId: string; kind: AlertSecretKind }
 
 export type SecretKind = 'token' | 'ssh_key' | 'webhook_secret' | 'voter_key'
 
-/** The columns of repositories with secrets. Both webhook secrets are of one kind, because a rotation moves one value to the other column. */
+export type AlertSecretKind = 'alert_target' | 'alert_secret'
+
+/**
+ * The columns with secrets, by table. The current and the previous secret are of one kind, because a rotation moves one value to
+ * the other column.
+ */
 export const sealedColumns = {
-  sealed_token: 'token',
-  sealed_ssh_key: 'ssh_key',
-  sealed_secret: 'webhook_secret',
-  sealed_old_secret: 'webhook_secret',
-} as const satisfies Record<string, SecretKind>
+  repositories: {
+    sealed_token: 'token',
+    sealed_ssh_key: 'ssh_key',
+    sealed_secret: 'webhook_secret',
+    sealed_old_secret: 'webhook_secret',
+  },
+  organisations: { sealed_voter_key: 'voter_key' },
+  alerts: { sealed_target: 'alert_target', sealed_secret: 'alert_secret', sealed_old_secret: 'alert_secret' },
+} as const satisfies Record<string, Record<string, SecretKind | AlertSecretKind>>
 
-/** The columns of organisations with secrets. */
-export const sealedOrganisationColumns = { sealed_voter_key: 'voter_key' } as const satisfies Record<string, SecretKind>
+export type SealedTable = keyof typeof sealedColumns
 
-const kinds = { ...sealedColumns, ...sealedOrganisationColumns }
+export const sealedTables = Object.keys(sealedColumns) as SealedTable[]
 
-export type SealedColumn = keyof typeof kinds
-
-export function kindOf(column: SealedColumn): SecretKind {
-  return kinds[column]
+export function sealedColumnsOf(table: SealedTable): string[] {
+  return Object.keys(sealedColumns[table])
 }
+
+/** The column that identifies a row in what is authenticated. Organisations have none. */
+export const placeColumns = {
+  repositories: 'hook_id',
+  organisations: null,
+  alerts: 'public_id',
+} as const satisfies Record<SealedTable, string | null>
 
 const algorithm = 'aes-256-gcm'
 const ivLength = 12
@@ -74,7 +85,9 @@ export function createVault(current: Buffer, old: Buffer[] = []): Vault {
       try {
         return open(key, sealed.slice(prefix.length), authenticated(place))
       } catch {
-        throw new Error('Cannot decrypt a stored secret: it is damaged, or belongs to another repository or column')
+        throw new Error(
+          'Cannot decrypt a stored secret: it is damaged, or belongs to another repository, alert or column',
+        )
       }
     },
     isCurrent: (sealed) => placed.exec(sealed)?.[1] === currentId,
@@ -87,7 +100,9 @@ export function secretKeyId(key: Buffer): string {
   return createHmac('sha256', key).update('promptledger secret key id').digest('hex').slice(0, 12)
 }
 
-function authenticated({ hookId, kind }: SecretPlace): Buffer {
+function authenticated(place: SecretPlace): Buffer {
+  if ('alertId' in place) return Buffer.from(`alerts ${place.alertId} ${place.kind}`)
+  const { hookId, kind } = place
   return Buffer.from(hookId === null ? `organisations ${kind}` : `repositories ${hookId} ${kind}`)
 }
 

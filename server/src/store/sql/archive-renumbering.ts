@@ -11,6 +11,7 @@ export function renumberedRow({ name, columns }: ArchiveTable, row: ArchiveRow, 
   })
   if (name === 'audit') renumberSubject(Object.keys(columns), renumbered, offsets)
   if (name === 'pulls') renumberPrompts(Object.keys(columns).indexOf('document'), renumbered, offsets)
+  if (name === 'alert_deliveries') renumberMessage(Object.keys(columns).indexOf('message'), renumbered, offsets)
   if ('version' in columns) renumberVersion(Object.keys(columns).indexOf('version'), renumbered, offsets)
   return renumbered
 }
@@ -94,4 +95,30 @@ function renumberVersion(at: number, row: ArchiveRow, offsets: Offsets): void {
   const text = row[at] as string | null
   const version = text === null ? null : parseVersion(text)
   if (version?.kind === 'entry') row[at] = entryVersion(version.id + offsets.history_entries)
+}
+
+/** The members of a message that are IDs, by their place in it. */
+const messageIds: [path: string, table: NumberedTable][] = [
+  ['organisation.id', 'organisations'],
+  ['change.id', 'history_entries'],
+  ['repositoryId', 'repositories'],
+  ['repository.id', 'repositories'],
+  ['prompts.regressionId', 'regressions'],
+  ['prompts.entryId', 'history_entries'],
+  ['prompts.repairedEntry.id', 'history_entries'],
+]
+
+/** Messages that are sent later link to the same things under their new IDs. */
+function renumberMessage(at: number, row: ArchiveRow, offsets: Offsets): void {
+  const message = JSON.parse(row[at] as string)
+  for (const [path, table] of messageIds) shift(message, path.split('.'), offsets[table])
+  row[at] = JSON.stringify(message)
+}
+
+function shift(value: unknown, [member = '', ...rest]: string[], offset: number): void {
+  if (Array.isArray(value)) for (const each of value) shift(each, [member, ...rest], offset)
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, member)) return
+  const object = value as Record<string, unknown>
+  if (rest.length > 0) shift(object[member], rest, offset)
+  else if (typeof object[member] === 'number') object[member] += offset
 }

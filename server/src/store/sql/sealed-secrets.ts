@@ -1,45 +1,28 @@
 import { operator } from '../../domain/access/audit.ts'
 import type { Replacement, SealedSecretStore } from '../../domain/repositories/secret-rotation.ts'
-import { type SealedColumn, sealedColumns, sealedOrganisationColumns } from '../../domain/repositories/vault.ts'
+import { placeColumns, sealedColumnsOf } from '../../domain/repositories/vault.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, type Row, statement } from './database.ts'
 
-const columns = Object.keys(sealedColumns) as SealedColumn[]
-const organisationColumns = Object.keys(sealedOrganisationColumns) as SealedColumn[]
-
 export function sqlSealedSecrets(database: Database): SealedSecretStore {
   return {
-    async list(afterId, limit) {
+    async list(table, afterId, limit) {
+      const columns = sealedColumnsOf(table)
+      const isSet = columns.map((column) => `${column} is not null`).join(' or ')
+      const organisationId = table === 'organisations' ? 'id' : 'organisation_id'
       const rows = await database.rows(
-        `select id, organisation_id, hook_id, ${columns.join(', ')} from repositories where id > ? order by id limit ?`,
+        `select id, ${organisationId} as owner, ${placeColumns[table] ?? 'null'} as place, ${columns.join(', ')}
+         from ${table} where id > ? and (${isSet}) order by id limit ?`,
         [afterId, limit],
       )
       return rows.flatMap((row) =>
         columns
           .filter((column) => row[column] !== null)
           .map((column) => ({
-            organisationId: row.organisation_id as number,
-            repositoryId: row.id as number,
-            hookId: row.hook_id as string,
-            column,
-            sealed: row[column] as string,
-          })),
-      )
-    },
-
-    async listOfOrganisations(afterId, limit) {
-      const isSet = organisationColumns.map((column) => `${column} is not null`).join(' or ')
-      const rows = await database.rows(
-        `select id, ${organisationColumns.join(', ')} from organisations where id > ? and (${isSet}) order by id limit ?`,
-        [afterId, limit],
-      )
-      return rows.flatMap((row) =>
-        organisationColumns
-          .filter((column) => row[column] !== null)
-          .map((column) => ({
-            organisationId: row.id as number,
-            repositoryId: null,
-            hookId: null,
+            organisationId: row.owner as number,
+            table,
+            id: row.id as number,
+            place: row.place as string | null,
             column,
             sealed: row[column] as string,
           })),
@@ -76,20 +59,19 @@ export function sqlSealedSecrets(database: Database): SealedSecretStore {
   }
 }
 
-function update({
-  secret: { organisationId, repositoryId, hookId, column, sealed },
-  sealed: replacement,
-}: Replacement) {
-  if (repositoryId === null) {
-    return statement(`update organisations set ${column} = ? where id = ? and ${column} = ? returning id`, [
-      replacement,
-      organisationId,
-      sealed,
-    ])
-  }
+function update({ secret: { organisationId, table, id, place, column, sealed }, sealed: replacement }: Replacement) {
+  const placeColumn = placeColumns[table]
+  const own = table === 'organisations' ? [] : ['organisation_id = ?']
+  // A repository that was connected again meanwhile has another hook ID.
+  const samePlace = placeColumn === null ? [] : [`${placeColumn} = ?`]
   return statement(
-    `update repositories set ${column} = ?
-     where organisation_id = ? and id = ? and hook_id = ? and ${column} = ? returning id`,
-    [replacement, organisationId, repositoryId, hookId, sealed],
+    `update ${table} set ${column} = ? where ${[...own, 'id = ?', ...samePlace, `${column} = ?`].join(' and ')} returning id`,
+    [
+      replacement,
+      ...(table === 'organisations' ? [] : [organisationId]),
+      id,
+      ...(placeColumn === null ? [] : [place]),
+      sealed,
+    ],
   )
 }

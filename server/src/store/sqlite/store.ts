@@ -3,6 +3,8 @@ import type { Store } from '../../domain/store.ts'
 import type { Clock } from '../../domain/time.ts'
 import { createCaches, withCache } from '../cache.ts'
 import { groupCommit, type OnBatch } from '../group-commit.ts'
+import { sqlAlertDeliveries } from '../sql/alert-deliveries.ts'
+import { sqlAlerts } from '../sql/alerts.ts'
 import { sqlArchive } from '../sql/archive.ts'
 import { sqlAudit } from '../sql/audit.ts'
 import { sqlDeliveries } from '../sql/deliveries.ts'
@@ -106,6 +108,8 @@ export async function openSqliteStore(
     shifts: sqlShifts(database),
     regressions: sqlRegressions(database),
     sweep: sqlSweep(database),
+    alerts: sqlAlerts(database),
+    alertDeliveries: sqlAlertDeliveries(database),
     pullComments: sqlPullComments(database),
     audit: sqlAudit(database),
     archive: sqlArchive(database, sqliteArchive(path)),

@@ -2,6 +2,10 @@
 alter table regressions add column evidence integer;
 -- When the verdict was taken back. Such a row has the state `repaired` and no repaired_by, which processes of the previous version understand.
 alter table regressions add column withdrawn_at integer;
+-- What messages say beside the rates: the numbers of signals, and since when the change is live. Null if unknown.
+alter table regressions add column signals_before integer;
+alter table regressions add column signals_after integer;
+alter table regressions add column live_from integer;
 
 -- Whether regressions are reported on pull requests and merged commits.
 alter table repositories add column reports_on_pulls integer not null default 0;
@@ -35,7 +39,8 @@ create table alerts (
 create unique index alerts_by_public_id on alerts (organisation_id, public_id);
 
 -- What people are told about: a change that made prompts worse, a shift without a cause, a limit, a failing repository. One row for
--- each subject, written in the transaction that opens the regression. round: counts how often it opened.
+-- each subject, written in the transaction that opens the regression. round: counts how often it opened. changes: counts changes of
+-- the row, so that a process does not decide by what another one has changed.
 create table notices (
   id integer primary key autoincrement,
   organisation_id integer not null,
@@ -43,6 +48,7 @@ create table notices (
   subject text not null,
   state text not null,
   round integer not null default 1,
+  changes integer not null default 0,
   opened_at integer not null,
   ended_at integer,
   -- When to check next whom to tell. Null if nothing is left to tell.
@@ -62,22 +68,23 @@ create table notice_regressions (
 
 create index notices_of_regression on notice_regressions (organisation_id, regression_id);
 
--- The outbox: one message to one alert, or to the pull request of a repository (alert_id 0). public_id: the same in every attempt.
--- message: what happened, as JSON, without comments of users, which are read when it is sent.
+-- The outbox: one message to one alert, or to the pull request of a repository (alert_id null). public_id: the same in every attempt.
+-- repeat: counts messages about the same event and round. message: what happened, as JSON, without comments of users, which are read
+-- when it is sent. due_at: when the next attempt is due; while one is in progress, when its lease ends.
 create table alert_deliveries (
   id integer primary key autoincrement,
   organisation_id integer not null,
   public_id text not null,
   notice_id integer not null,
-  alert_id integer not null,
+  alert_id integer,
   event text not null,
   round integer not null,
+  repeat integer not null default 0,
   message text not null,
   state text not null,
   attempts integer not null default 0,
   due_at integer not null,
   lease_owner text,
-  lease_until integer,
   status integer,
   response text,
   error text,
@@ -85,8 +92,10 @@ create table alert_deliveries (
   finished_at integer
 ) strict;
 
-create unique index alert_deliveries_once on alert_deliveries (organisation_id, notice_id, alert_id, event, round);
-create index due_alert_deliveries on alert_deliveries (due_at) where state = 'pending';
+create unique index alert_deliveries_once on alert_deliveries (organisation_id, notice_id, coalesce(alert_id, 0), event, round, repeat);
+-- First attempts come before retries.
+create index due_alert_deliveries on alert_deliveries (organisation_id, attempts, due_at) where state = 'pending';
+create unique index alert_deliveries_by_public_id on alert_deliveries (organisation_id, public_id);
 create index alert_deliveries_by_alert on alert_deliveries (organisation_id, alert_id, id);
 
 -- What each pull request was told last, or each commit that landed without one. subject: pull/<number> or commit/<sha>. comment_id:

@@ -1,0 +1,204 @@
+import type { Actor, AuditAction, AuditDetails } from '../../domain/access/audit.ts'
+import {
+  type Alert,
+  type AlertRules,
+  type AlertStore,
+  type Channel,
+  maxAlerts,
+  type NewAlert,
+  tooManyAlerts,
+} from '../../domain/alerts/alert.ts'
+import type { AlertEvent } from '../../domain/alerts/event.ts'
+import { type Instant, isoTime } from '../../domain/time.ts'
+import { cancelPending } from './alert-deliveries.ts'
+import { auditEntry } from './audit-chain.ts'
+import { type Database, firstOrNull, type Row, requireRow, statement, type Value } from './database.ts'
+import { lockOrganisation } from './organisations.ts'
+
+const ruleColumns = ['name', 'prompts', 'events', 'hold_ms', 'min_signals', 'recovery_hold_ms', 'repeat_ms']
+const columns = `id, organisation_id, public_id, channel, sealed_target, hint, sealed_secret, sealed_old_secret, old_secret_until,
+  ${ruleColumns.join(', ')}, created_at, disabled_at, disabled_reason`
+
+export function sqlAlerts(database: Database): AlertStore {
+  return {
+    async list(organisationId) {
+      const sql = `select ${columns} from alerts where organisation_id = ? order by id`
+      return (await database.rows(sql, [organisationId])).map(toAlert)
+    },
+
+    async find(organisationId, publicId) {
+      const sql = `select ${columns} from alerts where organisation_id = ? and public_id = ?`
+      return firstOrNull(await database.rows(sql, [organisationId, publicId]), toAlert)
+    },
+
+    async findInAnyOrganisation(publicId) {
+      const sql = `select ${columns} from alerts where public_id = ? order by organisation_id limit 1`
+      return firstOrNull(await database.rows(sql, [publicId]), toAlert)
+    },
+
+    async add(alert, by) {
+      const { organisationId, createdAt } = alert
+      let stored: Row[] = []
+      await database.write([
+        // Concurrent requests must not exceed the limit together.
+        lockOrganisation(organisationId),
+        {
+          ...statement('select 1 as room where ? > (select count(*) from alerts where organisation_id = ?)', [
+            maxAlerts,
+            organisationId,
+          ]),
+          orThrow: tooManyAlerts,
+        },
+        {
+          ...insertAlert(alert),
+          andThen(rows) {
+            stored = rows
+            const { channel, hint } = alert
+            return [audit(alert, 'alert.added', createdAt, by, { channel, target: hint })]
+          },
+        },
+      ])
+      return toAlert(requireRow(stored))
+    },
+
+    async update(alert, changes, at, by) {
+      const { organisationId, id } = alert
+      const { sealedTarget, hint, disabledAt, disabledReason } = changes
+      let stored: Row[] = []
+      const set = ruleColumns.map((column) => `${column} = ?`).join(', ')
+      await database.write([
+        {
+          ...statement(
+            `update alerts set ${set}, sealed_target = ?, hint = ?, disabled_at = ?, disabled_reason = ?
+             where organisation_id = ? and id = ? returning ${columns}`,
+            [...ruleValues(changes), sealedTarget, hint, disabledAt, disabledReason, organisationId, id],
+          ),
+          andThen(rows) {
+            stored = rows
+            if (rows.length === 0) return []
+            return [
+              ...(disabledAt === null ? [] : [cancelPending(alert, 'The alert is disabled.', at)]),
+              audit(alert, 'alert.updated', at, by, changedFields(alert, toAlert(requireRow(rows)))),
+            ]
+          },
+        },
+      ])
+      return firstOrNull(stored, toAlert)
+    },
+
+    async rotateSecret(alert, { sealed, oldUntil }, at, by) {
+      const { organisationId, id } = alert
+      let stored: Row[] = []
+      await database.write([
+        {
+          ...statement(
+            `update alerts set sealed_old_secret = sealed_secret, old_secret_until = ?, sealed_secret = ?
+             where organisation_id = ? and id = ? returning ${columns}`,
+            [oldUntil, sealed, organisationId, id],
+          ),
+          andThen(rows) {
+            stored = rows
+            return rows.map(() => audit(alert, 'alert.secret_rotated', at, by, { old_secret_until: isoTime(oldUntil) }))
+          },
+        },
+      ])
+      return firstOrNull(stored, toAlert)
+    },
+
+    async remove(alert, at, by) {
+      const { organisationId, id } = alert
+      await database.write([
+        {
+          ...statement('delete from alerts where organisation_id = ? and id = ? returning id', [organisationId, id]),
+          andThen: (rows) =>
+            rows.flatMap(() => [
+              cancelPending(alert, 'The alert was removed.', at),
+              audit(alert, 'alert.removed', at, by),
+            ]),
+        },
+      ])
+    },
+
+    async disable(alert, reason, at) {
+      const { organisationId, id } = alert
+      await database.write([
+        {
+          ...statement(
+            `update alerts set disabled_at = ?, disabled_reason = ?
+             where organisation_id = ? and id = ? and disabled_at is null returning id`,
+            [at, reason, organisationId, id],
+          ),
+          andThen: (rows) => rows.map(() => cancelPending(alert, 'The alert is disabled.', at)),
+        },
+      ])
+    },
+  }
+}
+
+function insertAlert(alert: NewAlert) {
+  const { organisationId, publicId, channel, sealedTarget, hint, sealedSecret, createdAt } = alert
+  return statement(
+    `insert into alerts (organisation_id, public_id, channel, sealed_target, hint, sealed_secret, created_at, ${ruleColumns.join(', ')})
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning ${columns}`,
+    [organisationId, publicId, channel, sealedTarget, hint, sealedSecret, createdAt, ...ruleValues(alert)],
+  )
+}
+
+function ruleValues({ name, prompts, events, holdMs, minSignals, recoveryHoldMs, repeatMs }: AlertRules): Value[] {
+  return [name, prompts, JSON.stringify(events), holdMs, minSignals, recoveryHoldMs, repeatMs]
+}
+
+function audit(
+  { organisationId, publicId, name }: Pick<Alert, 'organisationId' | 'publicId' | 'name'>,
+  action: AuditAction,
+  at: Instant,
+  by: Actor,
+  details?: AuditDetails,
+) {
+  const subject = { id: publicId, name }
+  return auditEntry({ organisationId, by, at, action, subject, ...(details && { details }) })
+}
+
+/** The fields that differ, by their names in the API. Never the target itself, which can be a secret. */
+function changedFields(before: Alert, after: Alert): AuditDetails {
+  const shown = (alert: Alert): AuditDetails => ({
+    name: alert.name,
+    prompts: alert.prompts,
+    events: alert.events.join(', '),
+    hold_ms: alert.holdMs,
+    min_signals: alert.minSignals,
+    recovery_hold_ms: alert.recoveryHoldMs,
+    repeat_ms: alert.repeatMs ?? 'never',
+    target: alert.hint,
+    state: alert.disabledAt === null ? 'active' : 'disabled',
+  })
+  const old = shown(before)
+  const changed = Object.entries(shown(after)).filter(([field, value]) => value !== old[field])
+  // Two targets can look the same where only a part may be shown.
+  if (before.sealedTarget !== after.sealedTarget) changed.push(['target', after.hint])
+  return Object.fromEntries(changed)
+}
+
+function toAlert(row: Row): Alert {
+  return {
+    id: row.id as number,
+    organisationId: row.organisation_id as number,
+    publicId: row.public_id as string,
+    channel: row.channel as Channel,
+    sealedTarget: row.sealed_target as string,
+    hint: row.hint as string,
+    sealedSecret: row.sealed_secret as string | null,
+    sealedOldSecret: row.sealed_old_secret as string | null,
+    oldSecretUntil: row.old_secret_until as number | null,
+    name: row.name as string,
+    prompts: row.prompts as string,
+    events: JSON.parse(row.events as string) as AlertEvent[],
+    holdMs: row.hold_ms as number,
+    minSignals: row.min_signals as number,
+    recoveryHoldMs: row.recovery_hold_ms as number,
+    repeatMs: row.repeat_ms as number | null,
+    createdAt: row.created_at as number,
+    disabledAt: row.disabled_at as number | null,
+    disabledReason: row.disabled_reason as string | null,
+  }
+}
