@@ -67,6 +67,7 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
     `repositories set sealed_token = '${token}', last_error = 'odd', web_url = 'https://forge.example/x', incomplete = 1 where id = ${id}`,
     `repositories set sealed_ssh_key = '${sshKey}', ssh_public_key = '${publicKey}', ssh_host_key = '${publicKey}' where id = ${id}`,
     `repositories set rejected_deliveries = 2, last_rejected_at = 5, last_rejection = 'the signature is wrong' where id = ${id}`,
+    `repositories set reports_on_pulls = 1, report_error = 'the token lacks a scope' where id = ${id}`,
     `repositories set production_environments = '["production","live-*"]' where id = ${id}`,
     `commit_places set orphaned_at = 8 where repository_id = ${id} and located = 1`,
     `history_entries set hidden_characters = 1, too_large = 1 where repository_id = ${id}`,
@@ -210,7 +211,7 @@ async function storeAlerts({ service, tenant, repository }: Scenario): Promise<v
   for (const insert of inserts) await queryRows(service.url, `insert into ${insert}`)
   await queryRows(
     service.url,
-    `update regressions set evidence = 3500, withdrawn_at = case when state = 'repaired' then 9 end, signals_before = 900, signals_after = 80, live_from = 4 where organisation_id = ${organisationId}`,
+    `update regressions set signals_before = 900, signals_after = 80, live_from = 4 where organisation_id = ${organisationId}`,
   )
 }
 
