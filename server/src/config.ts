@@ -25,6 +25,10 @@ export interface Config {
   allowHttpRepositories: boolean
   allowPrivateRepositoryAddresses: boolean
   allowMachineSshKeys: boolean
+  /** How email alerts are sent. Null if they cannot be. */
+  mail: { url: string; from: { name: string; address: string } } | null
+  /** Whether alerts may go to private addresses, and over plain http. */
+  allowPrivateAlertTargets: boolean
   repositorySizeLimitMb: number
   /** Memory of one git command with its child processes. */
   gitMemoryLimitMb: number
@@ -57,6 +61,19 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     // The message leaves out the value: DATABASE_URL contains a password.
     if (value === undefined) problems.push(`${name} must be ${expected}`)
     return value as T
+  }
+
+  function readMail(): Config['mail'] {
+    const url = read('SMTP_URL', '', optional(parseSmtpUrl), 'smtp://<user>:<password>@<host> or smtps://…')
+    const from = read(
+      'ALERT_FROM',
+      '',
+      optional(parseSender),
+      'an address, or a name and an address: Alerts <alerts@example.com>',
+    )
+    if (url === null) return null
+    if (from === null) problems.push('ALERT_FROM must be set if SMTP_URL is')
+    return from && { url, from }
   }
 
   const databaseUrl = read(
@@ -94,6 +111,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     allowPrivateRepositoryAddresses:
       read('ALLOW_PRIVATE_REPOSITORY_ADDRESSES', '0', oneOf(['0', '1']), '0 or 1') === '1',
     allowMachineSshKeys: read('ALLOW_MACHINE_SSH_KEYS', '0', oneOf(['0', '1']), '0 or 1') === '1',
+    mail: readMail(),
+    allowPrivateAlertTargets: read('ALLOW_PRIVATE_ALERT_TARGETS', '0', oneOf(['0', '1']), '0 or 1') === '1',
     repositorySizeLimitMb: read(
       'REPOSITORY_SIZE_LIMIT',
       '2048',
@@ -154,6 +173,18 @@ function dataDirOf(databaseUrl: string): string {
 function parsePublicUrl(text: string): string | undefined {
   const url = URL.parse(text)
   return url !== null && /^https?:$/.test(url.protocol) ? text.replace(/\/+$/, '') : undefined
+}
+
+function parseSmtpUrl(text: string): string | undefined {
+  const url = URL.parse(text)
+  return url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== '' ? text : undefined
+}
+
+function parseSender(text: string): NonNullable<Config['mail']>['from'] | undefined {
+  const [, name = '', bracketed] = /^([^<>"\p{Cc}]*)<([^<>]+)>$/u.exec(text.trim()) ?? []
+  const address = bracketed ?? text.trim()
+  if (!/^[\w.+-]+@[\w-]+(?:\.[\w-]+)*$/.test(address)) return undefined
+  return { name: name.trim() || 'Promptledger', address }
 }
 
 export function parseSecretKey(text: string): Buffer | undefined {

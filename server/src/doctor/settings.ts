@@ -14,7 +14,9 @@ export function checkSettings(env: NodeJS.ProcessEnv): { finding: Finding; confi
     const limits = Object.entries(config.planLimits).map(
       ([plan, limit]) => `${plan} ${limit?.toLocaleString('en') ?? 'unlimited'}`,
     )
-    return { config, finding: ok('settings', `all settings are valid (signals a month: ${limits.join(', ')})`) }
+    const mail = config.mail === null ? 'no, SMTP_URL is not set' : `from ${config.mail.from.address}`
+    const summary = `signals a month: ${limits.join(', ')}; email alerts: ${mail}`
+    return { config, finding: ok('settings', `all settings are valid (${summary})`) }
   } catch (error) {
     const finding = fail(
       'settings',

@@ -3,6 +3,15 @@ import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 
+function failureOf(run: () => unknown): Error {
+  try {
+    run()
+  } catch (error) {
+    return error as Error
+  }
+  throw new Error('it did not fail')
+}
+
 describe('Settings', () => {
   test('the defaults start the service on SQLite, reachable only from this machine', () => {
     assert.deepEqual(readConfig({}), {
@@ -23,6 +32,8 @@ describe('Settings', () => {
       allowHttpRepositories: false,
       allowPrivateRepositoryAddresses: false,
       allowMachineSshKeys: false,
+      mail: null,
+      allowPrivateAlertTargets: false,
       repositorySizeLimitMb: 2048,
       gitMemoryLimitMb: 160,
       syncConcurrency: 4,
@@ -78,6 +89,29 @@ describe('Settings', () => {
         /^Error: Invalid settings: PLAN_LIMITS must be a list such as free=1000,/,
         value,
       )
+    }
+  })
+
+  test('email needs a mail server and a sender, and the error does not repeat the password', () => {
+    const mailOf = (SMTP_URL: string, ALERT_FROM: string) => readConfig({ SMTP_URL, ALERT_FROM }).mail
+    const url = 'smtps://user:secret@mail.example.com:465'
+    assert.deepEqual(mailOf(url, 'alerts@example.com'), {
+      url,
+      from: { name: 'Promptledger', address: 'alerts@example.com' },
+    })
+    assert.deepEqual(mailOf(url, 'Acme alerts <alerts@example.com>')?.from, {
+      name: 'Acme alerts',
+      address: 'alerts@example.com',
+    })
+    assert.equal(mailOf('', 'alerts@example.com'), null)
+    assert.throws(() => mailOf(url, ''), /^Error: Invalid settings: ALERT_FROM must be set if SMTP_URL is$/)
+    for (const from of ['alerts', 'a@b>', '<a@b', 'a@b, c@d', 'a@b\r\nBcc: c@d', '"x" <a@b>', 'x\n<a@b>']) {
+      assert.throws(() => mailOf(url, from), /^Error: Invalid settings: ALERT_FROM must be an address/, from)
+    }
+    for (const wrong of ['mail.example.com', 'http://user:secret@mail.example.com', 'smtp://', 'smtps:secret']) {
+      const { message } = failureOf(() => mailOf(wrong, 'alerts@example.com'))
+      assert.match(message, /SMTP_URL must be smtp:/, wrong)
+      assert.doesNotMatch(message, /secret/)
     }
   })
 

@@ -57,7 +57,7 @@ function votes({ positive, negative }: Tally): string {
   return `${numbers.format(count)} ${count === 1 ? 'vote' : 'votes'}`
 }
 
-function percent(rate: number): string {
+export function percent(rate: number): string {
   const value = 100 * rate
   // One digit more near 0% and 100%, where a point is a lot.
   return `${value > 5 && value < 95 ? Math.round(value) : Number(value.toFixed(1))}%`

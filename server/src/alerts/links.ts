@@ -1,0 +1,60 @@
+import type { Message, ToldPrompt } from '../domain/alerts/message.ts'
+import { isWebUrl } from '../domain/history/entry.ts'
+import type { Prompt } from '../domain/prompt.ts'
+
+export interface Link {
+  label: string
+  url: string
+}
+
+/** The links of a whole message, the most important first. */
+export function linksOf(message: Message, publicUrl: string): Link[] {
+  switch (message.event) {
+    case 'regression.opened':
+    case 'regression.repaired':
+    case 'regression.withdrawn':
+    case 'regression.dismissed': {
+      const [worst] = message.prompts as [ToldPrompt]
+      // Several prompts are dismissed one by one.
+      const canDismiss = message.event === 'regression.opened' && message.prompts.length === 1
+      return [
+        linkToChange(worst, publicUrl),
+        ...linkToPull(message.change),
+        ...(canDismiss ? [linkToDismiss(worst, publicUrl)] : []),
+      ]
+    }
+    case 'shift.unexplained': {
+      const [first] = message.prompts
+      return first === undefined ? [] : [linkToPrompt(first.prompt, publicUrl)]
+    }
+    case 'limit.near':
+    case 'limit.reached':
+      return [{ label: 'See the usage', url: `${publicUrl}/usage` }]
+    case 'repository.failing':
+    case 'repository.recovered':
+      return [{ label: 'See the repository', url: `${publicUrl}/repositories/${message.repository.id}` }]
+    case 'alert.test':
+      return [{ label: 'Open Promptledger', url: publicUrl }]
+  }
+}
+
+export function linkToChange({ prompt, entryId }: Pick<ToldPrompt, 'prompt' | 'entryId'>, publicUrl: string): Link {
+  return { label: 'See the change', url: `${publicUrl}/prompts/${prompt.publicId}?entry=${entryId}` }
+}
+
+export function linkToDismiss(
+  { prompt, regressionId }: Pick<ToldPrompt, 'prompt' | 'regressionId'>,
+  publicUrl: string,
+): Link {
+  return { label: 'Dismiss', url: `${publicUrl}/prompts/${prompt.publicId}/regressions/${regressionId}` }
+}
+
+export function linkToPrompt({ publicId }: Pick<Prompt, 'publicId'>, publicUrl: string): Link {
+  return { label: 'See the prompt', url: `${publicUrl}/prompts/${publicId}` }
+}
+
+/** Empty without a pull request, and if its URL is not one that a browser should open. */
+function linkToPull({ prNumber, prUrl }: { prNumber: number | null; prUrl: string | null }): Link[] {
+  if (prUrl === null || !isWebUrl(prUrl)) return []
+  return [{ label: `Pull request #${prNumber}`, url: new URL(prUrl).href }]
+}

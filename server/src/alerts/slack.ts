@@ -1,0 +1,87 @@
+import type { Attempt, Target } from '../domain/alerts/channel.ts'
+import type { Message } from '../domain/alerts/message.ts'
+import { sendRequest } from '../net/request.ts'
+import { attemptOf, sent } from './attempt.ts'
+import type { ChannelContext } from './context.ts'
+import { cut } from './line.ts'
+import { type Content, contentOf, type PromptContent } from './text.ts'
+
+// What Slack accepts.
+const maxHeaderLength = 150
+const maxTextLength = 3_000
+const maxPrompts = 3
+
+/** Sends a message to an incoming webhook of Slack. */
+export async function sendSlack(
+  { network, publicUrl }: ChannelContext,
+  { target }: Target,
+  message: Message,
+): Promise<Attempt> {
+  const body = JSON.stringify(slackMessage(contentOf(message, publicUrl())))
+  const headers = { 'content-type': 'application/json' }
+  return attemptOf(await sendRequest(network, target, { method: 'POST', headers, body }), ({ status, body }) => {
+    if (status >= 200 && status < 300) return sent
+    if (status === 410 || (status === 404 && /^(no_service|no_team|no_active_hooks|channel_not_found)/.test(body))) {
+      return {
+        outcome: 'gone',
+        error: 'Slack no longer knows this webhook or its channel. Create a new webhook in Slack.',
+      }
+    }
+    if (status === 429)
+      return { outcome: 'retry', error: 'Slack accepts no more messages from this webhook for a while.' }
+    if (/^(invalid_payload|invalid_blocks)/.test(body)) {
+      return { outcome: 'rejected', error: 'Slack does not understand the message.' }
+    }
+    if (status === 403)
+      return { outcome: 'rejected', error: 'Slack does not allow this webhook to post in its channel.' }
+    return { outcome: 'retry', error: `Slack responded with ${status} instead of 200.` }
+  })
+}
+
+/** In Block Kit. Text of others is plain text wherever Slack allows it, which it shows as it is. */
+export function slackMessage({ title, summary, facts, prompts, morePrompts, links }: Content) {
+  const shown = prompts.slice(0, maxPrompts)
+  const hidden = prompts.length - shown.length + morePrompts
+  return {
+    // Only for notifications: the blocks say the same.
+    text: escapeMrkdwn(title),
+    unfurl_links: false,
+    unfurl_media: false,
+    blocks: [
+      { type: 'header', text: plain(title, maxHeaderLength) },
+      ...(facts.length > 0
+        ? [{ type: 'section', fields: facts.map(({ label, text }) => mrkdwn(`*${label}*\n${escapeMrkdwn(text)}`)) }]
+        : []),
+      ...(prompts.length === 0 ? [{ type: 'section', text: plain(summary) }] : []),
+      ...shown.flatMap(promptBlocks),
+      ...(hidden > 0 ? [{ type: 'context', elements: [plain(`And ${hidden.toLocaleString('en')} more.`)] }] : []),
+      ...(links.length > 0
+        ? [{ type: 'actions', elements: links.map(({ label, url }) => ({ type: 'button', text: plain(label), url })) }]
+        : []),
+    ],
+  }
+}
+
+function promptBlocks({ name, figures, explanation, comments }: PromptContent): object[] {
+  return [
+    { type: 'section', text: mrkdwn(`*${escapeMrkdwn(name)}*\n${figures}`) },
+    { type: 'context', elements: [plain(explanation)] },
+    ...(comments.length > 0
+      ? [{ type: 'section', text: plain(comments.map((comment) => `“${cut(comment, 150)}”`).join('\n')) }]
+      : []),
+  ]
+}
+
+function plain(text: string, maxLength = maxTextLength) {
+  return { type: 'plain_text', text: cut(text, maxLength), emoji: false }
+}
+
+/** `verbatim`: Slack turns no URL, channel or user name in it into a link. */
+function mrkdwn(text: string) {
+  return { type: 'mrkdwn', text, verbatim: true }
+}
+
+/** The three characters that start links, mentions and entities. */
+function escapeMrkdwn(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}

@@ -1,0 +1,234 @@
+import type {
+  LimitMessage,
+  Message,
+  RegressionMessage,
+  RepositoryMessage,
+  ShiftMessage,
+  ToldPrompt,
+} from '../domain/alerts/message.ts'
+import type { HistoryEntry } from '../domain/history/entry.ts'
+import { percent } from '../domain/impact/explanation.ts'
+import { type Instant, isoTime } from '../domain/time.ts'
+import { line } from './line.ts'
+import { type Link, linksOf, linkToChange, linkToDismiss, linkToPrompt } from './links.ts'
+
+/**
+ * What a message says, once for all channels. Every text is one printable line without markup: each channel escapes it in its own
+ * way.
+ */
+export interface Content {
+  /** Says it all in a few words: the subject of an email, the summary of an incident. */
+  title: string
+  summary: string
+  facts: Fact[]
+  /** The largest loss first. */
+  prompts: PromptContent[]
+  /** Prompts that are not listed. */
+  morePrompts: number
+  links: Link[]
+}
+
+export interface Fact {
+  label: string
+  text: string
+}
+
+export interface PromptContent {
+  name: string
+  figures: string
+  /** Why this change and not drift. */
+  explanation: string
+  comments: string[]
+  links: Link[]
+}
+
+const maxPrompts = 10
+
+export function contentOf(message: Message, publicUrl: string): Content {
+  const links = linksOf(message, publicUrl)
+  switch (message.event) {
+    case 'regression.opened':
+    case 'regression.repaired':
+    case 'regression.withdrawn':
+    case 'regression.dismissed':
+      return { ...regressionContent(message, publicUrl), links }
+    case 'shift.unexplained':
+      return { ...shiftContent(message, publicUrl), links }
+    case 'limit.near':
+    case 'limit.reached':
+      return { ...limitContent(message), links }
+    case 'repository.failing':
+    case 'repository.recovered':
+      return { ...repositoryContent(message), links }
+    case 'alert.test':
+      return {
+        ...withoutPrompts,
+        title: 'Test message from Promptledger',
+        summary: `The alert “${line(message.alert, 80)}” of ${line(message.organisation.name, 80)} works.`,
+        facts: [],
+        links,
+      }
+  }
+}
+
+const withoutPrompts = { prompts: [], morePrompts: 0 }
+
+type ContentWithoutLinks = Omit<Content, 'links'>
+
+function regressionContent(message: RegressionMessage, publicUrl: string): ContentWithoutLinks {
+  const { event, change, title } = message
+  // The prompts that the event is about come first: of one pull request, some may be repaired and others not.
+  const concerned = concernedPrompts(message)
+  const prompts = [...concerned, ...message.prompts.filter((told) => !concerned.includes(told))]
+  const [worst] = prompts as [ToldPrompt]
+  return {
+    title: regressionTitle(message, concerned),
+    summary:
+      prompts.length === 1 ? figuresOf(worst) : `The largest loss: ${quoted(worst.prompt.name)}, ${figuresOf(worst)}`,
+    facts: [
+      { label: 'Change', text: line([reference(change), title ?? ''].join(' '), 200) },
+      { label: 'Author', text: line(change.user.name, 80) },
+      { label: 'Live since', text: timeOf(worst.liveFrom) },
+      ...repairFacts(worst),
+    ],
+    prompts: prompts.slice(0, maxPrompts).map((told) => ({
+      name: line(told.prompt.name, 80),
+      figures: figuresOf(told) + (concerned.includes(told) ? '' : `, ${told.state}`),
+      explanation: line(told.explanation, 1_000),
+      comments: told.comments.map(({ text }) => line(text, 300)),
+      links: [
+        linkToChange(told, publicUrl),
+        ...(event === 'regression.opened' && told.state === 'open' ? [linkToDismiss(told, publicUrl)] : []),
+      ],
+    })),
+    morePrompts: Math.max(0, prompts.length - maxPrompts),
+  }
+}
+
+const states = {
+  'regression.opened': 'open',
+  'regression.repaired': 'repaired',
+  'regression.withdrawn': 'withdrawn',
+  'regression.dismissed': 'dismissed',
+} as const
+
+function concernedPrompts({ event, prompts }: RegressionMessage): ToldPrompt[] {
+  const concerned = prompts.filter(({ state }) => state === states[event])
+  return concerned.length > 0 ? concerned : prompts
+}
+
+function regressionTitle({ event, change }: RegressionMessage, prompts: ToldPrompt[]): string {
+  const [worst] = prompts as [ToldPrompt]
+  const isOne = prompts.length === 1
+  const subject = isOne ? quoted(worst.prompt.name) : `${count(prompts.length)} prompts`
+  const by = reference(change)
+  switch (event) {
+    case 'regression.opened':
+      return `${subject} got worse with ${by}`
+    case 'regression.repaired':
+      if (worst.repairedBy === 'revert') return `Repaired: ${by}, which made ${subject} worse, is reverted`
+      return `Repaired: ${subject} ${isOne ? 'is' : 'are'} as good as before ${by}`
+    case 'regression.withdrawn':
+      return `Taken back: the votes no longer show that ${by} made ${subject} worse`
+    case 'regression.dismissed':
+      return `Dismissed: ${subject} got worse with ${by}`
+  }
+}
+
+function repairFacts({ repairedEntry }: ToldPrompt): Fact[] {
+  if (repairedEntry === null) return []
+  return [{ label: 'Repaired by', text: `${reference(repairedEntry)} by ${line(repairedEntry.user.name, 80)}` }]
+}
+
+function shiftContent({ prompts, promptCount }: ShiftMessage, publicUrl: string): ContentWithoutLinks {
+  const [first] = prompts
+  const isOne = promptCount === 1
+  const subject = isOne ? quoted(first?.prompt.name ?? '') : `${count(promptCount)} prompts`
+  return {
+    title: `${subject} got worse without a change of ${isOne ? 'its' : 'their'} own`,
+    summary: isOne
+      ? 'No change of the prompt explains it. Check what else changed: the model, the application, the users.'
+      : 'They fell at the same time, so look for a common cause: the model, the application, the users.',
+    facts: first === undefined ? [] : [{ label: 'Around', text: timeOf(first.shiftedAt) }],
+    prompts: prompts.slice(0, maxPrompts).map(({ prompt, rateBefore, rateAfter, between }) => ({
+      name: line(prompt.name, 80),
+      figures: `${percent(rateBefore)} → ${percent(rateAfter)}`,
+      explanation: `The rate fell between ${timeOf(between[0])} and ${timeOf(between[1])}.`,
+      comments: [],
+      links: [linkToPrompt(prompt, publicUrl)],
+    })),
+    morePrompts: Math.max(0, promptCount - Math.min(prompts.length, maxPrompts)),
+  }
+}
+
+function limitContent({ event, organisation, month, limit, used, resetsAt }: LimitMessage): ContentWithoutLinks {
+  const name = line(organisation.name, 80)
+  const monthName = new Date(`${month}-01T00:00:00Z`).toLocaleString('en', {
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'UTC',
+  })
+  const share = Math.floor((100 * used) / limit)
+  const isReached = event === 'limit.reached'
+  return {
+    ...withoutPrompts,
+    title: isReached
+      ? `${name} has reached its limit of signals for ${monthName}`
+      : `${name} has used ${share}% of its signals for ${monthName}`,
+    summary: isReached
+      ? `New signals are rejected until ${timeOf(resetsAt)}, unless the plan is raised.`
+      : `When the limit is reached, new signals are rejected until ${timeOf(resetsAt)}.`,
+    facts: [{ label: 'Signals', text: `${count(used)} of ${count(limit)}` }],
+  }
+}
+
+function repositoryContent({ event, repository, error, since }: RepositoryMessage): ContentWithoutLinks {
+  const url = line(repository.url, 200)
+  if (event === 'repository.recovered') {
+    const summary = `Its history is up to date again. It had not been since ${timeOf(since)}.`
+    return { ...withoutPrompts, title: `${url} syncs again`, summary, facts: [] }
+  }
+  return {
+    ...withoutPrompts,
+    title: `${url} does not sync`,
+    summary: 'Changes that were pushed since then are not in the history yet.',
+    facts: [
+      { label: 'Failing since', text: timeOf(since) },
+      { label: 'Reason', text: line(error ?? 'unknown', 500) },
+    ],
+  }
+}
+
+/** Such as `85% → 60% (1,204 and 310 signals; between 21 and 29 points lower)`. */
+export function figuresOf({ before, after, interval }: Pick<ToldPrompt, 'before' | 'after' | 'interval'>): string {
+  const signals = `${count(before.signals)} and ${count(after.signals)} signals`
+  return `${percent(before.rate)} → ${percent(after.rate)} (${signals}; ${range(interval)})`
+}
+
+function range([low, high]: [number, number]): string {
+  const [from, to] = [points(low), points(high)]
+  if (high < 0) return `between ${to} and ${from} points lower`
+  if (low > 0) return `between ${from} and ${to} points higher`
+  return `between ${from} points lower and ${to} higher`
+}
+
+function points(difference: number): number {
+  return Math.round(100 * Math.abs(difference))
+}
+
+/** Such as `#42`, or `commit 8f3a1c5` for a change without a pull request. */
+export function reference({ prNumber, commitSha }: Pick<HistoryEntry, 'prNumber' | 'commitSha'>): string {
+  return prNumber === null ? `commit ${commitSha.slice(0, 7)}` : `#${prNumber}`
+}
+
+export function timeOf(at: Instant): string {
+  return `${isoTime(at).slice(0, 16).replace('T', ' ')} UTC`
+}
+
+function quoted(name: string): string {
+  return `“${line(name, 80)}”`
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en')
+}

@@ -1,0 +1,123 @@
+import type {
+  LimitMessage,
+  Message,
+  RegressionMessage,
+  RepositoryMessage,
+  ShiftMessage,
+  ToldPrompt,
+} from '../domain/alerts/message.ts'
+import type { HistoryEntry } from '../domain/history/entry.ts'
+import { isoTime } from '../domain/time.ts'
+import { cut } from './line.ts'
+import { linksOf, linkToChange, linkToDismiss, linkToPrompt } from './links.ts'
+import { contentOf } from './text.ts'
+
+const maxCommentLength = 2_000
+
+/** The body of a webhook. Its schemas are in http/alerts/events.ts. */
+export function webhookBody(message: Message, publicUrl: string) {
+  const { event, at, organisation } = message
+  const { title } = contentOf(message, publicUrl)
+  return {
+    type: event,
+    timestamp: isoTime(at),
+    data: { organisation: organisation.name, summary: title, ...dataOf(message, publicUrl) },
+  }
+}
+
+function dataOf(message: Message, publicUrl: string): object {
+  switch (message.event) {
+    case 'regression.opened':
+    case 'regression.repaired':
+    case 'regression.withdrawn':
+    case 'regression.dismissed':
+      return regressionData(message, publicUrl)
+    case 'shift.unexplained':
+      return shiftData(message, publicUrl)
+    case 'limit.near':
+    case 'limit.reached':
+      return limitData(message)
+    case 'repository.failing':
+    case 'repository.recovered':
+      return repositoryData(message, publicUrl)
+    case 'alert.test':
+      return { alert: message.alert }
+  }
+}
+
+function regressionData(message: RegressionMessage, publicUrl: string) {
+  const { change, title, repositoryId, prompts, dedupKey } = message
+  return {
+    change: entryBody(change),
+    title,
+    repository_id: repositoryId,
+    dedup_key: dedupKey,
+    prompts: prompts.map((told) => promptBody(told, publicUrl)),
+  }
+}
+
+function promptBody(told: ToldPrompt, publicUrl: string) {
+  const { prompt, repairedEntry } = told
+  return {
+    id: prompt.publicId,
+    name: prompt.name,
+    regression_id: told.regressionId,
+    state: told.state,
+    entry_id: told.entryId,
+    live_from: isoTime(told.liveFrom),
+    before: told.before,
+    after: told.after,
+    difference: told.difference,
+    interval: told.interval,
+    explanation: told.explanation,
+    repaired_by: told.repairedBy,
+    repaired_entry: repairedEntry && entryBody(repairedEntry),
+    comments: told.comments.map(({ text, at }) => ({ text: cut(text, maxCommentLength), created_at: isoTime(at) })),
+    links: { change: linkToChange(told, publicUrl).url, dismiss: linkToDismiss(told, publicUrl).url },
+  }
+}
+
+/** The same fields as in the API. */
+function entryBody(entry: HistoryEntry) {
+  const { id, action, user, commitSha, prNumber, prUrl, branchName, createdAt } = entry
+  return {
+    id,
+    action,
+    user: { name: user.name, email: user.email },
+    commit_sha: commitSha,
+    pr_number: prNumber,
+    pr_url: prUrl,
+    branch_name: branchName,
+    created_at: isoTime(createdAt),
+  }
+}
+
+function shiftData({ prompts, promptCount }: ShiftMessage, publicUrl: string) {
+  return {
+    prompt_count: promptCount,
+    prompts: prompts.map(({ prompt, shiftedAt, between, rateBefore, rateAfter }) => ({
+      id: prompt.publicId,
+      name: prompt.name,
+      shifted_at: isoTime(shiftedAt),
+      between: between.map(isoTime),
+      rate_before: rateBefore,
+      rate_after: rateAfter,
+      links: { prompt: linkToPrompt(prompt, publicUrl).url },
+    })),
+  }
+}
+
+function limitData({ month, limit, used, resetsAt }: LimitMessage) {
+  return { month, limit, used, resets_at: isoTime(resetsAt) }
+}
+
+function repositoryData(message: RepositoryMessage, publicUrl: string) {
+  const { repository, error, since } = message
+  const [link] = linksOf(message, publicUrl)
+  return {
+    repository: { id: repository.id, url: repository.url },
+    error,
+    since: isoTime(since),
+    links: { repository: link?.url },
+  }
+}

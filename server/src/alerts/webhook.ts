@@ -1,0 +1,30 @@
+import type { Attempt, Target } from '../domain/alerts/channel.ts'
+import type { Message } from '../domain/alerts/message.ts'
+import { sendRequest } from '../net/request.ts'
+import { attemptOf, sent } from './attempt.ts'
+import type { ChannelContext } from './context.ts'
+import { webhookBody } from './webhook-body.ts'
+import { signaturesOf } from './webhook-secret.ts'
+
+/** Sends a message as https://www.standardwebhooks.com defines it. */
+export async function sendWebhook(
+  { network, clock, publicUrl }: ChannelContext,
+  { target, secrets }: Target,
+  id: string,
+  message: Message,
+): Promise<Attempt> {
+  const body = JSON.stringify(webhookBody(message, publicUrl()))
+  // The time of this attempt: receivers reject old timestamps, because a recorded request could be sent again.
+  const timestamp = Math.floor(clock() / 1_000)
+  const headers = {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signaturesOf(secrets, id, timestamp, body),
+  }
+  return attemptOf(await sendRequest(network, target, { method: 'POST', headers, body }), ({ status }) => {
+    if (status >= 200 && status < 300) return sent
+    if (status === 410) return { outcome: 'gone', error: 'The receiver responded with 410: it wants no more messages.' }
+    return { outcome: 'retry', error: `The receiver responded with ${status} instead of 2xx.` }
+  })
+}

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Webhook } from 'standardwebhooks'
+import { messages, openedMessage, toldPrompt } from '../../../testing/alert-messages.ts'
+import { startReceiver } from '../../../testing/receiver.ts'
+import { createSendMessage } from '../../src/alerts/send.ts'
+import { generateWebhookSecret } from '../../src/alerts/webhook-secret.ts'
+import { channelContext, publicUrl, targetOf } from './channel-context.ts'
+
+const id = 'msg_2b4d6f8a0c1e3g5i7k9m1o3q'
+
+describe('A webhook', () => {
+  test('of every event is verified by the standardwebhooks library', async () => {
+    const receiver = await startReceiver((response) => response.writeHead(204).end())
+    const secret = generateWebhookSecret()
+    const send = createSendMessage(channelContext())
+    const { 'regression.dismissed': _, ...told } = messages
+    for (const message of Object.values(told)) {
+      const attempt = await send(targetOf('webhook', receiver.url, [secret]), id, message)
+      assert.deepEqual(attempt, { outcome: 'sent', status: 204, response: null, error: null })
+      const { method, headers, body } = receiver.received.at(-1) ?? assert.fail('nothing was received')
+      assert.equal(method, 'POST')
+      assert.equal(headers['content-type'], 'application/json')
+      assert.equal(headers['webhook-id'], id)
+      const payload = new Webhook(secret).verify(body, headers as Record<string, string>) as { type: string }
+      assert.equal(payload.type, message.event)
+      assert.throws(() => new Webhook(secret).verify(body.replace('Acme', 'Acne'), headers as Record<string, string>))
+    }
+  })
+
+  test('is signed with both secrets during a rotation', async () => {
+    const receiver = await startReceiver()
+    const secrets = [generateWebhookSecret(), generateWebhookSecret()]
+    await createSendMessage(channelContext())(targetOf('webhook', receiver.url, secrets), id, openedMessage)
+    const { headers, body } = receiver.received[0] ?? assert.fail('nothing was received')
+    for (const secret of secrets) new Webhook(secret).verify(body, headers as Record<string, string>)
+    assert.match(String(headers['webhook-signature']), /^v1,[\w+/]{43}= v1,[\w+/]{43}=$/)
+    assert.throws(() => new Webhook(generateWebhookSecret()).verify(body, headers as Record<string, string>))
+  })
+
+  test('carries the time of the attempt and the same ID in every attempt', async () => {
+    const receiver = await startReceiver((response) => response.writeHead(500).end())
+    const context = channelContext()
+    let now = Date.parse('2026-11-14T18:20:00.900Z')
+    const send = createSendMessage({ ...context, clock: () => now })
+    const target = targetOf('webhook', receiver.url, [generateWebhookSecret()])
+    await send(target, id, openedMessage)
+    now += 3_600_000
+    await send(target, id, openedMessage)
+    const [first, second] = receiver.received.map(({ headers }) => headers)
+    assert.deepEqual([first?.['webhook-id'], second?.['webhook-id']], [id, id])
+    assert.deepEqual([first?.['webhook-timestamp'], second?.['webhook-timestamp']], ['1794680400', '1794684000'])
+    assert.equal(receiver.received[0]?.body, receiver.received[1]?.body)
+  })
+
+  test('says everything that is known about a regression', async () => {
+    const receiver = await startReceiver()
+    const long = { text: 'x'.repeat(5_000), at: 0 }
+    const message = {
+      ...openedMessage,
+      prompts: [{ ...toldPrompt, comments: [...toldPrompt.comments.slice(0, 1), long] }],
+    }
+    await createSendMessage(channelContext())(targetOf('webhook', receiver.url, [generateWebhookSecret()]), id, message)
+    const body = JSON.parse(receiver.received[0]?.body ?? '')
+    const [prompt] = body.data.prompts
+    assert.equal(prompt.comments[1].text.length, 2_000)
+    prompt.comments.pop()
+    assert.deepEqual(body, {
+      type: 'regression.opened',
+      timestamp: '2026-11-14T18:20:00.000Z',
+      data: {
+        organisation: 'Acme',
+        summary: '“support/refund-reply” got worse with #42',
+        change: {
+          id: 1042,
+          action: 'pr_merged',
+          user: { name: 'Ada Lovelace', email: 'ada@example.com' },
+          commit_sha: '8f3a1c5e7b9d2f4a6c8e0b1d3f5a7c9e1b3d5f7a',
+          pr_number: 42,
+          pr_url: 'https://github.com/acme/prompts/pull/42',
+          branch_name: 'main',
+          created_at: '2026-11-12T16:05:00.000Z',
+        },
+        title: 'Shorten the refund reply',
+        repository_id: 3,
+        dedup_key: 'pull/hk_2mXqLr5Tz1Nv/42',
+        prompts: [
+          {
+            id: 'pmt_8sKd02mXqLr5Tz1NvBw7Hy3C',
+            name: 'support/refund-reply',
+            regression_id: 7,
+            state: 'open',
+            entry_id: 1042,
+            live_from: '2026-11-12T16:05:00.000Z',
+            before: { rate: 0.85, signals: 1204 },
+            after: { rate: 0.6, signals: 310 },
+            difference: -0.25,
+            interval: [-0.29, -0.21],
+            explanation: toldPrompt.explanation,
+            repaired_by: null,
+            repaired_entry: null,
+            comments: [{ text: 'It did not tell me when I get my money back', created_at: '2026-11-14T17:58:00.000Z' }],
+            links: {
+              change: `${publicUrl}/prompts/pmt_8sKd02mXqLr5Tz1NvBw7Hy3C?entry=1042`,
+              dismiss: `${publicUrl}/prompts/pmt_8sKd02mXqLr5Tz1NvBw7Hy3C/regressions/7`,
+            },
+          },
+        ],
+      },
+    })
+  })
+
+  test('that fails is sent again, and 410 ends it', async () => {
+    const receiver = await startReceiver()
+    const send = createSendMessage(channelContext())
+    const attemptWith = (status: number) => {
+      receiver.respondWith((response) => response.writeHead(status, { 'retry-after': '120' }).end('line 1\r\nline 2'))
+      return send(targetOf('webhook', receiver.url, [generateWebhookSecret()]), id, openedMessage)
+    }
+    for (const status of [400, 401, 404, 429, 500, 503]) {
+      const error = `The receiver responded with ${status} instead of 2xx.`
+      const expected = { outcome: 'retry', status, response: 'line 1 line 2', error, retryAfterMs: 120_000 }
+      assert.deepEqual(await attemptWith(status), expected)
+    }
+    const { outcome, status } = await attemptWith(410)
+    assert.deepEqual([outcome, status], ['gone', 410])
+    const moved = await attemptWith(301)
+    assert.deepEqual([moved.outcome, moved.status], ['retry', 301])
+    assert.match(moved.error ?? '', /redirects \(301\)/)
+  })
+
+  test('to a private address is not sent, and the error tells nothing about the network', async () => {
+    const receiver = await startReceiver()
+    const network = { allowPrivate: false, allowHttp: false, lookUp: async () => ['127.0.0.1'] }
+    const send = createSendMessage(channelContext({ network }))
+    const target = targetOf('webhook', `https://hooks.example:${receiver.port}/`, [generateWebhookSecret()])
+    const error = 'The host cannot be reached, or its address is not public.'
+    assert.deepEqual(await send(target, id, openedMessage), { outcome: 'retry', status: null, response: null, error })
+    assert.deepEqual(receiver.received, [])
+  })
+})
+
+describe('A webhook secret', () => {
+  test('is random and has the format of Standard Webhooks', () => {
+    const secrets = Array.from({ length: 100 }, generateWebhookSecret)
+    assert.equal(new Set(secrets).size, 100)
+    for (const secret of secrets) {
+      assert.match(secret, /^whsec_[\w+/]+=*$/)
+      const { length } = Buffer.from(secret.slice(6), 'base64')
+      assert.ok(length >= 24 && length <= 64)
+    }
+  })
+})
