@@ -1,4 +1,5 @@
 import { minute } from '../time.ts'
+import type { AlertRules } from './alert.ts'
 
 /** What is known about an open regression whose verdict is `worse` at this moment. */
 export interface RegressionCertainty {
@@ -13,12 +14,9 @@ export interface RegressionCertainty {
 }
 
 /** How long a regression has to hold before anyone is told. Each alert may have its own. */
-export interface Hold {
-  minSignals: number
-  minHeldMs: number
-}
+export type Hold = Pick<AlertRules, 'holdMs' | 'minSignals'>
 
-export const defaultHold: Hold = { minSignals: 50, minHeldMs: 15 * minute }
+export const defaultHold: Hold = { holdMs: 15 * minute, minSignals: 50 }
 
 // A verdict needs a factor of 20, for a reader who looks at one change. Over a year of changes, that is too loose to wake people.
 const minEvidence = Math.log10(1_000)
@@ -26,8 +24,8 @@ const minEvidence = Math.log10(1_000)
 /** Whether a regression is certain enough to tell people who did not ask. Stricter than the verdict `worse`. */
 export function isCertainEnough(
   { evidence, interval, signalsAfter, heldForMs }: RegressionCertainty,
-  { minSignals, minHeldMs }: Hold = defaultHold,
+  { holdMs, minSignals }: Hold = defaultHold,
 ): boolean {
-  if (signalsAfter < minSignals || heldForMs < minHeldMs) return false
+  if (signalsAfter < minSignals || heldForMs < holdMs) return false
   return evidence !== null && evidence >= minEvidence && interval[1] < 0
 }
