@@ -1,0 +1,130 @@
+import { reportScopes } from '../domain/repositories/report-token.ts'
+import type { ForgeName } from '../domain/repositories/repository.ts'
+import { hour } from '../domain/time.ts'
+import type { ForgeApi, ForgeRequest } from '../forges/forge-api.ts'
+import { forgeOf } from '../forges/index.ts'
+import type { RequestOptions, RequestResult } from '../net/request.ts'
+import { line } from './line.ts'
+
+export type ForgeResult<Value> =
+  | { kind: 'done'; status: number | null; value: Value }
+  | {
+      kind: 'failed'
+      status: number | null
+      /** What is wrong and what to do. */
+      error: string
+      /** What the forge says, as one printable line. */
+      reason: string | null
+      /** Whether another attempt would fail the same way. */
+      isFinal: boolean
+      retryAfterMs?: number
+    }
+
+/** Sends requests to the API of a forge with a repository's token, all of them within 45 s. */
+export interface ForgeClient {
+  /** `what` completes "cannot". */
+  send(request: ForgeRequest, what: string): Promise<ForgeResult<unknown>>
+}
+
+interface Connection {
+  forge: ForgeName
+  api: ForgeApi
+  token: string
+  send(url: string, options: RequestOptions): Promise<RequestResult>
+}
+
+const maxResponseBytes = 4 * 1024 * 1024
+const maxReasonLength = 200
+const requestTimeoutMs = 10_000
+const totalTimeoutMs = 45_000
+
+export function createForgeClient({ forge, api, token, send }: Connection): ForgeClient {
+  const deadline = performance.now() + totalTimeoutMs
+  return {
+    async send({ method, url, body }, what) {
+      const timeoutMs = Math.min(requestTimeoutMs, deadline - performance.now())
+      const failed = failureOf(forge, what)
+      if (timeoutMs <= 0) return failed(null, 'it took too long.')
+      const result = await send(url, {
+        method,
+        headers: { ...api.headers(token), ...(body === null ? {} : { 'Content-Type': 'application/json' }) },
+        body: body === null ? null : JSON.stringify(body),
+        maxResponseBytes,
+        timeoutMs,
+      })
+      const { status } = result
+      if (result.kind === 'failure') {
+        const isRedirect = status !== null && status >= 300 && status < 400
+        return isRedirect
+          ? { ...failed(status, 'the repository was renamed or moved. Change its URL.'), isFinal: true }
+          : failed(status, result.reason)
+      }
+      const value = parsed(result.body)
+      if (result.status >= 200 && result.status < 300) return { kind: 'done', status: result.status, value }
+      return rejectionOf(failed, forge, result, reasonOf(api, value, token))
+    },
+  }
+}
+
+type Fail = ReturnType<typeof failureOf>
+
+function failureOf(forge: ForgeName, what: string) {
+  return (status: number | null, why: string, reason: string | null = null) =>
+    ({
+      kind: 'failed',
+      status,
+      error: `Cannot ${what} on ${forgeOf(forge).title}: ${why}`,
+      reason,
+      isFinal: false as boolean,
+    }) as const
+}
+
+function rejectionOf(
+  failed: Fail,
+  forge: ForgeName,
+  { status, headers }: Extract<RequestResult, { kind: 'response' }>,
+  reason: string | null,
+): ForgeResult<never> {
+  const said = `it responds with ${status}${reason === null ? '' : `, “${reason}”`}.`
+  const needs = `The token needs ${reportScopes(forge)}.`
+  const isLimited = status === 429 || (status === 403 && isRateLimit(headers))
+  if (isLimited || status === 408 || status === 425 || status >= 500) {
+    return { ...failed(status, said, reason), ...waitOf(headers) }
+  }
+  const final = (why: string) => ({ ...failed(status, why, reason), isFinal: true })
+  switch (status) {
+    case 401:
+      return final(`${said} The token is invalid or expired. Set a new one with ${reportScopes(forge)}.`)
+    case 403:
+      return final(`${said} ${needs}`)
+    case 404:
+      return final(`${said} The token does not reach it, or it was deleted. ${needs}`)
+    default:
+      return final(said)
+  }
+}
+
+/** GitHub responds with 403 to too many requests. */
+function isRateLimit(headers: Record<string, string | string[] | undefined>): boolean {
+  return headers['retry-after'] !== undefined || headers['x-ratelimit-remaining'] === '0'
+}
+
+function waitOf({ 'retry-after': seconds }: Record<string, string | string[] | undefined>): { retryAfterMs?: number } {
+  const isNumber = typeof seconds === 'string' && /^\d{1,9}$/.test(seconds)
+  return isNumber ? { retryAfterMs: Math.min(Number(seconds) * 1_000, hour) } : {}
+}
+
+/** Only what the forge itself says: a server that repeats the request would show the token. */
+function reasonOf(api: ForgeApi, body: unknown, token: string): string | null {
+  const reason = api.readError(body)
+  return reason === null ? null : line(reason.replaceAll(token, '…'), maxReasonLength) || null
+}
+
+/** Undefined for a body that is no JSON or was cut off. */
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}

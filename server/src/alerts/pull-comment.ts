@@ -1,0 +1,205 @@
+import type { Attempt } from '../domain/alerts/channel.ts'
+import type { RegressionMessage } from '../domain/alerts/message.ts'
+import {
+  isReportedOnPull,
+  type PullComment,
+  type PullCommentStore,
+  pullCommentSubject,
+  type ReportOnPull,
+} from '../domain/alerts/pull-comment.ts'
+import { missingReportToken } from '../domain/repositories/report-token.ts'
+import type { Repository, RepositoryStore } from '../domain/repositories/repository.ts'
+import { isPlainHttpUrl } from '../domain/repositories/repository-url.ts'
+import type { Vault } from '../domain/repositories/vault.ts'
+import type { Clock } from '../domain/time.ts'
+import type { ForgeApi } from '../forges/forge-api.ts'
+import { apiOf } from '../forges/index.ts'
+import { sendRequest } from '../net/request.ts'
+import { rejected, retry } from './attempt.ts'
+import { createForgeClient, type ForgeClient, type ForgeResult } from './forge-client.ts'
+import { line } from './line.ts'
+import { commentMarker, commitStatus, hasMarker, pullCommentText } from './pull-comment-text.ts'
+
+/** The dependencies and settings of reports on pull requests. */
+export interface PullCommentContext {
+  store: { pullComments: PullCommentStore; repositories: Pick<RepositoryStore, 'find'> }
+  vault: Vault
+  clock: Clock
+  publicUrl: () => string
+  /** As for fetching repositories. The operator's own may be at private addresses and plain http anyway. */
+  allowPrivateAddresses: boolean
+  allowHttp: boolean
+  /** For failures whose reason concerns the operator only. */
+  log: { warn(details: object, message: string): void }
+  /** How requests are sent. Default: over the network. */
+  send?: typeof sendRequest
+}
+
+// Longer than one attempt takes, which stops after 45 s.
+const claimMs = 60_000
+const maxPages = 5
+
+export function createReportOnPull(context: PullCommentContext): ReportOnPull {
+  return (message) =>
+    report(context, message).catch((error: Error) => {
+      context.log.warn({ reason: line(error.message, 500) }, 'could not report on a pull request')
+      return retry(null, 'The report could not be composed or stored. Ask the operator to check the log.')
+    })
+}
+
+async function report(context: PullCommentContext, message: RegressionMessage): Promise<Attempt> {
+  const { store, clock } = context
+  const repository = await repositoryOf(context, message)
+  if (repository === null) return rejected(null, 'Reports on the pull requests of this repository are off.')
+  const forge = openForge(context, repository)
+  if ('error' in forge) {
+    await store.pullComments.recordError(repository, forge.error)
+    return rejected(null, forge.error)
+  }
+  const { prNumber, commitSha } = message.change
+  const subject = pullCommentSubject(prNumber, commitSha)
+  const now = clock()
+  const claimedUntil = now + claimMs
+  const known = await store.pullComments.claim(repository, subject, now, claimedUntil)
+  if (known === null) return retry(null, 'Another process is reporting on this pull request.')
+  let comment: PullComment = known
+  try {
+    if (known.messageAt !== null && known.messageAt > message.at) {
+      return { outcome: 'sent', status: null, response: 'A newer message is shown already.', error: null }
+    }
+    const status = await setStatus(context, forge, repository, message)
+    const told = prNumber === null ? null : await tellPull(context, forge, { repository, message, known, prNumber })
+    const isTold = (told ?? status).kind === 'done'
+    comment = {
+      commentId: told?.kind === 'done' ? told.value : known.commentId,
+      messageAt: isTold ? message.at : known.messageAt,
+    }
+    const attempt = attemptOf(told === null ? [status] : [told, status])
+    if (attempt.outcome !== 'retry') await store.pullComments.recordError(repository, attempt.error)
+    return attempt
+  } finally {
+    await store.pullComments.release(repository, subject, comment, claimedUntil)
+  }
+}
+
+/** Null if the change is not one of a repository with reports. Entries that were recorded over the API belong to none. */
+async function repositoryOf(context: PullCommentContext, message: RegressionMessage): Promise<Repository | null> {
+  if (message.repositoryId === null) return null
+  const repository = await context.store.repositories.find(message.repositoryId)
+  if (repository === null || repository.organisationId !== message.organisation.id) return null
+  return isReportedOnPull(repository) ? repository : null
+}
+
+interface OpenForge {
+  api: ForgeApi
+  client: ForgeClient
+  /** Where the API has the repository. */
+  root: string
+}
+
+function openForge(context: PullCommentContext, repository: Repository): OpenForge | { error: string } {
+  const { vault, allowPrivateAddresses, allowHttp, send = sendRequest } = context
+  const { hookId, forge, url, sealedToken, connectedByOperator } = repository
+  const api = apiOf(forge)
+  if (sealedToken === null) return { error: missingReportToken(repository) ?? '' }
+  const root = api.repositoryUrl(url)
+  if (root === null) {
+    const where = forge === 'bitbucket' ? 'https://bitbucket.org/…: Bitbucket Data Center has another API' : 'https://…'
+    return { error: `Reports on pull requests need a repository URL of the form ${where}.` }
+  }
+  const network = {
+    allowPrivate: allowPrivateAddresses || connectedByOperator,
+    allowHttp: allowHttp || connectedByOperator,
+  }
+  if (isPlainHttpUrl(root) && !network.allowHttp) {
+    return { error: 'Plain http:// is not allowed. Use https://, or set ALLOW_HTTP_REPOSITORIES=1.' }
+  }
+  const token = vault.decrypt(sealedToken, { hookId, kind: 'token' })
+  return { api, root, client: createForgeClient({ forge, api, token, send: (...args) => send(network, ...args) }) }
+}
+
+async function setStatus(
+  { publicUrl }: PullCommentContext,
+  { api, client, root }: OpenForge,
+  repository: Repository,
+  message: RegressionMessage,
+): Promise<ForgeResult<unknown>> {
+  const status = commitStatus(message, repository, publicUrl())
+  const set = await client.send(api.setStatus(root, message.change.commitSha, status), 'set the commit status')
+  const isSetAlready = set.kind === 'failed' && set.reason !== null && api.hasStatusAlready(set.reason)
+  return isSetAlready ? { kind: 'done', value: null, status: set.status } : set
+}
+
+interface Told {
+  repository: Repository
+  message: RegressionMessage
+  known: PullComment
+  prNumber: number
+}
+
+/** Edits the comment, or creates it. Returns its ID; null if there is none, because everything is over before it was told. */
+async function tellPull(
+  context: PullCommentContext,
+  { api, client, root }: OpenForge,
+  { repository, message, known, prNumber }: Told,
+): Promise<ForgeResult<string | null>> {
+  const marker = commentMarker(repository, pullCommentSubject(prNumber, message.change.commitSha))
+  const text = pullCommentText(message, context.publicUrl(), marker)
+  const edit = async (id: string): Promise<ForgeResult<string>> => {
+    const edited = await client.send(api.editComment(root, prNumber, id, text), 'edit its comment')
+    return edited.kind === 'done' ? { ...edited, value: id } : edited
+  }
+  if (known.commentId !== null) {
+    const edited = await edit(known.commentId)
+    // Not found: the comment was deleted, or the token no longer reaches it. The list tells.
+    if (edited.kind === 'done' || edited.status !== 404) return edited
+  }
+  const found = await findComment({ api, client, root }, prNumber, message, marker)
+  if (found.kind === 'failed') return found
+  if (found.value !== null) return edit(found.value)
+  const isOver = message.prompts.every(({ state }) => state !== 'open')
+  if (isOver) return { kind: 'done', value: null, status: found.status }
+  const created = await client.send(api.createComment(root, prNumber, text), 'comment on the pull request')
+  if (created.kind === 'failed') return created
+  const id = api.readCommentId(created.value)
+  return { kind: 'done', value: id, status: created.status }
+}
+
+/** Our own comment, if a crash kept us from storing its ID. Comments are searched from the merge on, so a few pages are enough. */
+async function findComment(
+  { api, client, root }: OpenForge,
+  prNumber: number,
+  { change }: RegressionMessage,
+  marker: string,
+): Promise<ForgeResult<string | null>> {
+  let status: number | null = null
+  for (let page = 1; page <= maxPages; page++) {
+    const request = api.listComments(root, prNumber, page, change.createdAt)
+    if (request === null) break
+    const listed = await client.send(request, 'read the comments of the pull request')
+    if (listed.kind === 'failed') return listed
+    status = listed.status
+    const comments = api.readComments(listed.value)
+    const own = comments.filter(({ text }) => hasMarker(text, marker)).map(({ id }) => Number(id))
+    // Copies of it can only be newer.
+    if (own.length > 0) return { kind: 'done', value: String(Math.min(...own)), status }
+    // A page that is too long to be read has an undefined value. Comments of others must not keep us from the next one.
+    if (listed.value !== undefined && comments.length === 0) break
+  }
+  return { kind: 'done', value: null, status }
+}
+
+/** What failed decides. Another attempt repeats all of it. */
+function attemptOf(results: ForgeResult<unknown>[]): Attempt {
+  const failures = results.filter((result) => result.kind === 'failed')
+  const [first] = failures
+  if (first === undefined) return { outcome: 'sent', status: results[0]?.status ?? null, response: null, error: null }
+  const waits = failures.flatMap(({ retryAfterMs }) => retryAfterMs ?? [])
+  return {
+    outcome: failures.some(({ isFinal }) => !isFinal) ? 'retry' : 'rejected',
+    status: first.status,
+    response: first.reason,
+    error: [...new Set(failures.map(({ error }) => error))].join(' '),
+    ...(waits.length > 0 ? { retryAfterMs: Math.max(...waits) } : {}),
+  }
+}
