@@ -160,6 +160,9 @@ async function storeJudgements(tenant: Tenant): Promise<void> {
     difference: -0.1,
     explanation: 'Fewer votes are positive.',
     evidence: 2.5,
+    signalsBefore: 900,
+    signalsAfter: 80,
+    liveFrom: 4,
   }
   for (const { id, commitSha } of entries) {
     await regressions.open(prompt, { id, commitSha }, { ...figures, interval: [-0.2, 0.01] }, service.now)
@@ -209,10 +212,6 @@ async function storeAlerts({ service, tenant, repository }: Scenario): Promise<v
     `pull_comments values (${organisationId}, ${repository.id}, 'pull/7', '12', 5, 6)`,
   ]
   for (const insert of inserts) await queryRows(service.url, `insert into ${insert}`)
-  await queryRows(
-    service.url,
-    `update regressions set signals_before = 900, signals_after = 80, live_from = 4 where organisation_id = ${organisationId}`,
-  )
 }
 
 /** Also deletes and erases signals, so that ids and hourly sums cover more than the rows left. */

@@ -82,6 +82,9 @@ const regressionFigures: RegressionFigures = {
   interval: [-0.14, -0.06],
   explanation: 'Fewer votes are positive.',
   evidence: 2.5,
+  signalsBefore: 900,
+  signalsAfter: 80,
+  liveFrom: 4,
 }
 
 /** Creates new resources for each parameter of the path, so that no example depends on another. */

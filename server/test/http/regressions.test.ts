@@ -447,7 +447,15 @@ onEachEngine('Regressions', (engine) => {
         service.now,
         null,
       )
-      const figures = { rateBefore: 0.9, rateAfter: 0.9 + difference, difference, explanation: 'Worse.', evidence: 2 }
+      const signals = { signalsBefore: 900, signalsAfter: 80, liveFrom: 4 }
+      const figures = {
+        rateBefore: 0.9,
+        rateAfter: 0.9 + difference,
+        difference,
+        explanation: 'Worse.',
+        evidence: 2,
+        ...signals,
+      }
       await service.store.regressions.open(prompt, entry, { ...figures, interval: [-0.3, -0.01] }, service.now)
     }
     const list = async (sort: string) => {

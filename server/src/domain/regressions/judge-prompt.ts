@@ -2,7 +2,7 @@ import type { HistoryStore } from '../history/history.ts'
 import { likelihoodOfWander } from '../impact/evidence.ts'
 import { type JudgedChange, type JudgeStores, judgeChanges } from '../impact/judged-changes.ts'
 import type { LearnedWander } from '../impact/learned-wander.ts'
-import type { Life } from '../impact/live-window.ts'
+import { type Life, liveFrom } from '../impact/live-window.ts'
 import { now as atNow } from '../impact/moment.ts'
 import { rateOf } from '../impact/verdict.ts'
 import { type VoteHistory, type VoteStores, voteHistoryOf } from '../impact/vote-history.ts'
@@ -12,6 +12,7 @@ import type { Prompt } from '../prompt.ts'
 import { cutVotes, findShifts, type JudgedCauses, type MovingChange } from '../shifts/find-shifts.ts'
 import type { ShiftStore, StoredShift } from '../shifts/shift.ts'
 import { storeShifts } from '../shifts/store-shifts.ts'
+import type { Tally } from '../signals/tally.ts'
 import type { Instant } from '../time.ts'
 import type { Regression, RegressionFigures, RegressionStore } from './regression.ts'
 import { findRepair } from './repair.ts'
@@ -183,18 +184,23 @@ async function followEntries(
   )
 }
 
-function figuresOf({ before, after, difference, explanation, evidence }: JudgedChange): RegressionFigures | null {
+function figuresOf({ life, before, after, difference, explanation, evidence }: JudgedChange): RegressionFigures | null {
   const [rateBefore, rateAfter] = [rateOf(before), rateOf(after)]
   if (rateBefore === null || rateAfter === null || difference === null) return null
-  return { rateBefore, rateAfter, ...difference, explanation, evidence }
+  const count = ({ positive, negative }: Tally) => positive + negative
+  const signals = { signalsBefore: count(before), signalsAfter: count(after) }
+  return { rateBefore, rateAfter, ...difference, explanation, evidence, ...signals, liveFrom: liveFrom(life) }
 }
 
 function isSame(a: RegressionFigures, b: RegressionFigures): boolean {
-  const texts = [a, b].map(({ rateBefore, rateAfter, difference, interval, explanation, evidence }) =>
+  const texts = [a, b].map(({ rateBefore, rateAfter, difference, interval, explanation, evidence, ...others }) =>
     JSON.stringify([
       ...[rateBefore, rateAfter, difference, ...interval].map((rate) => Math.round(rate * 1e6)),
       explanation,
       evidence === null ? null : Math.round(evidence * 1e3),
+      others.signalsBefore,
+      others.signalsAfter,
+      others.liveFrom,
     ]),
   )
   return texts[0] === texts[1]

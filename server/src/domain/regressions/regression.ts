@@ -25,6 +25,11 @@ export interface RegressionFigures {
   explanation: string
   /** The logarithm to base 10 of the Bayes factor of the step. Null if it is unknown. */
   evidence: number | null
+  /** The signals that both rates are of. Null if they are unknown. */
+  signalsBefore: number | null
+  signalsAfter: number | null
+  /** Since when the change is live. Null if it is unknown. */
+  liveFrom: Instant | null
 }
 
 /**

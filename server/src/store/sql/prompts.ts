@@ -4,6 +4,7 @@ import type { Instant } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, statement } from './database.ts'
 import { wentLive } from './history-rows.ts'
+import { checkNotices } from './notice-changes.ts'
 import { lockOrganisation } from './organisations.ts'
 import { isText, requireFreeName } from './prompt-names.ts'
 
@@ -138,7 +139,7 @@ export function sqlPrompts(database: Database): PromptStore {
             `update prompts set deleted_at = ? where organisation_id = ? and id = ? and deleted_at is null returning name`,
             [at, organisationId, id],
           ),
-          andThen: (rows) => rows.map(deleted),
+          andThen: (rows) => rows.flatMap((row) => [checkNotices(organisationId, id, at), deleted(row)]),
         },
       ])
     },

@@ -14,8 +14,12 @@ import { auditEntry } from './audit-chain.ts'
 import { type Database, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
 import { prefixedEntryColumns, toPrefixedEntry } from './history-rows.ts'
 import { fromMillionths, toMillionths } from './millionths.ts'
+import { endNotice, openNotice } from './notice-changes.ts'
 
-const figureColumns = ['rate_before', 'rate_after', 'difference', 'low', 'high', 'explanation', 'evidence']
+const figureColumns = [
+  ...['rate_before', 'rate_after', 'difference', 'low', 'high', 'explanation', 'evidence'],
+  ...['signals_before', 'signals_after', 'live_from'],
+]
 const columns = `id, prompt_id, entry_id, commit_sha, state, opened_at, ${figureColumns.join(', ')}, repaired_at,
   repaired_by, repaired_entry_id, withdrawn_at, dismissed_at, key_name, note`
 const setFigures = figureColumns.map((name) => `${name} = ?`).join(', ')
@@ -41,11 +45,14 @@ export function sqlRegressions(database: Database): RegressionStore {
     async open({ organisationId, id }, change, figures, at) {
       const names = `organisation_id, prompt_id, entry_id, commit_sha, state, opened_at, ${figureColumns.join(', ')}`
       await database.write([
-        statement(
-          `insert into regressions (${names}) values (?, ?, ?, ?, 'open', ?, ${figureColumns.map(() => '?').join(', ')})
-           on conflict (organisation_id, prompt_id, entry_id) do nothing`,
-          [organisationId, id, change.id, change.commitSha, at, ...fromFigures(figures)],
-        ),
+        {
+          ...statement(
+            `insert into regressions (${names}) values (?, ?, ?, ?, 'open', ?, ${figureColumns.map(() => '?').join(', ')})
+             on conflict (organisation_id, prompt_id, entry_id) do nothing returning id`,
+            [organisationId, id, change.id, change.commitSha, at, ...fromFigures(figures)],
+          ),
+          andThen: (rows) => rows.map((row) => openNotice(organisationId, row.id as number, at)),
+        },
       ])
     },
 
@@ -55,18 +62,21 @@ export function sqlRegressions(database: Database): RegressionStore {
 
     async repair(prompt, id, { at, by, entryId }) {
       const repaired = "state = 'repaired', repaired_at = ?, repaired_by = ?, repaired_entry_id = ?"
-      await database.write([updateWhere(prompt, id, "state = 'open'", repaired, [at, by, entryId])])
+      const update = updateWhere(prompt, id, "state = 'open'", repaired, [at, by, entryId])
+      await database.write([thenNotice(update, () => endNotice(prompt.organisationId, id, at))])
     },
 
     async withdraw(prompt, id, { at, explanation }) {
       const withdrawn = "state = 'repaired', withdrawn_at = ?, explanation = ?"
-      await database.write([updateWhere(prompt, id, "state = 'open'", withdrawn, [at, explanation])])
+      const update = updateWhere(prompt, id, "state = 'open'", withdrawn, [at, explanation])
+      await database.write([thenNotice(update, () => endNotice(prompt.organisationId, id, at))])
     },
 
     async reopen(prompt, id, figures, at) {
       const reopened = `state = 'open', opened_at = ?, repaired_at = null, repaired_by = null, withdrawn_at = null, ${setFigures}`
       const byItself = `state = 'repaired' and (withdrawn_at is not null or (repaired_by = 'rate' and repaired_entry_id is null))`
-      await database.write([updateWhere(prompt, id, byItself, reopened, [at, ...fromFigures(figures)])])
+      const update = updateWhere(prompt, id, byItself, reopened, [at, ...fromFigures(figures)])
+      await database.write([thenNotice(update, () => openNotice(prompt.organisationId, id, at))])
     },
 
     async moveTo(prompt, id, entryId) {
@@ -99,7 +109,11 @@ export function sqlRegressions(database: Database): RegressionStore {
             if (row === undefined) return [read]
             const details = { prompt: publicId, entry_id: row.entry_id as number, note }
             const subject = { id, name }
-            return [read, auditEntry({ organisationId, by, at, action: 'regression.dismissed', subject, details })]
+            return [
+              endNotice(organisationId, id, at),
+              read,
+              auditEntry({ organisationId, by, at, action: 'regression.dismissed', subject, details }),
+            ]
           },
         },
       ])
@@ -187,10 +201,17 @@ function updateWhere(
   )
 }
 
+/** Adds what tells people, in the same transaction, if the statement changed the regression. */
+function thenNotice(update: Statement, notice: () => Statement): Statement {
+  return { ...update, sql: `${update.sql} returning id`, andThen: (rows) => rows.map(notice) }
+}
+
 function fromFigures(figures: RegressionFigures): Value[] {
   const { rateBefore, rateAfter, difference, interval, explanation, evidence } = figures
+  const { signalsBefore, signalsAfter, liveFrom } = figures
   const inThousandths = evidence === null ? null : Math.round(evidence * 1_000)
-  return [...[rateBefore, rateAfter, difference, ...interval].map(toMillionths), explanation, inThousandths]
+  const rates = [rateBefore, rateAfter, difference, ...interval].map(toMillionths)
+  return [...rates, explanation, inThousandths, signalsBefore, signalsAfter, liveFrom]
 }
 
 function toRegression(row: Row): Regression {
@@ -207,6 +228,9 @@ function toRegression(row: Row): Regression {
     interval: [fromMillionths(row.low), fromMillionths(row.high)],
     explanation: row.explanation as string,
     evidence: row.evidence === null ? null : (row.evidence as number) / 1_000,
+    signalsBefore: row.signals_before as number | null,
+    signalsAfter: row.signals_after as number | null,
+    liveFrom: row.live_from as number | null,
     repairedAt: row.repaired_at as number | null,
     repairedBy: row.repaired_by as Repair | null,
     repairedEntryId: row.repaired_entry_id as number | null,

@@ -1,0 +1,57 @@
+import type { Instant } from '../../domain/time.ts'
+import { requireRow, type Statement, statement } from './database.ts'
+
+/** Part of a transaction that opens a regression: the notice about its change is open, and includes it. */
+export function openNotice(organisationId: number, regressionId: number, at: Instant): Statement {
+  return {
+    ...statement(
+      // All prompts of a pull request share one notice. Subjects hold no IDs of this database, which an import changes.
+      `insert into notices (organisation_id, kind, subject, state, opened_at, due_at)
+       select r.organisation_id, 'regression', case when h.pr_number is null or p.hook_id is null then 'commit/' || r.commit_sha
+         else 'pull/' || p.hook_id || '/' || h.pr_number end, 'open', ?, ?
+       from regressions r
+       left join history_entries h on h.organisation_id = r.organisation_id and h.id = r.entry_id
+       left join repositories p on p.organisation_id = r.organisation_id and p.id = h.repository_id
+       where r.organisation_id = ? and r.id = ?
+       on conflict (organisation_id, kind, subject) do update set ${reopened}
+       returning id`,
+      [at, at, organisationId, regressionId],
+    ),
+    andThen: (rows) => [
+      statement(
+        `insert into notice_regressions (organisation_id, notice_id, regression_id) values (?, ?, ?)
+         on conflict (organisation_id, notice_id, regression_id) do nothing`,
+        [organisationId, requireRow(rows).id as number, regressionId],
+      ),
+    ],
+  }
+}
+
+export const reopened = `round = notices.round + (case when notices.state = 'open' then 0 else 1 end),
+  opened_at = case when notices.state = 'open' then notices.opened_at else excluded.opened_at end,
+  state = 'open', ended_at = null, due_at = excluded.due_at, changes = notices.changes + 1`
+
+/** Part of a transaction that closes a regression: the notice ends with the last open one. */
+export function endNotice(organisationId: number, regressionId: number, at: Instant): Statement {
+  const hasOpen = `exists (select 1 from notice_regressions n
+    join regressions r on r.organisation_id = n.organisation_id and r.id = n.regression_id
+    where n.organisation_id = notices.organisation_id and n.notice_id = notices.id and r.state = 'open')`
+  return statement(
+    `update notices set state = case when ${hasOpen} then 'open' else 'ended' end,
+       ended_at = case when ${hasOpen} then null else cast(? as bigint) end, due_at = ?, changes = changes + 1
+     where organisation_id = ? and id in (
+       select notice_id from notice_regressions where organisation_id = ? and regression_id = ?)`,
+    [at, at, organisationId, organisationId, regressionId],
+  )
+}
+
+/** Part of a transaction that deletes a prompt: what was said about its regressions is checked again. */
+export function checkNotices(organisationId: number, promptId: number, at: Instant): Statement {
+  return statement(
+    `update notices set due_at = ?, changes = changes + 1 where organisation_id = ? and id in (
+       select n.notice_id from notice_regressions n
+       join regressions r on r.organisation_id = n.organisation_id and r.id = n.regression_id
+       where r.organisation_id = ? and r.prompt_id = ?)`,
+    [at, organisationId, organisationId, promptId],
+  )
+}
