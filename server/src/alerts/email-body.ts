@@ -1,10 +1,11 @@
 import type { Link } from './links.ts'
-import type { Content, PromptContent } from './text.ts'
+import { type Content, leadOf, type PromptContent } from './text.ts'
 
-export function emailText({ title, summary, facts, prompts, morePrompts, links }: Content): string {
+export function emailText(content: Content): string {
+  const { title, facts, prompts, morePrompts, links } = content
   const parts = [
     title,
-    ...(prompts.length === 1 ? [] : [summary]),
+    ...leadOf(content),
     facts.map(({ label, text }) => `${label}: ${text}`).join('\n'),
     ...prompts.map(promptText),
     morePrompts > 0 ? more(morePrompts) : '',
@@ -27,14 +28,17 @@ const font = 'font-family: -apple-system, BlinkMacSystemFont, "Segoe UI", Helvet
 const muted = 'color: #59636e'
 
 /** Styles are inline, because mail programs remove style sheets. No images: they would tell when a message is read. */
-export function emailHtml({ title, summary, facts, prompts, morePrompts, links }: Content): string {
+export function emailHtml(content: Content): string {
+  const { title, facts, prompts, morePrompts, links } = content
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head>
 <body style="margin: 0; padding: 24px; background: #f6f8fa; color: #1f2328; ${escapeHtml(font)}; font-size: 14px; line-height: 1.5">
 <div style="max-width: 600px; margin: 0 auto; padding: 24px; background: #ffffff; border: 1px solid #d1d9e0; border-radius: 6px">
 <h1 style="margin: 0 0 16px; font-size: 20px; line-height: 1.3">${escapeHtml(title)}</h1>
-${prompts.length === 1 ? '' : `<p style="margin: 0 0 16px">${escapeHtml(summary)}</p>`}
+${leadOf(content)
+  .map((text) => `<p style="margin: 0 0 16px">${escapeHtml(text)}</p>`)
+  .join('')}
 ${
   facts.length === 0
     ? ''

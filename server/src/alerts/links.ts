@@ -7,6 +7,9 @@ export interface Link {
   url: string
 }
 
+// Slack rejects a message with a longer one than 3,000.
+const maxUrlLength = 2_000
+
 /** The links of a whole message, the most important first. */
 export function linksOf(message: Message, publicUrl: string): Link[] {
   switch (message.event) {
@@ -55,6 +58,6 @@ export function linkToPrompt({ publicId }: Pick<Prompt, 'publicId'>, publicUrl: 
 
 /** Empty without a pull request, and if its URL is not one that a browser should open. */
 function linkToPull({ prNumber, prUrl }: { prNumber: number | null; prUrl: string | null }): Link[] {
-  if (prUrl === null || !isWebUrl(prUrl)) return []
-  return [{ label: `Pull request #${prNumber}`, url: new URL(prUrl).href }]
+  const url = prUrl === null || !isWebUrl(prUrl) ? null : new URL(prUrl).href
+  return url === null || url.length > maxUrlLength ? [] : [{ label: `Pull request #${prNumber}`, url }]
 }

@@ -4,11 +4,13 @@ import { sendRequest } from '../net/request.ts'
 import { attemptOf, sent } from './attempt.ts'
 import type { ChannelContext } from './context.ts'
 import { cut } from './line.ts'
-import { type Content, contentOf, type PromptContent } from './text.ts'
+import { type Content, contentOf, leadOf, type PromptContent } from './text.ts'
 
 // What Slack accepts.
 const maxHeaderLength = 150
 const maxTextLength = 3_000
+// Of 2,000, because an escaped character has up to five.
+const maxFactLength = 300
 const maxPrompts = 3
 
 /** Sends a message to an incoming webhook of Slack. */
@@ -39,7 +41,8 @@ export async function sendSlack(
 }
 
 /** In Block Kit. Text of others is plain text wherever Slack allows it, which it shows as it is. */
-export function slackMessage({ title, summary, facts, prompts, morePrompts, links }: Content) {
+export function slackMessage(content: Content) {
+  const { title, facts, prompts, morePrompts, links } = content
   const shown = prompts.slice(0, maxPrompts)
   const hidden = prompts.length - shown.length + morePrompts
   return {
@@ -50,9 +53,14 @@ export function slackMessage({ title, summary, facts, prompts, morePrompts, link
     blocks: [
       { type: 'header', text: plain(title, maxHeaderLength) },
       ...(facts.length > 0
-        ? [{ type: 'section', fields: facts.map(({ label, text }) => mrkdwn(`*${label}*\n${escapeMrkdwn(text)}`)) }]
+        ? [
+            {
+              type: 'section',
+              fields: facts.map(({ label, text }) => mrkdwn(`*${label}*\n${escapeMrkdwn(cut(text, maxFactLength))}`)),
+            },
+          ]
         : []),
-      ...(prompts.length === 0 ? [{ type: 'section', text: plain(summary) }] : []),
+      ...leadOf(content).map((text) => ({ type: 'section', text: plain(text) })),
       ...shown.flatMap(promptBlocks),
       ...(hidden > 0 ? [{ type: 'context', elements: [plain(`And ${hidden.toLocaleString('en')} more.`)] }] : []),
       ...(links.length > 0
@@ -65,7 +73,7 @@ export function slackMessage({ title, summary, facts, prompts, morePrompts, link
 function promptBlocks({ name, figures, explanation, comments }: PromptContent): object[] {
   return [
     { type: 'section', text: mrkdwn(`*${escapeMrkdwn(name)}*\n${figures}`) },
-    { type: 'context', elements: [plain(explanation)] },
+    ...(explanation === '' ? [] : [{ type: 'context', elements: [plain(explanation)] }]),
     ...(comments.length > 0
       ? [{ type: 'section', text: plain(comments.map((comment) => `“${cut(comment, 150)}”`).join('\n')) }]
       : []),

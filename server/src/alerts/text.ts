@@ -44,6 +44,11 @@ export interface PromptContent {
 
 const maxPrompts = 10
 
+/** The summary, unless it only repeats the figures of the prompt below it. */
+export function leadOf({ summary, prompts }: Content): string[] {
+  return prompts.some(({ figures }) => figures === summary) ? [] : [summary]
+}
+
 export function contentOf(message: Message, publicUrl: string): Content {
   const links = linksOf(message, publicUrl)
   switch (message.event) {
@@ -95,7 +100,7 @@ function regressionContent(message: RegressionMessage, publicUrl: string): Conte
       name: line(told.prompt.name, 80),
       figures: figuresOf(told) + (concerned.includes(told) ? '' : `, ${told.state}`),
       explanation: line(told.explanation, 1_000),
-      comments: told.comments.map(({ text }) => line(text, 300)),
+      comments: told.comments.map(({ text }) => line(text, 300)).filter((text) => text !== ''),
       links: [
         linkToChange(told, publicUrl),
         ...(event === 'regression.opened' && told.state === 'open' ? [linkToDismiss(told, publicUrl)] : []),

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { messages, messagesWith, openedMessage, toldPrompt } from '../../../testing/alert-messages.ts'
+import { startReceiver } from '../../../testing/receiver.ts'
+import { createSendMessage } from '../../src/alerts/send.ts'
+import { slackMessage } from '../../src/alerts/slack.ts'
+import { contentOf } from '../../src/alerts/text.ts'
+import type { Message } from '../../src/domain/alerts/message.ts'
+import { channelContext, publicUrl, targetOf } from './channel-context.ts'
+
+interface TextObject {
+  type: string
+  text: string
+  verbatim?: boolean
+  emoji?: boolean
+}
+
+/** Every text object of a message, however deep. */
+function textsIn(value: unknown): TextObject[] {
+  if (typeof value !== 'object' || value === null) return []
+  const { type, text } = value as Partial<TextObject>
+  const isText = (type === 'plain_text' || type === 'mrkdwn') && typeof text === 'string'
+  return isText ? [value as TextObject] : Object.values(value).flatMap(textsIn)
+}
+
+function blocksOf(message: Message) {
+  return slackMessage(contentOf(message, publicUrl)).blocks as { type: string; [key: string]: unknown }[]
+}
+
+const { 'regression.dismissed': _, ...told } = messages
+
+describe('A Slack message', () => {
+  test('is sent to the incoming webhook as JSON, and says what happened in short', async () => {
+    const receiver = await startReceiver()
+    const send = createSendMessage(channelContext())
+    const attempt = await send(targetOf('slack', `${receiver.url}services/T0/B0/x`), 'msg_1', openedMessage)
+    assert.deepEqual(attempt, { outcome: 'sent', status: 200, response: 'ok', error: null })
+    const { path, headers, body } = receiver.received[0] ?? assert.fail('nothing was received')
+    assert.deepEqual([path, headers['content-type']], ['/services/T0/B0/x', 'application/json'])
+    assert.deepEqual(JSON.parse(body), {
+      text: '“support/refund-reply” got worse with #42',
+      unfurl_links: false,
+      unfurl_media: false,
+      blocks: [
+        {
+          type: 'header',
+          text: { type: 'plain_text', text: '“support/refund-reply” got worse with #42', emoji: false },
+        },
+        {
+          type: 'section',
+          fields: [
+            { type: 'mrkdwn', text: '*Change*\n#42 Shorten the refund reply', verbatim: true },
+            { type: 'mrkdwn', text: '*Author*\nAda Lovelace', verbatim: true },
+            { type: 'mrkdwn', text: '*Live since*\n2026-11-12 16:05 UTC', verbatim: true },
+          ],
+        },
+        {
+          type: 'section',
+          text: {
+            type: 'mrkdwn',
+            text: '*support/refund-reply*\n85% → 60% (1,204 and 310 signals; between 21 and 29 points lower)',
+            verbatim: true,
+          },
+        },
+        { type: 'context', elements: [{ type: 'plain_text', text: toldPrompt.explanation, emoji: false }] },
+        {
+          type: 'section',
+          text: {
+            type: 'plain_text',
+            text: '“It did not tell me when I get my money back”\n“Asked for the order number twice”\n“too short, felt rude”',
+            emoji: false,
+          },
+        },
+        {
+          type: 'actions',
+          elements: [
+            ['See the change', `${publicUrl}/prompts/pmt_8sKd02mXqLr5Tz1NvBw7Hy3C?entry=1042`],
+            ['Pull request #42', 'https://github.com/acme/prompts/pull/42'],
+            ['Dismiss', `${publicUrl}/prompts/pmt_8sKd02mXqLr5Tz1NvBw7Hy3C/regressions/7`],
+          ].map(([text, url]) => ({ type: 'button', text: { type: 'plain_text', text, emoji: false }, url })),
+        },
+      ],
+    })
+  })
+
+  test('mentions no one and links nowhere, whatever a field contains', () => {
+    const hostile =
+      '<!channel> <!here> <@U123> <#C1> <https://evil.example|click> & &lt; *b* ```x``` @here https://evil.example\r\n> x'
+    for (const message of messagesWith(hostile)) {
+      const { text, blocks } = slackMessage(contentOf(message, publicUrl))
+      const parsed = [{ type: 'mrkdwn', text, verbatim: true }, ...textsIn(blocks)].filter(
+        ({ type }) => type === 'mrkdwn',
+      )
+      for (const { text, verbatim } of parsed) {
+        assert.doesNotMatch(text, /[<>]|&(?!amp;|lt;|gt;)/, message.event)
+        assert.equal(verbatim, true)
+        assert.ok(text.split('\n').length <= 2, 'a field added a line')
+      }
+      for (const { text, emoji } of textsIn(blocks).filter(({ type }) => type === 'plain_text')) {
+        assert.equal(emoji, false)
+        assert.doesNotMatch(text, /\r/)
+      }
+      const urls = blocks.flatMap((block) => ('elements' in block ? block.elements : [])) as { url?: string }[]
+      for (const { url } of urls) assert.ok(url === undefined || url.startsWith(publicUrl), url)
+    }
+  })
+
+  test('links only to pull requests that a browser should open', () => {
+    for (const prUrl of ['javascript:alert(1)', 'data:text/html,x', 'not a URL']) {
+      const message = { ...openedMessage, change: { ...openedMessage.change, prUrl } }
+      const labels = textsIn(blocksOf(message).at(-1)).map(({ text }) => text)
+      assert.deepEqual(labels, ['See the change', 'Dismiss'], prUrl)
+    }
+  })
+
+  test('stays within the limits of Block Kit, however long the fields are', () => {
+    const long = [...messagesWith('🙂long '.repeat(5_000)), ...messagesWith('&'.repeat(5_000))]
+    const url = `https://git.example/${'é'.repeat(900)}`
+    const longUrl = { ...openedMessage, change: { ...openedMessage.change, prUrl: url } }
+    const many = { ...openedMessage, prompts: Array.from({ length: 400 }, () => toldPrompt) }
+    const empty = messagesWith('')
+    for (const message of [...long, ...empty, longUrl, many, ...Object.values(told)]) {
+      const blocks = blocksOf(message)
+      assert.ok(blocks.length <= 50)
+      for (const block of blocks) {
+        const limit = block.type === 'header' ? 150 : block.type === 'section' && block.fields ? 2_000 : 3_000
+        for (const { text } of textsIn(block)) {
+          assert.ok(text.length >= 1 && text.length <= limit && text.isWellFormed(), `${message.event} ${block.type}`)
+        }
+        if (Array.isArray(block.fields)) assert.ok(block.fields.length <= 10)
+        if (block.type === 'actions') {
+          for (const { url, text } of block.elements as { url: string; text: TextObject }[]) {
+            assert.ok(url.length <= 3_000 && text.text.length <= 75)
+          }
+        }
+      }
+      assert.ok(JSON.stringify(blocks).length < 30_000)
+    }
+    const labels = textsIn(blocksOf(many)).map(({ text }) => text)
+    assert.ok(labels.includes('And 397 more.'))
+    assert.ok(!labels.includes('Dismiss'), 'several prompts cannot be dismissed with one click')
+  })
+
+  test('is judged by what Slack responds', async () => {
+    const receiver = await startReceiver()
+    const send = createSendMessage(channelContext())
+    const attemptWith = (status: number, text: string) => {
+      receiver.respondWith((response) => response.writeHead(status, { 'retry-after': '30' }).end(text))
+      return send(targetOf('slack', receiver.url), 'msg_1', openedMessage)
+    }
+    const outcomes: [number, string, string][] = [
+      [200, 'ok', 'sent'],
+      [400, 'invalid_payload', 'rejected'],
+      [403, 'action_prohibited', 'rejected'],
+      [403, 'invalid_token', 'rejected'],
+      [404, 'no_service', 'gone'],
+      [404, 'channel_not_found', 'gone'],
+      [410, 'channel_is_archived', 'gone'],
+      [404, '<html>proxy</html>', 'retry'],
+      [500, 'rollup_error', 'retry'],
+    ]
+    for (const [status, text, outcome] of outcomes) {
+      const attempt = await attemptWith(status, text)
+      assert.deepEqual([attempt.outcome, attempt.status, attempt.response], [outcome, status, text])
+      assert.equal(attempt.error === null, outcome === 'sent')
+    }
+    const limited = await attemptWith(429, 'rate_limited')
+    assert.deepEqual([limited.outcome, limited.retryAfterMs], ['retry', 30_000])
+  })
+})
