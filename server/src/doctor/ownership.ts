@@ -6,6 +6,7 @@ const references = [
   ['signals', 'prompt_id', 'prompts'],
   ['signal_hours', 'prompt_id', 'prompts'],
   ['version_hours', 'prompt_id', 'prompts'],
+  ['hour_revisions', 'prompt_id', 'prompts'],
   ['signal_subjects', 'prompt_id', 'prompts'],
   ['history_entries', 'prompt_id', 'prompts'],
   ['edits', 'prompt_id', 'prompts'],

@@ -76,7 +76,7 @@ async function checkServer(rows: DatabaseReader['rows'], address: string): Promi
 }
 
 const isOurTable = `(c.relname in ('organisations', 'api_keys', 'sessions', 'prompts', 'history_entries', 'signals',
-  'idempotency_keys', 'signal_usage', 'signal_hours', 'repositories', 'deliveries', 'pulls', 'edits', 'audit',
+  'idempotency_keys', 'signal_usage', 'signal_hours', 'hour_revisions', 'repositories', 'deliveries', 'pulls', 'edits', 'audit',
   'prompt_wander', 'shifts', 'regressions', 'sweep', 'audit_heads', 'signal_retention', 'readiness', 'schema_migrations', 'change_counter') or c.relname ~ '^signals_\\d{4}_\\d{2}$')`
 
 async function checkPrivileges(rows: DatabaseReader['rows']): Promise<Finding> {

@@ -31,6 +31,7 @@ const notArchived = [
   'readiness',
   'sweep',
   'signal_retention',
+  'hour_revisions',
   'change_counter',
   'schema_migrations',
   'sqlite_sequence',

@@ -37,7 +37,7 @@ onPostgres('While another process moves a vote to another time', () => {
     await other.connect()
     onTestEnd(() => other.end())
     await other.query('begin')
-    const { sql, parameters } = detailedStatement([change])
+    const { sql, parameters } = detailedStatement([change], Date.now())
     const [result] = (await other.query(sql, parameters)).rows
     assert.equal(result.stale, null)
     const removal = remove(before.signalId)

@@ -1,6 +1,7 @@
 import type { SignalToRecord } from '../../domain/signals/signal.ts'
 import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
 import type { Row, TypedColumn } from '../sql/database.ts'
+import { changesClosed, increaseRevision } from '../sql/hour-revisions.ts'
 import type { Vote } from '../sql/vote.ts'
 import { type BatchRow, batchInput, batchParameters } from './batch-columns.ts'
 import { reservedResult, reserveUsage } from './monthly-limit.ts'
@@ -76,8 +77,18 @@ const replacedColumns: TypedColumn[] = [
   { name: 'old_version', type: 'text' },
 ]
 
-function inputColumns(replaces: boolean): TypedColumn[] {
-  return replaces ? [...columns, ...replacedColumns] : columns
+const revisedColumns: TypedColumn[] = [{ name: 'changes_closed', type: 'bigint' }]
+
+/** Which of the rarer kinds of changes a batch has. */
+interface Kinds {
+  /** Votes that replace others. */
+  replaces: boolean
+  /** Changes to the sums of days that are over. */
+  revises: boolean
+}
+
+function inputColumns({ replaces, revises }: Kinds): TypedColumn[] {
+  return [...columns, ...(replaces ? replacedColumns : []), ...(revises ? revisedColumns : [])]
 }
 
 const replacedRows = `updated as (
@@ -96,6 +107,13 @@ deleted as (
 const removedVotes = `union all
   select organisation_id, prompt_id, old_version, old_hour, old_value, -1 from granted where old_value is not null`
 
+const revisions = `revisions as (
+  insert into hour_revisions (organisation_id, prompt_id, revision)
+  select organisation_id, prompt_id, 1 from granted where changes_closed = 1 and (select count(*) from versions) is not null
+  group by organisation_id, prompt_id order by organisation_id, prompt_id
+  ${increaseRevision}
+),`
+
 const nextVotes = `next_votes as (
   update signal_subjects s set signal_id = g.id, vote_id = g.vote_id, value = g.value, version = g.version,
     created_at = g.created_at, received_at = g.received_at
@@ -108,14 +126,15 @@ const nextVotes = `next_votes as (
  * Like `recordSql`, for signals with details. Votes on a subject are changed only if they are still as the caller expects: the
  * row of the vote is locked and compared first, so that the raw row, all sums and the vote change together or not at all.
  * Each statement below reads the tables as of its start; an expected vote was read before that, so its raw row is visible.
- * `versions` reads `hours` only to lock the rows of both tables in the same order as everyone else, which prevents deadlocks.
+ * `versions` reads `hours`, and `revisions` reads `versions`, only to lock the rows of the tables in the same order as everyone else,
+ * which prevents deadlocks.
  *
- * Most batches have only first votes. Without the parts that replace others, such a statement takes half as long.
+ * Most batches have only first votes of today. Without the parts for others, such a statement takes half as long.
  */
-const recordDetailedSql = (replaces: boolean) => `
-with input as materialized (select * from ${batchInput(inputColumns(replaces))}),
+const recordDetailedSql = ({ replaces, revises }: Kinds) => `
+with input as materialized (select * from ${batchInput(inputColumns({ replaces, revises }))}),
 keys as materialized (
-  select * from json_to_recordset($${inputColumns(replaces).length + 1}) as keys (place bigint, index bigint,
+  select * from json_to_recordset($${inputColumns({ replaces, revises }).length + 1}) as keys (place bigint, index bigint,
     organisation_id bigint, key text, fingerprint text, signal_id bigint, created_at bigint, status bigint)
 ),
 known as materialized (
@@ -178,7 +197,9 @@ versions as (
   ) sums where positive <> 0 or negative <> 0 order by organisation_id, prompt_id, version collate "C", hour
   on conflict (organisation_id, prompt_id, version, hour) do update
     set positive = hours.positive + excluded.positive, negative = hours.negative + excluded.negative
+  ${revises ? 'returning hour' : ''}
 ),
+${revises ? revisions : ''}
 first_votes as (
   insert into signal_subjects (organisation_id, prompt_id, subject, ${voteColumns})
   select organisation_id, prompt_id, subject, id, vote_id, value, version, created_at, received_at
@@ -218,11 +239,17 @@ export function toVotesJson(changes: SignalChange[]): string {
   )
 }
 
-const firstVotesSql = recordDetailedSql(false)
-const replacingSql = recordDetailedSql(true)
+const statements = new Map<string, string>()
+
+function sqlFor(kinds: Kinds): string {
+  const key = JSON.stringify(kinds)
+  const sql = statements.get(key) ?? recordDetailedSql(kinds)
+  statements.set(key, sql)
+  return sql
+}
 
 /** The statement that stores these changes, and its parameters. */
-export function detailedStatement(changes: SignalChange[]): { sql: string; parameters: string[] } {
+export function detailedStatement(changes: SignalChange[], now: Instant): { sql: string; parameters: string[] } {
   const keys = changes.flatMap(({ signal: { organisationId }, after, keys }, i) =>
     keys.map(({ key, fingerprint, status, isStored }, index) => ({
       place: i + 1,
@@ -236,11 +263,20 @@ export function detailedStatement(changes: SignalChange[]): { sql: string; param
     })),
   )
   const replaces = changes.some(({ expected, before }) => expected !== null || before !== null)
-  const rows = changes.map((change) => ({ ...toInput(change), ...(replaces && toReplaced(change)) }))
+  const revises = changes.some((change) => isRevision(change, now))
+  const rows = changes.map((change) => ({
+    ...toInput(change),
+    ...(replaces && toReplaced(change)),
+    ...(revises && { changes_closed: isRevision(change, now) ? 1 : 0 }),
+  }))
   return {
-    sql: replaces ? replacingSql : firstVotesSql,
-    parameters: [...batchParameters(inputColumns(replaces), rows), JSON.stringify(keys)],
+    sql: sqlFor({ replaces, revises }),
+    parameters: [...batchParameters(inputColumns({ replaces, revises }), rows), JSON.stringify(keys)],
   }
+}
+
+function isRevision({ after, before }: SignalChange, now: Instant): boolean {
+  return [after, before].some((vote) => vote !== null && changesClosed(vote.occurredAt, now))
 }
 
 function toInput({ signal, after, counted }: SignalChange): BatchRow {

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RecordOutcome, SignalToRecord } from '../../domain/signals/signal.ts'
-import { type Instant, monthStart } from '../../domain/time.ts'
+import { type Clock, type Instant, monthStart } from '../../domain/time.ts'
 import type { Row } from '../sql/database.ts'
+import { changesClosed } from '../sql/hour-revisions.ts'
 import { deadlock, type PostgresDatabase, UnknownOutcome } from './database.ts'
 import { type DetailedResult, detailedStatement, findVotesSql, newMonth, toVotesJson } from './detailed-statement.ts'
 import { findUsed, type Remaining, usageKey, usedBy } from './monthly-limit.ts'
@@ -30,6 +31,7 @@ const retryDelayMs = 50
 export function recordBatch(
   database: PostgresDatabase,
   preparePartitions: PreparePartitions,
+  clock: Clock,
 ): (signals: SignalToRecord[]) => Promise<RecordOutcome[]> {
   const ids = signalIds(database)
 
@@ -50,7 +52,9 @@ export function recordBatch(
           continue
         }
         const round = nextRound(open, remaining, votes)
-        if (round.some(({ signal }) => signal.details != null)) {
+        const now = clock()
+        // Only a clock that jumps makes a signal without details late.
+        if (round.some(({ signal }) => signal.details != null || changesClosed(signal.createdAt, now))) {
           await recordDetailedRound(planChanges(round, votes), deadline !== null)
         } else {
           settle(round, await recordRound(database, round, preparePartitions))
@@ -71,7 +75,7 @@ export function recordBatch(
     return batch.map(({ outcome }) => outcome as RecordOutcome)
 
     async function recordDetailedRound(changes: PlannedChange[], mayBeStored: boolean): Promise<void> {
-      const { reserved, known, stale } = await sendDetailed(database, changes, preparePartitions)
+      const { reserved, known, stale } = await sendDetailed(database, changes, clock(), preparePartitions)
       const usedOf = usedBy(reserved)
       const answered = new Set<PlannedChange>()
       for (const each of known ?? []) {
@@ -245,12 +249,13 @@ async function recordRound(
 async function sendDetailed(
   database: PostgresDatabase,
   changes: PlannedChange[],
+  now: Instant,
   preparePartitions: PreparePartitions,
 ): Promise<DetailedResult> {
   const months = changes.map(newMonth).filter((month) => month !== null)
   // A vote may keep the time of the one that it replaces, which the batch did not know before.
   await preparePartitions(months)
-  const { sql, parameters } = detailedStatement(changes)
+  const { sql, parameters } = detailedStatement(changes, now)
   const [row] = await attemptOften(
     () => database.attempt(sql, parameters),
     () => preparePartitions(months, true),

@@ -77,7 +77,7 @@ export async function openPostgresStore(
   // Keeps the first signal of a month from having to wait for its partition.
   await preparePartitions([monthStart(clock())])
 
-  const signals = groupCommit(recordBatch(database, preparePartitions), { batchSize, onBatch })
+  const signals = groupCommit(recordBatch(database, preparePartitions, clock), { batchSize, onBatch })
 
   let seenChanges: unknown
   let checkedAt = Number.NEGATIVE_INFINITY
@@ -109,7 +109,7 @@ export async function openPostgresStore(
     prompts: sqlPrompts(database),
     history: sqlHistory(database),
     signals: {
-      ...sqlSignals(database),
+      ...sqlSignals(database, clock),
       record: signals.submit,
       import: sqlSignalImport(database, {
         preparePartitions: createPartitions,

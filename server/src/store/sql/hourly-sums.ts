@@ -1,9 +1,11 @@
-import type { HourlySums } from '../../domain/signals/hourly-sums.ts'
-import { noSums } from '../../domain/signals/hourly-sums.ts'
+import { createBoundedMap } from '../../domain/bounded-map.ts'
+import { type HourlySums, noSums } from '../../domain/signals/hourly-sums.ts'
+import type { Span } from '../../domain/signals/interval.ts'
 import type { SignalStore } from '../../domain/signals/signal.ts'
 import { maxVersions } from '../../domain/signals/signal.ts'
-import { day, hour, hourStart } from '../../domain/time.ts'
+import { type Clock, day, hour, hourStart, type Instant } from '../../domain/time.ts'
 import type { Database, Row, TypedColumn, Value } from './database.ts'
+import { closedUntil, revisionOf } from './hour-revisions.ts'
 
 // Eleven years of hours are read one by one, and older ones by day, so that their number has a bound.
 const maxHours = 100_000
@@ -19,7 +21,21 @@ const spanColumns: TypedColumn[] = [
   { name: 'last', type: 'bigint' },
 ]
 const versionColumns: TypedColumn[] = [...spanColumns, { name: 'version', type: 'text' }]
-const aroundColumns: TypedColumn[] = [...recordColumns, { name: 'at', type: 'bigint' }]
+const aroundColumns: TypedColumn[] = [
+  ...recordColumns,
+  { name: 'before_from', type: 'bigint' },
+  { name: 'before_until', type: 'bigint' },
+  { name: 'after_from', type: 'bigint' },
+  { name: 'after_until', type: 'bigint' },
+]
+
+// Of days that are over. An hour takes 24 bytes, so this is 12 MB: a whole year of 57 prompts, or 500 prompts of lists.
+const maxRememberedHours = 500_000
+
+interface Around {
+  before: HourlySums
+  after: HourlySums
+}
 
 type HourlyReads = Pick<
   SignalStore,
@@ -32,45 +48,122 @@ type HourlyReads = Pick<
 >
 
 /** Reads hourly sums. Each list is one row of JSON: a row per hour would take both drivers three times as long. */
-export function sqlHourlySums(database: Database): HourlyReads {
+export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
   const { jsonArray, jsonRecords } = database
   const lists = `${jsonArray(`hour / ${hour}`)} as hours, ${jsonArray('positive')} as positive, ${jsonArray('negative')} as negative`
   const columns = 'hour, positive, negative'
   const triples = `string_agg((hour / ${hour}) || ',' || positive || ',' || negative, ',')`
 
+  // By prompt, end and revision: the sums stay right as long as these are the same.
+  const closedSums = createBoundedMap<HourlySums>(maxRememberedHours)
+  const closedAround = createBoundedMap<Around>(maxRememberedHours)
+
+  async function readClosed(organisationId: number, id: number, until: Instant): Promise<HourlySums> {
+    const cut = Math.max(0, until - maxHours * hour)
+    const ofPrompt = 'signal_hours where organisation_id = ? and prompt_id = ?'
+    const [[recent], [old]] = await Promise.all([
+      database.rows(
+        `select ${lists} from (select ${columns} from ${ofPrompt} and hour >= ? and hour < ? order by hour) as ordered`,
+        [organisationId, id, cut, until],
+      ),
+      database.rows(
+        `select ${lists} from (
+           select hour - hour % ${day} as hour, sum(positive) as positive, sum(negative) as negative
+           from ${ofPrompt} and hour < ? group by 1 order by 1) as ordered`,
+        [organisationId, id, cut],
+      ),
+    ])
+    return joined(unpack(old), unpack(recent))
+  }
+
+  /** The last hours of the span before, and the first ones of the span after, with the revision of the prompt. */
+  async function readAround(
+    organisationId: number,
+    spans: { promptId: number; before: Span; after: Span }[],
+    limit: number,
+  ): Promise<(Around & { revision: number })[]> {
+    if (spans.length === 0) return []
+    const records = spans.map(({ promptId, before, after }, place) => ({
+      place,
+      prompt: promptId,
+      before_from: before.from,
+      before_until: before.until,
+      after_from: after.from,
+      after_until: after.until,
+    }))
+    const part = (span: 'before' | 'after', order: string) =>
+      `(select ${triples} from (select ${columns} from signal_hours where organisation_id = ? and prompt_id = records.prompt
+          and hour >= records.${span}_from and hour < records.${span}_until order by hour ${order} limit ${limit}) as part)`
+    const rows = await database.rows(
+      `select place, ${revisionOf('records.prompt')} as revision, ${part('before', 'desc')} as before,
+         ${part('after', 'asc')} as after from ${jsonRecords(aroundColumns)}`,
+      [organisationId, organisationId, organisationId, JSON.stringify(records)],
+    )
+    const byPlace = new Map(rows.map((row) => [row.place, row]))
+    return spans.map((_, i) => {
+      const row = byPlace.get(i)
+      const before = reversed(unpackTriples(row?.before))
+      return { revision: (row?.revision as number | undefined) ?? 0, before, after: unpackTriples(row?.after) }
+    })
+  }
+
   return {
     async hourlySums({ organisationId, id }, until) {
-      const cut = Math.max(0, until - maxHours * hour)
-      const ofPrompt = 'signal_hours where organisation_id = ? and prompt_id = ?'
-      const [[recent], [old]] = await Promise.all([
-        database.rows(
-          `select ${lists} from (select ${columns} from ${ofPrompt} and hour >= ? and hour < ? order by hour) as ordered`,
-          [organisationId, id, cut, until],
-        ),
-        database.rows(
-          `select ${lists} from (
-             select hour - hour % ${day} as hour, sum(positive) as positive, sum(negative) as negative
-             from ${ofPrompt} and hour < ? group by 1 order by 1) as ordered`,
-          [organisationId, id, cut],
-        ),
-      ])
-      return joined(unpack(old), unpack(recent))
+      const end = closedUntil(clock())
+      // The revision is read first. If the sums change after that, they are remembered for a revision that is over already.
+      const [open] = await database.rows(
+        `select ${revisionOf('?')} as revision, ${lists} from (
+           select ${columns} from signal_hours where organisation_id = ? and prompt_id = ? and hour >= ? and hour < ?
+           order by hour) as ordered`,
+        [organisationId, id, organisationId, id, end, until],
+      )
+      const key = `${organisationId} ${id} ${end} ${open?.revision}`
+      let closed = closedSums.get(key)
+      if (closed === undefined) {
+        closed = await readClosed(organisationId, id, end)
+        closedSums.set(key, closed, closed.start.length)
+      }
+      return joined(until < end ? upTo(closed, until) : closed, unpack(open))
     },
 
     async hourlySumsAround(organisationId, instants, limit) {
-      if (instants.length === 0) return []
-      const records = instants.map(({ promptId, at }, place) => ({ place, prompt: promptId, at: hourStart(at) }))
-      const part = (condition: string, order: string) =>
-        `(select ${triples} from (select ${columns} from signal_hours where organisation_id = ? and prompt_id = records.prompt
-            and hour ${condition} records.at order by hour ${order} limit ${limit}) as part)`
-      const rows = await database.rows(
-        `select place, ${part('<', 'desc')} as before, ${part('>=', 'asc')} as after from ${jsonRecords(aroundColumns)}`,
-        [organisationId, organisationId, JSON.stringify(records)],
+      const end = closedUntil(clock())
+      const starts = instants.map(({ promptId, at }) => ({ promptId, at: hourStart(at) }))
+      const open = await readAround(
+        organisationId,
+        starts.map(({ promptId, at }) => ({
+          promptId,
+          before: { from: end, until: at },
+          after: { from: Math.max(at, end), until: Number.MAX_SAFE_INTEGER },
+        })),
+        limit,
       )
-      const byPlace = new Map(rows.map((row) => [row.place, row]))
-      return instants.map((_, i) => {
-        const row = byPlace.get(i)
-        return row === undefined ? noSums : joined(reversed(unpackTriples(row.before)), unpackTriples(row.after))
+      const keys = starts.map(({ promptId, at }, i) => {
+        return `${organisationId} ${promptId} ${at} ${limit} ${end} ${open[i]?.revision}`
+      })
+      const closed = keys.map((key) => closedAround.get(key))
+      const missing = starts.flatMap((start, i) => (closed[i] === undefined ? [{ ...start, i }] : []))
+      const read = await readAround(
+        organisationId,
+        missing.map(({ promptId, at }) => ({
+          promptId,
+          before: { from: 0, until: Math.min(at, end) },
+          after: { from: at, until: end },
+        })),
+        limit,
+      )
+      for (const [place, { before, after }] of read.entries()) {
+        const { i } = missing[place] as { i: number }
+        closed[i] = { before, after }
+        closedAround.set(keys[i] as string, { before, after }, before.start.length + after.start.length)
+      }
+      return starts.map((_, i) => {
+        const [of, since] = [closed[i] as Around, open[i] as Around]
+        const before = joined(of.before, since.before)
+        return joined(
+          slice(before, Math.max(0, before.start.length - limit), before.start.length),
+          slice(joined(of.after, since.after), 0, limit),
+        )
       })
     },
 
@@ -172,9 +265,25 @@ function reversed({ start, positive, negative }: HourlySums): HourlySums {
 
 function joined(a: HourlySums, b: HourlySums): HourlySums {
   if (a.start.length === 0) return b
+  if (b.start.length === 0) return a
   return {
-    start: [...a.start, ...b.start],
-    positive: [...a.positive, ...b.positive],
-    negative: [...a.negative, ...b.negative],
+    start: a.start.concat(b.start),
+    positive: a.positive.concat(b.positive),
+    negative: a.negative.concat(b.negative),
   }
+}
+
+function slice(sums: HourlySums, from: number, until: number): HourlySums {
+  const { start, positive, negative } = sums
+  if (from === 0 && until >= start.length) return sums
+  return {
+    start: start.slice(from, until),
+    positive: positive.slice(from, until),
+    negative: negative.slice(from, until),
+  }
+}
+
+function upTo(sums: HourlySums, until: Instant): HourlySums {
+  const end = sums.start.findIndex((start) => start >= until)
+  return end < 0 ? sums : slice(sums, 0, end)
 }

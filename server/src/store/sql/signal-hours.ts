@@ -1,5 +1,6 @@
 import { hourStart } from '../../domain/time.ts'
 import { type Database, type Row, type Statement, statement, type TypedColumn } from './database.ts'
+import { increaseRevisions } from './hour-revisions.ts'
 
 /** The columns of a deleted signal that `afterDeletion` needs. */
 export const deletedColumns = 'id, prompt_id, value, created_at, version, subject'
@@ -48,6 +49,15 @@ export function afterDeletion(database: Database, organisationId: number, remove
              where true order by prompt, version ${database.byteOrder}, hour
              on conflict (organisation_id, prompt_id, version, hour) do update set ${subtract('version_hours')}`,
             [organisationId, JSON.stringify(sumsOf(versioned, ({ version }) => version as string))],
+          ),
+        ]),
+    ...(removed.length === 0
+      ? []
+      : [
+          increaseRevisions(
+            database,
+            organisationId,
+            removed.map(({ prompt_id }) => prompt_id as number),
           ),
         ]),
   ]

@@ -2,6 +2,7 @@ import type { SignalImport, SignalImportAudit, SignalStore } from '../../domain/
 import { hour, hourStart, type Instant, monthStart } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, type Row, requireRow, type Statement, statement, type TypedColumn } from './database.ts'
+import { increaseRevision } from './hour-revisions.ts'
 
 /** What an engine adds to the shared statements. */
 export interface ImportEngine {
@@ -83,6 +84,7 @@ export function sqlSignalImport(database: Database, engine: ImportEngine): Signa
           countStaged,
           addStagedToHours,
           addStagedToVersions(database),
+          increaseStagedRevisions,
           ...(hasSubjects ? [updateVotes] : []),
           { ...countResult, andThen: noteResult },
         ]
@@ -197,5 +199,11 @@ const addStagedToVersions = ({ byteOrder }: Database): Statement =>
      on conflict (organisation_id, prompt_id, version, hour) do update set
        positive = version_hours.positive + excluded.positive, negative = version_hours.negative + excluded.negative`,
   )
+
+const increaseStagedRevisions: Statement = statement(
+  `insert into hour_revisions (organisation_id, prompt_id, revision)
+   select organisation_id, prompt_id, 1 from staged where true group by organisation_id, prompt_id
+   order by organisation_id, prompt_id ${increaseRevision}`,
+)
 
 const countResult: Statement = statement('select count(counted) as imported, count(*) as stored from staged')

@@ -12,7 +12,7 @@ import type {
 } from '../../domain/signals/signal.ts'
 import { emptyTally, type Tally } from '../../domain/signals/tally.ts'
 import type { VoteStore } from '../../domain/signals/votes.ts'
-import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
+import { type Clock, hourStart, type Instant, monthStart } from '../../domain/time.ts'
 import type { Database, Row, Value } from './database.ts'
 import { likePattern, mayMatch } from './erasure.ts'
 import { sqlHourlySums } from './hourly-sums.ts'
@@ -55,9 +55,9 @@ const end = Number.MAX_SAFE_INTEGER
 const farFuture = hourStart(8_640_000_000_000_000)
 
 /** Reads signals. Counting and skipping use the hourly sums, so only the signals of the page itself are read. */
-export function sqlSignals(database: Database): SignalReads & VoteStore {
+export function sqlSignals(database: Database, clock: Clock): SignalReads & VoteStore {
   const retainedSince = sqlRetainedSince(database)
-  const { tallyByInterval, startedHours, ...counts } = sqlTallies(database)
+  const { tallyByInterval, startedHours, ...counts } = sqlTallies(database, clock)
   const { tallies } = counts
 
   /** Limits the filter to retained signals: before that, only sums exist. Null if nothing can match. */
@@ -126,7 +126,7 @@ export function sqlSignals(database: Database): SignalReads & VoteStore {
     ...counts,
     ...sqlVotes(database, retainedSince),
     tallyByInterval: (prompt, span, interval) => tallyByInterval(prompt, span, interval),
-    ...sqlHourlySums(database),
+    ...sqlHourlySums(database, clock),
 
     async startedHours(organisationId, instants) {
       const found = await startedHours(organisationId, instants, true)

@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../../domain/bounded-map.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import { type Interval, intervalLength, intervalOrigin, type Span } from '../../domain/signals/interval.ts'
 import {
@@ -10,8 +11,9 @@ import {
   type SignalValue,
 } from '../../domain/signals/signal.ts'
 import { emptyTally, type Tally } from '../../domain/signals/tally.ts'
-import { hourStart, type Instant } from '../../domain/time.ts'
+import { type Clock, hourStart, type Instant } from '../../domain/time.ts'
 import type { Database, Row, TypedColumn } from './database.ts'
+import { closedUntil } from './hour-revisions.ts'
 
 export interface SqlTallies
   extends Pick<
@@ -39,6 +41,9 @@ interface SpanRecord {
   last: Instant
 }
 
+// Of days that are over. 30 days of 2,000 prompts take about 5 MB.
+const maxRememberedDays = 60_000
+
 const spanColumns: TypedColumn[] = [
   { name: 'place', type: 'bigint' },
   { name: 'prompt', type: 'bigint' },
@@ -56,7 +61,10 @@ const versionColumns: TypedColumn[] = [
  * Counts signals by the hourly sums, and reads single signals only for hours that a span covers in part. Each span is summed by
  * its own subquery, so the engine looks it up by index, whatever its row estimates.
  */
-export function sqlTallies(database: Database): SqlTallies {
+export function sqlTallies(database: Database, clock: Clock): SqlTallies {
+  // By prompt, span and revision.
+  const closedDays = createBoundedMap<IntervalTally[]>(maxRememberedDays)
+
   async function tallies(organisationId: number, spans: PromptSpan[]): Promise<Tally[]> {
     const records = spans.map(({ promptId, from, until }, place) => {
       return { place, prompt: promptId, first: hourStart(from), last: hourStart(until) }
@@ -202,17 +210,60 @@ export function sqlTallies(database: Database): SqlTallies {
     async tallyByDay(prompts, since) {
       const [first] = prompts
       if (first === undefined) return []
-      const start = startOf('day')
-      const rows = await database.rows(
-        `select prompt_id, ${start} as start, sum(positive) as positive, sum(negative) as negative from signal_hours
-         where organisation_id = ? and ${database.inJsonArray('prompt_id', 'bigint')} and hour >= ? group by prompt_id, ${start}`,
-        [first.organisationId, JSON.stringify(prompts.map(({ id }) => id)), since],
-      )
-      const rowsByPrompt = Map.groupBy(rows, (row) => row.prompt_id)
-      return prompts.map(({ id }) =>
-        (rowsByPrompt.get(id) ?? []).map(toIntervalTally).sort((a, b) => a.start - b.start),
-      )
+      const { organisationId } = first
+      const end = Math.max(since, closedUntil(clock()))
+      const ids = prompts.map(({ id }) => id)
+      // The revisions are read first. If sums change after that, they are remembered for a revision that is over already.
+      const revisions = await revisionsOf(organisationId, ids)
+      const keys = ids.map((id) => `${organisationId} ${id} ${since} ${end} ${revisions.get(id) ?? 0}`)
+      const closed = keys.map((key) => closedDays.get(key))
+      const missing = ids.filter((_, i) => closed[i] === undefined)
+      const [open, read] = await Promise.all([
+        readDays(organisationId, ids, { from: end, until: Number.MAX_SAFE_INTEGER }),
+        readDays(organisationId, missing, { from: since, until: end }),
+      ])
+      return ids.map((id, i) => {
+        let days = closed[i]
+        if (days === undefined) {
+          days = read.get(id) ?? []
+          closedDays.set(keys[i] as string, days, days.length + 1)
+        }
+        return [...days, ...(open.get(id) ?? [])]
+      })
     },
+  }
+
+  async function revisionsOf(organisationId: number, promptIds: number[]): Promise<Map<number, number>> {
+    const rows = await database.rows(
+      `select prompt_id, revision from hour_revisions
+       where organisation_id = ? and ${database.inJsonArray('prompt_id', 'bigint')}`,
+      [organisationId, JSON.stringify(promptIds)],
+    )
+    return new Map(rows.map((row) => [row.prompt_id as number, row.revision as number]))
+  }
+
+  /** The tallies of each day with signals, in order, by prompt. */
+  async function readDays(
+    organisationId: number,
+    promptIds: number[],
+    { from, until }: Span,
+  ): Promise<Map<number, IntervalTally[]>> {
+    if (promptIds.length === 0 || from >= until) return new Map()
+    const start = startOf('day')
+    const rows = await database.rows(
+      `select prompt_id, ${start} as start, sum(positive) as positive, sum(negative) as negative from signal_hours
+       where organisation_id = ? and ${database.inJsonArray('prompt_id', 'bigint')} and hour >= ? and hour < ?
+       group by prompt_id, ${start} order by start`,
+      [organisationId, JSON.stringify(promptIds), from, until],
+    )
+    const days = new Map<number, IntervalTally[]>()
+    for (const row of rows) {
+      const id = row.prompt_id as number
+      const ofPrompt = days.get(id)
+      if (ofPrompt === undefined) days.set(id, [toIntervalTally(row)])
+      else ofPrompt.push(toIntervalTally(row))
+    }
+    return days
   }
 }
 

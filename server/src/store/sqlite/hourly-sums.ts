@@ -1,6 +1,7 @@
 import type { SignalToRecord, SignalValue } from '../../domain/signals/signal.ts'
 import type { VersionText } from '../../domain/signals/version.ts'
 import { hourStart, type Instant } from '../../domain/time.ts'
+import { changesClosed, increaseRevision } from '../sql/hour-revisions.ts'
 import type { SqliteDatabase } from './database.ts'
 
 interface Sum {
@@ -16,7 +17,7 @@ interface Sum {
 export interface SumChanges {
   /** `count` is 1 to add a signal, -1 to remove one. */
   change(signal: SignalToRecord, value: SignalValue, version: VersionText | null, at: Instant, count: 1 | -1): void
-  save(): void
+  save(now: Instant): void
 }
 
 const update = 'set positive = positive + excluded.positive, negative = negative + excluded.negative'
@@ -29,6 +30,9 @@ export function hourlySums(database: SqliteDatabase): () => SumChanges {
   const addToVersion = database.prepare(
     `insert into version_hours (organisation_id, prompt_id, version, hour, positive, negative) values (?, ?, ?, ?, ?, ?)
      on conflict do update ${update}`,
+  )
+  const addRevision = database.prepare(
+    `insert into hour_revisions (organisation_id, prompt_id, revision) values (?, ?, 1) ${increaseRevision}`,
   )
   return () => {
     const sums = new Map<string, Sum>()
@@ -50,12 +54,15 @@ export function hourlySums(database: SqliteDatabase): () => SumChanges {
         sumOf(signal, null, at)[value] += count
         if (version !== null) sumOf(signal, version, at)[value] += count
       },
-      save() {
+      save(now) {
+        const revised = new Map<number, number>()
         for (const { organisationId, promptId, version, hour, positive, negative } of sums.values()) {
           if (positive === 0 && negative === 0) continue
           if (version === null) addToHour.run(organisationId, promptId, hour, positive, negative)
           else addToVersion.run(organisationId, promptId, version, hour, positive, negative)
+          if (changesClosed(hour, now)) revised.set(promptId, organisationId)
         }
+        for (const [promptId, organisationId] of revised) addRevision.run(organisationId, promptId)
       },
     }
   }

@@ -1,5 +1,5 @@
 import type { RecordOutcome, SignalDetails, SignalToRecord } from '../../domain/signals/signal.ts'
-import { monthStart } from '../../domain/time.ts'
+import { type Clock, monthStart } from '../../domain/time.ts'
 import type { Row } from '../sql/database.ts'
 import { castVote, receivedAt, toVote, type Vote } from '../sql/vote.ts'
 import type { SqliteDatabase } from './database.ts'
@@ -9,7 +9,10 @@ import { monthlyLimit, reserveUsage, type Usage } from './monthly-limit.ts'
 const replacedStatus = 200
 
 /** Records signals in order of arrival, all in one transaction. */
-export function recordBatch(database: SqliteDatabase): (signals: SignalToRecord[]) => Promise<RecordOutcome[]> {
+export function recordBatch(
+  database: SqliteDatabase,
+  clock: Clock,
+): (signals: SignalToRecord[]) => Promise<RecordOutcome[]> {
   const findKey = database.prepare(
     'select fingerprint, signal_id, created_at, status from idempotency_keys where organisation_id = ? and key = ?',
   )
@@ -119,7 +122,7 @@ export function recordBatch(database: SqliteDatabase): (signals: SignalToRecord[
 
       const outcomes = signals.map(record)
       for (const usage of usages.values()) saveUsage(usage)
-      sums.save()
+      sums.save(clock())
       return outcomes
     })
 

@@ -61,7 +61,7 @@ export async function openSqliteStore(
   })
 
   const bytesOf = ({ metadata }: SignalToRecord) => metadata?.length ?? 0
-  const signals = groupCommit(recordBatch(database), { maxBatchSize, bytesOf, onBatch })
+  const signals = groupCommit(recordBatch(database, clock), { maxBatchSize, bytesOf, onBatch })
 
   // data_version changes when another connection has written to the file.
   const dataVersion = database.prepare('pragma data_version')
@@ -86,7 +86,7 @@ export async function openSqliteStore(
     prompts: sqlPrompts(database),
     history: sqlHistory(database),
     signals: {
-      ...sqlSignals(database),
+      ...sqlSignals(database, clock),
       record: signals.submit,
       import: sqlSignalImport(database, {
         preparePartitions: async () => {},
