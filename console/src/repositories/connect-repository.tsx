@@ -9,6 +9,7 @@ import { focusOnOpen } from '../ui/initial-focus.ts'
 import { isSsh, LineField, SshKeyField, TokenField } from './access-fields.tsx'
 import { ConnectedRepositoryDialog } from './connected-repository.tsx'
 import { forgeLabels, forges } from './forges.ts'
+import { ReportsField } from './reports-field.tsx'
 import { refreshRepositories } from './repository-query.ts'
 
 const emptyForm = {
@@ -18,6 +19,7 @@ const emptyForm = {
   token: '',
   ssh_key: '',
   similarity: '50',
+  reports: false,
 }
 
 const labels = {
@@ -27,6 +29,7 @@ const labels = {
   token: 'Token (optional)',
   ssh_key: 'SSH key (optional)',
   similarity: 'Similarity (%)',
+  reports_on_pulls: 'Report on pull requests',
 }
 
 function sshAccess(key: string): Pick<NewRepository, 'ssh_key' | 'generate_ssh_key'> {
@@ -45,13 +48,14 @@ export function ConnectRepository({ onClose }: { onClose: () => void }) {
   const update = (changes: Partial<typeof emptyForm>) => setForm((current) => ({ ...current, ...changes }))
   function submit(event: FormEvent) {
     event.preventDefault()
-    const { forge, url, path, token, ssh_key: sshKey, similarity } = form
+    const { forge, url, path, token, ssh_key: sshKey, similarity, reports } = form
     connection.mutate({
       forge,
       url: url.trim(),
       path: path.trim(),
       ...(isSsh(url) ? sshAccess(sshKey) : { token: token.trim() || null }),
       similarity: Number(similarity),
+      reports_on_pulls: reports,
     })
   }
   if (connection.data !== undefined) {
@@ -107,6 +111,12 @@ export function ConnectRepository({ onClose }: { onClose: () => void }) {
             onChange={(token) => update({ token })}
           />
         )}
+        <ReportsField
+          forge={form.forge}
+          url={form.url}
+          checked={form.reports}
+          onChange={(reports) => update({ reports })}
+        />
         <details className="form-advanced">
           <summary>Advanced</summary>
           <Field

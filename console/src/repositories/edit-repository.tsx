@@ -7,6 +7,7 @@ import { FormFooter } from '../ui/form-footer.tsx'
 import { focusOnOpen } from '../ui/initial-focus.ts'
 import { ResultDialog } from '../ui/result-dialog.tsx'
 import { isSsh, LineField, SshKeyField, TokenField } from './access-fields.tsx'
+import { ReportsField } from './reports-field.tsx'
 import { refreshRepositories } from './repository-query.ts'
 import { Warnings } from './warnings.tsx'
 
@@ -21,19 +22,29 @@ const labels = {
   ssh_key: 'New SSH key',
   ssh_host_key: 'New SSH host key',
   production_environments: 'Production environments',
+  reports_on_pulls: 'Report on pull requests',
 }
 
-const emptyForm = { url: '', token: '', removesToken: false, sshKey: '', sshHostKey: '', production: '' }
+const emptyForm = {
+  url: '',
+  token: '',
+  removesToken: false,
+  sshKey: '',
+  sshHostKey: '',
+  production: '',
+  reports: false,
+}
 
 type EditForm = typeof emptyForm
 
-/** Changes the URL of a repository that was renamed or moved, its credentials, or its production environments. */
+/** Changes the URL of a repository that was renamed or moved, its credentials, or its settings. */
 export function EditRepository({ repository, onClose }: Props) {
   const queryClient = useQueryClient()
   const [form, setForm] = useState<EditForm>({
     ...emptyForm,
     url: repository.url,
     production: repository.production_environments?.join(', ') ?? '',
+    reports: repository.reports_on_pulls,
   })
   const update = (changes: Partial<EditForm>) => setForm((current) => ({ ...current, ...changes }))
   const change = useMutation({
@@ -104,6 +115,12 @@ export function EditRepository({ repository, onClose }: Props) {
           value={form.production}
           onChange={(production) => update({ production })}
         />
+        <ReportsField
+          forge={repository.forge}
+          url={form.url}
+          checked={form.reports}
+          onChange={(reports) => update({ reports })}
+        />
         <FormFooter
           mutation={change}
           labels={labels}
@@ -119,7 +136,8 @@ export function EditRepository({ repository, onClose }: Props) {
   )
 }
 
-function changesOf(form: EditForm, { production_environments: current }: Repository): RepositoryUpdate {
+function changesOf(form: EditForm, repository: Repository): RepositoryUpdate {
+  const { production_environments: current, reports_on_pulls: reports } = repository
   const { url, token, removesToken, sshKey, sshHostKey } = form
   const changes: RepositoryUpdate = { url: url.trim() }
   const production = form.production
@@ -129,6 +147,7 @@ function changesOf(form: EditForm, { production_environments: current }: Reposit
   if (production.join() !== (current ?? []).join()) {
     changes.production_environments = production.length === 0 ? null : production
   }
+  if (form.reports !== reports) changes.reports_on_pulls = form.reports
   if (isSsh(url)) {
     if (sshKey.trim() !== '') changes.ssh_key = sshKey
     if (sshHostKey.trim() !== '') changes.ssh_host_key = sshHostKey.trim()

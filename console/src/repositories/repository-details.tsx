@@ -24,6 +24,11 @@ export function RepositoryDetails({ repository }: { repository: Repository }) {
       {stale && (
         <Notice tone="caution">The history is out of date: no sync has succeeded for more than two hours.</Notice>
       )}
+      {repository.report_error !== null && (
+        <Notice tone="caution">
+          <strong>Reports on pull requests fail.</strong> <UntrustedText text={repository.report_error} />
+        </Notice>
+      )}
       {isRejecting(repository) && <RejectedNotice {...repository} />}
       {state === 'disconnected' && (
         <Notice>
@@ -60,6 +65,7 @@ export function RepositoryDetails({ repository }: { repository: Repository }) {
         <Detail name="Production">
           <ProductionEnvironments patterns={repository.production_environments} />
         </Detail>
+        <Detail name="Reports on pull requests">{repository.reports_on_pulls ? 'On' : 'Off'}</Detail>
         <Detail name="Contents">
           <RepositoryContents {...repository} />
         </Detail>

@@ -121,4 +121,28 @@ onEachEngine('repo set-url and repo set-token', (engine) => {
     assert.equal(code, 0, stderr)
     assert.match(stderr, new RegExp(`^Warning: Repository ${id} is the same repository, and its prompt files prompts/`))
   })
+
+  test('reports on pull requests are turned on and off, and what they need is listed', async () => {
+    const server = await new GitHttpServer().start()
+    server.folders.set('/acme/prompts.git', createRemote().remote)
+    const connecting = ['--allow-http', '--token-env', 'FIRST', '--report-on-pulls']
+    const { id } = await connect(server.url('/acme/prompts.git'), ...connecting)
+    assert.equal(await problemOf(id), undefined)
+    const off = await run('repo', 'set-reports', id, 'off')
+    assert.match(off.stdout, /^Regressions are no longer told on the pull requests of repository \d+, /)
+    const on = await run('repo', 'set-reports', id, 'on')
+    assert.match(
+      on.stdout,
+      /^Regressions are told on the pull requests of .* Its token needs read and write access to /,
+    )
+    assert.equal((await run('repo', 'set-token', id, '--remove-token')).code, 0)
+    assert.match(
+      (await problemOf(id)) ?? '',
+      /^Repository \d+ cannot be reported on: Reports on pull requests need a token /,
+    )
+    const listed = JSON.parse((await run('repo', 'list', '--json')).stdout)
+    const [{ reports_on_pulls: reports }] = listed.filter((each: { id: number }) => String(each.id) === id)
+    assert.equal(reports, true)
+    assert.equal((await run('repo', 'set-reports', id, 'maybe')).code, 2)
+  })
 })

@@ -201,8 +201,8 @@ const retriedFor = 3 * day
  */
 function retryReports(organisationId: number, at: Instant): Statement {
   return statement(
-    `update alert_deliveries set state = 'pending', attempts = 0, due_at = ?, finished_at = null
-     where organisation_id = ? and coalesce(alert_id, 0) = 0 and state = 'failed' and created_at > ?`,
+    `update alert_deliveries set state = 'pending', attempts = 0, due_at = ?, lease_owner = null, finished_at = null
+     where organisation_id = ? and alert_id is null and state = 'failed' and created_at > ?`,
     [at, organisationId, at - retriedFor],
   )
 }
