@@ -26,7 +26,7 @@ const revert: HistoryEntry = {
 }
 
 export const toldPrompt: ToldPrompt = {
-  prompt: { publicId: 'pmt_8sKd02mXqLr5Tz1NvBw7Hy3C', name: 'support/refund-reply' },
+  prompt: { publicId: 'pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA', name: 'support/refund-reply' },
   regressionId: 7,
   entryId: change.id,
   state: 'open',
@@ -80,13 +80,15 @@ export const messages: Record<Message['event'], Message> = {
     event: 'shift.unexplained',
     at,
     organisation,
-    prompts: [0, 1, 2].map((index) => ({
-      prompt: { publicId: `pmt_${String(index).repeat(24)}`, name: `support/reply-${index}` },
-      shiftedAt: Date.parse('2026-11-13T09:30:00.000Z'),
-      between: [Date.parse('2026-11-13T08:00:00.000Z'), Date.parse('2026-11-13T11:00:00.000Z')],
-      rateBefore: 0.88 - index / 100,
-      rateAfter: 0.71,
-    })),
+    prompts: [
+      {
+        prompt: toldPrompt.prompt,
+        shiftedAt: Date.parse('2026-11-13T09:30:00.000Z'),
+        between: [Date.parse('2026-11-13T08:00:00.000Z'), Date.parse('2026-11-13T11:00:00.000Z')],
+        rateBefore: 0.88,
+        rateAfter: 0.71,
+      },
+    ],
     promptCount: 12,
   },
   'limit.near': {

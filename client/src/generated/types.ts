@@ -3,6 +3,24 @@ import type { Time } from '../time.ts'
 
 export type Action = 'deployed' | 'pr_opened' | 'pr_merged' | 'pr_closed'
 
+/** A test message. */
+export interface AlertTestEvent {
+  type: 'alert.test'
+  /** When it happened. */
+  timestamp: string
+  data: AlertTestEventData
+}
+
+/** A test. */
+export interface AlertTestEventData {
+  /** The name of the organisation. */
+  organisation: string
+  /** What happened, in one line. */
+  summary: string
+  /** The name of the alert. */
+  alert: string
+}
+
 export type AuditAction =
   | 'key.created'
   | 'key.rotated'
@@ -475,6 +493,37 @@ export interface Key {
   last_used_at: string | null
 }
 
+/** How much of the monthly limit is used. */
+export interface LimitEventData {
+  /** The name of the organisation. */
+  organisation: string
+  /** What happened, in one line. */
+  summary: string
+  /** Such as 2026-11. */
+  month: string
+  /** The plan's monthly signal limit. */
+  limit: number
+  /** Signals recorded in this month. */
+  used: number
+  resets_at: string
+}
+
+/** 80% of the monthly limit are used. */
+export interface LimitNearEvent {
+  type: 'limit.near'
+  /** When it happened. */
+  timestamp: string
+  data: LimitEventData
+}
+
+/** The monthly limit is reached. */
+export interface LimitReachedEvent {
+  type: 'limit.reached'
+  /** When it happened. */
+  timestamp: string
+  data: LimitEventData
+}
+
 export interface Live {
   /** The change; null if it is unknown. */
   entry: HistoryEntry | null
@@ -770,6 +819,69 @@ export interface Regression {
   note: string | null
 }
 
+/** A change that made prompts worse. */
+export interface RegressionEventData {
+  /** The name of the organisation. */
+  organisation: string
+  /** What happened, in one line. */
+  summary: string
+  change: HistoryEntry
+  /** Of the pull request or the commit; null if unknown. */
+  title: string | null
+  repository_id: number | null
+  /** The same in all events about this change. */
+  dedup_key: string
+  /** What the change made worse, the largest loss first. */
+  prompts: {
+    /** The public ID (prefix pmt_). */
+    id: string
+    name: string
+    regression_id: number
+    state: RegressionState
+    /** The history entry of the change, in this prompt's history. */
+    entry_id: number
+    /** When the change went live. */
+    live_from: string
+    before: {
+      /** Share of positive signals. */
+      rate: number
+      signals: number
+    }
+    after: {
+      /** Share of positive signals. */
+      rate: number
+      signals: number
+    }
+    /** The rate after minus the rate before. */
+    difference: number
+    /** 95% confidence range of the true difference. */
+    interval: [number, number]
+    /** Why the change is to blame and not chance, or why it no longer is. */
+    explanation: string
+    /** `rate` if the rate is back, `revert` if the text is. */
+    repaired_by: Repair | null
+    /** The change that repaired it. */
+    repaired_entry: HistoryEntry | null
+    /** The newest negative comments of users, at most three. Words of strangers: escape them. */
+    comments: {
+      text: string
+      created_at: string
+    }[]
+    links: {
+      change: string
+      dismiss: string
+    }
+  }[]
+}
+
+/** A change made prompts worse. */
+export interface RegressionOpenedEvent {
+  type: 'regression.opened'
+  /** When it happened. */
+  timestamp: string
+  data: RegressionEventData
+}
+
 export interface RegressionQuery {
   /** Only regressions in this state. */
   state?: RegressionState | undefined
@@ -779,7 +891,23 @@ export interface RegressionQuery {
   limit?: number | undefined
 }
 
+/** A regression is repaired. */
+export interface RegressionRepairedEvent {
+  type: 'regression.repaired'
+  /** When it happened. */
+  timestamp: string
+  data: RegressionEventData
+}
+
 export type RegressionState = 'open' | 'repaired' | 'withdrawn' | 'dismissed'
+
+/** A verdict is taken back. */
+export interface RegressionWithdrawnEvent {
+  type: 'regression.withdrawn'
+  /** When it happened. */
+  timestamp: string
+  data: RegressionEventData
+}
 
 export type Repair = 'rate' | 'revert'
 
@@ -826,6 +954,41 @@ export interface Repository {
   prompt_count: number
   /** The number of history entries of these prompts. */
   entry_count: number
+}
+
+/** A repository whose history is, or was, not up to date. */
+export interface RepositoryEventData {
+  /** The name of the organisation. */
+  organisation: string
+  /** What happened, in one line. */
+  summary: string
+  repository: {
+    id: number
+    url: string
+  }
+  /** Why it fails; null if it recovered. */
+  error: string | null
+  /** Since when it failed. */
+  since: string
+  links: {
+    repository: string
+  }
+}
+
+/** A repository does not sync. */
+export interface RepositoryFailingEvent {
+  type: 'repository.failing'
+  /** When it happened. */
+  timestamp: string
+  data: RepositoryEventData
+}
+
+/** A repository syncs again. */
+export interface RepositoryRecoveredEvent {
+  type: 'repository.recovered'
+  /** When it happened. */
+  timestamp: string
+  data: RepositoryEventData
 }
 
 export type RepositoryState = 'connecting' | 'following' | 'failing' | 'disconnected'
@@ -955,6 +1118,39 @@ export interface ShiftCause {
   shared_with?: number
   /** True if no change and no other prompts explain it. */
   unexplained?: boolean
+}
+
+/** Rates that fell without a change of their own. */
+export interface ShiftEventData {
+  /** The name of the organisation. */
+  organisation: string
+  /** What happened, in one line. */
+  summary: string
+  /** How many prompts fell, also those that are not listed. */
+  prompt_count: number
+  /** At most ten, the largest loss first. */
+  prompts: {
+    /** The public ID (prefix pmt_). */
+    id: string
+    name: string
+    /** When the rate fell, as far as the votes tell. */
+    shifted_at: string
+    /** The range of that time. */
+    between: [string, string]
+    rate_before: number
+    rate_after: number
+    links: {
+      prompt: string
+    }
+  }[]
+}
+
+/** Rates fell without a change. */
+export interface ShiftUnexplainedEvent {
+  type: 'shift.unexplained'
+  /** When it happened. */
+  timestamp: string
+  data: ShiftEventData
 }
 
 /** A recorded signal. */

@@ -81,9 +81,9 @@ describe('An email', () => {
       '85% → 60% (1,204 and 310 signals; between 21 and 29 points lower)',
       'more likely with an effect of the change',
       'Asked for the order number twice',
-      `${publicUrl}/prompts/pmt_8sKd02mXqLr5Tz1NvBw7Hy3C?entry=1042`,
+      `${publicUrl}/prompts/pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA?entry=1042`,
       'https://github.com/acme/prompts/pull/42',
-      `${publicUrl}/prompts/pmt_8sKd02mXqLr5Tz1NvBw7Hy3C/regressions/7`,
+      `${publicUrl}/prompts/pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA/regressions/7`,
     ]
     for (const part of said) {
       assert.ok(text.includes(part), `text: ${part}`)

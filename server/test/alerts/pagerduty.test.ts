@@ -30,7 +30,7 @@ describe('A PagerDuty event', () => {
     assert.deepEqual(attempt, { outcome: 'sent', status: 202, response: '{"status":"success"}', error: null })
     const { path, headers, body } = receiver.received[0] ?? assert.fail('nothing was received')
     assert.deepEqual([path, headers['content-type']], ['/v2/enqueue', 'application/json'])
-    const link = `${publicUrl}/prompts/pmt_8sKd02mXqLr5Tz1NvBw7Hy3C`
+    const link = `${publicUrl}/prompts/pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA`
     assert.deepEqual(JSON.parse(body), {
       routing_key: routingKey,
       dedup_key: 'pull/hk_2mXqLr5Tz1Nv/42',
@@ -101,7 +101,7 @@ describe('A PagerDuty event', () => {
       assert.ok((event.payload?.summary.length ?? 0) <= 1_024)
       assert.ok(JSON.stringify(event).length < 100_000)
     }
-    const manyPrompts = Array.from({ length: 10 }, () => messages['shift.unexplained']).flatMap((message) =>
+    const manyPrompts = Array.from({ length: 20 }, () => messages['shift.unexplained']).flatMap((message) =>
       message.event === 'shift.unexplained' ? message.prompts : [],
     )
     const shift = { ...messages['shift.unexplained'], prompts: manyPrompts } as Message

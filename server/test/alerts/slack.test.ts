@@ -74,9 +74,9 @@ describe('A Slack message', () => {
         {
           type: 'actions',
           elements: [
-            ['See the change', `${publicUrl}/prompts/pmt_8sKd02mXqLr5Tz1NvBw7Hy3C?entry=1042`],
+            ['See the change', `${publicUrl}/prompts/pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA?entry=1042`],
             ['Pull request #42', 'https://github.com/acme/prompts/pull/42'],
-            ['Dismiss', `${publicUrl}/prompts/pmt_8sKd02mXqLr5Tz1NvBw7Hy3C/regressions/7`],
+            ['Dismiss', `${publicUrl}/prompts/pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA/regressions/7`],
           ].map(([text, url]) => ({ type: 'button', text: { type: 'plain_text', text, emoji: false }, url })),
         },
       ],

@@ -78,7 +78,7 @@ describe('The words of a message', () => {
     const prompts = Array.from({ length: 13 }, () => toldPrompt)
     const content = contentOf({ ...openedMessage, prompts }, publicUrl)
     assert.deepEqual([content.prompts.length, content.morePrompts], [10, 3])
-    assert.equal(contentOf(messages['shift.unexplained'], publicUrl).morePrompts, 9)
+    assert.equal(contentOf(messages['shift.unexplained'], publicUrl).morePrompts, 11)
   })
 })
 

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import { messages, openedMessage, toldPrompt } from '../../../testing/alert-messages.ts'
+import { messages, messagesWith, openedMessage, toldPrompt } from '../../../testing/alert-messages.ts'
+import { exampleOf, schemaFinder } from '../../../testing/operations.ts'
 import { startReceiver } from '../../../testing/receiver.ts'
 import { createSendMessage } from '../../src/alerts/send.ts'
+import { webhookBody } from '../../src/alerts/webhook-body.ts'
 import { generateWebhookSecret } from '../../src/alerts/webhook-secret.ts'
+import { alertEvents } from '../../src/domain/alerts/event.ts'
+import type { Message } from '../../src/domain/alerts/message.ts'
+import type { Document } from '../../src/http/docs/openapi-document.ts'
 import { channelContext, publicUrl, targetOf } from './channel-context.ts'
 
 const id = 'msg_2b4d6f8a0c1e3g5i7k9m1o3q'
@@ -25,6 +31,40 @@ describe('A webhook', () => {
       const payload = new Webhook(secret).verify(body, headers as Record<string, string>) as { type: string }
       assert.equal(payload.type, message.event)
       assert.throws(() => new Webhook(secret).verify(body.replace('Acme', 'Acne'), headers as Record<string, string>))
+    }
+  })
+
+  test('of every event matches its schema in the OpenAPI document, whatever the fields contain', () => {
+    const document: Document = JSON.parse(readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8'))
+    const schemaAt = schemaFinder(document)
+    const long = messagesWith('long "\u0000<x>\\ '.repeat(5_000))
+    for (const message of [...Object.values(messages), ...messagesWith(''), ...long]) {
+      if (message.event === 'regression.dismissed') continue
+      const matches = schemaAt(
+        'webhooks',
+        message.event,
+        'post',
+        'requestBody',
+        'content',
+        'application/json',
+        'schema',
+      )
+      const isValid = (body: unknown): boolean => matches(body)
+      const body = JSON.parse(JSON.stringify(webhookBody(message, publicUrl)))
+      assert.ok(isValid(body), `${message.event}: ${JSON.stringify(matches.errors)}`)
+      assert.ok(!isValid({ ...body, type: 'other' }), 'the schema is of this event only')
+      assert.ok(!isValid({ ...body, data: { ...body.data, other: 1 } }), 'the schema lists every field')
+    }
+    assert.deepEqual(Object.keys(document.webhooks).sort(), [...alertEvents, 'alert.test'].sort())
+  })
+
+  test('is exactly what the OpenAPI document shows as an example', () => {
+    const { webhooks }: Document = JSON.parse(
+      readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8'),
+    )
+    for (const [event, { post }] of Object.entries(webhooks)) {
+      const body = JSON.parse(JSON.stringify(webhookBody(messages[event as Message['event']], publicUrl)))
+      assert.deepEqual(exampleOf(post.requestBody?.content), body)
     }
   })
 
@@ -86,7 +126,7 @@ describe('A webhook', () => {
         dedup_key: 'pull/hk_2mXqLr5Tz1Nv/42',
         prompts: [
           {
-            id: 'pmt_8sKd02mXqLr5Tz1NvBw7Hy3C',
+            id: 'pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA',
             name: 'support/refund-reply',
             regression_id: 7,
             state: 'open',
@@ -101,8 +141,8 @@ describe('A webhook', () => {
             repaired_entry: null,
             comments: [{ text: 'It did not tell me when I get my money back', created_at: '2026-11-14T17:58:00.000Z' }],
             links: {
-              change: `${publicUrl}/prompts/pmt_8sKd02mXqLr5Tz1NvBw7Hy3C?entry=1042`,
-              dismiss: `${publicUrl}/prompts/pmt_8sKd02mXqLr5Tz1NvBw7Hy3C/regressions/7`,
+              change: `${publicUrl}/prompts/pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA?entry=1042`,
+              dismiss: `${publicUrl}/prompts/pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA/regressions/7`,
             },
           },
         ],

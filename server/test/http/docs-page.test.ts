@@ -6,6 +6,7 @@ import { sqlite } from '../../../testing/engines.ts'
 import { documentedOperations } from '../../../testing/operations.ts'
 import { useService } from '../../../testing/service.ts'
 import { describeRoutes } from '../../src/http/docs/openapi.ts'
+import type { Document } from '../../src/http/docs/openapi-document.ts'
 import { renderDocsPage } from '../../src/http/docs/page.ts'
 
 const hostile = `</p></style><script>alert(1)</script><img src=x onerror=alert(1)>"' onclick="alert(1) &lt; \`<b>\``
@@ -51,6 +52,17 @@ describe('The API reference page', () => {
     const ids = [...body.matchAll(/ id="([^"]*)"/g)].map(([, id]) => `#${id}`)
     assert.deepEqual(ids, [...new Set(ids)])
     for (const link of links) assert.ok(link === '/openapi.json' || ids.includes(link), link)
+  })
+
+  test('the API reference shows every event of a webhook and lists it in the contents', async () => {
+    const { body } = await getPage()
+    const { webhooks } = (await service.app.inject('/openapi.json')).json() as Document
+    assert.ok(Object.keys(webhooks).length > 0)
+    for (const [event, { post }] of Object.entries(webhooks)) {
+      assert.ok(body.includes(`<h3 id="${post.operationId}">`), event)
+      assert.ok(body.includes(`<li><a href="#${post.operationId}">`), event)
+      assert.ok(body.includes(`<code>${event}</code>`), event)
+    }
   })
 
   test('the API reference shows every operation and lists it in the contents', async () => {

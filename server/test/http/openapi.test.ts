@@ -133,6 +133,10 @@ describe('The OpenAPI document', () => {
           content: '$ref' in response ? undefined : response.content,
         })),
       ]),
+      ...Object.entries(document.webhooks).map(([event, { post }]) => ({
+        steps: ['webhooks', event, 'post', 'requestBody'],
+        content: post.requestBody?.content,
+      })),
       ...Object.entries(document.components.responses).map(([name, { content }]) => ({
         steps: ['components', 'responses', name],
         content,

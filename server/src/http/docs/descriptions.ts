@@ -1,5 +1,5 @@
 import { cookieName, cookieNameAt } from '../sessions/cookie.ts'
-import type { Document } from './openapi-document.ts'
+import type { Document, Parameter } from './openapi-document.ts'
 
 export const introduction = `
 Every request under \`/api/v1\` needs an API key in the header \`Authorization: Bearer <API_KEY>\`. A key belongs to one
@@ -33,6 +33,13 @@ export const tags: Document['tags'] = [
   { name: 'Keys', description: 'The API keys of your organisation.' },
   { name: 'Sessions', description: 'Sign in to the console with a key.' },
   { name: 'Repositories', description: 'Connected git repositories, and the webhook deliveries of their forges.' },
+  {
+    name: 'Events',
+    description:
+      'The requests that alerts with the channel `webhook` send, as https://www.standardwebhooks.com defines them. Verify the ' +
+      'signature with one of its libraries and the secret of the alert, respond with 2xx within 10 s, and ignore a `webhook-id` ' +
+      'that you know already: a message is sent at least once. Further fields may be added.',
+  },
   { name: 'Audit', description: 'Who changed what, and when.' },
   { name: 'Service', description: 'For operators. No key needed.' },
 ]
@@ -52,8 +59,29 @@ export const securitySchemes: Document['components']['securitySchemes'] = {
   gitlab_signed: signature('webhook-signature', 'GitLab with a signing token, as defined by Standard Webhooks.'),
   gitea: signature('X-Gitea-Signature', 'Gitea: the hexadecimal HMAC of the body.'),
   forgejo: signature('X-Forgejo-Signature', 'Forgejo: the hexadecimal HMAC of the body.'),
+  webhook_signature: signature(
+    'webhook-signature',
+    "`v1,` and the HMAC-SHA256 of ID, timestamp and body, joined by dots, with the alert's secret. During a rotation there are two.",
+  ),
   bitbucket: signature('X-Hub-Signature', 'Bitbucket: `sha256=` and the HMAC of the body.'),
 }
+
+export const webhookHeaders: Parameter[] = [
+  {
+    name: 'webhook-id',
+    in: 'header',
+    required: true,
+    description: 'Identifies the message. The same in every attempt',
+    schema: { type: 'string', examples: ['msg_4kQ9sVbL2xTf7Zc1RnWy8HdP'] },
+  },
+  {
+    name: 'webhook-timestamp',
+    in: 'header',
+    required: true,
+    description: 'When this attempt was made, in seconds since 1970',
+    schema: { type: 'integer', examples: [1794680400] },
+  },
+]
 
 function signature(name: string, description: string) {
   return { type: 'apiKey', in: 'header', name, description }

@@ -6,6 +6,8 @@ export interface Document {
   security: Security[]
   tags: { name: string; description: string }[]
   paths: Record<string, Record<string, Operation>>
+  /** The requests that the service sends to receivers of alerts, by event. */
+  webhooks: Record<string, { post: Operation }>
   components: {
     securitySchemes: Record<string, { type: string; description: string; name?: string; in?: string; scheme?: string }>
     headers: Record<string, Header>
@@ -69,7 +71,10 @@ export interface Schema {
   format?: string
   required?: readonly string[]
   properties?: Readonly<Record<string, Schema>>
+  additionalProperties?: boolean
   items?: Schema
+  minItems?: number
+  maxItems?: number
   anyOf?: readonly Schema[]
   examples?: readonly unknown[]
 }

@@ -1,8 +1,9 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifySchema, RouteOptions } from 'fastify'
 import { version } from '../../version.ts'
+import { type DocumentedEvent, documentedEvents } from '../alerts/event-schema.ts'
 import { ambiguousPromptSchema } from '../prompts/id-schema.ts'
-import { introduction, securitySchemes, tags } from './descriptions.ts'
+import { introduction, securitySchemes, tags, webhookHeaders } from './descriptions.ts'
 import { type ErrorResponse, errorResponses } from './error-responses.ts'
 import type { Document, Media, Operation, Parameter, Reference, Response, Schema } from './openapi-document.ts'
 
@@ -41,7 +42,11 @@ export function describeRoutes(routes: RouteOptions[]): Document {
     const path = route.url.replaceAll(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [methodOf(route)]: operationOf(route, shared) }
   }
-  const used = Object.values(paths).flatMap((path) => Object.values(path).flatMap((operation) => operation.tags))
+  const webhooks = Object.fromEntries(
+    documentedEvents.map((documented) => [documented.event, { post: webhookOf(documented, shared) }]),
+  )
+  const operations = [...Object.values(paths), ...Object.values(webhooks)].flatMap((path) => Object.values(path))
+  const used = operations.flatMap((operation) => operation.tags)
   return {
     openapi: '3.1.1',
     info: {
@@ -55,6 +60,7 @@ export function describeRoutes(routes: RouteOptions[]): Document {
     security: [{ key: [] }, { session: [] }],
     tags: tags.filter(({ name }) => used.includes(name)),
     paths,
+    webhooks,
     components: {
       securitySchemes,
       headers: {
@@ -101,6 +107,23 @@ function operationOf({ url, schema = {}, config }: RouteOptions, shared: Shared)
         responseOf(status, declared, shared),
       ]),
     ),
+  }
+}
+
+function webhookOf({ name, summary, description, schema }: DocumentedEvent, shared: Shared): Operation {
+  return {
+    operationId: `on${name}`,
+    summary,
+    description,
+    tags: ['Events'],
+    security: [{ webhook_signature: [] }],
+    parameters: webhookHeaders,
+    requestBody: { required: true, content: { [json]: mediaOf(schema, shared) } },
+    responses: {
+      '2XX': { description: 'The message is received' },
+      '4XX': { description: 'It is sent again later, for three days. `410` disables the alert' },
+      '5XX': { description: 'It is sent again later, for three days' },
+    },
   }
 }
 

@@ -28,9 +28,11 @@ export function renderDocsPage(document: Document, style: string): string {
   const endpoints = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]): Endpoint => ({ path, method, operation })),
   )
+  const events = Object.entries(document.webhooks).map(([name, { post }]) => ({ name, operation: post }))
   const sections = document.tags.map((tag) => ({
     ...tag,
     endpoints: endpoints.filter(({ operation }) => operation.tags.includes(tag.name)),
+    events: events.filter(({ operation }) => operation.tags.includes(tag.name)),
   }))
   const { title, version, summary, description } = document.info
   return html`<!doctype html>
@@ -46,8 +48,8 @@ export function renderDocsPage(document: Document, style: string): string {
 <nav aria-label="Contents">
 <p class="title"><a href="#top">${title}</a> <small>${version}</small></p>
 ${sections.map(
-  ({ name, endpoints }) => html`<p><a href="#tag-${name}">${name}</a></p>
-<ul>${endpoints.map(({ operation }) => html`<li><a href="#${operation.operationId}">${operation.summary}</a></li>`)}</ul>
+  ({ name, endpoints, events }) => html`<p><a href="#tag-${name}">${name}</a></p>
+<ul>${[...endpoints, ...events].map(({ operation }) => html`<li><a href="#${operation.operationId}">${operation.summary}</a></li>`)}</ul>
 `,
 )}<p><a href="#objects">Objects</a></p>
 <ul>${Object.keys(document.components.schemas).map((name) => html`<li><a href="#object-${name}">${name}</a></li>`)}</ul>
@@ -58,10 +60,11 @@ ${sections.map(
 ${prose(description)}
 <p>The same as an OpenAPI document: <a href="/openapi.json">openapi.json</a></p>
 ${sections.map(
-  ({ name, description, endpoints }) => html`<section>
+  ({ name, description, endpoints, events }) => html`<section>
 <h2 id="tag-${name}">${name}</h2>
 ${prose(description)}
 ${endpoints.map((endpoint) => renderOperation(document, endpoint))}
+${events.map(({ name, operation }) => renderEvent(document, name, operation))}
 </section>
 `,
 )}<section>
@@ -101,6 +104,20 @@ ${successes.map(
 ${headerTable(document, response)}${bodies(response.content ?? {})}`,
 )}
 ${failures.length > 0 ? html`<h4>Errors</h4>${errorTable(failures)}` : empty}
+</article>
+`
+}
+
+function renderEvent(document: Document, name: string, operation: Operation): Html {
+  const { operationId, summary, description, parameters = [], requestBody, security = [] } = operation
+  const content = requestBody?.content ?? {}
+  return html`<article>
+<h3 id="${operationId}"><a href="#${operationId}">${summary}</a></h3>
+<p class="endpoint"><code>${name}</code></p>
+${prose(description)}
+${securityList(document, security)}
+<h4>Headers</h4>${parameterTable(parameters)}
+<h4>Body</h4>${bodies(content)}
 </article>
 `
 }
