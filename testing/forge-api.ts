@@ -65,6 +65,7 @@ export class ForgeApiServer {
   /** Resolves before each request is handled. */
   before: () => Promise<void> = async () => {}
   #server: Server | null = null
+  #nextId = 1_000
 
   constructor(forge: ForgeName) {
     this.forge = forge
@@ -97,7 +98,7 @@ export class ForgeApiServer {
 
   comment(pull: number, text: string, author = 'reviewer'): StoredComment {
     const at = new Date().toISOString()
-    const comment = { id: 1_000 + this.comments.length, pull, text, author, createdAt: at, updatedAt: at }
+    const comment = { id: this.#nextId++, pull, text, author, createdAt: at, updatedAt: at }
     this.comments.push(comment)
     return comment
   }

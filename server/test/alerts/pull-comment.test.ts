@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { ForgeApiServer } from '../../../testing/forge-api.ts'
 import { regressionMessage, toldPrompt } from '../../../testing/regression-message.ts'
@@ -75,191 +75,193 @@ onEachEngine('Reports on pull requests', (engine) => {
   const service = useService(engine)
 
   for (const name of forgeNames) {
-    test(`${name}: a pull request gets one comment, which is edited when it is repaired, and its commit a status`, async () => {
-      const { forge, repository, context } = await stage(service, name)
-      const report = createReportOnPull(context)
+    describe(`of ${name}`, () => {
+      test('a pull request gets one comment, which is edited when it is repaired, and its commit a status', async () => {
+        const { forge, repository, context } = await stage(service, name)
+        const report = createReportOnPull(context)
 
-      assert.deepEqual(await report(regressionMessage(repository)), {
-        outcome: 'sent',
-        status: 201,
-        response: null,
-        error: null,
+        assert.deepEqual(await report(regressionMessage(repository)), {
+          outcome: 'sent',
+          status: 201,
+          response: null,
+          error: null,
+        })
+        const [comment] = forge.comments
+        assert.match(comment?.text ?? '', /users rate 1 prompt worse since this change/)
+        assert.match(forge.statuses.at(-1)?.state ?? '', /^fail/i)
+        assert.equal(forge.statuses.at(-1)?.url, 'https://ledger.example/prompts/pmt_4Rk7pQ2mXw9Z?entry=345')
+
+        const repaired = regressionMessage(repository, {
+          event: 'regression.repaired',
+          at: regressionMessage(repository).at + minute,
+          prompts: [toldPrompt({ state: 'repaired', repairedBy: 'rate' })],
+        })
+        assert.equal((await report(repaired)).outcome, 'sent')
+        assert.equal(forge.comments.length, 1)
+        assert.match(comment?.text ?? '', /repaired, users rate 1 prompt as before this change/)
+        assert.match(forge.statuses.at(-1)?.state ?? '', /^success/i)
+        assert.equal(new Set(forge.statuses.map(({ context }) => context)).size, 1)
+        assert.equal(await problemOf(service, repository), null)
       })
-      const [comment] = forge.comments
-      assert.match(comment?.text ?? '', /users rate 1 prompt worse since this change/)
-      assert.match(forge.statuses.at(-1)?.state ?? '', /^fail/i)
-      assert.equal(forge.statuses.at(-1)?.url, 'https://ledger.example/prompts/pmt_4Rk7pQ2mXw9Z?entry=345')
 
-      const repaired = regressionMessage(repository, {
-        event: 'regression.repaired',
-        at: regressionMessage(repository).at + minute,
-        prompts: [toldPrompt({ state: 'repaired', repairedBy: 'rate' })],
+      test('repeating a message changes nothing, and an older one does not replace a newer one', async () => {
+        const { forge, repository, context } = await stage(service, name)
+        const report = createReportOnPull(context)
+        const opened = regressionMessage(repository)
+        const withdrawn = { ...opened, at: opened.at + minute, prompts: [toldPrompt({ state: 'withdrawn' })] }
+        assert.equal((await report(opened)).outcome, 'sent')
+        assert.equal((await report(opened)).outcome, 'sent')
+        assert.equal((await report(withdrawn)).outcome, 'sent')
+        assert.equal((await report(opened)).outcome, 'sent')
+        assert.equal(forge.comments.length, 1)
+        assert.match(forge.comments[0]?.text ?? '', /taken back/)
+        assert.match(forge.statuses.at(-1)?.state ?? '', /^success/i)
       })
-      assert.equal((await report(repaired)).outcome, 'sent')
-      assert.equal(forge.comments.length, 1)
-      assert.match(comment?.text ?? '', /repaired, users rate 1 prompt as before this change/)
-      assert.match(forge.statuses.at(-1)?.state ?? '', /^success/i)
-      assert.equal(new Set(forge.statuses.map(({ context }) => context)).size, 1)
-      assert.equal(await problemOf(service, repository), null)
-    })
 
-    test(`${name}: repeating a message changes nothing, and an older one does not replace a newer one`, async () => {
-      const { forge, repository, context } = await stage(service, name)
-      const report = createReportOnPull(context)
-      const opened = regressionMessage(repository)
-      const withdrawn = { ...opened, at: opened.at + minute, prompts: [toldPrompt({ state: 'withdrawn' })] }
-      assert.equal((await report(opened)).outcome, 'sent')
-      assert.equal((await report(opened)).outcome, 'sent')
-      assert.equal((await report(withdrawn)).outcome, 'sent')
-      assert.equal((await report(opened)).outcome, 'sent')
-      assert.equal(forge.comments.length, 1)
-      assert.match(forge.comments[0]?.text ?? '', /taken back/)
-      assert.match(forge.statuses.at(-1)?.state ?? '', /^success/i)
-    })
+      test('a change without a pull request gets only the status', async () => {
+        const { forge, repository, context } = await stage(service, name)
+        const { change } = regressionMessage(repository)
+        const direct = regressionMessage(repository, { change: { ...change, prNumber: null, prUrl: null } })
+        assert.equal((await createReportOnPull(context)(direct)).outcome, 'sent')
+        assert.deepEqual(forge.comments, [])
+        assert.equal(forge.statuses.length, 1)
+      })
 
-    test(`${name}: a change without a pull request gets only the status`, async () => {
-      const { forge, repository, context } = await stage(service, name)
-      const { change } = regressionMessage(repository)
-      const direct = regressionMessage(repository, { change: { ...change, prNumber: null, prUrl: null } })
-      assert.equal((await createReportOnPull(context)(direct)).outcome, 'sent')
-      assert.deepEqual(forge.comments, [])
-      assert.equal(forge.statuses.length, 1)
-    })
+      test('a comment whose ID a crash kept from being stored is found again and edited', async () => {
+        const { forge, repository, context } = await stage(service, name)
+        const report = createReportOnPull(context)
+        for (let i = 0; i < 25; i++) forge.comment(7, `Comment ${i}`)
+        // The status, the lists of comments, and then the forge dies after it has stored the new one.
+        const lists = name === 'gitea' || name === 'forgejo' ? 1 : 3
+        forge.before = async () => {
+          if (forge.requests.length === 1 + lists + 1) forge.planned.push({ status: 201, afterwards: true })
+        }
+        assert.equal((await report(regressionMessage(repository))).outcome, 'retry')
+        assert.equal(forge.comments.length, 26)
 
-    test(`${name}: a comment whose ID a crash kept from being stored is found again and edited`, async () => {
-      const { forge, repository, context } = await stage(service, name)
-      const report = createReportOnPull(context)
-      for (let i = 0; i < 25; i++) forge.comment(7, `Comment ${i}`)
-      // The status, the lists of comments, and then the forge dies after it has stored the new one.
-      const lists = name === 'gitea' || name === 'forgejo' ? 1 : 3
-      forge.before = async () => {
-        if (forge.requests.length === 1 + lists + 1) forge.planned.push({ status: 201, afterwards: true })
-      }
-      assert.equal((await report(regressionMessage(repository))).outcome, 'retry')
-      assert.equal(forge.comments.length, 26)
+        const own = forge.comments.at(-1)
+        forge.comment(7, `> ${own?.text.replaceAll('\n', '\n> ')}\n\nIndeed`)
+        assert.equal((await report(regressionMessage(repository))).outcome, 'sent')
+        assert.equal(forge.comments.filter(({ author }) => author === 'ledger').length, 1)
+        assert.match(forge.requests.at(-1) ?? '', new RegExp(`^(PATCH|PUT) .*/${own?.id}$`))
+      })
 
-      const own = forge.comments.at(-1)
-      forge.comment(7, `> ${own?.text.replaceAll('\n', '\n> ')}\n\nIndeed`)
-      assert.equal((await report(regressionMessage(repository))).outcome, 'sent')
-      assert.equal(forge.comments.filter(({ author }) => author === 'ledger').length, 1)
-      assert.match(forge.requests.at(-1) ?? '', new RegExp(`^(PATCH|PUT) .*/${own?.id}$`))
-    })
+      test('a scope that the token lacks is named, on the repository too, until another report succeeds', async () => {
+        const { forge, repository, context } = await stage(service, name)
+        const report = createReportOnPull(context)
+        forge.canComment = false
+        const attempt = await report(regressionMessage(repository))
+        assert.equal(attempt.outcome, 'rejected')
+        assert.equal(attempt.status, 403)
+        const scope = {
+          github: /Pull requests and Commit statuses/,
+          gitlab: /the scope api/,
+          gitea: /write:issue and write:repository/,
+          forgejo: /write:issue and write:repository/,
+          bitbucket: /pullrequest:write and repository:write/,
+        }[name]
+        assert.match(attempt.error ?? '', /^Cannot comment on the pull request on /)
+        assert.match(attempt.error ?? '', scope)
+        assert.equal(await problemOf(service, repository), attempt.error)
+        // The status did not depend on it.
+        assert.equal(forge.statuses.length, 1)
 
-    test(`${name}: a scope that the token lacks is named, on the repository too, until another report succeeds`, async () => {
-      const { forge, repository, context } = await stage(service, name)
-      const report = createReportOnPull(context)
-      forge.canComment = false
-      const attempt = await report(regressionMessage(repository))
-      assert.equal(attempt.outcome, 'rejected')
-      assert.equal(attempt.status, 403)
-      const scope = {
-        github: /Pull requests and Commit statuses/,
-        gitlab: /the scope api/,
-        gitea: /write:issue and write:repository/,
-        forgejo: /write:issue and write:repository/,
-        bitbucket: /pullrequest:write and repository:write/,
-      }[name]
-      assert.match(attempt.error ?? '', /^Cannot comment on the pull request on /)
-      assert.match(attempt.error ?? '', scope)
-      assert.equal(await problemOf(service, repository), attempt.error)
-      // The status did not depend on it.
-      assert.equal(forge.statuses.length, 1)
+        forge.canComment = true
+        assert.equal((await report(regressionMessage(repository))).outcome, 'sent')
+        assert.equal(await problemOf(service, repository), null)
+      })
 
-      forge.canComment = true
-      assert.equal((await report(regressionMessage(repository))).outcome, 'sent')
-      assert.equal(await problemOf(service, repository), null)
-    })
+      test('a comment that succeeds without the status is kept, and the status named', async () => {
+        const { forge, repository, context } = await stage(service, name)
+        const report = createReportOnPull(context)
+        forge.canSetStatus = false
+        const attempt = await report(regressionMessage(repository))
+        assert.equal(attempt.outcome, 'rejected')
+        assert.match(attempt.error ?? '', /^Cannot set the commit status on /)
+        forge.canSetStatus = true
+        assert.equal((await report(regressionMessage(repository))).outcome, 'sent')
+        assert.equal(forge.comments.length, 1)
+      })
 
-    test(`${name}: a comment that succeeds without the status is kept, and the status named`, async () => {
-      const { forge, repository, context } = await stage(service, name)
-      const report = createReportOnPull(context)
-      forge.canSetStatus = false
-      const attempt = await report(regressionMessage(repository))
-      assert.equal(attempt.outcome, 'rejected')
-      assert.match(attempt.error ?? '', /^Cannot set the commit status on /)
-      forge.canSetStatus = true
-      assert.equal((await report(regressionMessage(repository))).outcome, 'sent')
-      assert.equal(forge.comments.length, 1)
-    })
+      test('a wrong token, a repository that is gone and one that was renamed are told apart', async () => {
+        const { forge, repository, context } = await stage(service, name)
+        const report = createReportOnPull(context)
+        const message = regressionMessage(repository)
+        forge.token = 'another token'
+        const unauthorised = await report(message)
+        assert.deepEqual([unauthorised.outcome, unauthorised.status], ['rejected', 401])
+        assert.match(unauthorised.error ?? '', /invalid or expired\. Set a new one with /)
+        assert.doesNotMatch(JSON.stringify(unauthorised), /forge-token-1/)
 
-    test(`${name}: a wrong token, a repository that is gone and one that was renamed are told apart`, async () => {
-      const { forge, repository, context } = await stage(service, name)
-      const report = createReportOnPull(context)
-      const message = regressionMessage(repository)
-      forge.token = 'another token'
-      const unauthorised = await report(message)
-      assert.deepEqual([unauthorised.outcome, unauthorised.status], ['rejected', 401])
-      assert.match(unauthorised.error ?? '', /invalid or expired\. Set a new one with /)
-      assert.doesNotMatch(JSON.stringify(unauthorised), /forge-token-1/)
+        forge.token = 'forge-token-1'
+        forge.repository = 'acme/elsewhere'
+        const gone = await report(message)
+        assert.deepEqual([gone.outcome, gone.status], ['rejected', 404])
+        assert.match(gone.error ?? '', /The token does not reach it, or it was deleted/)
 
-      forge.token = 'forge-token-1'
-      forge.repository = 'acme/elsewhere'
-      const gone = await report(message)
-      assert.deepEqual([gone.outcome, gone.status], ['rejected', 404])
-      assert.match(gone.error ?? '', /The token does not reach it, or it was deleted/)
+        const headers = { location: 'http://127.0.0.1:1/elsewhere' }
+        forge.planned.push({ status: 301, headers }, { status: 307, headers })
+        const renamed = await report(message)
+        assert.deepEqual([renamed.outcome, renamed.status], ['rejected', 307])
+        assert.match(renamed.error ?? '', /the repository was renamed or moved\. Change its URL\./)
+      })
 
-      const headers = { location: 'http://127.0.0.1:1/elsewhere' }
-      forge.planned.push({ status: 301, headers }, { status: 307, headers })
-      const renamed = await report(message)
-      assert.deepEqual([renamed.outcome, renamed.status], ['rejected', 307])
-      assert.match(renamed.error ?? '', /the repository was renamed or moved\. Change its URL\./)
-    })
+      test('an overloaded forge is tried again, after the time that it asks for', async () => {
+        const { forge, repository, context } = await stage(service, name)
+        const report = createReportOnPull(context)
+        const busy = { status: 429, headers: { 'retry-after': '120' }, body: { message: 'Too Many Requests' } }
+        forge.planned.push(busy, busy)
+        const limited = await report(regressionMessage(repository))
+        assert.deepEqual([limited.outcome, limited.status, limited.retryAfterMs], ['retry', 429, 120_000])
+        forge.planned.push({ status: 502, body: '<html>Bad Gateway</html>' })
+        assert.equal((await report(regressionMessage(repository))).outcome, 'retry')
+        assert.equal(await problemOf(service, repository), null)
+        assert.equal((await report(regressionMessage(repository))).outcome, 'sent')
+        assert.equal(forge.comments.length, 1)
+      })
 
-    test(`${name}: an overloaded forge is tried again, after the time that it asks for`, async () => {
-      const { forge, repository, context } = await stage(service, name)
-      const report = createReportOnPull(context)
-      const busy = { status: 429, headers: { 'retry-after': '120' }, body: { message: 'Too Many Requests' } }
-      forge.planned.push(busy, busy)
-      const limited = await report(regressionMessage(repository))
-      assert.deepEqual([limited.outcome, limited.status, limited.retryAfterMs], ['retry', 429, 120_000])
-      forge.planned.push({ status: 502, body: '<html>Bad Gateway</html>' })
-      assert.equal((await report(regressionMessage(repository))).outcome, 'retry')
-      assert.equal(await problemOf(service, repository), null)
-      assert.equal((await report(regressionMessage(repository))).outcome, 'sent')
-      assert.equal(forge.comments.length, 1)
-    })
+      test('two replicas with the same message create one comment', async () => {
+        const { forge, repository, context } = await stage(service, name)
+        const other = await openTestStore(service.url, () => service.now)
+        const attempts = await Promise.all([
+          createReportOnPull(context)(regressionMessage(repository)),
+          createReportOnPull({ ...context, store: other })(regressionMessage(repository)),
+        ])
+        assert.deepEqual(attempts.map(({ outcome }) => outcome).sort(), ['retry', 'sent'])
+        assert.equal(forge.comments.length, 1)
+      })
 
-    test(`${name}: two replicas with the same message create one comment`, async () => {
-      const { forge, repository, context } = await stage(service, name)
-      const other = await openTestStore(service.url, () => service.now)
-      const attempts = await Promise.all([
-        createReportOnPull(context)(regressionMessage(repository)),
-        createReportOnPull({ ...context, store: other })(regressionMessage(repository)),
-      ])
-      assert.deepEqual(attempts.map(({ outcome }) => outcome).sort(), ['retry', 'sent'])
-      assert.equal(forge.comments.length, 1)
-    })
+      test('ten prompts of one pull request are one comment', async () => {
+        const { forge, repository, context } = await stage(service, name)
+        const prompts = Array.from({ length: 10 }, (_, i) => toldPrompt({ name: `prompts/${i}.md` }))
+        assert.equal((await createReportOnPull(context)(regressionMessage(repository, { prompts }))).outcome, 'sent')
+        assert.equal(forge.comments.length, 1)
+        assert.match(forge.comments[0]?.text ?? '', /users rate 10 prompts worse/)
+        for (const { prompt } of prompts) assert(forge.comments[0]?.text.includes(`\`${prompt.name}\``))
+      })
 
-    test(`${name}: ten prompts of one pull request are one comment`, async () => {
-      const { forge, repository, context } = await stage(service, name)
-      const prompts = Array.from({ length: 10 }, (_, i) => toldPrompt({ name: `prompts/${i}.md` }))
-      assert.equal((await createReportOnPull(context)(regressionMessage(repository, { prompts }))).outcome, 'sent')
-      assert.equal(forge.comments.length, 1)
-      assert.match(forge.comments[0]?.text ?? '', /users rate 10 prompts worse/)
-      for (const { prompt } of prompts) assert(forge.comments[0]?.text.includes(`\`${prompt.name}\``))
-    })
-
-    test(`${name}: text of others cannot mention people, refer to issues, run quick actions or embed anything`, async () => {
-      const { forge, repository, context } = await stage(service, name)
-      const hostile = [
-        '/close',
-        '@octocat please look',
-        'fixes #1, closes !2, resolves GH-3',
-        '`@octocat` ~bug %1 &1 $1',
-        '![x](https://evil.example/x.png)',
-        '[x](https://evil.example) www.evil.example https://evil.example',
-        '<img src=x onerror=alert(1)><!-- -->',
-        '&#64;octocat &commat;octocat',
-        '| a | b | **c** _d_',
-        '[vulnerability:1] *iteration:1',
-      ]
-      const prompts = hostile.map((name) => toldPrompt({ name, explanation: `${name} ${name}` }))
-      const message = regressionMessage(repository, { prompts, title: '/close\n@octocat' })
-      assert.equal((await createReportOnPull(context)(message)).outcome, 'sent')
-      const text = forge.comments[0]?.text ?? ''
-      assert.equal(text.split('\n').filter((each) => each.startsWith('| [')).length, hostile.length)
-      assertInert(text)
-      assert(!text.includes('Shorten') && !text.includes('Ada'))
+      test('text of others cannot mention people, refer to issues, run quick actions or embed anything', async () => {
+        const { forge, repository, context } = await stage(service, name)
+        const hostile = [
+          '/close',
+          '@octocat please look',
+          'fixes #1, closes !2, resolves GH-3',
+          '`@octocat` ~bug %1 &1 $1',
+          '![x](https://evil.example/x.png)',
+          '[x](https://evil.example) www.evil.example https://evil.example',
+          '<img src=x onerror=alert(1)><!-- -->',
+          '&#64;octocat &commat;octocat',
+          '| a | b | **c** _d_',
+          '[vulnerability:1] *iteration:1',
+        ]
+        const prompts = hostile.map((name) => toldPrompt({ name, explanation: `${name} ${name}` }))
+        const message = regressionMessage(repository, { prompts, title: '/close\n@octocat' })
+        assert.equal((await createReportOnPull(context)(message)).outcome, 'sent')
+        const text = forge.comments[0]?.text ?? ''
+        assert.equal(text.split('\n').filter((each) => each.startsWith('| [')).length, hostile.length)
+        assertInert(text)
+        assert(!text.includes('Shorten') && !text.includes('Ada'))
+      })
     })
   }
 
@@ -268,12 +270,16 @@ onEachEngine('Reports on pull requests', (engine) => {
     const report = createReportOnPull(context)
     const opened = regressionMessage(repository)
     await report(opened)
-    forge.comments.length = 0
+    const [own] = forge.comments.splice(0)
+    // A reply that quotes it is not ours.
+    const reply = forge.comment(7, `> ${own?.text.replaceAll('\n', '\n> ')}`)
+    const quoted = reply.text
     const repaired = { ...opened, at: opened.at + 1, prompts: [toldPrompt({ state: 'repaired', repairedBy: 'rate' })] }
     assert.equal((await report(repaired)).outcome, 'sent')
-    assert.deepEqual(forge.comments, [])
+    assert.deepEqual(forge.comments, [reply])
     assert.equal((await report({ ...opened, at: opened.at + 2 })).outcome, 'sent')
-    assert.equal(forge.comments.length, 1)
+    assert.equal(forge.comments.length, 2)
+    assert.equal(reply.text, quoted)
   })
 
   test('a process that died while it reported gives up its claim after a minute', async () => {
@@ -292,14 +298,14 @@ onEachEngine('Reports on pull requests', (engine) => {
     assert.equal(forge.comments.length, 1)
   })
 
-  test('users’ comments are never part of a comment on a pull request', async () => {
+  test("users' comments are never part of a comment on a pull request", async () => {
     const { forge, repository, context } = await stage(service, 'github')
     const comments = [{ text: 'my order 4711 never came', at: service.now }]
     await createReportOnPull(context)(regressionMessage(repository, { prompts: [toldPrompt({ comments })] }))
     assert.doesNotMatch(forge.comments[0]?.text ?? '', /4711/)
   })
 
-  test('GitHub’s limit of requests, which it reports with 403, is no missing scope', async () => {
+  test("GitHub's limit of requests, which it reports with 403, is no missing scope", async () => {
     const { forge, repository, context } = await stage(service, 'github')
     const limited = {
       status: 403,
@@ -338,7 +344,7 @@ onEachEngine('Reports on pull requests', (engine) => {
     assert.match(attempt.error ?? '', /Bitbucket Data Center has another API/)
   })
 
-  test('an admin’s repository is reported on only at public addresses and over https, unless the operator allows more', async () => {
+  test("an admin's repository is reported on only at public addresses and over https, unless the operator allows more", async () => {
     const organisation = await service.organisation()
     const admin = { keyId: 1, organisationId: organisation.id } as unknown as Actor
     const { forge, repository, context } = await stage(service, 'gitea', { by: admin })
