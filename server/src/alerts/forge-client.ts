@@ -13,12 +13,16 @@ export type ForgeResult<Value> =
       status: number | null
       /** What is wrong and what to do. */
       error: string
-      /** What the forge says, as one printable line. */
+      /** What the forge says, as one printable line. Null if it may not be shown. */
       reason: string | null
+      /** Whether the forge says that the commit has this status already. */
+      isDoneAlready: boolean
       /** Whether another attempt would fail the same way. */
       isFinal: boolean
       retryAfterMs?: number
     }
+
+type Failed = Extract<ForgeResult<never>, { kind: 'failed' }>
 
 /** Sends requests to the API of a forge with a repository's token, all of them within 45 s. */
 export interface ForgeClient {
@@ -30,6 +34,8 @@ interface Connection {
   forge: ForgeName
   api: ForgeApi
   token: string
+  /** Whether to show what the server says. With servers of the operator's network, admins could explore it. */
+  showsReasons: boolean
   send(url: string, options: RequestOptions): Promise<RequestResult>
 }
 
@@ -38,7 +44,7 @@ const maxReasonLength = 200
 const requestTimeoutMs = 10_000
 const totalTimeoutMs = 45_000
 
-export function createForgeClient({ forge, api, token, send }: Connection): ForgeClient {
+export function createForgeClient({ forge, api, token, showsReasons, send }: Connection): ForgeClient {
   const deadline = performance.now() + totalTimeoutMs
   return {
     async send({ method, url, body }, what) {
@@ -61,7 +67,9 @@ export function createForgeClient({ forge, api, token, send }: Connection): Forg
       }
       const value = parsed(result.body)
       if (result.status >= 200 && result.status < 300) return { kind: 'done', status: result.status, value }
-      return rejectionOf(failed, forge, result, reasonOf(api, value, token))
+      const reason = reasonOf(api, value, token)
+      const rejection = rejectionOf(failed, forge, result, showsReasons ? reason : null)
+      return { ...rejection, isDoneAlready: reason !== null && api.hasStatusAlready(reason) }
     },
   }
 }
@@ -75,6 +83,7 @@ function failureOf(forge: ForgeName, what: string) {
       status,
       error: `Cannot ${what} on ${forgeOf(forge).title}: ${why}`,
       reason,
+      isDoneAlready: false as boolean,
       isFinal: false as boolean,
     }) as const
 }
@@ -84,7 +93,7 @@ function rejectionOf(
   forge: ForgeName,
   { status, headers }: Extract<RequestResult, { kind: 'response' }>,
   reason: string | null,
-): ForgeResult<never> {
+): Failed {
   const said = `it responds with ${status}${reason === null ? '' : `, “${reason}”`}.`
   const needs = `The token needs ${reportScopes(forge)}.`
   const isLimited = status === 429 || (status === 403 && isRateLimit(headers))

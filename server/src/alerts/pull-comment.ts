@@ -115,7 +115,9 @@ function openForge(context: PullCommentContext, repository: Repository): OpenFor
     return { error: 'Plain http:// is not allowed. Use https://, or set ALLOW_HTTP_REPOSITORIES=1.' }
   }
   const token = vault.decrypt(sealedToken, { hookId, kind: 'token' })
-  return { api, root, client: createForgeClient({ forge, api, token, send: (...args) => send(network, ...args) }) }
+  const showsReasons = !allowPrivateAddresses || connectedByOperator
+  const client = createForgeClient({ forge, api, token, showsReasons, send: (...args) => send(network, ...args) })
+  return { api, root, client }
 }
 
 async function setStatus(
@@ -126,8 +128,7 @@ async function setStatus(
 ): Promise<ForgeResult<unknown>> {
   const status = commitStatus(message, repository, publicUrl())
   const set = await client.send(api.setStatus(root, message.change.commitSha, status), 'set the commit status')
-  const isSetAlready = set.kind === 'failed' && set.reason !== null && api.hasStatusAlready(set.reason)
-  return isSetAlready ? { kind: 'done', value: null, status: set.status } : set
+  return set.kind === 'failed' && set.isDoneAlready ? { kind: 'done', value: null, status: set.status } : set
 }
 
 interface Told {

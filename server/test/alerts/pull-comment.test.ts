@@ -356,8 +356,13 @@ onEachEngine('Reports on pull requests', (engine) => {
     assert.equal(hidden.outcome, 'retry')
     assert.match(hidden.error ?? '', /cannot be reached, or its address is not public/)
     assert.deepEqual(forge.requests, [])
-    const allowed = { ...context, allowHttp: true, allowPrivateAddresses: true }
-    assert.equal((await createReportOnPull(allowed)(message)).outcome, 'sent')
+    const report = createReportOnPull({ ...context, allowHttp: true, allowPrivateAddresses: true })
+    assert.equal((await report(message)).outcome, 'sent')
+    // What servers of the operator's network say is not for admins.
+    forge.planned.push({ status: 403, body: { message: 'internal' } }, { status: 403, body: { message: 'internal' } })
+    const refused = await report(message)
+    assert.equal(refused.status, 403)
+    assert.doesNotMatch(JSON.stringify(refused), /internal/)
   })
 
   test('the switch, another organisation and a disconnected repository each keep the forge from being asked', async () => {
