@@ -4,6 +4,7 @@ import type { OrganisationStore } from './access/organisation.ts'
 import type { SessionStore } from './access/session.ts'
 import type { AlertStore } from './alerts/alert.ts'
 import type { AlertDeliveryStore } from './alerts/delivery.ts'
+import type { NoticeStore } from './alerts/notice.ts'
 import type { PullCommentStore } from './alerts/pull-comment.ts'
 import type { ArchiveStore } from './archive/archive.ts'
 import type { DeploymentStore } from './deployments/deployment.ts'
@@ -67,6 +68,7 @@ export interface Store {
   sweep: SweepStore
   alerts: AlertStore
   alertDeliveries: AlertDeliveryStore
+  notices: NoticeStore
   pullComments: PullCommentStore
   audit: AuditStore
   archive: ArchiveStore

@@ -1,3 +1,11 @@
+import type { HistoryEntry } from '../history/entry.ts'
+import type { ListedRegression } from '../regressions/regression.ts'
+import type { ListedShift } from '../shifts/shift.ts'
+import type { Instant } from '../time.ts'
+import type { NewAlertDelivery } from './delivery.ts'
+import type { Message } from './message.ts'
+import type { EarlierDelivery } from './telling.ts'
+
 /** What people can be told about. */
 export const noticeKinds = ['regression', 'shift', 'limit', 'repository'] as const
 
@@ -6,3 +14,77 @@ export type NoticeKind = (typeof noticeKinds)[number]
 export const noticeStates = ['open', 'ended'] as const
 
 export type NoticeState = (typeof noticeStates)[number]
+
+/** One thing to tell. */
+export interface Notice {
+  id: number
+  organisationId: number
+  kind: NoticeKind
+  /**
+   * What it is about, once per organisation and kind: `pull/<hook ID>/<number>` or `commit/<sha>` for a change, `at/<time>` for a
+   * shift, `<month>/near` or `<month>/reached` for a limit, and the hook ID of a repository.
+   */
+  subject: string
+  state: NoticeState
+  /** How often it opened. */
+  round: number
+  /** Counts changes of the notice. */
+  changes: number
+  openedAt: Instant
+  endedAt: Instant | null
+}
+
+/** A regression that a notice is about. */
+export interface NoticedRegression extends Omit<ListedRegression, 'change'> {
+  /** Null if it is no longer part of the history. */
+  change: NoticedChange | null
+  isPromptDeleted: boolean
+}
+
+/** A history entry with what a message says about it. */
+export interface NoticedChange extends HistoryEntry {
+  /** The commit message. */
+  message: string | null
+  repositoryId: number | null
+}
+
+/** What was queued before about the same notice. */
+export interface NoticedDelivery extends EarlierDelivery {
+  alertId: number | null
+  message: Message
+}
+
+/** What to do about a notice. */
+export interface NoticeDecision {
+  deliveries: DecidedDelivery[]
+  dueAt: Instant | null
+}
+
+export interface DecidedDelivery {
+  /** A delivery that waits, and is no longer true. If it cannot be cancelled, because it is being sent, nothing is queued. */
+  cancel: number | null
+  queue: NewAlertDelivery | null
+}
+
+export interface NoticeStore {
+  /** Those that are due, of all organisations. */
+  due(now: Instant, limit: number): Promise<Notice[]>
+  /** The regressions that it is about, the largest loss first, up to 200. */
+  regressions(notice: Notice): Promise<NoticedRegression[]>
+  /** In the order in which they were queued, the newest 1,000. */
+  deliveries(notice: Notice, now: Instant): Promise<NoticedDelivery[]>
+  /** Stores a decision, unless the notice has changed since it was read: then it returns false. */
+  decide(notice: Notice, decision: NoticeDecision, at: Instant): Promise<boolean>
+  /** Opens a notice. One that is open stays as it is. */
+  open(organisationId: number, kind: NoticeKind, subject: string, at: Instant): Promise<void>
+  /** Opens notices about repositories that fail, and ends those about others, where an alert exists. */
+  followRepositories(at: Instant): Promise<void>
+  /** Organisations with an alert that hears of the event. */
+  listeningTo(event: 'shift.unexplained' | 'limit.near' | 'limit.reached'): Promise<number[]>
+  /** Falls since then that no change of the prompt explains, the newest first, up to 1,000. */
+  unexplainedFalls(organisationId: number, since: Instant): Promise<ListedShift[]>
+  /** The subjects of notices of a kind. */
+  subjects(organisationId: number, kind: NoticeKind): Promise<string[]>
+  /** Deletes what ended before then, and finished deliveries from before then that are not needed to tell the end. Returns how many rows. */
+  deleteBefore(at: Instant): Promise<number>
+}

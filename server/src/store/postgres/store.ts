@@ -14,6 +14,7 @@ import { sqlErasure } from '../sql/erasure.ts'
 import { sqlFacts } from '../sql/facts.ts'
 import { sqlHistory } from '../sql/history.ts'
 import { sqlKeys } from '../sql/keys.ts'
+import { sqlNotices } from '../sql/notices.ts'
 import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sql/organisations.ts'
 import { sqlPrompts } from '../sql/prompts.ts'
 import { sqlPullComments } from '../sql/pull-comments.ts'
@@ -132,6 +133,7 @@ export async function openPostgresStore(
     sweep: sqlSweep(database),
     alerts: sqlAlerts(database),
     alertDeliveries: sqlAlertDeliveries(database),
+    notices: sqlNotices(database),
     pullComments: sqlPullComments(database),
     audit: sqlAudit(database),
     archive: sqlArchive(database, postgresArchive(database, createPartitions, caches.clear)),

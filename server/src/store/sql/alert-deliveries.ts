@@ -3,18 +3,32 @@ import type {
   AlertDelivery,
   AlertDeliveryState,
   AlertDeliveryStore,
+  ClaimedDelivery,
   ListedAlertDelivery,
 } from '../../domain/alerts/delivery.ts'
-import type { AlertEvent } from '../../domain/alerts/event.ts'
+import type { DeliveryEvent } from '../../domain/alerts/event.ts'
 import type { Message } from '../../domain/alerts/message.ts'
 import { pageOffset } from '../../domain/page.ts'
-import type { Instant } from '../../domain/time.ts'
-import { type Database, firstOrNull, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
+import { day, type Instant } from '../../domain/time.ts'
+import { selectAlert, toAlert } from './alert-rows.ts'
+import {
+  type Database,
+  firstOrNull,
+  isDueSql,
+  type Row,
+  requireRow,
+  type Statement,
+  statement,
+  type Value,
+} from './database.ts'
 
-const ownColumns = `id, organisation_id, public_id, alert_id, event, message, state, attempts, due_at, status, response, error,
+export const ownColumns = `id, organisation_id, public_id, alert_id, event, message, state, attempts, due_at, status, response, error,
   created_at, finished_at`
 const columns = ownColumns.replaceAll(/\w+/g, 'd.$&')
 const maxOfRegression = 100
+const maxDueOfOrganisation = 2
+// A due time beyond the longest delay comes from a clock that was wrong.
+const maxFutureMs = 2 * day
 
 export function sqlAlertDeliveries(database: Database): AlertDeliveryStore {
   const listed = async (condition: string, parameters: Value[], order = ''): Promise<ListedAlertDelivery[]> => {
@@ -60,6 +74,88 @@ export function sqlAlertDeliveries(database: Database): AlertDeliveryStore {
         `order by d.id desc limit ${maxOfRegression}`,
       ),
 
+    async due(now, afterOrganisation, limit) {
+      const isDue = isDueSql('d.due_at')
+      const times = [now, now + maxFutureMs]
+      const next = (after: string) =>
+        `(select min(organisation_id) from alert_deliveries where state = 'pending' and organisation_id > ${after})`
+      // Skips from organisation to organisation, so that the backlog of one does not slow down the others.
+      const rows = await database.rows(
+        `with recursive owners (id) as (
+           select ${next('cast(? as bigint)')} union all select ${next('owners.id')} from owners where owners.id is not null
+         ), listed as (
+           select id from owners where id is not null and exists (
+             select 1 from alert_deliveries d where d.organisation_id = owners.id and d.state = 'pending' and ${isDue})
+           limit ?
+         )
+         select d.id, d.organisation_id from listed join alert_deliveries d on d.organisation_id = listed.id and d.id in (
+           select id from alert_deliveries d where d.organisation_id = listed.id and d.state = 'pending' and ${isDue}
+           order by d.attempts, d.due_at, d.id limit ${maxDueOfOrganisation})
+         order by d.organisation_id, d.attempts, d.due_at, d.id`,
+        [afterOrganisation, ...times, limit, ...times],
+      )
+      return rows.map((row) => ({ id: row.id as number, organisationId: row.organisation_id as number }))
+    },
+
+    async claim({ organisationId, id }, owner, now, until) {
+      let claimed: ClaimedDelivery | null = null
+      await database.write([
+        {
+          ...statement(
+            `update alert_deliveries set lease_owner = ?, due_at = ?
+             where organisation_id = ? and id = ? and state = 'pending' and ${isDueSql('due_at')} returning ${ownColumns}`,
+            [owner, until, organisationId, id, now, now + maxFutureMs],
+          ),
+          andThen: (rows) =>
+            rows.map((row) => ({
+              ...selectAlert(organisationId, row.alert_id as number | null),
+              andThen: (alerts) => {
+                claimed = { ...toDelivery(row), leaseOwner: owner, alert: firstOrNull(alerts, toAlert) }
+                return []
+              },
+            })),
+        },
+      ])
+      return claimed
+    },
+
+    async finish({ organisationId, id, leaseOwner }, { state, status, response, error, dueAt, finishedAt }) {
+      const [rows = []] = await database.write([
+        statement(
+          `update alert_deliveries set state = ?, status = ?, response = ?, error = ?, due_at = ?, finished_at = ?,
+             attempts = attempts + 1, lease_owner = null
+           where organisation_id = ? and id = ? and lease_owner = ? and state = 'pending' returning id`,
+          [state, status, response, error, dueAt, finishedAt, organisationId, id, leaseOwner],
+        ),
+      ])
+      return rows.length > 0
+    },
+
+    async release({ organisationId, id, leaseOwner }, at) {
+      await database.write([
+        statement(
+          `update alert_deliveries set due_at = ?, lease_owner = null
+           where organisation_id = ? and id = ? and lease_owner = ? and state = 'pending'`,
+          [at, organisationId, id, leaseOwner],
+        ),
+      ])
+    },
+
+    async countPending() {
+      const sql = `select count(*) as count from alert_deliveries where state = 'pending'`
+      return requireRow(await database.rows(sql)).count as number
+    },
+
+    async negativeComments(organisationId, promptPublicId, since, limit) {
+      const rows = await database.rows(
+        `select comment, created_at from signals where organisation_id = ? and prompt_id = (
+           select id from prompts where organisation_id = ? and public_id = ? and deleted_at is null)
+         and comment is not null and value = 'negative' and created_at >= ? order by created_at desc, id desc limit ?`,
+        [organisationId, organisationId, promptPublicId, since, limit],
+      )
+      return rows.map((row) => ({ text: row.comment as string, at: row.created_at as number }))
+    },
+
     async retry({ organisationId, id }, at) {
       const [rows = []] = await database.write([
         statement(
@@ -88,7 +184,7 @@ function toDelivery(row: Row): AlertDelivery {
     organisationId: row.organisation_id as number,
     publicId: row.public_id as string,
     alertId: row.alert_id as number | null,
-    event: row.event as AlertEvent,
+    event: row.event as DeliveryEvent,
     message: JSON.parse(row.message as string) as Message,
     state: row.state as AlertDeliveryState,
     attempts: row.attempts as number,

@@ -3,21 +3,16 @@ import {
   type Alert,
   type AlertRules,
   type AlertStore,
-  type Channel,
   maxAlerts,
   type NewAlert,
   tooManyAlerts,
 } from '../../domain/alerts/alert.ts'
-import type { AlertEvent } from '../../domain/alerts/event.ts'
 import { type Instant, isoTime } from '../../domain/time.ts'
 import { cancelPending } from './alert-deliveries.ts'
+import { columns, ruleColumns, toAlert } from './alert-rows.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, statement, type Value } from './database.ts'
 import { lockOrganisation } from './organisations.ts'
-
-const ruleColumns = ['name', 'prompts', 'events', 'hold_ms', 'min_signals', 'recovery_hold_ms', 'repeat_ms']
-const columns = `id, organisation_id, public_id, channel, sealed_target, hint, sealed_secret, sealed_old_secret, old_secret_until,
-  ${ruleColumns.join(', ')}, created_at, disabled_at, disabled_reason`
 
 export function sqlAlerts(database: Database): AlertStore {
   return {
@@ -177,28 +172,4 @@ function changedFields(before: Alert, after: Alert): AuditDetails {
   // Two targets can look the same where only a part may be shown.
   if (before.sealedTarget !== after.sealedTarget) changed.push(['target', after.hint])
   return Object.fromEntries(changed)
-}
-
-function toAlert(row: Row): Alert {
-  return {
-    id: row.id as number,
-    organisationId: row.organisation_id as number,
-    publicId: row.public_id as string,
-    channel: row.channel as Channel,
-    sealedTarget: row.sealed_target as string,
-    hint: row.hint as string,
-    sealedSecret: row.sealed_secret as string | null,
-    sealedOldSecret: row.sealed_old_secret as string | null,
-    oldSecretUntil: row.old_secret_until as number | null,
-    name: row.name as string,
-    prompts: row.prompts as string,
-    events: JSON.parse(row.events as string) as AlertEvent[],
-    holdMs: row.hold_ms as number,
-    minSignals: row.min_signals as number,
-    recoveryHoldMs: row.recovery_hold_ms as number,
-    repeatMs: row.repeat_ms as number | null,
-    createdAt: row.created_at as number,
-    disabledAt: row.disabled_at as number | null,
-    disabledReason: row.disabled_reason as string | null,
-  }
 }

@@ -4,24 +4,15 @@ import type { Prompt } from '../../domain/prompt.ts'
 import type {
   Dismissal,
   ListedRegression,
-  Regression,
-  RegressionFigures,
   RegressionState,
   RegressionStore,
-  Repair,
 } from '../../domain/regressions/regression.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
 import { prefixedEntryColumns, toPrefixedEntry } from './history-rows.ts'
-import { fromMillionths, toMillionths } from './millionths.ts'
 import { endNotice, openNotice } from './notice-changes.ts'
+import { columns, figureColumns, fromFigures, toRegression } from './regression-rows.ts'
 
-const figureColumns = [
-  ...['rate_before', 'rate_after', 'difference', 'low', 'high', 'explanation', 'evidence'],
-  ...['signals_before', 'signals_after', 'live_from'],
-]
-const columns = `id, prompt_id, entry_id, commit_sha, state, opened_at, ${figureColumns.join(', ')}, repaired_at,
-  repaired_by, repaired_entry_id, withdrawn_at, dismissed_at, key_name, note`
 const setFigures = figureColumns.map((name) => `${name} = ?`).join(', ')
 // A withdrawn regression is stored as a repaired one, which the previous version understands.
 const isInState: Record<RegressionState, string> = {
@@ -204,41 +195,6 @@ function updateWhere(
 /** Adds what tells people, in the same transaction, if the statement changed the regression. */
 function thenNotice(update: Statement, notice: () => Statement): Statement {
   return { ...update, sql: `${update.sql} returning id`, andThen: (rows) => rows.map(notice) }
-}
-
-function fromFigures(figures: RegressionFigures): Value[] {
-  const { rateBefore, rateAfter, difference, interval, explanation, evidence } = figures
-  const { signalsBefore, signalsAfter, liveFrom } = figures
-  const inThousandths = evidence === null ? null : Math.round(evidence * 1_000)
-  const rates = [rateBefore, rateAfter, difference, ...interval].map(toMillionths)
-  return [...rates, explanation, inThousandths, signalsBefore, signalsAfter, liveFrom]
-}
-
-function toRegression(row: Row): Regression {
-  return {
-    id: row.id as number,
-    promptId: row.prompt_id as number,
-    entryId: row.entry_id as number,
-    commitSha: row.commit_sha as string,
-    state: row.withdrawn_at === null ? (row.state as RegressionState) : 'withdrawn',
-    openedAt: row.opened_at as number,
-    rateBefore: fromMillionths(row.rate_before),
-    rateAfter: fromMillionths(row.rate_after),
-    difference: fromMillionths(row.difference),
-    interval: [fromMillionths(row.low), fromMillionths(row.high)],
-    explanation: row.explanation as string,
-    evidence: row.evidence === null ? null : (row.evidence as number) / 1_000,
-    signalsBefore: row.signals_before as number | null,
-    signalsAfter: row.signals_after as number | null,
-    liveFrom: row.live_from as number | null,
-    repairedAt: row.repaired_at as number | null,
-    repairedBy: row.repaired_by as Repair | null,
-    repairedEntryId: row.repaired_entry_id as number | null,
-    withdrawnAt: row.withdrawn_at as number | null,
-    dismissedAt: row.dismissed_at as number | null,
-    dismissedBy: row.key_name as string | null,
-    note: row.note as string | null,
-  }
 }
 
 function toListedRegression(row: Row): ListedRegression {

@@ -6,7 +6,7 @@ import { type Database, type Row, requireRow, statement, type TypedColumn, type 
 import { prefixedEntryColumns, toPrefixedEntry } from './history-rows.ts'
 import { fromMillionths, toMillionths } from './millionths.ts'
 
-const columns = 'at, range_from, range_until, rate_before, rate_after, entry_id, shared_with'
+export const columns = 'at, range_from, range_until, rate_before, rate_after, entry_id, shared_with'
 const maxCounted = 1_000
 const maxNearby = 10_000
 const maxExact = 20
@@ -153,7 +153,7 @@ function fromShift({ at, between, rateBefore, rateAfter, entryId, sharedWith }: 
   }
 }
 
-function toShift(row: Row): StoredShift {
+export function toShift(row: Row): StoredShift {
   return {
     at: row.at as number,
     between: rangeOf(row),

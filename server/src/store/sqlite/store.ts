@@ -13,6 +13,7 @@ import { sqlErasure } from '../sql/erasure.ts'
 import { sqlFacts } from '../sql/facts.ts'
 import { sqlHistory } from '../sql/history.ts'
 import { sqlKeys } from '../sql/keys.ts'
+import { sqlNotices } from '../sql/notices.ts'
 import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sql/organisations.ts'
 import { sqlPrompts } from '../sql/prompts.ts'
 import { sqlPullComments } from '../sql/pull-comments.ts'
@@ -110,6 +111,7 @@ export async function openSqliteStore(
     sweep: sqlSweep(database),
     alerts: sqlAlerts(database),
     alertDeliveries: sqlAlertDeliveries(database),
+    notices: sqlNotices(database),
     pullComments: sqlPullComments(database),
     audit: sqlAudit(database),
     archive: sqlArchive(database, sqliteArchive(path)),
