@@ -177,7 +177,7 @@ const cases: Record<string, Case[]> = {
       expected: nothing,
     },
     {
-      name: 'an alert whose filter did not match before is told of a later prompt',
+      name: 'an alert whose filter did not match before hears of a later prompt',
       regressions: [regression(), regression({ id: 2, promptName: 'sales/b' })],
       to: { prompts: 'sales/*' },
       expected: queued('regression.opened', [2]),
@@ -364,10 +364,10 @@ const cases: Record<string, Case[]> = {
   ],
   'when it is dismissed': [
     {
-      name: 'nobody is told',
+      name: 'alerts are not told',
       regressions: [closed('dismissed', 0)],
       earlier: [delivery()],
-      expected: queued('regression.dismissed', [1], 0, 'Not sent: nobody is told of a dismissal.'),
+      expected: queued('regression.dismissed', [1], 0, 'Not sent: dismissals only reach PagerDuty and pull requests.'),
     },
     {
       name: 'the incident in PagerDuty is resolved at once',

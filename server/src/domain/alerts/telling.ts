@@ -13,7 +13,7 @@ export interface Listener extends Omit<AlertRules, 'name'> {
   createdAt: Instant
 }
 
-/** What a pull request is told of: everything, as soon as it is as certain as for alerts by default. */
+/** What a pull request hears of: everything, as soon as it is as certain as for alerts by default. */
 export const pullListener: Listener = {
   channel: 'pull',
   prompts: '**',
@@ -89,7 +89,7 @@ interface Item {
   /** When it can be ready, if it is not. */
   readyAt: Instant | null
   closedAt: Instant
-  /** What is told when it is over, and why it is not. */
+  /** The message when it is over, and why it is not. */
   closing: DeliveryEvent
   unsent: string | null
 }
@@ -127,7 +127,7 @@ function regressionItem(regression: TellableRegression, listener: Listener, now:
 }
 
 function closingOfRegression({ state, isGone }: TellableRegression): DeliveryEvent {
-  // One that is gone is not known to be repaired, and nobody can act on it any more.
+  // One that is gone is not known to be repaired, and there is nothing left to do about it.
   if (isGone || state === 'dismissed') return 'regression.dismissed'
   return state === 'withdrawn' ? 'regression.withdrawn' : 'regression.repaired'
 }
@@ -254,7 +254,7 @@ function converse(
 
   const isPending = last.state === 'pending'
   if (isPending && last.isInFlight) return { ...nothing, dueAt: now + inFlightMs }
-  // Nobody has heard of it, so nobody has to know.
+  // The listener has not heard of it, so there is nothing to take back.
   if (isPending && !wasHeard) return { cancel: last.id, queue: null, dueAt: checkAt }
   const closing = closingOf(about)
   const closedAt = Math.max(...about.map((item) => item.closedAt))
@@ -294,7 +294,7 @@ function whileOpen(
 }
 
 function afterOpening(listener: Listener, checkAt: Instant | null, now: Instant): Instant | null {
-  // More prompts of the same pull request are shown on it, but nobody is told again.
+  // More prompts of the same pull request are shown on it, but alerts do not hear of it again.
   if (listener.channel === 'pull') return checkAt
   return listener.repeatMs === null ? null : now + Math.max(listener.repeatMs, minRepeatMs)
 }
@@ -316,7 +316,7 @@ const order: DeliveryEvent[] = [
 function whyUnsent(closing: DeliveryEvent, { channel, events }: Listener): string | null {
   if (channel === 'pull') return null
   if (closing === 'regression.dismissed') {
-    return channel === 'pagerduty' ? null : 'Not sent: nobody is told of a dismissal.'
+    return channel === 'pagerduty' ? null : 'Not sent: dismissals only reach PagerDuty and pull requests.'
   }
   return events.includes(closing) ? null : `Not sent: the alert does not include ${closing}.`
 }
