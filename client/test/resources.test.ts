@@ -212,6 +212,9 @@ describe('Resources of the client', () => {
       difference: -0.1,
       explanation: 'Fewer votes are positive.',
       evidence: null,
+      signalsBefore: null,
+      signalsAfter: null,
+      liveFrom: null,
     }
     await regressions.open(tenant.prompt, entry, { ...figures, interval: [-0.2, -0.05] }, service.now)
     const between: [number, number] = [service.now - 1_000, service.now]
