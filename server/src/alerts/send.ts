@@ -1,4 +1,4 @@
-import type { SendMessage } from '../domain/alerts/channel.ts'
+import type { SendMessage, Target } from '../domain/alerts/channel.ts'
 import { rejected, retry } from './attempt.ts'
 import type { ChannelContext } from './context.ts'
 import { sendEmail } from './email.ts'
@@ -24,9 +24,21 @@ export function createSendMessage(context: ChannelContext): SendMessage {
         return sendPagerDuty(context, target, message)
     }
   }
-  return (target, id, message) =>
-    send(target, id, message).catch((error: Error) => {
-      context.log.warn({ reason: line(error.message, 500) }, 'a message could not be composed')
+  return async (target, id, message) => {
+    try {
+      const attempt = await send(target, id, message)
+      return { ...attempt, response: attempt.response && withoutSecrets(attempt.response, target) }
+    } catch (error) {
+      context.log.warn({ reason: line((error as Error).message, 500) }, 'a message could not be composed')
       return retry(null, 'The message could not be composed. Ask the operator to check the log.')
-    })
+    }
+  }
+}
+
+/** A receiver may repeat what it got. Who can read deliveries need not know where they go. */
+function withoutSecrets(response: string, { channel, target, secrets }: Target): string {
+  if (channel === 'email') return response
+  const url = URL.parse(target)
+  const hidden = [target, ...(url === null ? [] : [url.pathname + url.search, url.pathname]), ...secrets]
+  return hidden.filter(({ length }) => length > 8).reduce((text, secret) => text.replaceAll(secret, '…'), response)
 }

@@ -63,7 +63,7 @@ function decodeHeader(value: string): string {
 }
 
 describe('An email', () => {
-  test('has subject, text and HTML, and goes to every address', async () => {
+  test('an email has subject, text and HTML, and goes to every address', async () => {
     const server = await startMailServer()
     const attempt = await mailVia(server.url).send(openedMessage, 'team@example.com,lead@example.com')
     assert.deepEqual([attempt.outcome, attempt.status, attempt.error], ['sent', 250, null])
@@ -91,7 +91,7 @@ describe('An email', () => {
     }
   })
 
-  test('of every event can be sent, and all about one change form a conversation', async () => {
+  test('emails of every event can be sent, and all about one change form a conversation', async () => {
     const server = await startMailServer()
     const { send } = mailVia(server.url)
     const { 'regression.dismissed': _, ...told } = messages
@@ -105,7 +105,7 @@ describe('An email', () => {
     assert.deepEqual(new Set(ids), new Set([`<${id}@ledger.example.com>`]), 'the ID of the delivery, in every attempt')
   })
 
-  test('cannot be given further headers, recipients or HTML through any field', async () => {
+  test('no field can add headers, recipients or HTML to an email', async () => {
     const server = await startMailServer()
     const { send } = mailVia(server.url)
     const text =
@@ -126,7 +126,7 @@ describe('An email', () => {
     }
   })
 
-  test('is rejected for good by a 5xx reply and tried again after a 4xx reply', async () => {
+  test('an email is rejected for good by a 5xx reply and tried again after a 4xx reply', async () => {
     const replyTo = async (error: Error) => {
       const server = await startMailServer({ onRcptTo: (_address, _session, callback) => callback(error) })
       const { outcome, status, response } = await mailVia(server.url).send()
@@ -148,7 +148,7 @@ describe('An email', () => {
     assert.equal((await mailVia(full.url).send()).outcome, 'rejected')
   })
 
-  test('that one of two addresses accepts is sent, and names the other', async () => {
+  test('an email that one of two addresses accepts is sent, and names the other', async () => {
     const server = await startMailServer({
       onRcptTo: ({ address }, _session, callback) =>
         callback(address === 'gone@example.com' ? smtpError(550, 'No such user') : null),
@@ -158,7 +158,7 @@ describe('An email', () => {
     assert.match(response ?? '', /Not accepted for gone@example\.com\.$/)
   })
 
-  test('waits for the operator if the credentials or the sender are wrong, and only the log says why', async () => {
+  test('wrong credentials or a wrong sender leave time for the operator, and only the log says why', async () => {
     const wrongPassword = await startMailServer({
       authOptional: false,
       allowInsecureAuth: true,
@@ -182,7 +182,7 @@ describe('An email', () => {
     }
   })
 
-  test('fails after 10 s if the mail server hangs', { timeout: 30_000 }, async () => {
+  test('an email fails after 10 s if the mail server hangs', { timeout: 30_000 }, async () => {
     const silent = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1')
     await once(silent, 'listening')
     onTestEnd(() => silent.close())
@@ -192,7 +192,7 @@ describe('An email', () => {
     assert.ok(performance.now() - startedAt < 20_000)
   })
 
-  test('cannot be sent before the operator sets up a mail server', async () => {
+  test('without a mail server, an email says what the operator has to set', async () => {
     const attempt = await createSendMessage(channelContext())(targetOf('email', 'team@example.com'), id, openedMessage)
     assert.deepEqual([attempt.outcome, attempt.status], ['retry', null])
     assert.match(attempt.error ?? '', /Ask the operator to set SMTP_URL/)

@@ -24,7 +24,7 @@ function eventOf(message: Message) {
 }
 
 describe('A PagerDuty event', () => {
-  test('opens an incident with figures, explanation, comments and links', async () => {
+  test('a regression opens an incident with figures, explanation, comments and links', async () => {
     const { receiver, send } = await start()
     const attempt = await send(openedMessage)
     assert.deepEqual(attempt, { outcome: 'sent', status: 202, response: '{"status":"success"}', error: null })
@@ -67,7 +67,7 @@ describe('A PagerDuty event', () => {
     })
   })
 
-  test('resolves the incident of a regression that is repaired, withdrawn or dismissed', async () => {
+  test('a regression that is repaired, withdrawn or dismissed resolves its incident', async () => {
     const { receiver, send } = await start()
     for (const event of ['regression.repaired', 'regression.withdrawn', 'regression.dismissed'] as const) {
       assert.equal((await send(messages[event])).outcome, 'sent')
@@ -76,7 +76,7 @@ describe('A PagerDuty event', () => {
     }
   })
 
-  test('of a repository that recovers resolves the incident that its failure opened', () => {
+  test('a repository that recovers resolves the incident that its failure opened', () => {
     const [failing, recovered] = [eventOf(messages['repository.failing']), eventOf(messages['repository.recovered'])]
     assert.deepEqual([failing.event_action, recovered.event_action], ['trigger', 'resolve'])
     assert.equal(failing.dedup_key, recovered.dedup_key)
@@ -85,7 +85,7 @@ describe('A PagerDuty event', () => {
     assert.deepEqual([near.payload?.severity, reached.payload?.severity], ['warning', 'error'])
   })
 
-  test('is judged by what PagerDuty responds', async () => {
+  test('the response of PagerDuty decides whether an event is sent again', async () => {
     const { receiver, send } = await start()
     const outcomes = { 202: 'sent', 400: 'rejected', 429: 'retry', 500: 'retry', 503: 'retry' }
     for (const [status, outcome] of Object.entries(outcomes)) {
@@ -94,7 +94,7 @@ describe('A PagerDuty event', () => {
     }
   })
 
-  test('stays within the limits of the API, however long the fields are', () => {
+  test("an event stays within PagerDuty's limits, however long the fields are", () => {
     for (const message of messagesWith('long '.repeat(5_000))) {
       const event = eventOf(message)
       assert.ok(event.dedup_key.length <= 255)
@@ -108,7 +108,7 @@ describe('A PagerDuty event', () => {
     assert.ok(eventOf(shift).dedup_key.length <= 255)
   })
 
-  test('goes to the region of the account', async () => {
+  test('an event goes to the region of the account', async () => {
     const hosts: string[] = []
     const lookUp = async (host: string) => {
       hosts.push(host)
@@ -122,7 +122,7 @@ describe('A PagerDuty event', () => {
 })
 
 describe('A dismissal', () => {
-  test('is sent to PagerDuty only', async () => {
+  test('a dismissal is sent to PagerDuty only', async () => {
     const receiver = await startReceiver()
     const send = createSendMessage(channelContext())
     for (const channel of ['webhook', 'slack', 'email'] as const) {

@@ -30,7 +30,7 @@ function blocksOf(message: Message) {
 const { 'regression.dismissed': _, ...told } = messages
 
 describe('A Slack message', () => {
-  test('is sent to the incoming webhook as JSON, and says what happened in short', async () => {
+  test('a Slack message says in short what happened, with buttons for change, pull request and dismissal', async () => {
     const receiver = await startReceiver()
     const send = createSendMessage(channelContext())
     const attempt = await send(targetOf('slack', `${receiver.url}services/T0/B0/x`), 'msg_1', openedMessage)
@@ -83,7 +83,7 @@ describe('A Slack message', () => {
     })
   })
 
-  test('mentions no one and links nowhere, whatever a field contains', () => {
+  test('no field of a Slack message can mention people or add links', () => {
     const hostile =
       '<!channel> <!here> <@U123> <#C1> <https://evil.example|click> & &lt; *b* ```x``` @here https://evil.example\r\n> x'
     for (const message of messagesWith(hostile)) {
@@ -105,7 +105,7 @@ describe('A Slack message', () => {
     }
   })
 
-  test('links only to pull requests that a browser should open', () => {
+  test('a Slack message links only to pull requests that a browser should open', () => {
     for (const prUrl of ['javascript:alert(1)', 'data:text/html,x', 'not a URL']) {
       const message = { ...openedMessage, change: { ...openedMessage.change, prUrl } }
       const labels = textsIn(blocksOf(message).at(-1)).map(({ text }) => text)
@@ -113,7 +113,7 @@ describe('A Slack message', () => {
     }
   })
 
-  test('stays within the limits of Block Kit, however long the fields are', () => {
+  test('a Slack message stays within the limits of Block Kit, however long the fields are', () => {
     const long = [...messagesWith('🙂long '.repeat(5_000)), ...messagesWith('&'.repeat(5_000))]
     const url = `https://git.example/${'é'.repeat(900)}`
     const longUrl = { ...openedMessage, change: { ...openedMessage.change, prUrl: url } }
@@ -141,7 +141,19 @@ describe('A Slack message', () => {
     assert.ok(!labels.includes('Dismiss'), 'several prompts cannot be dismissed with one click')
   })
 
-  test('is judged by what Slack responds', async () => {
+  test('a response that repeats the secret URL is shown without it', async () => {
+    const receiver = await startReceiver((response, { url }) => response.writeHead(500).end(`Cannot POST ${url} now`))
+    const send = createSendMessage(channelContext())
+    const { response, error } = await send(
+      targetOf('slack', `${receiver.url}services/T0/B0/secret`),
+      'msg_1',
+      openedMessage,
+    )
+    assert.equal(response, 'Cannot POST … now')
+    assert.doesNotMatch(error ?? '', /secret/)
+  })
+
+  test('the response of Slack decides whether a message is sent again', async () => {
     const receiver = await startReceiver()
     const send = createSendMessage(channelContext())
     const attemptWith = (status: number, text: string) => {

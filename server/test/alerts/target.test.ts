@@ -13,7 +13,7 @@ function problemOf(...args: Parameters<typeof validTarget>): string {
 }
 
 describe('The target of a webhook or Slack alert', () => {
-  test('is an https URL, and only its host is shown', () => {
+  test('a webhook or Slack target is an https URL, and only its host is shown', () => {
     for (const channel of ['webhook', 'slack'] as const) {
       const { target, hint } = validTarget(channel, ' https://Hooks.Example:8443/services/T0/B0/secret?k=1#x ', rules)
       assert.equal(target, 'https://hooks.example:8443/services/T0/B0/secret?k=1')
@@ -30,13 +30,13 @@ describe('The target of a webhook or Slack alert', () => {
     }
   })
 
-  test('may be plain http only where private targets are allowed', () => {
+  test('a target may be plain http only where private targets are allowed', () => {
     const url = 'http://10.0.0.5/hook'
     assert.equal(validTarget('webhook', url, { ...rules, allowPrivate: true }).target, url)
     assert.equal(problemOf('webhook', url, rules), 'target must be an https URL')
   })
 
-  test('has no user name, password, line break or excessive length', () => {
+  test('a target has no user name, password, line break or excessive length', () => {
     assert.equal(
       problemOf('webhook', 'https://u@hooks.example/', rules),
       'target must not contain a user name or password',
@@ -52,7 +52,7 @@ describe('The target of a webhook or Slack alert', () => {
 })
 
 describe('The target of an email alert', () => {
-  test('is one to ten addresses', () => {
+  test('an email target is one to ten addresses', () => {
     const { target, hint } = validTarget('email', ' a@example.com; b.c+d@mail.example.com  a@example.com ', rules)
     assert.deepEqual([target, hint], ['a@example.com,b.c+d@mail.example.com', 'a@example.com, b.c+d@mail.example.com'])
     const many = (count: number) => Array.from({ length: count }, (_, i) => `a${i}@example.com`).join()
@@ -60,7 +60,7 @@ describe('The target of an email alert', () => {
     assert.equal(problemOf('email', many(11), rules), 'target must have at most 10 email addresses')
   })
 
-  test('has nothing but addresses in it', () => {
+  test('an email target has nothing but addresses in it', () => {
     const wrong = [
       'a',
       'a@',
@@ -85,14 +85,14 @@ describe('The target of an email alert', () => {
     assert.match(problemOf('email', 'a@example.com\r\nBcc: b@example.com', rules), /^target must not contain control/)
   })
 
-  test('is rejected if the service cannot send email', () => {
+  test('an email target is rejected if the service cannot send email', () => {
     const message = 'target cannot be an email address: the operator has not set SMTP_URL'
     assert.equal(problemOf('email', 'a@example.com', { ...rules, hasMail: false }), message)
   })
 })
 
 describe('The target of a PagerDuty alert', () => {
-  test('is an integration key, and only its last four characters are shown', () => {
+  test('a PagerDuty target is an integration key, and only its last four characters are shown', () => {
     const key = 'R0123456789abcdefghijklmnopqrstu'
     assert.deepEqual(validTarget('pagerduty', key, rules), { target: key, hint: '…rstu' })
     assert.deepEqual(validTarget('pagerduty', `eu:${key}`, rules), { target: `eu:${key}`, hint: '…rstu' })

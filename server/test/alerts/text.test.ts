@@ -6,7 +6,7 @@ import { contentOf, figuresOf } from '../../src/alerts/text.ts'
 import { publicUrl } from './channel-context.ts'
 
 describe('The words of a message', () => {
-  test('name prompt and change in the title of every event', () => {
+  test('the title of every event names what it is about', () => {
     const titles = Object.fromEntries(
       Object.entries(messages).map(([event, message]) => [event, contentOf(message, publicUrl).title]),
     )
@@ -24,7 +24,7 @@ describe('The words of a message', () => {
     })
   })
 
-  test('of one pull request that made several prompts worse are one title, with the largest loss first', () => {
+  test('one pull request that made several prompts worse is one message, with the largest loss first', () => {
     const second = { ...toldPrompt, prompt: { publicId: 'pmt_2', name: 'faq' }, regressionId: 8 }
     const { title, summary, prompts } = contentOf({ ...openedMessage, prompts: [toldPrompt, second] }, publicUrl)
     assert.equal(title, '2 prompts got worse with #42')
@@ -36,7 +36,7 @@ describe('The words of a message', () => {
     ])
   })
 
-  test('of a repair are about the prompts that are repaired, and say how the others are', () => {
+  test('a repair is about the prompts that are repaired, and says how the others are', () => {
     const faq = {
       ...toldPrompt,
       prompt: { publicId: 'pmt_2', name: 'faq' },
@@ -55,7 +55,7 @@ describe('The words of a message', () => {
     )
   })
 
-  test('name the commit if there is no pull request', () => {
+  test('a change without a pull request is named by its commit', () => {
     const change = { ...openedMessage.change, prNumber: null, prUrl: null }
     const { title, facts, links } = contentOf({ ...openedMessage, change }, publicUrl)
     assert.equal(title, '“support/refund-reply” got worse with commit 8f3a1c5')
@@ -66,7 +66,7 @@ describe('The words of a message', () => {
     )
   })
 
-  test('give rates with numbers of signals and the interval', () => {
+  test('rates come with numbers of signals and the interval', () => {
     const figures = (low: number, high: number) => figuresOf({ ...toldPrompt, interval: [low, high] })
     assert.equal(figures(-0.29, -0.21), '85% → 60% (1,204 and 310 signals; between 21 and 29 points lower)')
     assert.match(figures(-0.29, -0.001), /between 0 and 29 points lower\)$/)
@@ -74,7 +74,7 @@ describe('The words of a message', () => {
     assert.match(figures(0.01, 0.02), /between 1 and 2 points higher\)$/)
   })
 
-  test('list ten prompts and count the others', () => {
+  test('ten prompts are listed and the others counted', () => {
     const prompts = Array.from({ length: 13 }, () => toldPrompt)
     const content = contentOf({ ...openedMessage, prompts }, publicUrl)
     assert.deepEqual([content.prompts.length, content.morePrompts], [10, 3])
@@ -83,7 +83,7 @@ describe('The words of a message', () => {
 })
 
 describe('Untrusted text', () => {
-  test('becomes one printable line of limited length', () => {
+  test('untrusted text becomes one printable line of limited length', () => {
     assert.equal(line(' a\r\n\tb\u2028c\u2029d\u0085e ', 80), 'a b c d⟦U+0085⟧e')
     assert.equal(line('\u202Egnp.exe', 80), '⟦U+202E RLO⟧gnp.exe')
     assert.equal(line('x'.repeat(10), 5), 'xxxx…')

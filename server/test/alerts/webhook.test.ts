@@ -16,7 +16,7 @@ import { channelContext, publicUrl, targetOf } from './channel-context.ts'
 const id = 'msg_2b4d6f8a0c1e3g5i7k9m1o3q'
 
 describe('A webhook', () => {
-  test('of every event is verified by the standardwebhooks library', async () => {
+  test('a webhook of every event is verified by the standardwebhooks library', async () => {
     const receiver = await startReceiver((response) => response.writeHead(204).end())
     const secret = generateWebhookSecret()
     const send = createSendMessage(channelContext())
@@ -34,7 +34,7 @@ describe('A webhook', () => {
     }
   })
 
-  test('of every event matches its schema in the OpenAPI document, whatever the fields contain', () => {
+  test('a webhook of every event matches its schema in the OpenAPI document, whatever the fields contain', () => {
     const document: Document = JSON.parse(readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8'))
     const schemaAt = schemaFinder(document)
     const long = messagesWith('long "\u0000<x>\\ '.repeat(5_000))
@@ -58,7 +58,7 @@ describe('A webhook', () => {
     assert.deepEqual(Object.keys(document.webhooks).sort(), [...alertEvents, 'alert.test'].sort())
   })
 
-  test('is exactly what the OpenAPI document shows as an example', () => {
+  test('a webhook is exactly what the OpenAPI document shows as an example', () => {
     const { webhooks }: Document = JSON.parse(
       readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8'),
     )
@@ -68,7 +68,7 @@ describe('A webhook', () => {
     }
   })
 
-  test('is signed with both secrets during a rotation', async () => {
+  test('a webhook is signed with both secrets during a rotation', async () => {
     const receiver = await startReceiver()
     const secrets = [generateWebhookSecret(), generateWebhookSecret()]
     await createSendMessage(channelContext())(targetOf('webhook', receiver.url, secrets), id, openedMessage)
@@ -78,7 +78,7 @@ describe('A webhook', () => {
     assert.throws(() => new Webhook(generateWebhookSecret()).verify(body, headers as Record<string, string>))
   })
 
-  test('carries the time of the attempt and the same ID in every attempt', async () => {
+  test('a webhook carries the time of the attempt and the same ID in every attempt', async () => {
     const receiver = await startReceiver((response) => response.writeHead(500).end())
     const context = channelContext()
     let now = Date.parse('2026-11-14T18:20:00.900Z')
@@ -93,7 +93,7 @@ describe('A webhook', () => {
     assert.equal(receiver.received[0]?.body, receiver.received[1]?.body)
   })
 
-  test('says everything that is known about a regression', async () => {
+  test('a webhook says everything that is known about a regression', async () => {
     const receiver = await startReceiver()
     const long = { text: 'x'.repeat(5_000), at: 0 }
     const message = {
@@ -150,7 +150,7 @@ describe('A webhook', () => {
     })
   })
 
-  test('that fails is sent again, and 410 ends it', async () => {
+  test('a webhook that fails is sent again, and 410 ends it', async () => {
     const receiver = await startReceiver()
     const send = createSendMessage(channelContext())
     const attemptWith = (status: number) => {
@@ -169,7 +169,7 @@ describe('A webhook', () => {
     assert.match(moved.error ?? '', /redirects \(301\)/)
   })
 
-  test('to a private address is not sent, and the error tells nothing about the network', async () => {
+  test('a webhook to a private address is not sent, and the error tells nothing about the network', async () => {
     const receiver = await startReceiver()
     const network = { allowPrivate: false, allowHttp: false, lookUp: async () => ['127.0.0.1'] }
     const send = createSendMessage(channelContext({ network }))
@@ -181,7 +181,7 @@ describe('A webhook', () => {
 })
 
 describe('A webhook secret', () => {
-  test('is random and has the format of Standard Webhooks', () => {
+  test('a webhook secret is random and has the format of Standard Webhooks', () => {
     const secrets = Array.from({ length: 100 }, generateWebhookSecret)
     assert.equal(new Set(secrets).size, 100)
     for (const secret of secrets) {

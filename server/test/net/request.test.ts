@@ -31,7 +31,7 @@ function resolving(network: Network, ...addresses: string[]) {
 }
 
 describe('An outgoing request', () => {
-  test('carries method, path, headers, body and user agent, and returns status, headers and body', async () => {
+  test('a request carries method, path, headers, body and user agent, and returns status, headers and body', async () => {
     const receiver = await startReceiver((response) => response.writeHead(201, { 'x-answer': 'yes' }).end('créé'))
     const headers = { 'content-type': 'application/json' }
     const result = await post(open, `${receiver.url}a/b?c=%20d`, { headers, body: '{"é":1}' })
@@ -46,14 +46,14 @@ describe('An outgoing request', () => {
     assert.equal(request.headers.connection, 'close')
   })
 
-  test('that fails returns the status of the response', async () => {
+  test('a response with an error status is returned as it is', async () => {
     const receiver = await startReceiver((response) => response.writeHead(500).end('broken'))
     const result = await sendRequest(open, receiver.url, { method: 'GET' })
     assert.ok(result.kind === 'response')
     assert.deepEqual([result.status, result.body], [500, 'broken'])
   })
 
-  test('resolves the host once and connects to the address that was checked', async () => {
+  test('a request resolves the host once and connects to the address that was checked', async () => {
     const receiver = await startReceiver(undefined, { host: '127.0.0.2' })
     const network = resolving(open, '127.0.0.2')
     // The system resolves this name to 127.0.0.1, where nothing listens on this port.
@@ -63,7 +63,7 @@ describe('An outgoing request', () => {
     assert.equal(receiver.received[0]?.headers.host, `localhost:${receiver.port}`)
   })
 
-  test('tries every checked address of the host', async () => {
+  test('a request tries every checked address of the host', async () => {
     const receiver = await startReceiver(undefined, { host: '127.0.0.2' })
     const result = await post(resolving(open, '127.0.0.3', '127.0.0.2'), `http://hooks.example:${receiver.port}/`)
     assert.equal(result.kind, 'response')
@@ -71,7 +71,7 @@ describe('An outgoing request', () => {
 })
 
 describe('A request to a private address', () => {
-  test('is not sent, whatever form the address has', async () => {
+  test('no request is sent to a private address, whatever form the address has', async () => {
     const receiver = await startReceiver()
     const hosts = ['127.0.0.1', '2130706433', '0177.0.0.1', '0x7f.1', '127.1', '0', '10.0.0.5', '169.254.169.254']
     const ipv6 = [
@@ -93,14 +93,14 @@ describe('A request to a private address', () => {
     assert.deepEqual(receiver.received, [])
   })
 
-  test('is not sent if a name resolves to one, even beside a public one', async () => {
+  test('no request is sent to a name that resolves to a private address, even beside a public one', async () => {
     for (const addresses of [['127.0.0.1'], ['8.8.8.8', '10.0.0.1'], ['2606:50c0:8000::153', '::1'], []]) {
       const result = await post(resolving(strict, ...addresses), 'https://hooks.example/')
       assert.deepEqual(result, unreachable, addresses.join())
     }
   })
 
-  test('fails with the same text as an unknown name and a closed port', async () => {
+  test('a private address, an unknown name and a closed port fail with the same text', async () => {
     const failing = { ...open, lookUp: () => Promise.reject(new Error('ENOTFOUND')) }
     assert.deepEqual(await post(failing, 'https://unknown.example/'), unreachable)
     const server = createServer().listen(0, '127.0.0.1')
@@ -113,7 +113,7 @@ describe('A request to a private address', () => {
 })
 
 describe('The URL of a request', () => {
-  test('must be https, without user name and password', async () => {
+  test('a URL must be https, without user name and password', async () => {
     const receiver = await startReceiver()
     const reason = async (network: Network, url: string) => {
       const result = await post(network, url)
@@ -133,7 +133,7 @@ describe('The URL of a request', () => {
 })
 
 describe('A receiver', () => {
-  test('that redirects gets no second request', async () => {
+  test('a redirect is not followed', async () => {
     const inside = await startReceiver()
     const receiver = await startReceiver((response) => response.writeHead(307, { location: inside.url }).end())
     const reason = 'The host redirects (307). Redirects are not followed: use the final URL.'
@@ -141,7 +141,7 @@ describe('A receiver', () => {
     assert.deepEqual(inside.received, [])
   })
 
-  test('that hangs or sends byte by byte is cut off after the time limit', async () => {
+  test('a receiver that hangs or responds byte by byte is cut off after the time limit', async () => {
     const receiver = await startReceiver(() => {})
     const options = { timeoutMs: 300 }
     const reason = 'No complete response within 0.3 s.'
@@ -155,7 +155,7 @@ describe('A receiver', () => {
     await ended
   })
 
-  test('that sends its headers byte by byte, or never finishes the handshake, is cut off after the time limit', async () => {
+  test('a receiver that sends its headers byte by byte, or never finishes the handshake, is cut off after the time limit', async () => {
     const server = createServer((socket) => {
       socket.on('error', () => {})
       socket.write('HTTP/1.1 200 OK\r\n')
@@ -174,14 +174,14 @@ describe('A receiver', () => {
     assert.deepEqual(await post(open, tlsUrl, { timeoutMs: 300 }), expected)
   })
 
-  test('whose name servers hang is cut off after the time limit', async () => {
+  test('a host whose name servers hang is cut off after the time limit', async () => {
     const network = { ...open, lookUp: () => new Promise<string[]>(() => {}) }
     const startedAt = performance.now()
     assert.deepEqual(await post(network, 'https://hooks.example/', { timeoutMs: 200 }), unreachable)
     assert.ok(performance.now() - startedAt < 5_000)
   })
 
-  test('that sends an endless body is read for 4 KB', async () => {
+  test('of an endless response, 4 KB are read', async () => {
     let sent = 0
     let ended: Promise<unknown> | undefined
     const receiver = await startReceiver((response, { socket }) => {
@@ -202,7 +202,7 @@ describe('A receiver', () => {
     assert.ok(sent < 20_000_000, `${sent} bytes were accepted`)
   })
 
-  test('that closes the connection or speaks no HTTP fails with a reason', async () => {
+  test('a receiver that closes the connection or speaks no HTTP fails with a reason', async () => {
     const reason = 'The host closed the connection before the response was complete.'
     const answers = ['', 'SSH-2.0-OpenSSH_9.6\r\n', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc']
     const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
@@ -221,7 +221,7 @@ describe('A receiver', () => {
 })
 
 describe('TLS', () => {
-  test('is verified against the host name of the URL, not against the address', async () => {
+  test('TLS is verified against the host name of the URL, not against the address', async () => {
     const certificate = createCertificate('hooks.example')
     const receiver = await startReceiver(undefined, { tls: certificate })
     const network = resolving(open, '127.0.0.1')
@@ -239,7 +239,7 @@ describe('TLS', () => {
     assert.equal(receiver.received.length, 1)
   })
 
-  test('that the host does not speak fails with a reason', async () => {
+  test('a host that does not speak TLS fails with a reason', async () => {
     const receiver = await startReceiver()
     const result = await post(open, receiver.url.replace('http:', 'https:'))
     assert.ok(result.kind === 'failure')
