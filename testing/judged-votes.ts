@@ -12,15 +12,18 @@ export interface Voting {
   rate: number
   /** The public ID of another prompt. */
   prompt?: string
+  metadata?: Record<string, string>
 }
 
 /** Posts votes through the API, evenly spread over the time and with exactly this rate. */
-export async function postVotes(tenant: Tenant, { from, until, count, rate, prompt }: Voting): Promise<void> {
+export async function postVotes(tenant: Tenant, voting: Voting): Promise<void> {
+  const { from, until, count, rate, prompt, metadata } = voting
   const isPositive = (i: number) => Math.floor((i + 1) * rate) > Math.floor(i * rate)
   const signals = Array.from({ length: count }, (_, i) => ({
     prompt: prompt ?? tenant.prompt.publicId,
     value: isPositive(i) ? 'positive' : 'negative',
     occurred_at: new Date(Math.floor(from + ((until - from) * i) / count)).toISOString(),
+    ...(metadata && { metadata }),
   }))
   for (let at = 0; at < count; at += batchSize) {
     const response = await tenant.service.app.inject({

@@ -95,6 +95,30 @@ describe('The demo', () => {
     assert.equal(await last('prompts/product-search.md'), 'too_little_data')
   })
 
+  test('the shifts of the demo are its changes that made a difference', async () => {
+    // The judge finds them in the background.
+    await eventually(
+      async () => {
+        const shifts = await get<{ prompt: Prompt; cause: { change?: Entry } }[]>('shifts')
+        const names = shifts.map(({ prompt }) => prompt.name)
+        assert.deepEqual(names, [
+          'prompts/summarise-ticket.md',
+          'prompts/support-reply.md',
+          'prompts/support-reply.md',
+          'prompts/support-reply.md',
+        ])
+        const telling = (await impactOf(promptNamed('prompts/support-reply.md'))).filter(({ verdict }) =>
+          ['better', 'worse'].includes(verdict),
+        )
+        assert.deepEqual(
+          shifts.slice(1).map(({ cause }) => cause.change?.id),
+          telling.map(({ entry }) => entry.id),
+        )
+      },
+      { timeoutMs: 60_000, intervalMs: 250 },
+    )
+  })
+
   test('every entry shows what it changed in the text', async () => {
     for (const prompt of prompts) {
       for (const { id, action } of (await historyOf(prompt)).slice(0, 8)) {

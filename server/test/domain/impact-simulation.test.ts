@@ -8,6 +8,7 @@ import {
   shareFound,
   shareFoundInStatements,
 } from '../../../testing/impact-simulation.ts'
+import { type ShiftCase, shiftCases, simulateShifts } from '../../../testing/shift-simulation.ts'
 import { audience, canary, lateVotes, rates, season, steady, voters, walk } from '../../../testing/votes.ts'
 
 // The short form of testing/impact-simulation.ts, with fixed seeds. Bounds allow for chance in so few histories.
@@ -72,4 +73,11 @@ test('late votes that name their version delay the verdict by at most a fifth of
   const prompt = medianUntilWorse(steady(1_500, 1_000, rates(0.85, 0.75)), 60, 14)
   const late = medianUntilWorse(lateVotes(1_500, 1_500, 0.85, 0.75, 300), 60, 14, { byVersion: true, every: 40 })
   assert.ok(late.new <= 1.2 * prompt.new, `${late.new} against ${prompt.new}`)
+})
+
+test('a fall without a change is found after another one came and went with changes, and few others are', () => {
+  const [, fall, , calm] = shiftCases as [ShiftCase, ShiftCase, ShiftCase, ShiftCase]
+  const { unknown, known } = simulateShifts(fall, 40, 51)
+  assert.ok(unknown.found <= 0.05 && known.found >= 0.4, `${unknown.found} ${known.found}`)
+  assert.ok(simulateShifts(calm, 40, 53).known.wrong <= 0.1)
 })

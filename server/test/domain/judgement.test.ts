@@ -31,7 +31,7 @@ test('rates that differ are unexplained if wandering, another moment, the audien
   const drift = judged({ evidence: evidence({ logBayesFactor: 1 }) })
   assert.deepEqual([drift.verdict, drift.reason], ['unexplained', { kind: 'wander' }])
   const other = judged({ evidence: evidence({ findElsewhere: () => ({ logBayesFactor: 8, start: 3_600_000 }) }) })
-  assert.deepEqual([other.verdict, other.reason], ['unexplained', { kind: 'elsewhere', at: 3_600_000 }])
+  assert.deepEqual([other.verdict, other.reason], ['unexplained', { kind: 'elsewhere', at: 3_600_000, lead: 4 }])
   const mix = { difference: -0.1, audience: -0.09, within: -0.01 }
   const audience = judged({ segments: [{ key: 'model', evidence: evidence({ logBayesFactor: 0 }), mix }] })
   assert.deepEqual([audience.verdict, audience.reason], ['unexplained', { kind: 'audience', key: 'model', mix }])

@@ -632,17 +632,23 @@ onEachEngine('Regressions', (engine) => {
     )
   })
 
-  test('a regression is withdrawn when its votes are deleted, and when its change leaves the history', async () => {
-    const { tenant, id } = await openRegression()
-    await queryRows(service.url, `delete from signals where prompt_id = ${tenant.prompt.id} and created_at >= ${at(8)}`)
-    await queryRows(
-      service.url,
-      `delete from signal_hours where prompt_id = ${tenant.prompt.id} and hour >= ${at(8) - hour}`,
-    )
-    service.judge.touch(tenant.organisation.id, tenant.prompt.id)
+  test('a regression is withdrawn when its votes are erased, and when its change leaves the history', async () => {
+    const tenant = await service.tenant('free', 'admin')
+    const metadata = { user: 'spammer' }
+    await tenant.recordEntry({ createdAt: at(20), commitSha: commitOf(1) })
+    await postVotes(tenant, { from: at(20) + 1, until: at(8), count: 4_000, rate: 0.85 })
+    await tenant.recordEntry({ createdAt: at(8), commitSha: commitOf(2) })
+    await postVotes(tenant, { from: at(8) + 1, until: at(0), count: 1_200, rate: 0.7, metadata })
+    await service.judge.round()
+    assert.equal((await regressionsOf(tenant))[0]?.state, 'open')
+    const url = '/api/v1/signals/erase'
+    const erased = await service.app.inject({ method: 'POST', url, headers: tenant.headers, payload: { metadata } })
+    assert.deepEqual(erased.json().data, { erased: 1_200 })
+    // No vote tells the judge: it judges prompts with open regressions every few minutes.
+    service.now += hour
     await service.judge.round()
     const [withdrawn] = await regressionsOf(tenant)
-    assert.deepEqual([withdrawn?.id, withdrawn?.state], [id, 'withdrawn'])
+    assert.deepEqual([withdrawn?.state, withdrawn?.withdrawn_at], ['withdrawn', new Date(service.now).toISOString()])
     assert.match(withdrawn?.explanation ?? '', /A comparison needs 20 on each side/)
 
     const other = await openRegression()

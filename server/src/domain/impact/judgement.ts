@@ -8,7 +8,8 @@ import { type Difference, differenceOf, minLogBayesFactor, type Verdict, verdict
 /** Why a difference is not the change's: it wanders this much, began at another moment, or comes from outside of the prompt. */
 export type Reason =
   | { kind: 'wander' }
-  | { kind: 'elsewhere'; at: Instant }
+  /** `lead`: how much better another moment explains the votes, as the logarithm of a factor. */
+  | { kind: 'elsewhere'; at: Instant; lead: number }
   | { kind: 'audience'; key: string; mix: Mix }
   | { kind: 'shared'; prompts: number }
 
@@ -84,7 +85,7 @@ function reasonAgainst(
   }
   const elsewhere = evidence.findElsewhere()
   if (elsewhere !== null && elsewhere.logBayesFactor >= Math.max(minLogBayesFactor, evidence.logBayesFactor)) {
-    return { kind: 'elsewhere', at: elsewhere.start }
+    return { kind: 'elsewhere', at: elsewhere.start, lead: elsewhere.logBayesFactor - evidence.logBayesFactor }
   }
   if (!isCertain(evidence)) return { kind: 'wander' }
   return sharedWith > 0 ? { kind: 'shared', prompts: sharedWith } : null
