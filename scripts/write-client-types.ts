@@ -29,12 +29,17 @@ interface Operation {
 /** Types for shapes without a title of their own, by where the document has them. */
 const untitled = {
   Action: 'HistoryEntry.action',
+  AlertDeliveryState: 'AlertDelivery.state',
+  AlertEvent: 'Alert.events[]',
+  AlertState: 'Alert.state',
   AuditAction: 'AuditEntry.action',
   AuditQuery: 'listAudit query',
+  Channel: 'Alert.channel',
   ChangeImpact: 'listImpact response.data[]',
   CommitState: 'Deployment.commit_state',
   ConnectedRepository: 'connectRepository response.data',
   DeliveryState: 'Delivery.state',
+  DeliveryEvent: 'AlertDelivery.event',
   DeploymentState: 'Deployment.state',
   Effect: 'TimelineEntry.impact',
   Erased: 'eraseSignals response.data',
@@ -92,7 +97,7 @@ const schemas: Record<string, Schema> = components.schemas
 /** The text of the generated file. */
 export function generateTypes(): string {
   // Error bodies become the classes of errors.ts.
-  const { Error: _, RateLimited, AmbiguousPrompt, Session, ...titled } = schemas
+  const { Error: _, RateLimited, TestLimited, AmbiguousPrompt, Session, ...titled } = schemas
   const derived = Object.entries(untitled).map(([name, place]): [string, Schema] => {
     const schema = resolve(find(place))
     // The description of a property is about that property, not about every use of its type.

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import pino from 'pino'
+import { createAlertService } from '../server/src/alerts/alert-service.ts'
 import { readConfig } from '../server/src/config.ts'
 import { createLearnedWander } from '../server/src/domain/impact/learned-wander.ts'
 import { createVault } from '../server/src/domain/repositories/vault.ts'
@@ -32,10 +33,19 @@ const repositories = createRepositoryService(
   idleWorker,
 )
 const consoleFolder = new URL('../console/dist/', import.meta.url)
+const alerts = createAlertService({
+  store,
+  vault,
+  clock,
+  send: async () => ({ outcome: 'rejected', status: null, response: null, error: null }),
+  targets: { allowPrivate: false, hasMail: false },
+  wake: () => {},
+})
 const app = buildApp({
   store,
   lastUsed: createLastUsedTracker(store.keys),
   repositories,
+  alerts,
   voters: createVoters(store.organisations, vault),
   learned: createLearnedWander(store.wander, clock),
   publicUrl: () => '',

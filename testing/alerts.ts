@@ -1,6 +1,7 @@
 import { type Alert, type AlertRules, generateAlertId } from '../server/src/domain/alerts/alert.ts'
 import { alertEvents } from '../server/src/domain/alerts/event.ts'
 import { minute } from '../server/src/domain/time.ts'
+import { queryRows } from './rows.ts'
 import type { TestService } from './service.ts'
 
 export const defaultRules: AlertRules = {
@@ -38,6 +39,32 @@ export async function addAlert(
     },
     null,
   )
+}
+
+/** Adds a delivery past the teller, which would take its time, and returns its public ID. */
+export async function addDelivery(
+  { url, now }: Pick<TestService, 'url' | 'now'>,
+  alert: Pick<Alert, 'organisationId'> & { id: number | null },
+  values: Record<string, string | number> = {},
+): Promise<string> {
+  const row = {
+    organisation_id: alert.organisationId,
+    public_id: generateAlertId().replace('alr_', 'msg_'),
+    notice_id: Math.floor(Math.random() * 1e9),
+    alert_id: alert.id,
+    event: 'limit.near',
+    round: 1,
+    message: '{"event":"limit.near"}',
+    state: 'pending',
+    due_at: now,
+    created_at: now,
+    ...values,
+  }
+  const quoted = Object.values(row).map((value) =>
+    typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value),
+  )
+  await queryRows(url, `insert into alert_deliveries (${Object.keys(row)}) values (${quoted.join(', ')})`)
+  return row.public_id
 }
 
 interface AddedTarget {

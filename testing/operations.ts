@@ -11,6 +11,7 @@ import {
   type Response,
   resolve,
 } from '../server/src/http/docs/openapi-document.ts'
+import { addAlert, addDelivery } from './alerts.ts'
 import { GitRepository } from './git-repository.ts'
 import { deliveriesFrom } from './payloads/deliveries.ts'
 import { connectedScenario } from './scenario.ts'
@@ -108,6 +109,9 @@ export async function prepareRequest(
   const key = await store.keys.create(newApiKey(generateSecret(), terms), operator)
   await store.regressions.open(tenant.prompt, entry, regressionFigures, now)
   const [regression] = await store.regressions.ofPrompt(tenant.prompt)
+  // Nothing listens there: a test message is answered with why it was not sent.
+  const alert = await addAlert(service, organisation.id, { target: 'http://127.0.0.1:1/' })
+  const messageId = await addDelivery(service, alert, { state: 'failed', finished_at: now })
   const body = exampleOf(operation.requestBody?.content)
   const parameters: PreparedRequest['parameters'] = {
     prompt_id: tenant.prompt.publicId,
@@ -115,6 +119,8 @@ export async function prepareRequest(
     signal_id: signal.json().data.id,
     key_id: key.id,
     regression_id: regression?.id as number,
+    alert_id: alert.publicId,
+    message_id: messageId,
   }
   let sign: PreparedRequest['sign'] = () => ({})
   if (ofRepository !== null) {

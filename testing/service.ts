@@ -5,11 +5,14 @@ import { join } from 'node:path'
 import { before } from 'node:test'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import pino from 'pino'
+import { createAlertService } from '../server/src/alerts/alert-service.ts'
+import { createSendMessage } from '../server/src/alerts/send.ts'
 import { readConfig } from '../server/src/config.ts'
 import { generateSecret, newApiKey, type Role } from '../server/src/domain/access/api-key.ts'
 import { operator } from '../server/src/domain/access/audit.ts'
 import { newOrganisation, type Organisation } from '../server/src/domain/access/organisation.ts'
 import { defaultPlanLimits, type Plan } from '../server/src/domain/access/plan.ts'
+import type { AlertService } from '../server/src/domain/alerts/alert-service.ts'
 import { type HistoryEntry, newHistoryEntry } from '../server/src/domain/history/entry.ts'
 import { createLearnedWander } from '../server/src/domain/impact/learned-wander.ts'
 import { newPrompt, type Prompt } from '../server/src/domain/prompt.ts'
@@ -41,6 +44,7 @@ export class TestService {
   lastUsed!: LastUsedTracker
   syncContext!: SyncContext
   repositories!: RepositoryService
+  alerts!: AlertService
   voters!: Voters
   judge!: Judge
   /** The defaults, unless a test sets others before it opens the service. */
@@ -76,10 +80,26 @@ export class TestService {
     // Tests decide themselves when to sync.
     this.repositories = createRepositoryService(this.syncContext, idleWorker)
     this.voters = createVoters(this.store.organisations, this.syncContext.vault)
+    this.alerts = createAlertService({
+      store: this.store,
+      vault: this.syncContext.vault,
+      clock: () => this.now,
+      // Receivers of tests are on this machine.
+      send: createSendMessage({
+        network: { allowPrivate: true, allowHttp: true },
+        mail: null,
+        publicUrl: () => 'https://ledger.example',
+        clock: () => this.now,
+        log,
+      }),
+      targets: { allowPrivate: true, hasMail: true },
+      wake: () => {},
+    })
     this.app = buildApp({
       store: this.store,
       lastUsed: this.lastUsed,
       repositories: this.repositories,
+      alerts: this.alerts,
       voters: this.voters,
       learned: createLearnedWander(this.store.wander, () => this.now),
       publicUrl: () => 'https://ledger.example',

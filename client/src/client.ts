@@ -1,4 +1,5 @@
 import { type ClientOptions, createTransport } from './request.ts'
+import { type Alerts, alerts } from './resources/alerts.ts'
 import { type Audit, audit } from './resources/audit.ts'
 import { type Deployments, deployments } from './resources/deployments.ts'
 import { type History, history } from './resources/history.ts'
@@ -32,6 +33,7 @@ export class Promptledger {
   readonly segments: Segments
   readonly regressions: Regressions
   readonly shifts: Shifts
+  readonly alerts: Alerts
   readonly usage: Usage
   readonly keys: Keys
   readonly repositories: Repositories
@@ -50,6 +52,7 @@ export class Promptledger {
     this.segments = segments(service)
     this.regressions = regressions(service)
     this.shifts = shifts(service)
+    this.alerts = alerts(service)
     this.usage = usage(service)
     this.keys = keys(service)
     this.repositories = repositories(service)

@@ -62,12 +62,12 @@ export class ValidationError extends PromptledgerError {
   override name = 'ValidationError'
 }
 
-/** The organisation has used up its monthly signal limit. */
+/** A limit was hit: the monthly limit of signals, or the test messages that an organisation may send in a minute. */
 export class RateLimitedError extends PromptledgerError {
   override name = 'RateLimitedError'
-  /** Signals that the plan allows per month. */
+  /** How many the limit allows. */
   readonly limit: number
-  /** Signals recorded this month. */
+  /** How many were used. */
   readonly used: number
   /** When the count resets. */
   readonly resetsAt: Date

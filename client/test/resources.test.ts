@@ -3,9 +3,11 @@ import { renameSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import { syncOnce } from '../../server/src/follow/worker.ts'
+import { addDelivery } from '../../testing/alerts.ts'
 import { sqlite } from '../../testing/engines.ts'
 import { GitRepository } from '../../testing/git-repository.ts'
 import { deliveriesFrom } from '../../testing/payloads/deliveries.ts'
+import { startReceiver } from '../../testing/receiver.ts'
 import { NotFoundError, Promptledger, UnauthorizedError } from '../src/index.ts'
 import { useLiveService } from './live-service.ts'
 
@@ -212,8 +214,8 @@ describe('Resources of the client', () => {
       difference: -0.1,
       explanation: 'Fewer votes are positive.',
       evidence: null,
-      signalsBefore: null,
-      signalsAfter: null,
+      signalsBefore: 400,
+      signalsAfter: 300,
       liveFrom: null,
     }
     await regressions.open(tenant.prompt, entry, { ...figures, interval: [-0.2, -0.05] }, service.now)
@@ -221,8 +223,10 @@ describe('Resources of the client', () => {
     await shifts.replace(tenant.prompt, [{ at: between[0], between, ...figures, entryId: entry.id, sharedWith: null }])
     const [open] = (await ledger.regressions.list({ state: 'open' })).data
     assert.deepEqual([open?.prompt.id, open?.change.id, open?.difference], [promptId, entry.id, -0.1])
+    assert.deepEqual([open?.signals_before, open?.signals_after, open?.live_from], [400, 300, null])
     const [prompt] = (await ledger.prompts.list({ sort: 'regression' })).data
     assert.deepEqual(prompt?.regression, open)
+    assert.deepEqual(await ledger.regressions.get(promptId, open?.id ?? 0), { ...open, told: [] })
     const dismissed = await ledger.regressions.dismiss(promptId, open?.id ?? 0, { note: 'Accepted.' })
     assert.deepEqual([dismissed.state, dismissed.dismissed_by, dismissed.note], ['dismissed', 'test', 'Accepted.'])
     assert.deepEqual((await ledger.regressions.listOfPrompt(promptId)).data, [dismissed])
@@ -301,6 +305,30 @@ describe('Resources of the client', () => {
     assert.equal((await ledger.repositories.get(connected.id)).state, 'disconnected')
   })
 
+  test('alerts can be managed and tested, and their deliveries listed and retried', async () => {
+    const { ledger, tenant } = await admin()
+    const receiver = await startReceiver()
+    const { secret, ...added } = await ledger.alerts.add({ name: 'Us', channel: 'webhook', target: receiver.url })
+    assert.match(secret ?? '', /^whsec_/)
+    assert.deepEqual((await ledger.alerts.list()).data, [added])
+    const updated = await ledger.alerts.update(added.id, { hold_minutes: 0, events: ['limit.near'] })
+    assert.deepEqual(updated, { ...added, hold_minutes: 0, events: ['limit.near'] })
+    assert.deepEqual(await ledger.alerts.get(added.id), updated)
+    const { sent, status, response, error } = await ledger.alerts.test(added.id)
+    assert.deepEqual([sent, status, response, error], [true, 200, 'ok', null])
+    const rotated = await ledger.alerts.rotateSecret(added.id, { overlap_hours: 1 })
+    assert.notEqual(rotated.secret, secret)
+    const [alert] = await service.store.alerts.list(tenant.organisation.id)
+    assert.ok(alert)
+    const failed = await addDelivery(service, alert, { state: 'failed', finished_at: service.now })
+    const [delivery] = (await ledger.alerts.deliveries()).data
+    assert.equal(delivery?.id, failed)
+    assert.deepEqual((await ledger.alerts.deliveriesOf(added.id)).data, [delivery])
+    assert.equal((await ledger.alerts.retry(failed)).state, 'pending')
+    assert.equal(await ledger.alerts.remove(added.id), undefined)
+    await assert.rejects(ledger.alerts.get(added.id), NotFoundError)
+  })
+
   test('a session authenticates by its cookie alone until it is deleted', async () => {
     const { tenant } = await admin()
     let cookie = ''
@@ -327,12 +355,11 @@ describe('Resources of the client', () => {
 
   test('the client covers every operation of the API', async () => {
     const document = JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8'))
+    const ids: Record<string, string> = { prompt_id: 'pmt_\\w+', alert_id: 'alr_\\w+', message_id: 'msg_\\w+' }
     for (const [path, operations] of Object.entries<object>(document.paths)) {
       if (!path.startsWith('/api/v1/')) continue
-      // IDs are numeric, so signals/export does not match signals/{signal_id}.
-      const pattern = new RegExp(
-        `^${path.replace(/\{(\w+)\}/g, (_, name) => (name === 'prompt_id' ? 'pmt_\\w+' : '\\d+'))}$`,
-      )
+      // Other IDs are numeric, so signals/export does not match signals/{signal_id}.
+      const pattern = new RegExp(`^${path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? '\\d+')}$`)
       for (const method of Object.keys(operations)) {
         const [verb, calls] = [method.toUpperCase(), [...called].map((call) => call.split(' '))]
         const isCalled = calls.some(([method, url = '']) => method === verb && pattern.test(url))

@@ -3,6 +3,123 @@ import type { Time } from '../time.ts'
 
 export type Action = 'deployed' | 'pr_opened' | 'pr_merged' | 'pr_closed'
 
+/** A new alert, with its signing secret. */
+export interface AddedAlert {
+  /** Starts with alr_. */
+  id: string
+  /** A label that identifies the alert. */
+  name: string
+  channel: Channel
+  /** What of the target can be shown: the host of a URL, the addresses, the end of a routing key. */
+  target_hint: string
+  /** A glob: only prompts whose name or path matches. `*` stands for anything within a folder, `**` for any number of folders. Limits and repositories concern the whole organisation, so the glob does not apply to them. */
+  prompts: string
+  /** What to tell. At least one. */
+  events: AlertEvent[]
+  /** How long a regression, a shift or a failure has to last before it is told. */
+  hold_minutes: number
+  /** How many signals a change needs before its regression is told. */
+  min_signals: number
+  /** How long a recovery has to last before it is told. */
+  recovery_hold_minutes: number
+  /** Tells again after this time while a regression stays open; null to tell once. */
+  repeat_hours: number | null
+  /** `disabled` by an administrator, or because the receiver responded with 410. */
+  state: AlertState
+  disabled_at: string | null
+  /** Why it is disabled. */
+  disabled_reason: string | null
+  /** Until when requests are also signed with the previous secret; null without a rotation. */
+  old_secret_until: string | null
+  created_at: string
+  /** The newest delivery; null if nothing was sent yet. */
+  last_delivery: AlertDelivery | null
+  /** Signs the requests of a webhook, as defined by Standard Webhooks. Shown only once; null for other channels. */
+  secret: string | null
+}
+
+/** Where people are told about regressions. */
+export interface Alert {
+  /** Starts with alr_. */
+  id: string
+  /** A label that identifies the alert. */
+  name: string
+  channel: Channel
+  /** What of the target can be shown: the host of a URL, the addresses, the end of a routing key. */
+  target_hint: string
+  /** A glob: only prompts whose name or path matches. `*` stands for anything within a folder, `**` for any number of folders. Limits and repositories concern the whole organisation, so the glob does not apply to them. */
+  prompts: string
+  /** What to tell. At least one. */
+  events: AlertEvent[]
+  /** How long a regression, a shift or a failure has to last before it is told. */
+  hold_minutes: number
+  /** How many signals a change needs before its regression is told. */
+  min_signals: number
+  /** How long a recovery has to last before it is told. */
+  recovery_hold_minutes: number
+  /** Tells again after this time while a regression stays open; null to tell once. */
+  repeat_hours: number | null
+  /** `disabled` by an administrator, or because the receiver responded with 410. */
+  state: AlertState
+  disabled_at: string | null
+  /** Why it is disabled. */
+  disabled_reason: string | null
+  /** Until when requests are also signed with the previous secret; null without a rotation. */
+  old_secret_until: string | null
+  created_at: string
+  /** The newest delivery; null if nothing was sent yet. */
+  last_delivery: AlertDelivery | null
+}
+
+/** One message to one alert, or to a pull request. */
+export interface AlertDelivery {
+  /** Starts with msg_. The same in every attempt, so that receivers recognise it. */
+  id: string
+  destination: 'alert' | 'pull_request'
+  /** Null for a comment on a pull request, and if the alert was removed. */
+  alert: {
+    id: string
+    name: string
+    channel: Channel
+  } | null
+  /** `regression.dismissed` only resolves incidents of PagerDuty and updates comments on pull requests. */
+  event: DeliveryEvent
+  /** The prompts that it is about, at most ten. */
+  prompts: {
+    /** The public ID (prefix pmt_). */
+    id: string
+    name: string
+    /** Null if the rate moved without a change. */
+    regression_id: number | null
+  }[]
+  /** `pending` while attempts are left, `failed` after 3 days, `cancelled` if the alert was removed or the message is no longer true. */
+  state: AlertDeliveryState
+  attempts: number
+  /** The HTTP status of the last response, or the reply code of the mail server. */
+  status: number | null
+  /** The beginning of the last response, as one line. */
+  response: string | null
+  /** Why the last attempt failed. */
+  error: string | null
+  created_at: string
+  next_attempt_at: string | null
+  finished_at: string | null
+}
+
+export type AlertDeliveryState = 'pending' | 'sent' | 'failed' | 'cancelled'
+
+export type AlertEvent =
+  | 'regression.opened'
+  | 'regression.repaired'
+  | 'regression.withdrawn'
+  | 'shift.unexplained'
+  | 'limit.near'
+  | 'limit.reached'
+  | 'repository.failing'
+  | 'repository.recovered'
+
+export type AlertState = 'active' | 'disabled'
+
 /** A test message. */
 export interface AlertTestEvent {
   type: 'alert.test'
@@ -19,6 +136,28 @@ export interface AlertTestEventData {
   summary: string
   /** The name of the alert. */
   alert: string
+}
+
+/** What to change; everything else stays. */
+export interface AlertUpdate {
+  /** A label that identifies the alert. */
+  name?: string
+  /** A glob: only prompts whose name or path matches. `*` stands for anything within a folder, `**` for any number of folders. Limits and repositories concern the whole organisation, so the glob does not apply to them. */
+  prompts?: string
+  /** What to tell. At least one. */
+  events?: AlertEvent[]
+  /** How long a regression, a shift or a failure has to last before it is told. */
+  hold_minutes?: number
+  /** How many signals a change needs before its regression is told. */
+  min_signals?: number
+  /** How long a recovery has to last before it is told. */
+  recovery_hold_minutes?: number
+  /** Tells again after this time while a regression stays open; null to tell once. */
+  repeat_hours?: number | null
+  /** Where messages go: the URL of a webhook or of a Slack incoming webhook, email addresses separated by commas, or the routing key of PagerDuty. Stored encrypted, and never returned. */
+  target?: string
+  /** Disables the alert, or enables it again. */
+  state?: AlertState
 }
 
 export type AuditAction =
@@ -167,6 +306,8 @@ export interface ChangeImpact {
   segments?: Segments | null
 }
 
+export type Channel = 'webhook' | 'slack' | 'email' | 'pagerduty'
+
 export type CommitState = 'pending' | 'located' | 'not_on_line'
 
 export interface ConnectedRepository {
@@ -234,6 +375,17 @@ export interface Delivery {
   next_attempt_at: string | null
   finished_at: string | null
 }
+
+export type DeliveryEvent =
+  | 'regression.opened'
+  | 'regression.repaired'
+  | 'regression.withdrawn'
+  | 'shift.unexplained'
+  | 'limit.near'
+  | 'limit.reached'
+  | 'repository.failing'
+  | 'repository.recovered'
+  | 'regression.dismissed'
 
 export type DeliveryState = 'pending' | 'done' | 'ignored' | 'failed'
 
@@ -569,6 +721,27 @@ export interface LiveWindow {
   environment: string | null
 }
 
+/** An alert to add. An organisation has at most 20. */
+export interface NewAlert {
+  /** A label that identifies the alert. */
+  name: string
+  channel: Channel
+  /** Where messages go: the URL of a webhook or of a Slack incoming webhook, email addresses separated by commas, or the routing key of PagerDuty. Stored encrypted, and never returned. */
+  target: string
+  /** A glob: only prompts whose name or path matches. `*` stands for anything within a folder, `**` for any number of folders. Limits and repositories concern the whole organisation, so the glob does not apply to them. Defaults to `**`. */
+  prompts?: string
+  /** What to tell. At least one. Defaults to `regression.opened,regression.repaired,regression.withdrawn,shift.unexplained,limit.near,limit.reached,repository.failing,repository.recovered`. */
+  events?: AlertEvent[]
+  /** How long a regression, a shift or a failure has to last before it is told. Defaults to `15`. */
+  hold_minutes?: number
+  /** How many signals a change needs before its regression is told. Defaults to `50`. */
+  min_signals?: number
+  /** How long a recovery has to last before it is told. Defaults to `15`. */
+  recovery_hold_minutes?: number
+  /** Tells again after this time while a regression stays open; null to tell once. Defaults to `null`. */
+  repeat_hours?: number | null
+}
+
 /** A deployment to record. */
 export interface NewDeployment {
   /** The name of the environment, such as production. */
@@ -795,10 +968,16 @@ export interface Regression {
   change: HistoryEntry
   /** When the verdict was `worse` for the first time. */
   opened_at: string
+  /** Since when the change is live; null if it is unknown. */
+  live_from: string | null
   /** Share of positive signals before the change. */
   rate_before: number
   /** The same after it, as of the last time that the verdict was `worse`. */
   rate_after: number
+  /** How many signals `rate_before` is of; null if it is unknown. */
+  signals_before: number | null
+  /** How many signals `rate_after` is of; null if it is unknown. */
+  signals_after: number | null
   /** The rate after minus the rate before. */
   difference: number
   /** 95% confidence range of the true difference. */
@@ -817,6 +996,63 @@ export interface Regression {
   dismissed_by: string | null
   /** Why it was dismissed. */
   note: string | null
+}
+
+/** A regression, and who was told about it. */
+export interface RegressionDetails {
+  id: number
+  prompt: {
+    /** The public ID (prefix pmt_). */
+    id: string
+    name: string
+  }
+  /** `open` until the rate is back or the change is reverted (`repaired`), the votes no longer speak against the change (`withdrawn`), or it is `dismissed`. A withdrawn one opens again if the verdict is `worse` again. */
+  state: RegressionState
+  change: HistoryEntry
+  /** When the verdict was `worse` for the first time. */
+  opened_at: string
+  /** Since when the change is live; null if it is unknown. */
+  live_from: string | null
+  /** Share of positive signals before the change. */
+  rate_before: number
+  /** The same after it, as of the last time that the verdict was `worse`. */
+  rate_after: number
+  /** How many signals `rate_before` is of; null if it is unknown. */
+  signals_before: number | null
+  /** How many signals `rate_after` is of; null if it is unknown. */
+  signals_after: number | null
+  /** The rate after minus the rate before. */
+  difference: number
+  /** 95% confidence range of the true difference. */
+  interval: [number, number]
+  /** What the verdict rests on. Of a withdrawn regression, why the verdict was taken back. */
+  explanation: string
+  repaired_at: string | null
+  /** `rate` if the rate is back, `revert` if the prompt has its text from before the change again. */
+  repaired_by: Repair | null
+  /** The change that repaired it; null if the rate came back without one. */
+  repaired_entry: HistoryEntry | null
+  /** When the verdict was taken back. */
+  withdrawn_at: string | null
+  dismissed_at: string | null
+  /** The name of the key that dismissed it. */
+  dismissed_by: string | null
+  /** Why it was dismissed. */
+  note: string | null
+  /** What was sent about it to alerts and the pull request, newest first. */
+  told: {
+    event: DeliveryEvent
+    destination: 'alert' | 'pull_request'
+    /** Null for a comment on the pull request, and if the alert was removed. */
+    alert: {
+      name: string
+      channel: Channel
+    } | null
+    state: AlertDeliveryState
+    created_at: string
+    /** When it was sent, or given up. */
+    finished_at: string | null
+  }[]
 }
 
 /** A change that made prompts worse. */
@@ -1010,6 +1246,13 @@ export interface RepositoryUpdate {
 }
 
 export type Role = 'ingest' | 'recorder' | 'reader' | 'standard' | 'admin'
+
+export interface RotatedAlertSecret {
+  /** Shown only once. */
+  secret: string
+  /** Until when requests are also signed with the old secret. */
+  old_secret_until: string
+}
 
 export interface RotatedSecret {
   webhook_url: string
@@ -1246,6 +1489,22 @@ export interface SummaryQuery {
 export interface Tally {
   positive: number
   negative: number
+}
+
+/** How sending a test message ended. */
+export interface TestedAlert {
+  /** The ID of the message. Starts with msg_. */
+  id: string
+  /** Whether the receiver accepted it. */
+  sent: boolean
+  /** The HTTP status, or the reply code of the mail server. */
+  status: number | null
+  /** The beginning of the response, as one line. */
+  response: string | null
+  /** What is wrong and what to do; null if it was sent. */
+  error: string | null
+  /** How long it took. */
+  milliseconds: number
 }
 
 /** A recorded change of a prompt, with its details and its effect on user feedback. */

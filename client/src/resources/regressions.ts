@@ -1,7 +1,7 @@
 import { requestData } from '../data.ts'
 import { createPages, type Pages } from '../page.ts'
 import type { RequestOptions, Transport } from '../request.ts'
-import type { Dismissal, Regression, RegressionQuery } from '../types.ts'
+import type { Dismissal, Regression, RegressionDetails, RegressionQuery } from '../types.ts'
 import { promptPath } from './prompts.ts'
 
 export type Regressions = ReturnType<typeof regressions>
@@ -17,6 +17,11 @@ export function regressions(service: Transport) {
     /** Lists the changes that made a prompt worse. The last one found comes first. */
     listOfPrompt(promptId: string, query?: RegressionQuery, options?: RequestOptions): Pages<Regression> {
       return createPages(service, ofPrompt(promptId), query, options)
+    },
+
+    /** Reads a regression, with what alerts and the pull request were told about it. */
+    get(promptId: string, regressionId: number, options?: RequestOptions): Promise<RegressionDetails> {
+      return requestData(service, { method: 'GET', path: `${ofPrompt(promptId)}/${regressionId}` }, options)
     },
 
     /** Dismisses an open regression. Dismissing it again changes nothing. */

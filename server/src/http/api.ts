@@ -3,6 +3,7 @@ import type { Access, Role } from '../domain/access/api-key.ts'
 import type { Prompt } from '../domain/prompt.ts'
 import { findPrompt } from '../domain/prompt-reference.ts'
 import type { Instant } from '../domain/time.ts'
+import { alertRoutes } from './alerts/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { authenticate, authenticateSession } from './auth.ts'
 import type { Context } from './context.ts'
@@ -102,6 +103,7 @@ export function api(context: Context) {
     await app.register(deploymentRoutes(context))
     await app.register(regressionRoutes(context))
     await app.register(shiftRoutes(context))
+    await app.register(alertRoutes(context))
     await app.register(auditRoutes(context))
     await app.register(sessionRoutes(context))
   }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { PlanLimits } from '../domain/access/plan.ts'
+import type { AlertService } from '../domain/alerts/alert-service.ts'
 import type { LearnedWander } from '../domain/impact/learned-wander.ts'
 import type { RepositoryService } from '../domain/repositories/repository-service.ts'
 import type { Voters } from '../domain/signals/voter.ts'
@@ -12,6 +13,7 @@ export interface Context {
   store: Store
   lastUsed: LastUsedTracker
   repositories: RepositoryService
+  alerts: AlertService
   voters: Voters
   learned: LearnedWander
   /** The URL at which forges and browsers reach the service. */

@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
+import { TestLimitError } from '../domain/alerts/alert-service.ts'
 import { DomainError, type ErrorCode, InvalidFieldError, invalid } from '../domain/errors.ts'
 import { AmbiguousPromptError } from '../domain/prompt-reference.ts'
 import { InboxFullError } from '../domain/repositories/delivery.ts'
@@ -57,7 +58,7 @@ export function errorBody(error: DomainError): string {
 }
 
 function detailsOf(error: DomainError): object | undefined {
-  if (error instanceof MonthlyLimitError) {
+  if (error instanceof MonthlyLimitError || error instanceof TestLimitError) {
     return { limit: error.limit, used: error.used, resets_at: isoTime(error.resetsAt) }
   }
   return error instanceof AmbiguousPromptError ? { prompt_ids: error.ids } : undefined
@@ -83,7 +84,7 @@ export function errorHandler(log: Logger, clock: Clock) {
     else if (error instanceof InboxFullError) reply.header('Retry-After', inboxRetryAfterSeconds)
     else if (error.code === 'internal_error') log.error({ requestId: request.id, err: thrown }, 'request failed')
     if (error.code === 'unauthorized') reply.header('WWW-Authenticate', 'Bearer')
-    if (error instanceof MonthlyLimitError) {
+    if (error instanceof MonthlyLimitError || error instanceof TestLimitError) {
       const seconds = Math.ceil((error.resetsAt - clock()) / 1_000)
       reply.header('Retry-After', Math.max(seconds, 1))
     }

@@ -15,6 +15,12 @@ export function idParameter(text: string): number {
   return Number(text)
 }
 
+/** A public ID from the path, such as `alr_…`. Anything else is a 404, like an unknown ID. */
+export function publicIdParameter(prefix: 'alr' | 'msg', text: string): string {
+  if (!/^[a-z]{3}_[0-9A-Za-z]{24}$/.test(text) || !text.startsWith(prefix)) throw notFound()
+  return text
+}
+
 /** A time from the query, or null if absent. */
 export function timeParameter(query: Query, name: string): Instant | null {
   const text = lastValue(query[name])

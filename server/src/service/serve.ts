@@ -9,6 +9,7 @@ import { createRepositoryService } from '../follow/repository-service.ts'
 import { buildApp } from '../http/app.ts'
 import { createLastUsedTracker, type LastUsedTracker } from '../http/keys/last-used.ts'
 import { openStore } from '../store/open.ts'
+import { openAlertService } from './alerts.ts'
 import { type FirstRun, firstRun } from './first-run.ts'
 import { createJudge, type JudgeContext, startJudge, withJudge } from './judge.ts'
 import { addressOf, listen } from './listen.ts'
@@ -56,13 +57,17 @@ export async function serve(config: Config): Promise<Served> {
   const repositories = withWorkerProcess(createRepositoryService(syncContext, syncWorker), syncWorker)
   const judging: JudgeContext = { store, clock: Date.now, log }
   const judge = createJudge(judging)
+  const publicUrl = () => config.publicUrl ?? ownAddress()
+  const { vault } = syncContext
+  const alerts = openAlertService(config, { store, vault, publicUrl, log, wake: () => {} })
   const app: FastifyInstance = buildApp({
     store: withJudge(store, judge),
     lastUsed,
     repositories,
-    voters: createVoters(store.organisations, syncContext.vault),
+    alerts,
+    voters: createVoters(store.organisations, vault),
     learned: createLearnedWander(store.wander, Date.now),
-    publicUrl: () => config.publicUrl ?? ownAddress(),
+    publicUrl,
     consoleFolder,
     clock: Date.now,
     log,

@@ -213,6 +213,7 @@ onEachEngine('Authentication', (engine) => {
       store: { ...store, prompts: { ...store.prompts, find } },
       lastUsed,
       repositories: service.repositories,
+      alerts: service.alerts,
       voters: service.voters,
       learned: createLearnedWander(store.wander, () => service.now),
       publicUrl: () => 'https://ledger.example',

@@ -5,6 +5,7 @@ import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { addAlert } from '../../../testing/alerts.ts'
 import { onEachEngine, sqlite } from '../../../testing/engines.ts'
 import {
   type DocumentedOperation,
@@ -19,6 +20,7 @@ import {
 import { queryRows } from '../../../testing/rows.ts'
 import { type TestService, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
+import { maxAlerts } from '../../src/domain/alerts/alert.ts'
 import { newPrompt } from '../../src/domain/prompt.ts'
 import { filePaths, pagePaths } from '../../src/http/console/routes.ts'
 import type { Document } from '../../src/http/docs/openapi-document.ts'
@@ -179,6 +181,8 @@ describe('The OpenAPI document', () => {
 const invalidInputs: Record<string, Partial<PreparedRequest>> = {
   createKey: { body: { role: 'king' } },
   rotateKey: { body: { overlap_hours: -1 } },
+  rotateAlertSecret: { body: { overlap_hours: -1 } },
+  updateAlert: { body: { hold_minutes: -1 } },
   rotateRepositorySecret: { body: { overlap_hours: -1 } },
   updateRepository: { body: { token: 5 } },
   listPrompts: { query: { sort: 'age' } },
@@ -203,6 +207,13 @@ const conflicts: Record<
   redeliver: disconnect,
   dismissRegression: ({ store, now }, { tenant, parameters }) =>
     store.regressions.repair(tenant.prompt, Number(parameters.regression_id), { at: now, by: 'rate', entryId: null }),
+  addAlert: async (service, { tenant }) => {
+    for (let count = 1; count < maxAlerts; count++) await addAlert(service, tenant.organisation.id)
+  },
+  retryAlertDelivery: ({ url }, { parameters }) =>
+    queryRows(url, `update alert_deliveries set state = 'sent' where public_id = '${parameters.message_id}'`),
+  rotateAlertSecret: ({ url }, { parameters }) =>
+    queryRows(url, `update alerts set channel = 'slack' where public_id = '${parameters.alert_id}'`),
   rotateKey: ({ store, now }, { parameters }) => store.keys.revoke(Number(parameters.key_id), now, operator),
 }
 
@@ -263,6 +274,10 @@ async function provoke(
       return [{ ...prepared, query: { ...query, ...Object.fromEntries(names.map((name) => [name, 'nonsense'])) } }]
     }
     case 429:
+      if (operationId === 'testAlert') {
+        for (let sent = 0; sent < 10; sent++) await sendRequest(service, operation, prepared)
+        return [prepared]
+      }
       await tenant.fillMonth(1_000 - (await tenant.used()))
       // The same idempotency key would get its first response again.
       return [{ ...prepared, headers: { ...headers, 'Idempotency-Key': 'another' } }]

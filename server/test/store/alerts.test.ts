@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addAlert, defaultRules } from '../../../testing/alerts.ts'
+import { addAlert, addDelivery, defaultRules } from '../../../testing/alerts.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
-import { queryRows } from '../../../testing/rows.ts'
 import { useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
-import { type Alert, generateAlertId, maxAlerts } from '../../src/domain/alerts/alert.ts'
+import { type Alert, maxAlerts } from '../../src/domain/alerts/alert.ts'
 
 onEachEngine('The store of alerts', (engine) => {
   const service = useService(engine)
@@ -88,25 +87,6 @@ onEachEngine('The store of alerts', (engine) => {
     await assert.rejects(addAlert(service, organisation.id), { code: 'conflict', message: /already has 20 alerts/ })
   })
 
-  async function addDelivery(alert: Alert, values: Record<string, string | number> = {}) {
-    const row = {
-      organisation_id: alert.organisationId,
-      public_id: generateAlertId().replace('alr_', 'msg_'),
-      notice_id: Math.floor(Math.random() * 1e9),
-      alert_id: alert.id,
-      event: 'limit.near',
-      round: 1,
-      message: '{"event":"limit.near"}',
-      state: 'pending',
-      due_at: service.now,
-      created_at: service.now,
-      ...values,
-    }
-    const quoted = Object.values(row).map((value) => (typeof value === 'string' ? `'${value}'` : value))
-    await queryRows(service.url, `insert into alert_deliveries (${Object.keys(row)}) values (${quoted.join(', ')})`)
-    return row.public_id
-  }
-
   test('removing or disabling an alert cancels what waits for it, and says why', async () => {
     const { alerts, alertDeliveries } = service.store
     const { organisation } = await service.tenant()
@@ -115,8 +95,8 @@ onEachEngine('The store of alerts', (engine) => {
       ['a', 'b', 'c', 'd'].map((name) => addAlert(service, organisation.id, { name })),
     )
     for (const alert of [removed, disabled, paused, other] as Alert[]) {
-      await addDelivery(alert)
-      await addDelivery(alert, { state: 'sent', finished_at: 1 })
+      await addDelivery(service, alert)
+      await addDelivery(service, alert, { state: 'sent', finished_at: 1 })
     }
     await alerts.remove(removed as Alert, 77, operator)
     await alerts.disable(disabled as Alert, 'The receiver responded with 410 Gone.', 78)
@@ -153,18 +133,18 @@ onEachEngine('The store of alerts', (engine) => {
     const [one, two] = [await service.tenant(), await service.tenant()]
     const alert = await addAlert(service, one.organisation.id)
     const values = { state: 'failed', attempts: 11, error: 'HTTP 500', finished_at: 3, lease_owner: 'x' }
-    const failed = await addDelivery(alert, values)
-    const sent = await addDelivery(alert, { state: 'sent', finished_at: 4 })
+    const failed = await addDelivery(service, alert, values)
+    const sent = await addDelivery(service, alert, { state: 'sent', finished_at: 4 })
     const delivery = await alertDeliveries.find(one.organisation.id, failed)
     assert.ok(delivery !== null)
     assert.deepEqual(delivery.alert, { publicId: alert.publicId, name: 'On call', channel: 'webhook' })
     assert.equal(await alertDeliveries.find(two.organisation.id, failed), null)
-    const retried = await alertDeliveries.retry(delivery, 99)
+    const retried = await alertDeliveries.retry(delivery, 99, operator)
     assert.deepEqual(
       [retried?.state, retried?.attempts, retried?.dueAt, retried?.finishedAt, retried?.publicId],
       ['pending', 0, 99, null, failed],
     )
-    assert.equal(await alertDeliveries.retry(delivery, 100), null)
+    assert.equal(await alertDeliveries.retry(delivery, 100, operator), null)
     const newest = await alertDeliveries.newestOfEach(one.organisation.id)
     assert.deepEqual(
       newest.map(({ publicId }) => publicId),

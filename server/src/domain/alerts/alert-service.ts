@@ -64,8 +64,8 @@ export class TestLimitError extends DomainError {
   readonly used: number
   readonly resetsAt: Instant
 
-  constructor(limit: number, used: number, resetsAt: Instant) {
-    super('rate_limited', `This organisation may send ${limit} test messages per minute. Try again in a minute.`)
+  constructor(limit: number, used: number, resetsAt: Instant, per = 'per minute') {
+    super('rate_limited', `An organisation may send ${limit} test messages ${per}. Try again later.`)
     this.limit = limit
     this.used = used
     this.resetsAt = resetsAt

@@ -1,3 +1,4 @@
+import type { Actor } from '../access/audit.ts'
 import type { PageRequest } from '../page.ts'
 import { randomBase62 } from '../random.ts'
 import { hour, type Instant, minute } from '../time.ts'
@@ -85,8 +86,11 @@ export interface AlertDeliveryStore {
   newestOfEach(organisationId: number): Promise<AlertDelivery[]>
   /** The deliveries about a regression, to alerts and to the pull request, the newest first, up to 100. */
   ofRegression(organisationId: number, regressionId: number): Promise<ListedAlertDelivery[]>
-  /** A failed delivery becomes pending, due at once, with its attempts counted from 0. Null unless it had failed. */
-  retry(delivery: AlertDelivery, at: Instant): Promise<AlertDelivery | null>
+  /**
+   * A failed delivery becomes pending, due at once, with its attempts counted from 0, and an entry in the audit log. Null unless
+   * it had failed.
+   */
+  retry(delivery: ListedAlertDelivery, at: Instant, by: Actor): Promise<AlertDelivery | null>
   /** The newest first. `alertId` is null for all of the organisation. */
   page(
     organisationId: number,

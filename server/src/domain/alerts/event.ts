@@ -16,4 +16,6 @@ export type AlertEvent = (typeof alertEvents)[number]
  * What a delivery can be about. A dismissal tells no person: it resolves the incident in PagerDuty and changes the comment on the
  * pull request, so no alert can choose it.
  */
-export type DeliveryEvent = AlertEvent | 'regression.dismissed'
+export const deliveryEvents = [...alertEvents, 'regression.dismissed'] as const
+
+export type DeliveryEvent = (typeof deliveryEvents)[number]

@@ -79,6 +79,7 @@ export type Dismissal =
 export interface RegressionStore {
   /** All regressions of a prompt, the newest first, up to 1,000. */
   ofPrompt(prompt: Prompt): Promise<Regression[]>
+  find(prompt: Prompt, id: number): Promise<ListedRegression | null>
   /** Records the regression once, however many processes open it. */
   open(
     prompt: Prompt,

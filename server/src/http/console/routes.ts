@@ -14,6 +14,8 @@ export const pagePaths = [
   '/keys',
   '/repositories',
   '/repositories/*',
+  '/alerts',
+  '/alerts/*',
 ]
 
 /** Paths of its files: hashed names under /assets, and an icon and the like next to index.html. */

@@ -13,7 +13,7 @@ Lists are paginated. \`page\` starts at 1, \`limit\` defaults to 25 and is at mo
 
 Every key has a role. \`ingest\` can only create signals: use it in applications. \`recorder\` can only record history entries and
 deployments: use it in CI. \`reader\` can only read. \`standard\` can create signals, read, and delete signals. \`admin\` can also record history and
-deployments, manage prompts, keys and repositories, erase signals, and read the audit log. A key can be limited to the prompts that match a glob; all other
+deployments, manage prompts, keys, repositories and alerts, erase signals, and read the audit log. A key can be limited to the prompts that match a glob; all other
 prompts are not found.
 
 Every response has the header \`X-Request-Id\`. If you send one (letters, digits, \`.\`, \`_\`, \`-\`, up to 128 characters), it is reused.
@@ -29,6 +29,7 @@ export const tags: Document['tags'] = [
     name: 'Regressions',
     description: 'Changes that made prompts worse and are not repaired yet, and when rates moved.',
   },
+  { name: 'Alerts', description: 'Where people are told about regressions, and what was sent.' },
   { name: 'Usage', description: "How much of the plan's monthly limit is used." },
   { name: 'Keys', description: 'The API keys of your organisation.' },
   { name: 'Sessions', description: 'Sign in to the console with a key.' },

@@ -1,7 +1,9 @@
+import type { ListedAlertDelivery } from '../../domain/alerts/delivery.ts'
 import type { ListedRegression } from '../../domain/regressions/regression.ts'
 import { type Instant, isoTime } from '../../domain/time.ts'
+import { destinationOf } from '../alerts/body.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
-import type { RegressionBody } from './schema.ts'
+import type { RegressionBody, RegressionDetailsBody } from './schema.ts'
 
 export function toRegressionBody(regression: ListedRegression): RegressionBody {
   const { prompt, repairedEntry } = regression
@@ -11,8 +13,11 @@ export function toRegressionBody(regression: ListedRegression): RegressionBody {
     state: regression.state,
     change: toHistoryEntryBody(regression.change),
     opened_at: isoTime(regression.openedAt),
+    live_from: timeOrNull(regression.liveFrom),
     rate_before: regression.rateBefore,
     rate_after: regression.rateAfter,
+    signals_before: regression.signalsBefore,
+    signals_after: regression.signalsAfter,
     difference: regression.difference,
     interval: regression.interval,
     explanation: regression.explanation,
@@ -24,6 +29,22 @@ export function toRegressionBody(regression: ListedRegression): RegressionBody {
     dismissed_by: regression.dismissedBy,
     note: regression.note,
   }
+}
+
+/** Leaves out where the messages went and what was answered, which only administrators may see. */
+export function toRegressionDetailsBody(
+  regression: ListedRegression,
+  deliveries: ListedAlertDelivery[],
+): RegressionDetailsBody {
+  const told = deliveries.map(({ event, alertId, alert, state, createdAt, finishedAt }) => ({
+    event,
+    destination: destinationOf({ alertId }),
+    alert: alert && { name: alert.name, channel: alert.channel },
+    state,
+    created_at: isoTime(createdAt),
+    finished_at: timeOrNull(finishedAt),
+  }))
+  return { ...toRegressionBody(regression), told }
 }
 
 function timeOrNull(at: Instant | null): string | null {

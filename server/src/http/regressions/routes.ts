@@ -9,11 +9,12 @@ import { renderPage, requestedPage } from '../page-body.ts'
 import { enumParameter, idParameter, type Query } from '../parameters.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { visiblePrompts } from '../visible-prompts.ts'
-import { toRegressionBody } from './body.ts'
+import { toRegressionBody, toRegressionDetailsBody } from './body.ts'
 import {
   type DismissalBody,
   dismissalSchema,
   oneRegressionSchema,
+  regressionDetailsSchema,
   regressionPageSchema,
   regressionParamsSchema,
   regressionQuerySchema,
@@ -73,6 +74,28 @@ export function regressionRoutes({ store, clock }: Context) {
       async ({ prompt, query }, reply) => {
         const page = await pageOf(query, prompt.organisationId, [prompt.id])
         return reply.type('application/json; charset=utf-8').send(page)
+      },
+    )
+
+    app.get(
+      '/prompts/:prompt_id/regressions/:regression_id',
+      {
+        schema: {
+          operationId: 'getRegression',
+          summary: 'Get a regression',
+          description: 'With what alerts and the pull request were told about it.',
+          tags,
+          params: regressionParamsSchema,
+          response: { 200: regressionDetailsSchema, ...errors, 404: errorBodySchema },
+        },
+        config: readers,
+      },
+      async ({ prompt, params }) => {
+        const id = regressionId(params)
+        const regression = await store.regressions.find(prompt, id)
+        if (regression === null) throw notFound()
+        const deliveries = await store.alertDeliveries.ofRegression(prompt.organisationId, id)
+        return { data: toRegressionDetailsBody(regression, deliveries) }
       },
     )
 

@@ -1,5 +1,9 @@
 import type { FromSchema } from 'json-schema-to-ts'
+import { channels } from '../../domain/alerts/alert.ts'
+import { alertDeliveryStates } from '../../domain/alerts/delivery.ts'
+import { deliveryEvents } from '../../domain/alerts/event.ts'
 import { regressionStates, repairs } from '../../domain/regressions/regression.ts'
+import { destinationSchema } from '../alerts/delivery-schema.ts'
 import { historyEntryExample, historyEntrySchema } from '../history/schema.ts'
 import { pageQuerySchema, paginationExample, paginationSchema } from '../page-schema.ts'
 import { promptId, promptIdExample } from '../prompts/id-schema.ts'
@@ -26,8 +30,17 @@ const fields = {
   },
   change: historyEntrySchema,
   opened_at: { ...time, description: 'When the verdict was `worse` for the first time' },
+  live_from: { ...timeOrNull, description: 'Since when the change is live; null if it is unknown' },
   rate_before: { type: 'number', description: 'Share of positive signals before the change' },
   rate_after: { type: 'number', description: 'The same after it, as of the last time that the verdict was `worse`' },
+  signals_before: {
+    type: ['integer', 'null'],
+    description: 'How many signals `rate_before` is of; null if it is unknown',
+  },
+  signals_after: {
+    type: ['integer', 'null'],
+    description: 'How many signals `rate_after` is of; null if it is unknown',
+  },
   difference: { type: 'number', description: 'The rate after minus the rate before' },
   interval: {
     type: 'array',
@@ -70,8 +83,11 @@ export const regressionExample = {
   state: 'open',
   change: historyEntryExample,
   opened_at: '2026-11-15T03:00:00.000Z',
+  live_from: '2026-11-14T16:05:00.000Z',
   rate_before: 0.85,
   rate_after: 0.75,
+  signals_before: 1_000,
+  signals_after: 1_000,
   difference: -0.1,
   interval: [-0.14, -0.06],
   explanation:
@@ -84,6 +100,72 @@ export const regressionExample = {
   dismissed_at: null,
   dismissed_by: null,
   note: null,
+} as const
+
+const told = {
+  type: 'object',
+  required: ['event', 'destination', 'alert', 'state', 'created_at', 'finished_at'],
+  properties: {
+    event: { enum: deliveryEvents },
+    destination: destinationSchema,
+    alert: {
+      anyOf: [
+        {
+          type: 'object',
+          required: ['name', 'channel'],
+          properties: { name: { type: 'string' }, channel: { enum: channels } },
+          additionalProperties: false,
+        },
+        { type: 'null' },
+      ],
+      description: 'Null for a comment on the pull request, and if the alert was removed',
+    },
+    state: { enum: alertDeliveryStates },
+    created_at: time,
+    finished_at: { ...timeOrNull, description: 'When it was sent, or given up' },
+  },
+  additionalProperties: false,
+} as const
+
+const regressionDetails = {
+  title: 'RegressionDetails',
+  description: 'A regression, and who was told about it',
+  type: 'object',
+  required: [...regressionSchema.required, 'told'],
+  properties: {
+    ...regressionSchema.properties,
+    told: {
+      type: 'array',
+      items: told,
+      description: 'What was sent about it to alerts and the pull request, newest first',
+    },
+  },
+  additionalProperties: false,
+} as const
+
+export const regressionDetailsSchema = {
+  type: 'object',
+  required: ['data'],
+  properties: { data: regressionDetails },
+  additionalProperties: false,
+  description: 'The regression',
+  examples: [
+    {
+      data: {
+        ...regressionExample,
+        told: [
+          {
+            event: 'regression.opened',
+            destination: 'alert',
+            alert: { name: 'Support team', channel: 'slack' },
+            state: 'sent',
+            created_at: '2026-11-15T03:20:00.000Z',
+            finished_at: '2026-11-15T03:20:01.000Z',
+          },
+        ],
+      },
+    },
+  ],
 } as const
 
 export const regressionPageSchema = {
@@ -140,5 +222,6 @@ export const dismissalSchema = {
   examples: [{ note: 'We accept it: answers are shorter on purpose.' }],
 } as const
 
+export type RegressionDetailsBody = FromSchema<typeof regressionDetails>
 export type RegressionBody = FromSchema<typeof regressionSchema>
 export type DismissalBody = FromSchema<typeof dismissalSchema>

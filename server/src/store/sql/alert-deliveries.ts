@@ -11,6 +11,7 @@ import type { Message } from '../../domain/alerts/message.ts'
 import { pageOffset } from '../../domain/page.ts'
 import { day, type Instant } from '../../domain/time.ts'
 import { selectAlert, toAlert } from './alert-rows.ts'
+import { auditEntry } from './audit-chain.ts'
 import {
   type Database,
   firstOrNull,
@@ -156,13 +157,20 @@ export function sqlAlertDeliveries(database: Database): AlertDeliveryStore {
       return rows.map((row) => ({ text: row.comment as string, at: row.created_at as number }))
     },
 
-    async retry({ organisationId, id }, at) {
+    async retry({ organisationId, id, publicId, event, alert }, at, by) {
+      const subject = { id: publicId, name: alert?.name ?? event }
       const [rows = []] = await database.write([
-        statement(
-          `update alert_deliveries set state = 'pending', attempts = 0, due_at = ?, lease_owner = null, finished_at = null
-           where organisation_id = ? and id = ? and state = 'failed' returning ${ownColumns}`,
-          [at, organisationId, id],
-        ),
+        {
+          ...statement(
+            `update alert_deliveries set state = 'pending', attempts = 0, due_at = ?, lease_owner = null, finished_at = null
+             where organisation_id = ? and id = ? and state = 'failed' returning ${ownColumns}`,
+            [at, organisationId, id],
+          ),
+          andThen: (rows) =>
+            rows.map(() =>
+              auditEntry({ organisationId, by, at, action: 'alert.delivery_retried', subject, details: { event } }),
+            ),
+        },
       ])
       return firstOrNull(rows, toDelivery)
     },

@@ -8,7 +8,7 @@ import type {
   RegressionStore,
 } from '../../domain/regressions/regression.ts'
 import { auditEntry } from './audit-chain.ts'
-import { type Database, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
+import { type Database, firstOrNull, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
 import { prefixedEntryColumns, toPrefixedEntry } from './history-rows.ts'
 import { endNotice, openNotice } from './notice-changes.ts'
 import { columns, figureColumns, fromFigures, toRegression } from './regression-rows.ts'
@@ -31,6 +31,15 @@ export function sqlRegressions(database: Database): RegressionStore {
     async ofPrompt({ organisationId, id }) {
       const sql = `select ${columns} from ${ofPrompt} order by opened_at desc, id desc limit ${maxOfPrompt}`
       return (await database.rows(sql, [organisationId, id])).map(toRegression)
+    },
+
+    async find({ organisationId, id: promptId }, id) {
+      const { sql, parameters } = selectListed(
+        'r.prompt_id = ? and r.id = ?',
+        [organisationId, promptId, id],
+        'limit 1',
+      )
+      return firstOrNull(await database.rows(sql, parameters), toListedRegression)
     },
 
     async open({ organisationId, id }, change, figures, at) {

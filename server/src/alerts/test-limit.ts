@@ -1,0 +1,47 @@
+import { TestLimitError } from '../domain/alerts/alert-service.ts'
+import { type Clock, type Instant, minute } from '../domain/time.ts'
+
+const testsPerMinute = 10
+// A test takes at most 10 s.
+const maxDurationMs = 10_000
+const maxAtOnce = 8
+const maxAtOncePerOrganisation = 2
+
+/** Limits how many test messages an organisation sends, per minute and at the same time. */
+export function createTestLimit(clock: Clock) {
+  /** When the tests of the last minute were sent, oldest first. */
+  const sent = new Map<number, Instant[]>()
+  const running = new Map<number, number>()
+  let runningInAll = 0
+
+  function count(organisationId: number): void {
+    const now = clock()
+    for (const [id, times] of sent) if ((times.at(-1) ?? 0) <= now - minute) sent.delete(id)
+    const recent = (sent.get(organisationId) ?? []).filter((at) => at > now - minute)
+    const [oldest] = recent
+    if (oldest !== undefined && recent.length >= testsPerMinute) {
+      throw new TestLimitError(testsPerMinute, recent.length, oldest + minute)
+    }
+    sent.set(organisationId, [...recent, now])
+  }
+
+  return {
+    async run<T>(organisationId: number, send: () => Promise<T>): Promise<T> {
+      const own = running.get(organisationId) ?? 0
+      if (own >= maxAtOncePerOrganisation || runningInAll >= maxAtOnce) {
+        throw new TestLimitError(maxAtOncePerOrganisation, own, clock() + maxDurationMs, 'at the same time')
+      }
+      count(organisationId)
+      running.set(organisationId, own + 1)
+      runningInAll++
+      try {
+        return await send()
+      } finally {
+        runningInAll--
+        const left = (running.get(organisationId) ?? 1) - 1
+        if (left === 0) running.delete(organisationId)
+        else running.set(organisationId, left)
+      }
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import { invalidField } from '../errors.ts'
+import { validGlob } from '../glob.ts'
+import { validName } from '../text.ts'
+import { day, hour, minute } from '../time.ts'
+import type { AlertRules } from './alert.ts'
+import { alertEvents } from './event.ts'
+
+export const defaultRules: Omit<AlertRules, 'name'> = {
+  prompts: '**',
+  events: [...alertEvents],
+  holdMs: 15 * minute,
+  minSignals: 50,
+  recoveryHoldMs: 15 * minute,
+  repeatMs: null,
+}
+
+const maxNameLength = 200
+
+export const ruleLimits = {
+  holdMs: 7 * day,
+  minSignals: 1_000_000,
+  repeatMs: { min: hour, max: 30 * day },
+}
+
+/** Fields that are wrong are named as in `AlertRules`, except for durations, which the API and the CLI each give in their own unit. */
+export function validRules(rules: AlertRules): AlertRules {
+  const { holdMs, minSignals, recoveryHoldMs, repeatMs } = rules
+  checkHold('hold', holdMs)
+  checkHold('recoveryHold', recoveryHoldMs)
+  if (!Number.isInteger(minSignals) || minSignals < 1 || minSignals > ruleLimits.minSignals)
+    throw invalidField('minSignals', `must be a number from 1 to ${ruleLimits.minSignals}`)
+  if (repeatMs !== null && (repeatMs < ruleLimits.repeatMs.min || repeatMs > ruleLimits.repeatMs.max))
+    throw invalidField('repeat', 'must be from 1 hour to 30 days')
+  // In the order of the list, each once.
+  const events = alertEvents.filter((event) => rules.events.includes(event))
+  if (events.length === 0) throw invalidField('events', 'must contain at least one event')
+  return {
+    ...rules,
+    name: validName('name', rules.name, maxNameLength),
+    prompts: validGlob('prompts', rules.prompts),
+    events,
+  }
+}
+
+function checkHold(field: string, holdMs: number): void {
+  if (holdMs < 0 || holdMs > ruleLimits.holdMs) throw invalidField(field, 'must be from 0 minutes to 7 days')
+}
