@@ -1,5 +1,7 @@
 import type { ApiKey } from '../domain/access/api-key.ts'
 import type { Organisation } from '../domain/access/organisation.ts'
+import type { Alert } from '../domain/alerts/alert.ts'
+import type { ListedAlertDelivery } from '../domain/alerts/delivery.ts'
 import { lookupId, type Prompt } from '../domain/prompt.ts'
 import { AmbiguousPromptError, lookupName } from '../domain/prompt-reference.ts'
 import type { Delivery } from '../domain/repositories/delivery.ts'
@@ -30,6 +32,17 @@ export async function repositoryOrFail(store: Store, id: number): Promise<Reposi
 
 export async function deliveryOrFail(store: Store, id: number): Promise<Delivery> {
   return (await store.deliveries.find(id)) ?? fail(`There is no delivery ${id}. See 'promptledger repo deliveries'.`)
+}
+
+export async function alertOrFail(store: Store, id: string): Promise<Alert> {
+  return (
+    (await store.alerts.findInAnyOrganisation(id)) ?? fail(`There is no alert ${id}. See 'promptledger alert list'.`)
+  )
+}
+
+export async function alertDeliveryOrFail(store: Store, org: number, id: string): Promise<ListedAlertDelivery> {
+  const delivery = await store.alertDeliveries.find(org, id)
+  return delivery ?? fail(`There is no delivery ${id}. See 'promptledger alert deliveries --org ${org}'.`)
 }
 
 function fail(message: string): never {

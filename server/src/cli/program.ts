@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { version } from '../version.ts'
+import { alertCommands } from './alert.ts'
 import { archiveCommands } from './archive.ts'
 import { auditCommands } from './audit.ts'
 import { demoCommand } from './demo.ts'
@@ -51,6 +52,7 @@ function createProgram(): Command {
   historyCommands(program)
   deploymentCommands(program)
   repoCommands(program)
+  alertCommands(program)
   importCommands(program)
   auditCommands(program)
   archiveCommands(program)
