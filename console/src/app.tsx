@@ -1,10 +1,13 @@
 import type { SessionInfo } from '@promptledger/client'
 import { Redirect, Route, Switch } from 'wouter'
+import { AlertPage } from './alerts/alert-page.tsx'
+import { AlertsPage } from './alerts/alerts-page.tsx'
 import { KeysPage } from './keys/keys-page.tsx'
 import { Layout } from './layout.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
 import { PromptPage } from './prompt/prompt-page.tsx'
 import { PromptsPage } from './prompts/prompts-page.tsx'
+import { RegressionPage } from './regressions/regression-page.tsx'
 import { RepositoriesPage } from './repositories/repositories-page.tsx'
 import { RepositoryPage } from './repositories/repository-page.tsx'
 import { useSession } from './sessions/session.ts'
@@ -41,6 +44,16 @@ function SignedIn({ session }: { session: SessionInfo }) {
         <Route path="/prompts/:id/signals">
           {({ id }) => <SignalsPage key={id} promptId={id} canDelete={session.key.role !== 'reader'} />}
         </Route>
+        <Route path="/prompts/:id/regressions/:regression">
+          {({ id, regression }) => (
+            <RegressionPage
+              key={regression}
+              promptId={id}
+              id={Number(regression)}
+              canDismiss={session.key.role !== 'reader'}
+            />
+          )}
+        </Route>
         <Route path="/usage">
           <UsagePage />
         </Route>
@@ -55,6 +68,12 @@ function SignedIn({ session }: { session: SessionInfo }) {
           </Route>
         )}
         {isAdmin && <Route path="/repositories/:id">{({ id }) => <RepositoryPage key={id} id={Number(id)} />}</Route>}
+        {isAdmin && (
+          <Route path="/alerts">
+            <AlertsPage />
+          </Route>
+        )}
+        {isAdmin && <Route path="/alerts/:id">{({ id }) => <AlertPage key={id} id={id} />}</Route>}
         <Route>
           <NotFoundPage />
         </Route>

@@ -18,6 +18,7 @@ const navLinks: NavLink[] = [
   { label: 'Prompts', to: '/prompts' },
   { label: 'Usage', to: '/usage' },
   { label: 'Repositories', to: '/repositories', adminOnly: true },
+  { label: 'Alerts', to: '/alerts', adminOnly: true },
   { label: 'Keys', to: '/keys', adminOnly: true },
 ]
 

@@ -18,6 +18,8 @@ import './prompt/diff.css'
 import './signals/signals.css'
 import './usage/usage.css'
 import './repositories/repositories.css'
+import './alerts/alerts.css'
+import './regressions/regressions.css'
 import './keys/keys.css'
 import './sessions/sign-in.css'
 

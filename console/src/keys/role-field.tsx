@@ -6,7 +6,7 @@ const roles: { role: Role; description: string }[] = [
   { role: 'recorder', description: 'Record history entries, nothing else. For CI.' },
   { role: 'reader', description: 'Read prompts, history, signals and usage, and sign in.' },
   { role: 'standard', description: 'Also record and delete signals.' },
-  { role: 'admin', description: 'Everything, including prompts, keys and repositories.' },
+  { role: 'admin', description: 'Everything, including prompts, keys, repositories and alerts.' },
 ]
 
 export function RoleField({ role: selected, onChange }: { role: Role; onChange: (role: Role) => void }) {

@@ -6,6 +6,7 @@ import { Link } from 'wouter'
 import { ledger } from '../ledger.ts'
 import { NotFoundPage } from '../not-found-page.tsx'
 import { usePageTitle } from '../page-title.ts'
+import { OpenRegressions } from '../regressions/open-regressions.tsx'
 import { Button } from '../ui/button.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { LoadError } from '../ui/load-error.tsx'
@@ -52,6 +53,7 @@ export function PromptPage({ id }: { id: string }) {
           Signals
         </Link>
       </div>
+      <OpenRegressions promptId={id} />
       <ChartAndTimeline id={id} />
     </>
   )

@@ -2,6 +2,7 @@ import type { Page, Prompt, PromptSort } from '@promptledger/client'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
+import { ratesOf, regressionPath } from '../regressions/open-regressions.tsx'
 import { ActionIcon } from '../ui/action-icon.tsx'
 import { PagedTable } from '../ui/paged-table.tsx'
 import { formatPercent } from '../ui/percent.ts'
@@ -41,7 +42,7 @@ const columns: Column<Prompt, SortField>[] = [
       </span>
     ),
   },
-  { header: 'Effect of last change', cell: ({ verdict }) => verdict !== null && <Verdict verdict={verdict} /> },
+  { header: 'Effect of last change', cell: (prompt) => <LastEffect {...prompt} /> },
 ]
 
 interface Props {
@@ -82,6 +83,19 @@ function Name({ id, name, path }: Prompt) {
         <span className="path muted">
           <UntrustedText text={path} />
         </span>
+      )}
+    </>
+  )
+}
+
+function LastEffect({ verdict, regression }: Prompt) {
+  return (
+    <>
+      {verdict !== null && <Verdict verdict={verdict} />}
+      {regression !== null && (
+        <Link className="cell-note regression-link" href={regressionPath(regression)}>
+          Open regression: {ratesOf(regression)}
+        </Link>
       )}
     </>
   )

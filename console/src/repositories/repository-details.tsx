@@ -1,6 +1,6 @@
 import type { Repository } from '@promptledger/client'
-import type { ReactNode } from 'react'
 import { CopyField } from '../ui/copy-field.tsx'
+import { Detail } from '../ui/detail.tsx'
 import { ExternalLink } from '../ui/external-link.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Time } from '../ui/time.tsx'
@@ -100,15 +100,6 @@ function ProductionEnvironments({ patterns }: { patterns: string[] | null }) {
     <code>
       <UntrustedText text={patterns.join(', ')} />
     </code>
-  )
-}
-
-function Detail({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }
 

@@ -5,8 +5,15 @@ import { UntrustedText, visibleText } from './untrusted-text.tsx'
 
 const copiedNoticeMs = 2_000
 
+interface Props {
+  label: string
+  value: string
+  /** Called once the value is in the clipboard. */
+  onCopy?: () => void
+}
+
 /** A read-only value with a button that copies it. */
-export function CopyField({ label, value }: { label: string; value: string }) {
+export function CopyField({ label, value, onCopy }: Props) {
   const [isCopied, setIsCopied] = useState(false)
   const input = useRef<HTMLInputElement>(null)
   const id = useId()
@@ -16,6 +23,7 @@ export function CopyField({ label, value }: { label: string; value: string }) {
     if (navigator.clipboard === undefined) return
     await navigator.clipboard.writeText(value)
     setIsCopied(true)
+    onCopy?.()
     setTimeout(() => setIsCopied(false), copiedNoticeMs)
   }
   return (

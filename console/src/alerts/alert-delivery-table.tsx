@@ -1,0 +1,129 @@
+import type { AlertDelivery, Page } from '@promptledger/client'
+import type { UseQueryResult } from '@tanstack/react-query'
+import { RotateCw } from 'lucide-react'
+import { Link } from 'wouter'
+import { Button } from '../ui/button.tsx'
+import { PagedTable } from '../ui/paged-table.tsx'
+import type { Column } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
+import { AlertDeliveryBadge } from './alert-status.tsx'
+import { channelLabels } from './channels.ts'
+import { eventLabels } from './events.ts'
+
+interface Props {
+  query: UseQueryResult<Page<AlertDelivery>>
+  /** Whether the deliveries are of different alerts. */
+  ofAll: boolean
+  /** The delivery whose retry is being requested. */
+  busyId: string | null
+  onRetry: (delivery: AlertDelivery) => void
+}
+
+export function AlertDeliveryTable({ query, ofAll, busyId, onRetry }: Props) {
+  const columns: Column<AlertDelivery>[] = [
+    { header: 'Event', className: 'alert-event', cell: (delivery) => <Event {...delivery} /> },
+    ...(ofAll ? [{ header: 'To', cell: (delivery: AlertDelivery) => <Recipient {...delivery} /> }] : []),
+    { header: 'State', className: 'status-cell', cell: (delivery) => <State {...delivery} /> },
+    { header: 'Attempts', align: 'right', cell: ({ attempts }) => attempts },
+    { header: 'Time', className: 'nowrap', cell: (delivery) => <When {...delivery} /> },
+    {
+      header: 'Actions',
+      isHeaderHidden: true,
+      cell: (delivery) =>
+        isRetriable(delivery) && (
+          <div className="row-actions">
+            <Button
+              busy={busyId === delivery.id}
+              onClick={() => onRetry(delivery)}
+              aria-label={`Retry delivery ${delivery.id}`}
+            >
+              <RotateCw aria-hidden="true" />
+              Retry
+            </Button>
+          </div>
+        ),
+    },
+  ]
+  return (
+    <PagedTable
+      query={query}
+      noun="deliveries"
+      caption="Deliveries, newest first"
+      columns={columns}
+      rowKey={({ id }) => id}
+      empty={<NoDeliveries />}
+    />
+  )
+}
+
+function isRetriable({ state, destination, alert }: AlertDelivery): boolean {
+  return state === 'failed' && (alert !== null || destination === 'pull_request')
+}
+
+function Event({ event, prompts, id }: AlertDelivery) {
+  return (
+    <>
+      <strong>{eventLabels[event]}</strong>
+      {prompts.map(({ id: promptId, name, regression_id: regression }) => (
+        <Link
+          key={promptId}
+          className="cell-note"
+          href={regression === null ? `/prompts/${promptId}` : `/prompts/${promptId}/regressions/${regression}`}
+        >
+          <UntrustedText text={name} />
+        </Link>
+      ))}
+      <code className="cell-note muted">{id}</code>
+    </>
+  )
+}
+
+function Recipient({ destination, alert }: AlertDelivery) {
+  if (destination === 'pull_request') return 'Pull request'
+  if (alert === null) return <span className="muted">Removed alert</span>
+  return (
+    <>
+      <Link href={`/alerts/${alert.id}`}>
+        <UntrustedText text={alert.name} />
+      </Link>
+      <span className="cell-note muted">{channelLabels[alert.channel]}</span>
+    </>
+  )
+}
+
+function State({ state, status, response, error }: AlertDelivery) {
+  return (
+    <>
+      <AlertDeliveryBadge state={state} />
+      {status !== null && <span className="alert-http-status muted"> {status}</span>}
+      {error !== null && (
+        <span className="cell-error">
+          <UntrustedText text={error} />
+        </span>
+      )}
+      {response && (
+        <code className="alert-response muted">
+          <UntrustedText text={response} />
+        </code>
+      )}
+    </>
+  )
+}
+
+function When({ created_at: createdAt, next_attempt_at: next, finished_at: finished }: AlertDelivery) {
+  return (
+    <>
+      <Time at={finished ?? createdAt} />
+      {next !== null && (
+        <span className="cell-note muted">
+          Next attempt <Time at={next} as="relative" />
+        </span>
+      )}
+    </>
+  )
+}
+
+function NoDeliveries() {
+  return <p className="card muted">Nothing was sent in the last 90 days. Tests do not appear here.</p>
+}

@@ -1,0 +1,68 @@
+import type { Alert } from '@promptledger/client'
+import { Detail } from '../ui/detail.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Time } from '../ui/time.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
+import { channelLabels, targetFields } from './channels.ts'
+import { alertEvents, eventLabels } from './events.ts'
+
+export function AlertDetails({ alert }: { alert: Alert }) {
+  const { channel, events, hold_minutes: hold, repeat_hours: repeat, old_secret_until: oldSecretUntil } = alert
+  return (
+    <section className="card alert-details" aria-label="Details">
+      {alert.state === 'disabled' && (
+        <Notice tone="bad">
+          <strong>Nothing is sent to this alert.</strong> <UntrustedText text={alert.disabled_reason ?? ''} />
+        </Notice>
+      )}
+      {oldSecretUntil !== null && Date.parse(oldSecretUntil) > Date.now() && (
+        <Notice>
+          Requests are signed with the new and the old secret until <Time at={oldSecretUntil} />.
+        </Notice>
+      )}
+      <dl className="details-list">
+        <Detail name="Channel">{channelLabels[channel]}</Detail>
+        <Detail name={targetFields[channel].label}>
+          <UntrustedText text={alert.target_hint} />
+        </Detail>
+        <Detail name="Prompts">
+          {alert.prompts === '**' ? (
+            'All'
+          ) : (
+            <code>
+              <UntrustedText text={alert.prompts} />
+            </code>
+          )}
+        </Detail>
+        <Detail name="Told after">
+          {formatMinutes(hold)} and {alert.min_signals.toLocaleString()} signals
+        </Detail>
+        <Detail name="Recovery told after">{formatMinutes(alert.recovery_hold_minutes)}</Detail>
+        <Detail name="Repeated">{repeat === null ? 'Never' : `Every ${repeat} hours`}</Detail>
+        <Detail name="Added on">
+          <Time at={alert.created_at} />
+        </Detail>
+        <Detail name="ID">
+          <code>{alert.id}</code>
+        </Detail>
+      </dl>
+      <div>
+        <h2 className="events-title">Events</h2>
+        {events.length === alertEvents.length ? (
+          <p>All</p>
+        ) : (
+          <ul className="event-list">
+            {events.map((event) => (
+              <li key={event}>{eventLabels[event]}</li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </section>
+  )
+}
+
+function formatMinutes(minutes: number): string {
+  if (minutes === 0) return 'At once'
+  return minutes === 1 ? '1 minute' : `${minutes.toLocaleString()} minutes`
+}

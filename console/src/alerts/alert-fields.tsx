@@ -1,0 +1,166 @@
+import type { AlertEvent, Channel } from '@promptledger/client'
+import type { ReactNode } from 'react'
+import { Field } from '../ui/field.tsx'
+import { focusOnOpen } from '../ui/initial-focus.ts'
+import { type AlertForm, labels } from './alert-form.ts'
+import { targetFields } from './channels.ts'
+import { alertEvents, eventLabels } from './events.ts'
+
+interface Props {
+  channel: Channel
+  form: AlertForm
+  onChange: (changes: Partial<AlertForm>) => void
+  /** Whether the alert exists already, so that an empty target keeps the current one. */
+  isEdit: boolean
+  /** Between the name and the target. */
+  children?: ReactNode
+}
+
+/** The fields that adding and editing an alert share. */
+export function AlertFields({ channel, form, onChange, isEdit, children }: Props) {
+  const target = targetFields[channel]
+  return (
+    <>
+      <Field label={labels.name} hint="Who is told, such as the name of a team or a Slack channel.">
+        {(control) => (
+          <input
+            {...control}
+            ref={focusOnOpen}
+            required
+            maxLength={200}
+            autoComplete="off"
+            value={form.name}
+            onChange={(event) => onChange({ name: event.target.value })}
+          />
+        )}
+      </Field>
+      {children}
+      <Field
+        label={target.label}
+        hint={isEdit ? `${target.hint} Leave it empty to keep the current one.` : target.hint}
+      >
+        {(control) => (
+          <input
+            {...control}
+            type={target.isSecret ? 'password' : 'text'}
+            required={!isEdit}
+            maxLength={4_000}
+            autoComplete="off"
+            spellCheck={false}
+            placeholder={isEdit ? '' : target.placeholder}
+            value={form.target}
+            onChange={(event) => onChange({ target: event.target.value })}
+          />
+        )}
+      </Field>
+      <Field
+        label={labels.prompts}
+        hint={
+          <>
+            A pattern for names or paths of prompts, such as <code>prompts/support/**</code>. <code>**</code> for all.
+          </>
+        }
+      >
+        {(control) => (
+          <input
+            {...control}
+            maxLength={200}
+            autoComplete="off"
+            spellCheck={false}
+            value={form.prompts}
+            onChange={(event) => onChange({ prompts: event.target.value })}
+          />
+        )}
+      </Field>
+      <EventField events={form.events} onChange={(events) => onChange({ events })} />
+      <details className="form-advanced">
+        <summary>How certain it must be</summary>
+        <div className="form">
+          <NumberField
+            label={labels.hold_minutes}
+            hint="A regression has to last this long before anyone is told."
+            min={0}
+            max={10_080}
+            value={form.hold}
+            onChange={(hold) => onChange({ hold })}
+          />
+          <NumberField
+            label={labels.min_signals}
+            hint="Signals on the change, before anyone is told about its regression."
+            min={1}
+            max={1_000_000}
+            value={form.minSignals}
+            onChange={(minSignals) => onChange({ minSignals })}
+          />
+          <NumberField
+            label={labels.recovery_hold_minutes}
+            hint="A recovery has to last this long."
+            min={0}
+            max={10_080}
+            value={form.recoveryHold}
+            onChange={(recoveryHold) => onChange({ recoveryHold })}
+          />
+          <NumberField
+            label={labels.repeat_hours}
+            hint="While a regression stays open. Empty to tell once."
+            min={1}
+            max={720}
+            isOptional
+            value={form.repeat}
+            onChange={(repeat) => onChange({ repeat })}
+          />
+        </div>
+      </details>
+    </>
+  )
+}
+
+function EventField({ events, onChange }: { events: AlertEvent[]; onChange: (events: AlertEvent[]) => void }) {
+  return (
+    <fieldset className="event-field">
+      <legend>{labels.events}</legend>
+      {alertEvents.map((event) => (
+        <label key={event} className="checkbox-line">
+          <input
+            type="checkbox"
+            checked={events.includes(event)}
+            onChange={({ target }) =>
+              onChange(alertEvents.filter((each) => (each === event ? target.checked : events.includes(each))))
+            }
+          />
+          {eventLabels[event]}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+interface NumberProps {
+  label: string
+  hint: string
+  min: number
+  max: number
+  isOptional?: boolean
+  value: string
+  onChange: (value: string) => void
+}
+
+function NumberField({ label, hint, min, max, isOptional = false, value, onChange }: NumberProps) {
+  return (
+    <Field label={label} hint={hint}>
+      {(control) => (
+        <input
+          {...control}
+          type="number"
+          inputMode="numeric"
+          required={!isOptional}
+          min={min}
+          max={max}
+          step={1}
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      )}
+    </Field>
+  )
+}

@@ -1,0 +1,40 @@
+import type { AlertDelivery } from '@promptledger/client'
+import { keepPreviousData, type QueryClient, useQuery } from '@tanstack/react-query'
+import { ledger } from '../ledger.ts'
+
+export function useAlerts() {
+  return useQuery({
+    queryKey: ['alerts'],
+    queryFn: ({ signal }) => Array.fromAsync(ledger.alerts.list({}, { signal })),
+  })
+}
+
+export function useAlert(id: string) {
+  return useQuery({
+    queryKey: ['alerts', id],
+    queryFn: ({ signal }) => ledger.alerts.get(id, { signal }),
+  })
+}
+
+/** The deliveries of one alert, or with null of all. Polled while an attempt is due soon. */
+export function useAlertDeliveries(alertId: string | null, page: number) {
+  return useQuery({
+    queryKey: ['alerts', alertId, 'deliveries', { page }],
+    queryFn: async ({ signal }) =>
+      alertId === null
+        ? await ledger.alerts.deliveries({ page }, { signal })
+        : await ledger.alerts.deliveriesOf(alertId, { page }, { signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state: { data } }) => pollIntervalMs(data?.data ?? []),
+  })
+}
+
+export async function refreshAlerts(queryClient: QueryClient): Promise<void> {
+  await queryClient.invalidateQueries({ queryKey: ['alerts'] })
+}
+
+function pollIntervalMs(deliveries: AlertDelivery[]): number | false {
+  const attempts = deliveries.flatMap(({ next_attempt_at: at }) => (at === null ? [] : [Date.parse(at)]))
+  if (attempts.length === 0) return false
+  return Math.min(...attempts) < Date.now() + 10_000 ? 2_000 : 15_000
+}

@@ -1,0 +1,83 @@
+import type { Alert } from '@promptledger/client'
+import { Link } from 'wouter'
+import { EmptyState } from '../ui/empty-state.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
+import { AlertDeliveryBadge, AlertStateBadge } from './alert-status.tsx'
+import { channelLabels } from './channels.ts'
+import { alertEvents, eventLabels } from './events.ts'
+
+const columns: Column<Alert>[] = [
+  { header: 'Alert', className: 'alert-name', cell: (alert) => <Name {...alert} /> },
+  {
+    header: 'Prompts',
+    cell: ({ prompts }) =>
+      prompts === '**' ? (
+        'All'
+      ) : (
+        <code>
+          <UntrustedText text={prompts} />
+        </code>
+      ),
+  },
+  { header: 'Events', cell: ({ events }) => <span title={events.map(labelOf).join('\n')}>{countOf(events)}</span> },
+  { header: 'State', cell: ({ state }) => <AlertStateBadge state={state} /> },
+  { header: 'Last delivery', cell: (alert) => <LastDelivery {...alert} /> },
+]
+
+export function AlertTable({ alerts }: { alerts: Alert[] }) {
+  return (
+    <Table
+      caption="Alerts"
+      columns={columns}
+      rows={alerts}
+      rowKey={({ id }) => id}
+      isDimmed={({ state }) => state === 'disabled'}
+      empty={<NoAlerts />}
+    />
+  )
+}
+
+function Name({ id, name, channel, target_hint: hint }: Alert) {
+  return (
+    <>
+      <Link className="row-link" href={`/alerts/${id}`}>
+        <UntrustedText text={name} />
+      </Link>
+      <span className="cell-note muted">
+        {channelLabels[channel]}, <UntrustedText text={hint} />
+      </span>
+    </>
+  )
+}
+
+function labelOf(event: Alert['events'][number]): string {
+  return eventLabels[event]
+}
+
+function countOf(events: Alert['events']): string {
+  return events.length === alertEvents.length ? 'All' : `${events.length} of ${alertEvents.length}`
+}
+
+function LastDelivery({ last_delivery: last }: Alert) {
+  if (last === null) return <span className="muted">None yet</span>
+  return (
+    <>
+      <AlertDeliveryBadge state={last.state} />
+      <span className="cell-note muted">
+        <Time at={last.finished_at ?? last.created_at} as="relative" />
+      </span>
+    </>
+  )
+}
+
+function NoAlerts() {
+  return (
+    <EmptyState title="No alerts yet">
+      <p>
+        Add an alert to be told when a change makes a prompt worse: by webhook, in Slack, by email or through PagerDuty.
+      </p>
+    </EmptyState>
+  )
+}

@@ -1,0 +1,46 @@
+import type { Channel } from '@promptledger/client'
+
+export const channels: Channel[] = ['webhook', 'slack', 'email', 'pagerduty']
+
+export const channelLabels: Record<Channel, string> = {
+  webhook: 'Webhook',
+  slack: 'Slack',
+  email: 'Email',
+  pagerduty: 'PagerDuty',
+}
+
+interface TargetField {
+  label: string
+  hint: string
+  placeholder: string
+  /** Whether anyone who knows the target can post to it. */
+  isSecret: boolean
+}
+
+/** How the form asks for the target of each channel. */
+export const targetFields: Record<Channel, TargetField> = {
+  webhook: {
+    label: 'URL',
+    hint: 'Receives signed JSON by POST. Must be reachable from the service.',
+    placeholder: 'https://example.com/promptledger',
+    isSecret: false,
+  },
+  slack: {
+    label: 'Incoming webhook URL',
+    hint: 'From the settings of your Slack app: Incoming Webhooks, Add New Webhook. It is stored encrypted.',
+    placeholder: 'https://hooks.slack.com/services/…',
+    isSecret: true,
+  },
+  email: {
+    label: 'Email addresses',
+    hint: 'Separated by commas. The operator of the service has to set up a mail server.',
+    placeholder: 'team@example.com, on-call@example.com',
+    isSecret: false,
+  },
+  pagerduty: {
+    label: 'Routing key',
+    hint: 'The integration key of a service with the integration “Events API v2”. It is stored encrypted.',
+    placeholder: '',
+    isSecret: true,
+  },
+}

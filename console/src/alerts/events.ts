@@ -1,0 +1,24 @@
+import type { AlertEvent, DeliveryEvent } from '@promptledger/client'
+
+export const alertEvents: AlertEvent[] = [
+  'regression.opened',
+  'regression.repaired',
+  'regression.withdrawn',
+  'shift.unexplained',
+  'limit.near',
+  'limit.reached',
+  'repository.failing',
+  'repository.recovered',
+]
+
+export const eventLabels: Record<DeliveryEvent, string> = {
+  'regression.opened': 'A change made prompts worse',
+  'regression.repaired': 'A regression is repaired',
+  'regression.withdrawn': 'A regression is taken back',
+  'regression.dismissed': 'A regression is dismissed',
+  'shift.unexplained': 'Prompts got worse without a change',
+  'limit.near': '80% of the monthly limit is used',
+  'limit.reached': 'The monthly limit is reached',
+  'repository.failing': 'A repository cannot be synced',
+  'repository.recovered': 'A repository is synced again',
+}

@@ -1,0 +1,49 @@
+import type { Regression } from '@promptledger/client'
+import { Link } from 'wouter'
+import { Notice } from '../ui/notice.tsx'
+import { formatPercent } from '../ui/percent.ts'
+import { Time } from '../ui/time.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
+import { useOpenRegressions } from './regression-query.ts'
+
+/** Names the changes that made a prompt worse and are not repaired. */
+export function OpenRegressions({ promptId }: { promptId: string }) {
+  const open = useOpenRegressions(promptId)
+  const regressions = open.data?.data ?? []
+  if (regressions.length === 0) return null
+  return (
+    <section className="open-regressions" aria-label="Open regressions">
+      <Notice tone="bad">
+        <ul>
+          {regressions.map((regression) => (
+            <li key={regression.id}>
+              <OpenRegression regression={regression} />
+            </li>
+          ))}
+        </ul>
+      </Notice>
+    </section>
+  )
+}
+
+function OpenRegression({ regression }: { regression: Regression }) {
+  const { change } = regression
+  return (
+    <>
+      <Link href={regressionPath(regression)}>
+        <strong>{ratesOf(regression)}</strong>
+      </Link>{' '}
+      since the change by <UntrustedText text={change.user.name} />
+      {change.pr_number !== null && `, #${change.pr_number}`}, <Time at={change.created_at} as="date" />
+    </>
+  )
+}
+
+/** Such as `85% → 60%`. */
+export function ratesOf({ rate_before: before, rate_after: after }: Regression): string {
+  return `${formatPercent(before)} → ${formatPercent(after)}`
+}
+
+export function regressionPath({ id, prompt }: Regression): string {
+  return `/prompts/${prompt.id}/regressions/${id}`
+}

@@ -1,0 +1,89 @@
+import type { Regression, TimelineEntry } from '@promptledger/client'
+import { Link } from 'wouter'
+import { parseMessage } from '../prompt/commit-message.ts'
+import { ActionIcon, actionLabels } from '../ui/action-icon.tsx'
+import { Detail } from '../ui/detail.tsx'
+import { ExternalLink } from '../ui/external-link.tsx'
+import { formatPercent } from '../ui/percent.ts'
+import { Time } from '../ui/time.tsx'
+import { UntrustedText, visibleText } from '../ui/untrusted-text.tsx'
+
+interface Props {
+  regression: Regression
+  /** The change as the timeline has it, once it is loaded. */
+  item: TimelineEntry | null
+}
+
+/** The change that made the prompt worse, and what the votes say. */
+export function RegressionChange({ regression, item }: Props) {
+  const { change, prompt, interval } = regression
+  const { title } = parseMessage(item?.message ?? null)
+  const [low, high] = interval.map(formatPoints) as [string, string]
+  return (
+    <section className="card regression-change" aria-labelledby="change">
+      <h2 id="change">
+        <ActionIcon action={change.action} />
+        <Link href={`/prompts/${prompt.id}?entry=${change.id}`}>
+          <UntrustedText text={title ?? `${actionLabels[change.action]} ${change.commit_sha.slice(0, 7)}`} />
+        </Link>
+      </h2>
+      <dl className="details-list">
+        <Detail name="Author">
+          <span title={visibleText(change.user.email)}>
+            <UntrustedText text={change.user.name} />
+          </span>
+        </Detail>
+        {change.pr_url !== null && (
+          <Detail name="Pull request">
+            <ExternalLink to={change.pr_url}>#{change.pr_number}</ExternalLink>
+          </Detail>
+        )}
+        <Detail name="Commit">
+          <Commit sha={change.commit_sha} url={item?.commit_url ?? null} />
+        </Detail>
+        <Detail name="Live since">
+          <Time at={regression.live_from ?? change.created_at} />
+        </Detail>
+        <Detail name="Before">
+          <Rate rate={regression.rate_before} signals={regression.signals_before} />
+        </Detail>
+        <Detail name="After">
+          <Rate rate={regression.rate_after} signals={regression.signals_after} />
+        </Detail>
+        <Detail name="Difference">
+          {formatPoints(regression.difference)} percentage points{' '}
+          <span className="muted">
+            (95% confidence range: {low} to {high})
+          </span>
+        </Detail>
+      </dl>
+      <p>
+        <UntrustedText text={regression.explanation} />
+      </p>
+      <p>
+        <Link href={`/prompts/${prompt.id}?entry=${change.id}`}>See the change with its diff</Link>
+      </p>
+    </section>
+  )
+}
+
+function Commit({ sha, url }: { sha: string; url: string | null }) {
+  const code = <code>{sha.slice(0, 7)}</code>
+  return url === null ? code : <ExternalLink to={url}>{code}</ExternalLink>
+}
+
+function Rate({ rate, signals }: { rate: number; signals: number | null }) {
+  return (
+    <>
+      <strong>{formatPercent(rate)}</strong> positive
+      {signals !== null && <span className="muted"> of {signals.toLocaleString()} signals</span>}
+    </>
+  )
+}
+
+/** A difference of two shares in percentage points, with its sign. */
+function formatPoints(difference: number): string {
+  const rounded = Math.round(difference * 1_000) / 10
+  const sign = rounded > 0 ? '+' : rounded < 0 ? '−' : ''
+  return `${sign}${Math.abs(rounded)}`
+}

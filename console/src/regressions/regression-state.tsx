@@ -1,0 +1,14 @@
+import type { RegressionState } from '@promptledger/client'
+import { Badge } from '../ui/badge.tsx'
+
+const badges = {
+  open: { tone: 'bad', label: 'Open' },
+  repaired: { tone: 'good', label: 'Repaired' },
+  withdrawn: { tone: 'plain', label: 'Taken back' },
+  dismissed: { tone: 'plain', label: 'Dismissed' },
+} as const
+
+export function RegressionStateBadge({ state }: { state: RegressionState }) {
+  const { tone, label } = badges[state]
+  return <Badge tone={tone}>{label}</Badge>
+}
