@@ -4,6 +4,8 @@ const words = new Uint32Array(number.buffer)
 /** Tells by 64 bits whether numbers are the same as before. */
 export interface Fingerprint {
   add(value: number): void
+  /** Integers of up to 32 bits, which takes a tenth of the time. */
+  addIntegers(values: readonly number[], unit?: number): void
   /** So far. */
   text(): string
 }
@@ -16,6 +18,17 @@ export function createFingerprint(): Fingerprint {
       number[0] = value
       a = mixed(mixed(a, words[0] as number, 0xcc9e2d51), words[1] as number, 0xcc9e2d51)
       b = mixed(mixed(b, words[1] as number, 0x239b961b), words[0] as number, 0x239b961b)
+    },
+    addIntegers(values, unit = 1) {
+      // Local variables, because those of the surrounding function are slow.
+      let [x, y] = [a, b]
+      for (let i = 0; i < values.length; i++) {
+        const word = ((values[i] as number) / unit) | 0
+        x = mixed(x, word, 0xcc9e2d51)
+        y = mixed(y, word, 0x239b961b)
+      }
+      a = x
+      b = y
     },
     text: () => `${(a >>> 0).toString(36)}.${(b >>> 0).toString(36)}`,
   }

@@ -96,7 +96,8 @@ export async function judgeAll(
   const evidence = new Map<Pair, Evidence | null>()
   for (const [i, pair] of comparable.entries()) {
     const [before, after] = [sums[2 * i] as Sum[], sums[2 * i + 1] as Sum[]]
-    evidence.set(pair, evidenceOf({ ...pair, past: pastOfPair(pair), before, after }))
+    const areWholeHours = isOneCredit(pair) && before === pair.before.sums && after === pair.after.sums
+    evidence.set(pair, evidenceOf({ ...pair, past: pastOfPair(pair), before, after, areWholeHours }))
     await takeTurns()
   }
   const findings = pairs.map((pair): Findings => {
@@ -196,6 +197,11 @@ function isComparable(pair: Pair): pair is Pair & { earlier: Life; before: Windo
   const { before, after } = pair
   const isEnough = ({ tally }: WindowSums) => tally.positive + tally.negative >= minVotes
   return before !== undefined && isEnough(before) && isEnough(after)
+}
+
+/** Whether both windows are a single span of the prompt's votes, whatever version they name. */
+function isOneCredit({ history, earlier, life }: Pair & { earlier: Life }): boolean {
+  return !history.hasVersions && earlier.credits.length === 1 && life.credits.length === 1
 }
 
 /** The change that was live before. */

@@ -1,4 +1,5 @@
 import { createBoundedMap } from '../bounded-map.ts'
+import { hour } from '../time.ts'
 import { type Chain, chainOf } from './chain.ts'
 import { levelsBefore } from './evidence.ts'
 import { createFingerprint } from './fingerprint.ts'
@@ -57,7 +58,7 @@ function windowOf({ placeOf }: VoteHistory, { change }: Life): number {
 
 /** Of everything that the chain depends on. */
 function fingerprintOf({ prompt, lives, hours }: VoteHistory, votesPerVoice: number): string {
-  const { add, text } = createFingerprint()
+  const { add, addIntegers, text } = createFingerprint()
   add(prompt.id)
   add(votesPerVoice)
   for (const { windows, credits } of lives) {
@@ -68,8 +69,8 @@ function fingerprintOf({ prompt, lives, hours }: VoteHistory, votesPerVoice: num
       add(until ?? -1)
     }
   }
-  for (const list of [hours.start, hours.positive, hours.negative]) {
-    for (let i = 0; i < list.length; i++) add(list[i] as number)
-  }
+  addIntegers(hours.start, hour)
+  addIntegers(hours.positive)
+  addIntegers(hours.negative)
   return text()
 }

@@ -15,6 +15,8 @@ export interface ComparedVotes {
   before: readonly Sum[]
   after: readonly Sum[]
   wander: Readonly<Wander>
+  /** Whether all sums but the first and the last of each side are those of the past's hours. */
+  areWholeHours: boolean
 }
 
 interface Remembered {
@@ -61,11 +63,16 @@ function compute({ past, earlier, life, before, after, wander }: ComparedVotes):
   return evidenceOfChanges(blocks, 2, wander, (window) => window === 1, past.levelsBefore(earlier))[1] ?? null
 }
 
-function keyOf({ past, earlier, life, before, after, wander }: ComparedVotes): string {
+/** The other sums are those of the past, whose fingerprint is known. */
+function endsOf(sums: readonly Sum[]): Sum[] {
+  return sums.length < 3 ? [...sums] : [sums[0] as Sum, sums.at(-1) as Sum]
+}
+
+function keyOf({ past, earlier, life, before, after, wander, areWholeHours }: ComparedVotes): string {
   const { add, text } = createFingerprint()
   for (const sums of [before, after]) {
     add(sums.length)
-    for (const { start, positive, negative, squares = -1 } of sums) {
+    for (const { start, positive, negative, squares = -1 } of areWholeHours ? endsOf(sums) : sums) {
       add(start)
       add(positive)
       add(negative)

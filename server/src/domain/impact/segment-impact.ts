@@ -1,9 +1,11 @@
+import { type BoundedMap, createBoundedMap } from '../bounded-map.ts'
 import type { Tally } from '../signals/tally.ts'
 import type { VoteStore } from '../signals/votes.ts'
 import { cutBlocks, type Sum, totalOf } from './blocks.ts'
 import { discoveries } from './e-values.ts'
 import { evidenceOfChanges, likelihoodOfWander } from './evidence.ts'
 import { explain, explainMultiple } from './explanation.ts'
+import { createFingerprint } from './fingerprint.ts'
 import { type Judgement, judge } from './judgement.ts'
 import type { Life } from './live-window.ts'
 import { findingOf, readSegments, type SegmentSides, votesPerVoiceOf } from './segment-sides.ts'
@@ -34,6 +36,17 @@ export interface SegmentedImpact {
   isComplete: boolean
 }
 
+interface Remembered {
+  /** Of the votes and of what was expected of them. */
+  fingerprint: string
+  segmented: SegmentedImpact
+}
+
+// About 400 bytes for each segment.
+const maxRememberedSegments = 20_000
+
+const remembered = new WeakMap<VoteStore, BoundedMap<Remembered>>()
+
 /** The changes in each segment, by the values of a key. Null for a change without one before it. */
 export async function segmentsOfChanges(
   store: VoteStore,
@@ -42,20 +55,51 @@ export async function segmentsOfChanges(
   key: string,
   wander: Readonly<Wander>,
 ): Promise<(SegmentedImpact | null)[]> {
+  const memory = remembered.get(store) ?? createBoundedMap<Remembered>(maxRememberedSegments)
+  remembered.set(store, memory)
   const segmented: (SegmentedImpact | null)[] = []
-  for (const { life, before, after } of changes) {
+  for (const change of changes) {
+    const { life } = change
     const earlier = life.earlier === null ? undefined : history.live.lives.get(life.earlier.id)
     if (earlier === undefined) {
       segmented.push(null)
       continue
     }
+    const memoryKey = JSON.stringify([history.prompt.id, earlier.change.id, life.change.id, key])
+    const fingerprint = fingerprintOf(change, wander)
+    const known = history.moment.isPast ? undefined : memory.get(memoryKey)
+    if (known?.fingerprint === fingerprint) {
+      segmented.push(known.segmented)
+      continue
+    }
     const sides = (await readSegments(store, history, { before: earlier, after: life }, [key])).get(key) ?? []
-    const { mix } = findingOf(key, sides, wander)
-    const segments = judgeSegments(sides, wander)
-    const examined = totalOf(segments.flatMap((segment) => [segment.before, segment.after]))
-    segmented.push({ key, mix, segments, isComplete: countOf(examined) >= countOf(before) + countOf(after) })
+    const found = segmentedImpact(change, key, sides, wander)
+    if (!history.moment.isPast) memory.set(memoryKey, { fingerprint, segmented: found }, found.segments.length + 1)
+    segmented.push(found)
   }
   return segmented
+}
+
+function segmentedImpact(
+  { before, after }: SegmentedChange,
+  key: string,
+  sides: readonly SegmentSides[],
+  wander: Readonly<Wander>,
+): SegmentedImpact {
+  const { mix } = findingOf(key, sides, wander)
+  const segments = judgeSegments(sides, wander)
+  const examined = totalOf(segments.flatMap((segment) => [segment.before, segment.after]))
+  return { key, mix, segments, isComplete: countOf(examined) >= countOf(before) + countOf(after) }
+}
+
+function fingerprintOf({ before, after }: SegmentedChange, wander: Readonly<Wander>): string {
+  const { add, text } = createFingerprint()
+  for (const { positive, negative } of [before, after]) {
+    add(positive)
+    add(negative)
+  }
+  for (const log of wander) add(log)
+  return text()
 }
 
 function countOf({ positive, negative }: Tally): number {

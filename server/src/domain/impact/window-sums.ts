@@ -112,13 +112,12 @@ function unversionedHours({ hours, startedHour }: VoteHistory, credit: Credit, v
     if (next < versioned.start.length && versioned.start[next] === start) {
       subtract(sum, { positive: versioned.positive[next] as number, negative: versioned.negative[next] as number })
     }
-    sums.push(sum)
+    if (startedHour.length > 0 && i === hours.start.length - 1) {
+      subtract(sum, totalOfCounts(startedHour.filter(({ version }) => version !== null)))
+    }
+    if (sum.positive + sum.negative > 0) sums.push(sum)
   }
-  const last = sums.at(-1)
-  if (startedHour.length > 0 && last !== undefined && last.start === hours.start.at(-1)) {
-    subtract(last, totalOfCounts(startedHour.filter(({ version }) => version !== null)))
-  }
-  return sums.filter((sum) => sum.positive + sum.negative > 0)
+  return sums
 }
 
 /** The signals of an hour before the instant at which a credit starts or ends in it, by prompt and instant. */
@@ -156,18 +155,24 @@ function addCredit(
 ): void {
   const [first, end] = [hourStart(from), until === null ? null : Math.max(until, from)]
   const last = end === null ? null : hourStart(end)
-  let signals = 0
-  for (const sum of hours) {
+  // Only the first and the last hour can be partly outside of the credit.
+  for (const sum of new Set([hours[0], hours.at(-1)])) {
+    if (sum === undefined) continue
     const { start } = sum
     if (start === last) Object.assign(sum, startedAt(end as Instant))
     if (start === first) subtract(sum, startedAt(from))
     if (start < from) sum.start = from
-    if (sum.positive + sum.negative <= 0) continue
-    signals += sum.positive + sum.negative
-    window.sums.push(sum)
   }
-  window.attributedBy[source === 'deployment' ? 'deployment' : 'time'] += signals
-  if (shared) window.unattributed += signals
+  if (isEmpty(hours[0])) hours.shift()
+  if (isEmpty(hours.at(-1))) hours.pop()
+  window.sums = window.sums.length === 0 ? hours : window.sums.concat(hours)
+  const { positive, negative } = totalOf(hours)
+  window.attributedBy[source === 'deployment' ? 'deployment' : 'time'] += positive + negative
+  if (shared) window.unattributed += positive + negative
+}
+
+function isEmpty(sum: Sum | undefined): boolean {
+  return sum !== undefined && sum.positive + sum.negative <= 0
 }
 
 function addVersion(window: WindowSums, hours: HourlySums, last: Sum | undefined): void {

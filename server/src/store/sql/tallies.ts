@@ -99,7 +99,7 @@ export function sqlTallies(database: Database, clock: Clock): SqlTallies {
       where organisation_id = ? and prompt_id = records.prompt and hour >= records.first and hour < records.last) as ${value}`
   }
 
-  function startedHours(
+  async function startedHours(
     organisationId: number,
     instants: { promptId: number; at: Instant }[],
     unversionedOnly = false,
@@ -108,11 +108,22 @@ export function sqlTallies(database: Database, clock: Clock): SqlTallies {
     const records = instants
       .map(({ promptId, at }, place) => ({ place, prompt: promptId, first: hourStart(at), last: at }))
       .filter(({ first, last }) => first !== last)
-    const count = (value: SignalValue) =>
-      `(select count(*) from signals where organisation_id = ? and prompt_id = records.prompt and value = '${value}'
-        and created_at >= records.first and created_at < records.last ${condition}
-        and created_at >= (select kept_since from signal_retention)) as ${value}`
-    return tallySpans(records, count, organisationId)
+    if (records.length === 0) return new Map()
+    // One subquery for both values: most of its time on PostgreSQL is spent on finding the partition.
+    const rows = await database.rows(
+      `select place, (select count(*) filter (where value = 'positive') || ',' || count(*) filter (where value = 'negative')
+         from signals where organisation_id = ? and prompt_id = records.prompt
+           and created_at >= records.first and created_at < records.last ${condition}
+           and created_at >= (select kept_since from signal_retention)) as counts
+       from ${database.jsonRecords(spanColumns)}`,
+      [organisationId, JSON.stringify(records)],
+    )
+    return new Map(
+      rows.map((row) => {
+        const [positive, negative] = (row.counts as string).split(',').map(Number) as [number, number]
+        return [row.place as number, { positive, negative }]
+      }),
+    )
   }
 
   async function tallySpans(
