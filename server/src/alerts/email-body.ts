@@ -7,20 +7,21 @@ export function emailText(content: Content): string {
     title,
     ...leadOf(content),
     facts.map(({ label, text }) => `${label}: ${text}`).join('\n'),
-    ...prompts.map(promptText),
+    ...prompts.map((prompt) => promptText(prompt, prompts.length > 1)),
     morePrompts > 0 ? more(morePrompts) : '',
     links.map(({ label, url }) => `${label}: ${url}`).join('\n'),
   ]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
 
-function promptText({ name, figures, explanation, comments, links }: PromptContent): string {
+/** The links of a single prompt are those of the message. */
+function promptText({ name, figures, explanation, comments, links }: PromptContent, hasLinks: boolean): string {
   return [
     name,
     figures,
     explanation,
     ...(comments.length > 0 ? ['The newest negative comments:', ...comments.map((comment) => `> ${comment}`)] : []),
-    ...links.map(({ label, url }) => `${label}: ${url}`),
+    ...(hasLinks ? links.map(({ label, url }) => `${label}: ${url}`) : []),
   ].join('\n')
 }
 
@@ -49,7 +50,7 @@ ${
         )
         .join('')}</table>`
 }
-${prompts.map(promptHtml).join('\n')}
+${prompts.map((prompt) => promptHtml(prompt, prompts.length > 1)).join('\n')}
 ${morePrompts > 0 ? `<p style="margin: 0 0 16px; ${muted}">${more(morePrompts)}</p>` : ''}
 ${linksHtml(links)}
 </div>
@@ -58,7 +59,7 @@ ${linksHtml(links)}
 `
 }
 
-function promptHtml({ name, figures, explanation, comments, links }: PromptContent): string {
+function promptHtml({ name, figures, explanation, comments, links }: PromptContent, hasLinks: boolean): string {
   return `<div style="margin: 0 0 16px; padding: 0 0 0 12px; border-left: 3px solid #d1d9e0">
 <p style="margin: 0"><b>${escapeHtml(name)}</b></p>
 <p style="margin: 0 0 8px">${escapeHtml(figures)}</p>
@@ -69,7 +70,7 @@ ${
     : `<p style="margin: 0">The newest negative comments:</p>
 ${comments.map((comment) => `<blockquote style="margin: 4px 0 4px 12px; ${muted}">${escapeHtml(comment)}</blockquote>`).join('\n')}`
 }
-${linksHtml(links)}
+${hasLinks ? linksHtml(links) : ''}
 </div>`
 }
 

@@ -6,7 +6,7 @@ import { sendRequest } from '../net/request.ts'
 import { attemptOf, sent } from './attempt.ts'
 import type { ChannelContext } from './context.ts'
 import { cut } from './line.ts'
-import { type Content, contentOf } from './text.ts'
+import { type Content, contentOf, leadOf } from './text.ts'
 import { threadOf } from './thread.ts'
 
 type Severity = 'error' | 'warning' | 'info'
@@ -69,9 +69,11 @@ export function pagerDutyEvent(message: Message, publicUrl: string, routingKey: 
 }
 
 /** Shown in PagerDuty as a table: the labels are for people. */
-function detailsOf({ summary, facts, prompts, morePrompts }: Content): Record<string, unknown> {
+function detailsOf(content: Content): Record<string, unknown> {
+  const { facts, prompts, morePrompts } = content
+  const [lead] = leadOf(content)
   return {
-    Summary: summary,
+    ...(lead !== undefined && { Summary: lead }),
     ...Object.fromEntries(facts.map(({ label, text }) => [label, text])),
     ...(prompts.length > 0 && {
       Prompts: prompts.map(({ name, figures, explanation, comments }) => ({

@@ -75,7 +75,14 @@ function promptBlocks({ name, figures, explanation, comments }: PromptContent): 
     { type: 'section', text: mrkdwn(`*${escapeMrkdwn(name)}*\n${figures}`) },
     ...(explanation === '' ? [] : [{ type: 'context', elements: [plain(explanation)] }]),
     ...(comments.length > 0
-      ? [{ type: 'section', text: plain(comments.map((comment) => `“${cut(comment, 150)}”`).join('\n')) }]
+      ? [
+          {
+            type: 'section',
+            text: plain(
+              ['The newest negative comments:', ...comments.map((comment) => `“${cut(comment, 150)}”`)].join('\n'),
+            ),
+          },
+        ]
       : []),
   ]
 }

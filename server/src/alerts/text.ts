@@ -126,7 +126,7 @@ function regressionTitle({ event, change }: RegressionMessage, prompts: ToldProm
   const [worst] = prompts as [ToldPrompt]
   const isOne = prompts.length === 1
   const subject = isOne ? quoted(worst.prompt.name) : `${count(prompts.length)} prompts`
-  const by = reference(change)
+  const by = change.prNumber === null ? reference(change) : `pull request ${reference(change)}`
   switch (event) {
     case 'regression.opened':
       return `${subject} got worse with ${by}`

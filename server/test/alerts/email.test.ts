@@ -70,7 +70,7 @@ describe('An email', () => {
     const [mail] = server.received
     assert.deepEqual([mail?.from, mail?.to], [from.address, ['team@example.com', 'lead@example.com']])
     const { valuesOf, text, html } = parse(mail?.source ?? '')
-    assert.deepEqual(valuesOf('subject').map(decodeHeader), ['“support/refund-reply” got worse with #42'])
+    assert.deepEqual(valuesOf('subject').map(decodeHeader), ['“support/refund-reply” got worse with pull request #42'])
     assert.deepEqual(valuesOf('from'), ['Promptledger <alerts@ledger.example.com>'])
     assert.deepEqual(valuesOf('auto-submitted'), ['auto-generated'])
     const said = [

@@ -43,14 +43,13 @@ describe('A PagerDuty event', () => {
         { href: `${link}/regressions/7`, text: 'Dismiss' },
       ],
       payload: {
-        summary: '“support/refund-reply” got worse with #42',
+        summary: '“support/refund-reply” got worse with pull request #42',
         source: 'support/refund-reply',
         severity: 'error',
         timestamp: '2026-11-14T18:20:00.000Z',
         group: 'Acme',
         class: 'regression.opened',
         custom_details: {
-          Summary: '85% → 60% (1,204 and 310 signals; between 21 and 29 points lower)',
           Change: '#42 Shorten the refund reply',
           Author: 'Ada Lovelace',
           'Live since': '2026-11-12 16:05 UTC',

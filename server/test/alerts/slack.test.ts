@@ -38,13 +38,13 @@ describe('A Slack message', () => {
     const { path, headers, body } = receiver.received[0] ?? assert.fail('nothing was received')
     assert.deepEqual([path, headers['content-type']], ['/services/T0/B0/x', 'application/json'])
     assert.deepEqual(JSON.parse(body), {
-      text: '“support/refund-reply” got worse with #42',
+      text: '“support/refund-reply” got worse with pull request #42',
       unfurl_links: false,
       unfurl_media: false,
       blocks: [
         {
           type: 'header',
-          text: { type: 'plain_text', text: '“support/refund-reply” got worse with #42', emoji: false },
+          text: { type: 'plain_text', text: '“support/refund-reply” got worse with pull request #42', emoji: false },
         },
         {
           type: 'section',
@@ -67,7 +67,7 @@ describe('A Slack message', () => {
           type: 'section',
           text: {
             type: 'plain_text',
-            text: '“It did not tell me when I get my money back”\n“Asked for the order number twice”\n“too short, felt rude”',
+            text: 'The newest negative comments:\n“It did not tell me when I get my money back”\n“Asked for the order number twice”\n“too short, felt rude”',
             emoji: false,
           },
         },

@@ -11,10 +11,11 @@ describe('The words of a message', () => {
       Object.entries(messages).map(([event, message]) => [event, contentOf(message, publicUrl).title]),
     )
     assert.deepEqual(titles, {
-      'regression.opened': '“support/refund-reply” got worse with #42',
-      'regression.repaired': 'Repaired: #42, which made “support/refund-reply” worse, is reverted',
-      'regression.withdrawn': 'Taken back: the votes no longer show that #42 made “support/refund-reply” worse',
-      'regression.dismissed': 'Dismissed: “support/refund-reply” got worse with #42',
+      'regression.opened': '“support/refund-reply” got worse with pull request #42',
+      'regression.repaired': 'Repaired: pull request #42, which made “support/refund-reply” worse, is reverted',
+      'regression.withdrawn':
+        'Taken back: the votes no longer show that pull request #42 made “support/refund-reply” worse',
+      'regression.dismissed': 'Dismissed: “support/refund-reply” got worse with pull request #42',
       'shift.unexplained': '12 prompts got worse without a change of their own',
       'limit.near': 'Acme has used 80% of its signals for November 2026',
       'limit.reached': 'Acme has reached its limit of signals for November 2026',
@@ -27,7 +28,7 @@ describe('The words of a message', () => {
   test('one pull request that made several prompts worse is one message, with the largest loss first', () => {
     const second = { ...toldPrompt, prompt: { publicId: 'pmt_2', name: 'faq' }, regressionId: 8 }
     const { title, summary, prompts } = contentOf({ ...openedMessage, prompts: [toldPrompt, second] }, publicUrl)
-    assert.equal(title, '2 prompts got worse with #42')
+    assert.equal(title, '2 prompts got worse with pull request #42')
     assert.match(summary, /^The largest loss: “support\/refund-reply”, 85% → 60%/)
     const dismissals = prompts.map(({ name, links }) => [name, links.at(-1)?.url])
     assert.deepEqual(dismissals, [
@@ -45,7 +46,7 @@ describe('The words of a message', () => {
     } as const
     const message = { ...openedMessage, event: 'regression.repaired', prompts: [toldPrompt, faq] } as const
     const { title, prompts } = contentOf({ ...message, prompts: [...message.prompts] }, publicUrl)
-    assert.equal(title, 'Repaired: “faq” is as good as before #42')
+    assert.equal(title, 'Repaired: “faq” is as good as before pull request #42')
     assert.deepEqual(
       prompts.map(({ name, figures }) => [name, figures.endsWith(', open')]),
       [

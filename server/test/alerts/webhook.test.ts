@@ -110,7 +110,7 @@ describe('A webhook', () => {
       timestamp: '2026-11-14T18:20:00.000Z',
       data: {
         organisation: 'Acme',
-        summary: '“support/refund-reply” got worse with #42',
+        summary: '“support/refund-reply” got worse with pull request #42',
         change: {
           id: 1042,
           action: 'pr_merged',

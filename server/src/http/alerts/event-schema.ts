@@ -123,7 +123,7 @@ const changeExample = { ...historyEntryExample, created_at: '2026-11-12T16:05:00
 
 const regressionExample = {
   organisation,
-  summary: '“support/refund-reply” got worse with #42',
+  summary: '“support/refund-reply” got worse with pull request #42',
   change: changeExample,
   title: 'Shorten the refund reply',
   repository_id: 3,
@@ -210,7 +210,7 @@ export const documentedEvents: DocumentedEvent[] = [
     data: regressionData,
     example: {
       ...regressionExample,
-      summary: 'Repaired: #42, which made “support/refund-reply” worse, is reverted',
+      summary: 'Repaired: pull request #42, which made “support/refund-reply” worse, is reverted',
       prompts: [
         { ...promptExample, state: 'repaired', repaired_by: 'revert', repaired_entry: revertExample, comments: [] },
       ],
@@ -222,7 +222,7 @@ export const documentedEvents: DocumentedEvent[] = [
     data: regressionData,
     example: {
       ...regressionExample,
-      summary: 'Taken back: the votes no longer show that #42 made “support/refund-reply” worse',
+      summary: 'Taken back: the votes no longer show that pull request #42 made “support/refund-reply” worse',
       prompts: [{ ...promptExample, state: 'withdrawn', interval: [-0.06, 0.02], comments: [] }],
     },
   }),
