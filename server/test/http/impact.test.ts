@@ -162,6 +162,25 @@ onEachEngine('The impact of a change', (engine) => {
     assert.deepEqual(data[0].after, { positive: 46, negative: 14, rate: 46 / 60 })
   })
 
+  test('a fall is found although the rate falls as far every weekend', async () => {
+    const tenant = await service.tenant()
+    const days = 56
+    const start = service.now - days * 24 * hour
+    const change = days - 6
+    await tenant.recordEntry({ createdAt: start })
+    await tenant.recordEntry({ createdAt: start + change * 24 * hour, branchName: 'second' })
+    for (let day = 0; day < days; day++) {
+      for (const part of [0, 1, 2]) {
+        const at = start + (day * 24 + part * 8) * hour
+        const isWeekend = [0, 6].includes(new Date(at).getUTCDay())
+        const positive = 54 - (isWeekend ? 8 : 0) - (day >= change ? 8 : 0) - ((day + part) % 3)
+        await vote(tenant, at, positive, 60 - positive)
+      }
+    }
+    const { data } = await impact(tenant)
+    assert.equal(data[0].verdict, 'worse', data[0].explanation)
+  })
+
   test('a prompt that never changed has no impact entries', async () => {
     const tenant = await service.tenant()
     await vote(tenant, service.now - hour, 3, 3)

@@ -18,14 +18,26 @@ export type Hold = Pick<AlertRules, 'holdMs' | 'minSignals'>
 
 export const defaultHold: Hold = { holdMs: 15 * minute, minSignals: 50 }
 
-// A verdict needs a factor of 20, for a reader who looks at one change. Over a year of changes, that is too loose to wake people.
-const minEvidence = Math.log10(1_000)
+// A verdict needs a factor of 20, for a reader who looks at one change. Over a year of changes on a prompt whose votes wander, one in
+// ten such prompts would have a regression that is none. docs/decisions/0045-when-people-are-told.md has how these were chosen.
+const surelyCertain = Math.log10(2_000)
+const certain = Math.log10(30)
+
+// Wrong verdicts are large differences in the first few hundred signals, small ones, or come after weeks of drift. A real fall of
+// ten points has a factor of 30 by then, so a smaller factor than 2,000 is only believed in between.
+const minSignalsIfCertain = 500
+const maxSignalsIfCertain = 1_500
+const fallIfCertain = 0.06
 
 /** Whether a regression is certain enough to tell people who did not ask. Stricter than the verdict `worse`. */
 export function isCertainEnough(
-  { evidence, interval, signalsAfter, heldForMs }: RegressionCertainty,
+  { evidence, difference, interval, signalsAfter, heldForMs }: RegressionCertainty,
   { holdMs, minSignals }: Hold = defaultHold,
 ): boolean {
-  if (signalsAfter < minSignals || heldForMs < holdMs) return false
-  return evidence !== null && evidence >= minEvidence && interval[1] < 0
+  if (evidence === null || signalsAfter < minSignals || heldForMs < holdMs) return false
+  // A message that says "between -9 and +1 points" would contradict itself.
+  if (interval[1] >= 0) return false
+  if (evidence >= surelyCertain) return true
+  if (signalsAfter < minSignalsIfCertain || signalsAfter > maxSignalsIfCertain) return false
+  return evidence >= certain && difference <= -fallIfCertain
 }

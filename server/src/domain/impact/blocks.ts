@@ -1,6 +1,7 @@
 import type { IntervalTally } from '../signals/signal.ts'
 import type { Tally } from '../signals/tally.ts'
 import type { Instant } from '../time.ts'
+import type { Season } from './season.ts'
 import { voicesOf } from './voices.ts'
 
 /** The tally of an hour, or of any other short span that starts at `start`. */
@@ -36,13 +37,15 @@ const maxBlocksPerSmallWindow = 8
 
 /**
  * Cuts the sums of each window into blocks of at least 20 votes. A window lasts from one change to the next, or holds the votes
- * of one version. Windows may overlap in time: votes of an earlier version arrive late, or two versions are live at once.
+ * of one version. Windows may overlap in time: votes of an earlier version arrive late, or two versions are live at once. What the
+ * season makes of each block is taken out.
  */
 export function cutBlocks(
   windows: readonly (readonly Sum[])[],
   sizes: readonly number[] = blockSizes(windows.map(totalOf)),
+  season: Season | null = null,
 ): Blocks {
-  return inOrder(windows.map((sums, i) => cutWindow(sums, sizes[i] as number, i === windows.length - 1)))
+  return inOrder(windows.map((sums, i) => cutWindow(sums, sizes[i] as number, i === windows.length - 1, season)))
 }
 
 /** How many votes a block has at least, for each window with these votes. */
@@ -84,19 +87,22 @@ interface Block {
   positive: number
   negative: number
   squares: number
+  /** The sum of the season over its votes. */
+  season: number
 }
 
 // The last window still grows: its incomplete block counts once it has a few votes, and complete blocks never change. In the other
 // windows the rest joins the block before it.
-function cutWindow(sums: readonly Sum[], size: number, grows: boolean): Block[] {
+function cutWindow(sums: readonly Sum[], size: number, grows: boolean, season: Season | null): Block[] {
   const blocks: Block[] = []
   let open: Block | null = null
   for (const { start, positive, negative, squares = positive + negative } of sums) {
     if (positive + negative === 0) continue
-    open ??= { start, positive: 0, negative: 0, squares: 0 }
+    open ??= { start, positive: 0, negative: 0, squares: 0, season: 0 }
     open.positive += positive
     open.negative += negative
     open.squares += squares
+    if (season !== null) open.season += (positive + negative) * season(start)
     if (voices(open) < size) continue
     blocks.push(open)
     open = null
@@ -111,6 +117,7 @@ function cutWindow(sums: readonly Sum[], size: number, grows: boolean): Block[] 
     last.positive += open.positive
     last.negative += open.negative
     last.squares += open.squares
+    last.season += open.season
   }
   return blocks
 }
@@ -129,9 +136,10 @@ function inOrder(windows: Block[][]): Blocks {
   ordered.sort((a, b) => a.block.start - b.block.start || a.i - b.i)
   for (const [t, { block, i }] of ordered.entries()) {
     const n = voices(block)
-    const positive = (block.positive / (block.positive + block.negative)) * n
+    const votes = block.positive + block.negative
+    const positive = (block.positive / votes) * n
     // The variance-stabilising transformation of Anscombe, with his corrections for small counts.
-    y[t] = 2 * Math.asin(Math.sqrt((positive + 3 / 8) / (n + 3 / 4)))
+    y[t] = 2 * Math.asin(Math.sqrt((positive + 3 / 8) / (n + 3 / 4))) - block.season / votes
     variance[t] = 1 / (n + 1 / 2)
     window[t] = i
     start[t] = block.start

@@ -1,6 +1,7 @@
 import { hourStart } from '../time.ts'
 import { type Blocks, blockSizes, cutBlocks, type Sum, totalOf } from './blocks.ts'
 import { type Credit, liveFrom } from './live-window.ts'
+import { type Season, seasonOf } from './season.ts'
 import type { VoteHistory } from './vote-history.ts'
 
 /** All votes of a prompt in a row: how they wandered, with a step of its own for each change. */
@@ -10,6 +11,8 @@ export interface Chain {
   windows: number
   /** How many votes a block of each window has at least. */
   sizes: number[]
+  /** How the votes follow the days of the week, which the blocks are without. */
+  season: Season | null
 }
 
 /** `votesPerVoice`: how many votes are worth one voice, if voters vote more than once. */
@@ -19,7 +22,8 @@ export function chainOf(history: VoteHistory, votesPerVoice = 1): Chain {
     for (const sum of windows.flat()) sum.squares = (sum.positive + sum.negative) * votesPerVoice
   }
   const sizes = blockSizes(windows.map(totalOf))
-  return { blocks: cutBlocks(windows, sizes), windows: windows.length, sizes }
+  const season = seasonOf(history.hours)
+  return { blocks: cutBlocks(windows, sizes, season), windows: windows.length, sizes, season }
 }
 
 /**

@@ -5,6 +5,7 @@ import { levelsBefore } from './evidence.ts'
 import { createFingerprint } from './fingerprint.ts'
 import type { Life } from './live-window.ts'
 import type { Levels } from './local-level.ts'
+import type { Season } from './season.ts'
 import type { VoteHistory } from './vote-history.ts'
 
 /** How the votes of a prompt wandered before each of its windows. */
@@ -15,6 +16,8 @@ export interface Past {
   sizeOf(life: Life): number
   /** Null if no votes came before the window of this change. */
   levelsBefore(life: Life): Levels | null
+  /** How the votes follow the days of the week. The levels are without it. */
+  season(): Season | null
 }
 
 // The sizes of all windows of this many changes are remembered, 8 bytes each.
@@ -48,6 +51,7 @@ export function pastOf(history: VoteHistory, lives: readonly Life[], votesPerVoi
       }
       return levels[windowOf(history, life)] ?? null
     },
+    season: () => cut().season,
   }
 }
 

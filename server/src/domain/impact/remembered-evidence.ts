@@ -59,7 +59,7 @@ function stepOf({ logBayesFactor, mean, deviation, information }: StepEvidence):
 }
 
 function compute({ past, earlier, life, before, after, wander }: ComparedVotes): Evidence | null {
-  const blocks = cutBlocks([before, after], [past.sizeOf(earlier), past.sizeOf(life)])
+  const blocks = cutBlocks([before, after], [past.sizeOf(earlier), past.sizeOf(life)], past.season())
   return evidenceOfChanges(blocks, 2, wander, (window) => window === 1, past.levelsBefore(earlier))[1] ?? null
 }
 

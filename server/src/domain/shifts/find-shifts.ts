@@ -1,6 +1,7 @@
 import { type Blocks, blockSizes, cutBlocks, totalOf } from '../impact/blocks.ts'
 import { chainWindows } from '../impact/chain.ts'
 import { type Life, liveFrom } from '../impact/live-window.ts'
+import { seasonOf } from '../impact/season.ts'
 import { changeWithin, maxShifts, rangeOfStep, shiftsOf } from '../impact/shifts.ts'
 import { withSingleVotes } from '../impact/short-windows.ts'
 import { type VoteHistory, voteWindowOf } from '../impact/vote-history.ts'
@@ -48,7 +49,8 @@ export async function cutVotes(store: VoteStore, history: VoteHistory): Promise<
       blockSize: sizes[first + i] as number,
     })),
   )
-  return { blocks: cutBlocks([...windows.slice(0, first), ...single], sizes), windows: windows.length }
+  const season = seasonOf(history.hours)
+  return { blocks: cutBlocks([...windows.slice(0, first), ...single], sizes, season), windows: windows.length }
 }
 
 /**
