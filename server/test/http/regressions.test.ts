@@ -562,6 +562,29 @@ onEachEngine('Regressions', (engine) => {
     )
   })
 
+  test('a shift is not shared if prompts that move this often would move at the same time by chance', async () => {
+    // Each has shifts of this width, one of them at the time of the fall.
+    const fall = async (others: number, width: number, shiftsOfEach: number) => {
+      const tenant = await service.tenant()
+      const { shifts } = service.store
+      for (let i = 0; i < others; i++) {
+        const prompt = await service.prompt(tenant.organisation, `p${i}`)
+        const list = Array.from({ length: shiftsOfEach }, (_, nth) => {
+          const from = at(10) - width / 2 - nth * 6 * day
+          const between: [number, number] = [from, from + width]
+          return { at: from, between, rateBefore: 0.9, rateAfter: 0.7, entryId: null, sharedWith: null }
+        })
+        await shifts.replace(prompt, list)
+      }
+      await postVotes(tenant, { from: at(20), until: at(10), count: 2_000, rate: 0.9 })
+      await postVotes(tenant, { from: at(10), until: at(1), count: 2_000, rate: 0.7 })
+      await service.judge.round()
+      return (await shiftsOf(tenant)).map(({ cause }) => cause)
+    }
+    assert.deepEqual(await fall(3, hour, 1), [{ shared_with: 3 }])
+    assert.deepEqual(await fall(3, 5 * day, 4), [{ unexplained: true }])
+  })
+
   test('a change is not blamed for a loss that other prompts share at the same time', async () => {
     const tenant = await service.tenant()
     await tenant.recordEntry({ createdAt: at(20), commitSha: commitOf(1) })

@@ -16,6 +16,8 @@ export function evidenceOfMoments(
   known: ReadonlySet<number> = new Set(),
 ): Float64Array {
   const count = y.length
+  const steps = new Float64Array(count)
+  for (const t of known) steps[t] = otherStepVariance
   const errors = new Float64Array(count * gridSize)
   const precisions = new Float64Array(count * gridSize)
   const kept = new Float64Array(count * gridSize)
@@ -25,7 +27,7 @@ export function evidenceOfMoments(
     let level = 1
     let sum = 0
     for (let t = 0, i = g * count; t < count; t++, i++) {
-      const predicted = level + (driftVariances[g] as number) + (known.has(t) ? otherStepVariance : 0)
+      const predicted = level + (driftVariances[g] as number) + (steps[t] as number)
       const total = predicted + (variance[t] as number) + (noiseVariances[g] as number)
       const gain = predicted / total
       const error = (y[t] as number) - mean
