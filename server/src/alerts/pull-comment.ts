@@ -75,7 +75,9 @@ async function report(context: PullCommentContext, message: RegressionMessage): 
       messageAt: isTold ? message.at : known.messageAt,
     }
     const attempt = attemptOf(told === null ? [status] : [told, status])
-    if (attempt.outcome !== 'retry') await store.pullComments.recordError(repository, attempt.error)
+    // That everything is over needs no comment, so it does not prove that the token can write one.
+    const isProof = attempt.error !== null || told === null || comment.commentId !== null
+    if (attempt.outcome !== 'retry' && isProof) await store.pullComments.recordError(repository, attempt.error)
     return attempt
   } finally {
     await store.pullComments.release(repository, subject, comment, claimedUntil)
@@ -190,15 +192,18 @@ async function findComment(
   return { kind: 'done', value: null, status }
 }
 
-/** What failed decides. Another attempt repeats all of it. */
+/** One part is enough to count as told, because the end has to be told too: a status that stays red would be wrong. */
 function attemptOf(results: ForgeResult<unknown>[]): Attempt {
   const failures = results.filter((result) => result.kind === 'failed')
+  const done = results.find((result) => result.kind === 'done')
   const [first] = failures
-  if (first === undefined) return { outcome: 'sent', status: results[0]?.status ?? null, response: null, error: null }
+  if (first === undefined) return { outcome: 'sent', status: done?.status ?? null, response: null, error: null }
+  const isFinal = failures.every((failure) => failure.isFinal)
   const waits = failures.flatMap(({ retryAfterMs }) => retryAfterMs ?? [])
   return {
-    outcome: failures.some(({ isFinal }) => !isFinal) ? 'retry' : 'rejected',
-    status: first.status,
+    outcome: isFinal ? (done === undefined ? 'rejected' : 'sent') : 'retry',
+    // Without a status, what waits for another attempt counts as told.
+    status: done === undefined || isFinal ? first.status : null,
     response: first.reason,
     error: [...new Set(failures.map(({ error }) => error))].join(' '),
     ...(waits.length > 0 ? { retryAfterMs: Math.max(...waits) } : {}),

@@ -151,7 +151,8 @@ onEachEngine('Reports on pull requests', (engine) => {
         const report = createReportOnPull(context)
         forge.canComment = false
         const attempt = await report(regressionMessage(repository))
-        assert.equal(attempt.outcome, 'rejected')
+        // The status was set, so the end has to be told later.
+        assert.equal(attempt.outcome, 'sent')
         assert.equal(attempt.status, 403)
         const scope = {
           github: /Pull requests and Commit statuses/,
@@ -163,10 +164,11 @@ onEachEngine('Reports on pull requests', (engine) => {
         assert.match(attempt.error ?? '', /^Cannot comment on the pull request on /)
         assert.match(attempt.error ?? '', scope)
         assert.equal(await problemOf(service, repository), attempt.error)
-        // The status did not depend on it.
         assert.equal(forge.statuses.length, 1)
+        forge.canSetStatus = false
+        assert.equal((await report(regressionMessage(repository))).outcome, 'rejected')
 
-        forge.canComment = true
+        Object.assign(forge, { canComment: true, canSetStatus: true })
         assert.equal((await report(regressionMessage(repository))).outcome, 'sent')
         assert.equal(await problemOf(service, repository), null)
       })
@@ -176,8 +178,9 @@ onEachEngine('Reports on pull requests', (engine) => {
         const report = createReportOnPull(context)
         forge.canSetStatus = false
         const attempt = await report(regressionMessage(repository))
-        assert.equal(attempt.outcome, 'rejected')
+        assert.equal(attempt.outcome, 'sent')
         assert.match(attempt.error ?? '', /^Cannot set the commit status on /)
+        assert.equal(await problemOf(service, repository), attempt.error)
         forge.canSetStatus = true
         assert.equal((await report(regressionMessage(repository))).outcome, 'sent')
         assert.equal(forge.comments.length, 1)
@@ -223,11 +226,16 @@ onEachEngine('Reports on pull requests', (engine) => {
       test('two replicas with the same message create one comment', async () => {
         const { forge, repository, context } = await stage(service, name)
         const other = await openTestStore(service.url, () => service.now)
-        const attempts = await Promise.all([
-          createReportOnPull(context)(regressionMessage(repository)),
-          createReportOnPull({ ...context, store: other })(regressionMessage(repository)),
-        ])
-        assert.deepEqual(attempts.map(({ outcome }) => outcome).sort(), ['retry', 'sent'])
+        const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+        forge.before = () => {
+          asked.resolve()
+          return answered.promise
+        }
+        const first = createReportOnPull(context)(regressionMessage(repository))
+        await asked.promise
+        const second = await createReportOnPull({ ...context, store: other })(regressionMessage(repository))
+        answered.resolve()
+        assert.deepEqual([(await first).outcome, second.outcome], ['sent', 'retry'])
         assert.equal(forge.comments.length, 1)
       })
 
@@ -280,6 +288,31 @@ onEachEngine('Reports on pull requests', (engine) => {
     assert.equal((await report({ ...opened, at: opened.at + 2 })).outcome, 'sent')
     assert.equal(forge.comments.length, 2)
     assert.equal(reply.text, quoted)
+  })
+
+  test('the end of what was told in part is told, and does not hide why the rest failed', async () => {
+    const { forge, repository, context } = await stage(service, 'github')
+    const report = createReportOnPull(context)
+    forge.canComment = false
+    const { error } = await report(regressionMessage(repository))
+    const repaired = regressionMessage(repository, {
+      at: regressionMessage(repository).at + 1,
+      prompts: [toldPrompt({ state: 'repaired', repairedBy: 'rate' })],
+    })
+    assert.equal((await report(repaired)).error, null)
+    assert.deepEqual(
+      forge.statuses.map(({ state }) => state),
+      ['failure', 'success'],
+    )
+    assert.equal(await problemOf(service, repository), error)
+  })
+
+  test('a report that waits for the other half counts as told', async () => {
+    const { forge, repository, context } = await stage(service, 'github')
+    forge.planned.push({ status: 503 })
+    const attempt = await createReportOnPull(context)(regressionMessage(repository))
+    assert.deepEqual([attempt.outcome, attempt.status], ['retry', null])
+    assert.equal(forge.comments.length, 1)
   })
 
   test('a process that died while it reported gives up its claim after a minute', async () => {

@@ -6,7 +6,6 @@ import { GitHttpServer } from '../../../testing/git-http.ts'
 import { regressionMessage } from '../../../testing/regression-message.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
-import { day } from '../../src/domain/time.ts'
 import { createRemote, repositoryClient } from './repository-client.ts'
 
 onEachEngine('The switch of reports on pull requests', (engine) => {
@@ -56,7 +55,7 @@ onEachEngine('The switch of reports on pull requests', (engine) => {
     }
   })
 
-  test('a new token clears the error, and queues the reports of the last days that were rejected', async () => {
+  test('a new token clears the error, and reports that failed are decided again if their regression is open', async () => {
     Object.assign(service.syncContext, { allowPrivateAddresses: true, allowHttp: true })
     const [tenant, git, server] = [await admin(), createRemote(), await new GitHttpServer().start()]
     server.folders.set('/acme/prompts.git', git.remote)
@@ -65,29 +64,48 @@ onEachEngine('The switch of reports on pull requests', (engine) => {
     assert.equal(connected.statusCode, 201, connected.body)
     const { id } = connected.json().data
     const repository = { id, organisationId: tenant.organisation.id }
-    const add = (event: string, createdAt: number, alertId: number | null) =>
+    const { organisationId } = repository
+    const message = JSON.stringify(regressionMessage(repository))
+    const add = (id: number, state: string, error: string | null, alertId: number | null) =>
       queryRows(
         service.url,
         `insert into alert_deliveries (organisation_id, public_id, notice_id, alert_id, event, round, message, state, attempts,
            due_at, error, created_at, finished_at)
-         values (${repository.organisationId}, 'msg_${event}', 1, ${alertId}, '${event}', 1,
-           '${JSON.stringify(regressionMessage(repository)).replaceAll("'", "''")}', 'failed', 3, 0, 'no', ${createdAt}, 0)`,
+         values (${organisationId}, 'msg_${id}${state}${alertId}', ${id}, ${alertId}, 'regression.opened', 1, '${message}', '${state}', 3,
+           0, ${error === null ? null : `'${error}'`}, 0, 0)`,
       )
-    await add('regression.opened', service.now, null)
-    await add('regression.repaired', service.now - 4 * day, null)
-    await add('regression.withdrawn', service.now, 17)
+    const notices = await Promise.all(
+      ['open', 'ended'].map(async (state) => {
+        const [notice] = await queryRows(
+          service.url,
+          `insert into notices (organisation_id, kind, subject, state, opened_at)
+           values (${organisationId}, 'regression', 'pull/x/${state}', '${state}', 0) returning id`,
+        )
+        return Number(notice?.id)
+      }),
+    )
+    for (const notice of notices) {
+      await add(notice, 'failed', 'no', null)
+      await add(notice, 'sent', null, 18)
+      await add(notice, 'failed', 'no', 17)
+    }
     await service.store.pullComments.recordError(repository, 'The token lacks a scope.')
     assert.equal((await get(tenant, id)).report_error, 'The token lacks a scope.')
     assert.equal((await patch(tenant, id, { production_environments: [] })).report_error, 'The token lacks a scope.')
 
     assert.equal((await patch(tenant, id, { token: 'second-token' })).report_error, null)
-    const pending = await queryRows(
+    const cancelled = await queryRows(
       service.url,
-      `select event, attempts from alert_deliveries where organisation_id = ${repository.organisationId} and state = 'pending'`,
+      `select notice_id, alert_id from alert_deliveries where organisation_id = ${organisationId} and state = 'cancelled'`,
     )
     assert.deepEqual(
-      pending.map(({ event, attempts }) => [event, Number(attempts)]),
-      [['regression.opened', 0]],
+      cancelled.map((row) => [Number(row.notice_id), row.alert_id]),
+      [[notices[0], null]],
+    )
+    const due = await service.store.notices.due(service.now, 100)
+    assert.deepEqual(
+      due.filter((notice) => notice.organisationId === organisationId).map((notice) => notice.id),
+      [notices[0]],
     )
   })
 })

@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/errors.ts'
 import type { RepositoryStore } from '../../domain/repositories/repository.ts'
 import { repositoryIdentity } from '../../domain/repositories/repository-identity.ts'
 import { tooManyRepositories } from '../../domain/repositories/repository-service.ts'
-import { day, type Instant, isoTime } from '../../domain/time.ts'
+import { type Instant, isoTime } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, type Statement, statement } from './database.ts'
 import { applyProductionEnvironments } from './deployment-changes.ts'
@@ -91,7 +91,7 @@ export function sqlRepositoryChanges(
       const production = change.productionEnvironments
       const reports = change.reportsOnPulls
       // With another token, or at another URL, reports that were rejected can succeed.
-      const canReport = reports && (sealedToken !== old.sealedToken || url !== oldUrl || reports !== old.reportsOnPulls)
+      const canReport = reports && (sealedToken !== old.sealedToken || url !== oldUrl)
       const isOtherProduction = textOf(production) !== textOf(old.productionEnvironments)
       const subject = { id, name: oldUrl }
       const details = {
@@ -113,7 +113,7 @@ export function sqlRepositoryChanges(
             const other = rows.find((row) => row.id !== id && isSameUrl(row, url))
             if (other !== undefined && url !== oldUrl) throw urlTaken(other.id as number)
             return [
-              ...(canReport ? [retryReports(organisationId, at)] : []),
+              ...(canReport ? retryReports(organisationId, at) : []),
               ...(isOtherProduction ? [applyProductionEnvironments(database, { organisationId, id }, production)] : []),
               {
                 ...statement(
@@ -132,7 +132,7 @@ export function sqlRepositoryChanges(
                     connectedByOperator ? 1 : 0,
                     textOf(production),
                     reports ? 1 : 0,
-                    canReport || !reports ? 1 : 0,
+                    canReport || reports !== old.reportsOnPulls ? 1 : 0,
                     url,
                     url,
                     organisationId,
@@ -193,18 +193,24 @@ function sameRepositories(organisationId: number, path: string): Statement {
   )
 }
 
-const retriedFor = 3 * day
-
 /**
- * Queues reports that failed again. Which repository one is about is part of its message, so those of other repositories are
- * queued too: they fail the same way once more.
+ * Has the teller decide again about regressions that are open, as if the reports that failed had never been queued. Which repository
+ * one is about is part of its message, so those of other repositories are tried again too.
  */
-function retryReports(organisationId: number, at: Instant): Statement {
-  return statement(
-    `update alert_deliveries set state = 'pending', attempts = 0, due_at = ?, lease_owner = null, finished_at = null
-     where organisation_id = ? and alert_id is null and state = 'failed' and created_at > ?`,
-    [at, organisationId, at - retriedFor],
-  )
+function retryReports(organisationId: number, at: Instant): Statement[] {
+  const isOpen = `kind = 'regression' and state = 'open'`
+  return [
+    statement(
+      `update alert_deliveries set state = 'cancelled' where organisation_id = ? and alert_id is null
+         and (state = 'failed' or (state = 'sent' and error is not null))
+         and notice_id in (select id from notices where organisation_id = ? and ${isOpen})`,
+      [organisationId, organisationId],
+    ),
+    statement(`update notices set due_at = ?, changes = changes + 1 where organisation_id = ? and ${isOpen}`, [
+      at,
+      organisationId,
+    ]),
+  ]
 }
 
 function textOf(patterns: string[] | null): string | null {
