@@ -479,7 +479,7 @@ describe('Telling of a repository', () => {
 })
 
 describe('Telling of a shift without a cause', () => {
-  const falls = [{ promptName: 'support/a' }, { promptName: 'support/b' }]
+  const falls = ['support/a', 'support/b'].map((promptName) => ({ promptName, at: now - 2 * hour }))
   const of = (openedAt: number, earlier: EarlierDelivery[] = [], to: Partial<Listener> = {}, of = falls) =>
     tellOfShift({ openedAt, falls: of }, { ...listener, ...to }, earlier, now)
 
@@ -499,6 +499,11 @@ describe('Telling of a shift without a cause', () => {
     assert.deepEqual(of(now - hour, [], { prompts: 'sales/*' }), later(5 * minute))
     assert.deepEqual(of(now - 15 * day), nothing)
     assert.deepEqual(of(now - hour, [], { createdAt: now }), nothing)
+    assert.deepEqual(
+      of(now - hour, [], { createdAt: now - 90 * minute }),
+      later(5 * minute),
+      'it fell before the alert existed',
+    )
     assert.deepEqual(of(now - hour, [], { events: ['limit.near'] }), nothing)
   })
 })

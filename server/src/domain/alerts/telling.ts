@@ -162,7 +162,7 @@ export function tellOfRepository(
 
 /** Decides whether one listener is told about rates that fell without a change, once. */
 export function tellOfShift(
-  notice: { openedAt: Instant; falls: readonly { promptName: string }[] },
+  notice: { openedAt: Instant; falls: readonly { promptName: string; at: Instant }[] },
   listener: Listener,
   earlier: readonly EarlierDelivery[],
   now: Instant,
@@ -171,10 +171,15 @@ export function tellOfShift(
   const isOver = now - openedAt > maxShiftAgeMs
   if (!listener.events.includes('shift.unexplained') || openedAt < listener.createdAt) return nothing
   if (isOver || conversationOf(earlier) !== null) return nothing
-  const isTellable = falls.some(({ promptName }) => matchesGlob(listener.prompts, promptName))
+  const isTellable = falls.some((fall) => hearsOf(listener, fall))
   if (!isTellable || now - openedAt < listener.holdMs)
     return { ...nothing, dueAt: nextCheck(openedAt + listener.holdMs, now) }
   return { ...nothing, queue: { event: 'shift.unexplained', repeat: earlier.length, ids: [], unsent: null } }
+}
+
+/** Whether the fall is news for the listener. */
+export function hearsOf({ prompts, createdAt }: Listener, fall: { promptName: string; at: Instant }): boolean {
+  return fall.at >= createdAt && matchesGlob(prompts, fall.promptName)
 }
 
 /** Decides whether one listener is told about the monthly limit, once. */

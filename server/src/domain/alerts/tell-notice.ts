@@ -1,0 +1,197 @@
+import type { PlanLimits } from '../access/plan.ts'
+import type { Repository } from '../repositories/repository.ts'
+import type { Store } from '../store.ts'
+import { type Instant, monthStart, nextMonthStart } from '../time.ts'
+import { type Alert, maxAlerts } from './alert.ts'
+import { composeRegressionMessage, composeShiftMessage, titleOf } from './compose.ts'
+import { generateDeliveryId } from './delivery.ts'
+import type { Message, RegressionMessage, RepositoryMessage } from './message.ts'
+import type { DecidedDelivery, Notice, NoticedDelivery, NoticedRegression } from './notice.ts'
+import { isReportedOnPull } from './pull-comment.ts'
+import { fallTime, isSameFall, maxFallAgeMs, monthName } from './scans.ts'
+import {
+  hearsOf,
+  type Listener,
+  pullListener,
+  type QueuedTelling,
+  type TellableRegression,
+  type Telling,
+  tellOfLimit,
+  tellOfRegressions,
+  tellOfRepository,
+  tellOfShift,
+} from './telling.ts'
+
+export type TellingStores = Pick<Store, 'alerts' | 'notices' | 'organisations' | 'repositories' | 'facts'>
+
+/** Decides about one listener, and says it. */
+interface Teller {
+  decide(listener: Listener, earlier: NoticedDelivery[]): Telling
+  /** Null if there is nothing left to say. */
+  compose(queued: QueuedTelling, listener: Listener, earlier: NoticedDelivery[]): Message | null
+  /** Whether the pull request hears of it, too. */
+  tellsPull: boolean
+}
+
+interface Facts {
+  stores: TellingStores
+  notice: Notice
+  organisation: Message['organisation']
+  planLimits: PlanLimits
+  now: Instant
+}
+
+/** Decides whom to tell about a notice that is due, and queues the messages. False if the notice changed meanwhile: then it is due again. */
+export async function tellNotice(
+  stores: TellingStores,
+  notice: Notice,
+  planLimits: PlanLimits,
+  now: Instant,
+): Promise<boolean> {
+  const { organisationId } = notice
+  const [alerts, organisation] = await Promise.all([
+    stores.alerts.list(organisationId),
+    stores.organisations.find(organisationId),
+  ])
+  const active = alerts.filter(({ disabledAt }) => disabledAt === null).slice(0, maxAlerts)
+  const named = { id: organisationId, name: organisation?.name ?? '' }
+  const teller = await openTeller({ stores, notice, organisation: named, planLimits, now })
+  const earlier = Map.groupBy(await stores.notices.deliveries(notice, now), ({ alertId }) => alertId)
+  const listeners: { alert: Alert | null; listener: Listener }[] = active.map((alert) => ({ alert, listener: alert }))
+  if (teller.tellsPull) listeners.push({ alert: null, listener: pullListener })
+  const dueTimes: Instant[] = []
+  const deliveries: DecidedDelivery[] = []
+  for (const { alert, listener } of listeners) {
+    const alertId = alert?.id ?? null
+    const before = earlier.get(alertId) ?? []
+    const { cancel, queue, dueAt } = teller.decide(listener, before)
+    if (dueAt !== null) dueTimes.push(dueAt)
+    const message = queue === null ? null : teller.compose(queue, listener, before)
+    if (cancel === null && message === null) continue
+    const { event, repeat, unsent } = queue ?? { event: 'regression.opened', repeat: 0, unsent: null }
+    const delivery = { publicId: generateDeliveryId(), alertId, event, round: notice.round, repeat, unsent }
+    deliveries.push({ cancel, queue: message === null ? null : { ...delivery, message } })
+  }
+  const dueAt = dueTimes.length === 0 ? null : Math.min(...dueTimes)
+  return stores.notices.decide(notice, { deliveries, dueAt }, now)
+}
+
+function openTeller(facts: Facts): Promise<Teller> {
+  switch (facts.notice.kind) {
+    case 'regression':
+      return tellerOfRegressions(facts)
+    case 'repository':
+      return tellerOfRepository(facts)
+    case 'shift':
+      return tellerOfShift(facts)
+    case 'limit':
+      return tellerOfLimit(facts)
+  }
+}
+
+async function tellerOfRegressions({ stores, notice, organisation, now }: Facts): Promise<Teller> {
+  const regressions = await stores.notices.regressions(notice)
+  const change = regressions.find((regression) => regression.change !== null)?.change ?? null
+  const repositoryId = change?.repositoryId ?? null
+  const repository = repositoryId === null ? null : await stores.repositories.find(repositoryId)
+  const title = (await pullTitle(stores, repository, change?.prNumber ?? null)) ?? titleOf(change?.message)
+  const tellable = regressions.map(toTellable)
+  return {
+    tellsPull: repository !== null && isReportedOnPull(repository),
+    decide: (listener, earlier) => tellOfRegressions(tellable, listener, earlier, notice.round, now),
+    compose({ event, ids }, _listener, earlier) {
+      const named = new Set(ids)
+      const about = regressions.filter(({ id }) => named.has(id))
+      const told = { event, at: now, organisation, title } as Parameters<typeof composeRegressionMessage>[2]
+      const before = earlier.findLast(({ message }) => 'dedupKey' in message)?.message ?? null
+      return composeRegressionMessage(notice, about, told, before as RegressionMessage | null)
+    },
+  }
+}
+
+function toTellable(regression: NoticedRegression): TellableRegression {
+  const { repairedAt, withdrawnAt, dismissedAt, change, prompt, isPromptDeleted } = regression
+  return {
+    ...regression,
+    promptName: prompt.name,
+    closedAt: withdrawnAt ?? repairedAt ?? dismissedAt,
+    // One whose change is gone is still told as withdrawn, which is what the judge makes of it.
+    isGone: isPromptDeleted || (change === null && regression.state === 'open'),
+  }
+}
+
+async function pullTitle(
+  { facts }: TellingStores,
+  repository: Repository | null,
+  number: number | null,
+): Promise<string | null> {
+  if (repository === null || number === null) return null
+  const [pull] = await facts.pulls(repository, [number])
+  return titleOf(pull?.title)
+}
+
+async function tellerOfRepository({ stores, notice, organisation, now }: Facts): Promise<Teller> {
+  const { organisationId, subject, openedAt, endedAt, state, round } = notice
+  const found = await stores.repositories.findByHook(subject)
+  const repository = found?.organisationId === organisationId ? found : null
+  const isConnected = repository !== null && repository.disconnectedAt === null
+  const situation = { isFailing: state === 'open', openedAt, endedAt, isConnected }
+  return {
+    tellsPull: false,
+    decide: (listener, earlier) => tellOfRepository(situation, listener, earlier, round, now),
+    compose({ event }, _listener, earlier) {
+      const before = earlier.at(-1)?.message as RepositoryMessage | undefined
+      const about = repository === null ? before?.repository : { id: repository.id, url: repository.url }
+      if (about === undefined) return null
+      const error = event === 'repository.failing' ? (repository?.lastError ?? null) : null
+      return {
+        event: event as RepositoryMessage['event'],
+        at: now,
+        organisation,
+        repository: about,
+        error,
+        since: openedAt,
+      }
+    },
+  }
+}
+
+async function tellerOfShift({ stores, notice, organisation, now }: Facts): Promise<Teller> {
+  const { organisationId, openedAt, subject } = notice
+  const time = fallTime(subject)
+  const all = await stores.notices.unexplainedFalls(organisationId, now - maxFallAgeMs)
+  const falls = all
+    .filter(({ between }) => isSameFall(time, between))
+    .map((fall) => ({ ...fall, promptName: fall.prompt.name }))
+  return {
+    tellsPull: false,
+    decide: (listener, earlier) => tellOfShift({ openedAt, falls }, listener, earlier, now),
+    compose: (_queued, listener) =>
+      composeShiftMessage(
+        falls.filter((fall) => hearsOf(listener, fall)),
+        now,
+        organisation,
+      ),
+  }
+}
+
+async function tellerOfLimit({ stores, notice, organisation, planLimits, now }: Facts): Promise<Teller> {
+  const { organisationId, openedAt, subject } = notice
+  const month = monthStart(openedAt)
+  const [owner, usage] = await Promise.all([
+    stores.organisations.find(organisationId),
+    stores.organisations.usage(organisationId, month),
+  ])
+  const event = subject.endsWith('/reached') ? 'limit.reached' : 'limit.near'
+  const limit = owner === null ? null : planLimits[owner.plan]
+  return {
+    tellsPull: false,
+    decide: (listener, earlier) => tellOfLimit(event, openedAt, listener, earlier),
+    compose: () => {
+      // The plan was changed meanwhile.
+      if (limit === null) return null
+      const used = usage.get(month) ?? 0
+      return { event, at: now, organisation, month: monthName(month), limit, used, resetsAt: nextMonthStart(month) }
+    },
+  }
+}

@@ -1,0 +1,197 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Alert } from '../domain/alerts/alert.ts'
+import type { Attempt, SendMessage, Target } from '../domain/alerts/channel.ts'
+import { type ClaimedDelivery, type DueDelivery, resultOf } from '../domain/alerts/delivery.ts'
+import type { Message } from '../domain/alerts/message.ts'
+import type { ReportOnPull } from '../domain/alerts/pull-comment.ts'
+import { generateLeaseOwner } from '../domain/repositories/lease.ts'
+import type { Vault } from '../domain/repositories/vault.ts'
+import type { Store } from '../domain/store.ts'
+import { type Clock, type Instant, minute } from '../domain/time.ts'
+
+export interface SenderContext {
+  store: Pick<Store, 'alerts' | 'alertDeliveries'>
+  vault: Vault
+  send: SendMessage
+  reportOnPull: ReportOnPull
+  clock: Clock
+  log: Logger
+}
+
+/** Sends the messages that are due. */
+export interface Sender {
+  /** Starts what is due and has room. Resolves without waiting for the responses. */
+  round(): Promise<void>
+  /** Resolves when nothing is being sent. */
+  idle(): Promise<void>
+  /** Starts nothing more, and waits for what is being sent, but not for longer than a shutdown may take. */
+  stop(): Promise<void>
+  stats(): SenderStats
+}
+
+export interface SenderStats {
+  inFlight: number
+  /** Attempts by their outcome. */
+  attempts: Record<Attempt['outcome'], number>
+}
+
+const maxInFlight = 8
+// So that the receivers of one organisation, which may all hang, leave room for others.
+const maxInFlightOfOrganisation = 2
+const leaseMs = minute
+// Shorter than the lease, so that no other process sends at the same time. A pull request takes up to 45 s.
+const sendTimeoutMs = 50_000
+const stopTimeoutMs = 6_000
+const maxComments = 3
+const maxPromptsWithComments = 10
+const maxCommentLength = 1_000
+
+export function createSender(context: SenderContext & { onIdle?: () => void }): Sender {
+  const { store, clock, log } = context
+  const inFlight = new Map<Promise<void>, number>()
+  const attempts: SenderStats['attempts'] = { sent: 0, retry: 0, rejected: 0, gone: 0 }
+  let lastOrganisation = 0
+  let stopped = false
+
+  const countOf = (organisationId: number) =>
+    inFlight.values().reduce((sum, id) => sum + (id === organisationId ? 1 : 0), 0)
+
+  /** What is due, in turns: the organisations after the one that was served last come first. */
+  async function inTurns(): Promise<DueDelivery[]> {
+    const organisations = maxInFlight + new Set(inFlight.values()).size
+    const after = await store.alertDeliveries.due(clock(), lastOrganisation, organisations)
+    const isEnough = new Set(after.map(({ organisationId }) => organisationId)).size >= organisations
+    if (isEnough || lastOrganisation === 0) return after
+    const before = await store.alertDeliveries.due(clock(), 0, organisations)
+    return [...after, ...before.filter(({ organisationId }) => organisationId <= lastOrganisation)]
+  }
+
+  async function deliver(claimed: ClaimedDelivery): Promise<void> {
+    const attempt = await sendClaimed(context, claimed)
+    attempts[attempt.outcome]++
+    const now = clock()
+    const isRecorded = await store.alertDeliveries.finish(claimed, resultOf(claimed, attempt, now, Math.random()))
+    if (!isRecorded)
+      log.warn({ delivery: claimed.publicId }, 'an alert delivery was cancelled or taken over while it was sent')
+    if (attempt.outcome === 'gone' && claimed.alert !== null) {
+      await store.alerts.disable(claimed.alert, goneReason(attempt), now)
+    }
+  }
+
+  function start(claimed: ClaimedDelivery): void {
+    const sending: Promise<void> = deliver(claimed)
+      .catch((error) => log.warn({ err: error, delivery: claimed.publicId }, 'could not record an alert delivery'))
+      .finally(() => {
+        inFlight.delete(sending)
+        context.onIdle?.()
+      })
+    inFlight.set(sending, claimed.organisationId)
+  }
+
+  return {
+    async round() {
+      if (stopped || inFlight.size >= maxInFlight) return
+      for (const due of await inTurns()) {
+        if (stopped || inFlight.size >= maxInFlight) return
+        if (countOf(due.organisationId) >= maxInFlightOfOrganisation) continue
+        const now = clock()
+        const claimed = await store.alertDeliveries.claim(due, generateLeaseOwner(), now, now + leaseMs)
+        if (claimed === null) continue
+        if (stopped) return store.alertDeliveries.release(claimed, now)
+        lastOrganisation = due.organisationId
+        start(claimed)
+      }
+    },
+
+    async idle() {
+      while (inFlight.size > 0) await Promise.all(inFlight.keys())
+    },
+
+    async stop() {
+      stopped = true
+      // What has not been answered by then is sent again after the lease, with the same ID.
+      await Promise.race([this.idle(), pause(stopTimeoutMs, undefined, { ref: false })])
+    },
+
+    stats: () => ({ inFlight: inFlight.size, attempts: { ...attempts } }),
+  }
+}
+
+/** Never rejects. */
+async function sendClaimed(context: SenderContext, delivery: ClaimedDelivery): Promise<Attempt> {
+  try {
+    const timeout = pause(sendTimeoutMs, failed('retry', 'The attempt took too long.'), { ref: false })
+    return await Promise.race([attempt(context, delivery), timeout])
+  } catch (error) {
+    context.log.warn({ err: error, delivery: delivery.publicId }, 'could not send an alert delivery')
+    return failed(
+      'retry',
+      'The message could not be sent because of an internal error. The operator finds it in the log.',
+    )
+  }
+}
+
+async function attempt(context: SenderContext, delivery: ClaimedDelivery): Promise<Attempt> {
+  const { store, send, reportOnPull, vault, clock } = context
+  const { alertId, alert, publicId, organisationId } = delivery
+  const message = await withComments(store, organisationId, delivery.message)
+  if (alertId === null) {
+    return 'dedupKey' in message
+      ? reportOnPull(message)
+      : failed('rejected', 'Only regressions are reported on pull requests.')
+  }
+  if (alert === null) return failed('rejected', 'The alert was removed.')
+  if (alert.disabledAt !== null) return failed('rejected', 'The alert is disabled.')
+  const target = openTarget(vault, alert, clock())
+  if (target === null) {
+    return failed(
+      'retry',
+      'The target cannot be decrypted: ask the operator to restore the secret key, or set the target again.',
+    )
+  }
+  return send(target, publicId, message)
+}
+
+/** Null if the secret key does not decrypt it. */
+function openTarget(vault: Vault, alert: Alert, now: Instant): Target | null {
+  const { publicId: alertId, channel, name, sealedTarget, sealedSecret, sealedOldSecret, oldSecretUntil } = alert
+  const isOldValid = oldSecretUntil !== null && oldSecretUntil > now
+  const sealed = [sealedSecret, isOldValid ? sealedOldSecret : null].filter((secret) => secret !== null)
+  try {
+    const target = vault.decrypt(sealedTarget, { alertId, kind: 'alert_target' })
+    const secrets = sealed.map((secret) => vault.decrypt(secret, { alertId, kind: 'alert_secret' }))
+    return { channel, name, target, secrets }
+  } catch {
+    return null
+  }
+}
+
+/** Comments are not part of the stored message, so that erased ones are not sent. */
+async function withComments(
+  { alertDeliveries }: SenderContext['store'],
+  organisationId: number,
+  message: Message,
+): Promise<Message> {
+  if (message.event !== 'regression.opened') return message
+  const prompts = await Promise.all(
+    message.prompts.map(async (told, i) => {
+      if (i >= maxPromptsWithComments) return told
+      const { prompt, liveFrom } = told
+      const comments = await alertDeliveries.negativeComments(organisationId, prompt.publicId, liveFrom, maxComments)
+      return {
+        ...told,
+        comments: comments.map(({ text, at }) => ({ text: text.slice(0, maxCommentLength).toWellFormed(), at })),
+      }
+    }),
+  )
+  return { ...message, prompts }
+}
+
+function goneReason({ status }: Attempt): string {
+  return `The receiver responded with ${status ?? 'gone'}: it does not want messages any more. Enable the alert to try again.`
+}
+
+function failed(outcome: 'retry' | 'rejected', error: string): Attempt {
+  return { outcome, status: null, response: null, error }
+}
