@@ -1,9 +1,9 @@
 import type { Logger } from 'pino'
 import { createAlertService } from '../alerts/alert-service.ts'
-import { createSendMessage } from '../alerts/send.ts'
 import type { Config } from '../config.ts'
 import type { AlertService } from '../domain/alerts/alert-service.ts'
 import type { SendMessage } from '../domain/alerts/channel.ts'
+import type { ReportOnPull } from '../domain/alerts/pull-comment.ts'
 import type { Vault } from '../domain/repositories/vault.ts'
 import type { Store } from '../domain/store.ts'
 
@@ -21,13 +21,27 @@ export function openSendMessage(
   { allowPrivateAlertTargets: allowPrivate, mail }: Config,
   { publicUrl, log }: Pick<Dependencies, 'publicUrl' | 'log'>,
 ): SendMessage {
-  return createSendMessage({
-    network: { allowPrivate, allowHttp: allowPrivate },
-    mail,
-    publicUrl,
-    clock: Date.now,
-    log,
-  })
+  const context = { network: { allowPrivate, allowHttp: allowPrivate }, mail, publicUrl, clock: Date.now, log }
+  let send: SendMessage | null = null
+  return async (target, id, message) => {
+    // Imported with the first message: most processes send none.
+    send ??= (await import('../alerts/send.ts')).createSendMessage(context)
+    return send(target, id, message)
+  }
+}
+
+/** Reports on pull requests with the configured settings. */
+export function openReportOnPull(
+  { allowHttpRepositories, allowPrivateRepositoryAddresses }: Config,
+  { store, vault, publicUrl, log }: Omit<Dependencies, 'wake'>,
+): ReportOnPull {
+  const addresses = { allowPrivateAddresses: allowPrivateRepositoryAddresses, allowHttp: allowHttpRepositories }
+  const context = { store, vault, clock: Date.now, publicUrl, log, ...addresses }
+  let report: ReportOnPull | null = null
+  return async (message) => {
+    report ??= (await import('../alerts/pull-comment.ts')).createReportOnPull(context)
+    return report(message)
+  }
 }
 
 export function openAlertService(config: Config, dependencies: Dependencies): AlertService {

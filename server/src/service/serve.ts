@@ -9,7 +9,7 @@ import { createRepositoryService } from '../follow/repository-service.ts'
 import { buildApp } from '../http/app.ts'
 import { createLastUsedTracker, type LastUsedTracker } from '../http/keys/last-used.ts'
 import { openStore } from '../store/open.ts'
-import { openAlertService } from './alerts.ts'
+import { openAlertService, openReportOnPull, openSendMessage } from './alerts.ts'
 import { type FirstRun, firstRun } from './first-run.ts'
 import { createJudge, type JudgeContext, startJudge, withJudge } from './judge.ts'
 import { addressOf, listen } from './listen.ts'
@@ -18,6 +18,7 @@ import { type MetricsServer, startMetricsServer } from './metrics.ts'
 import { startRetention } from './retention.ts'
 import { type Running, stopOnSignal, stopService } from './shutdown.ts'
 import { openSyncContext } from './sync-context.ts'
+import { startTeller } from './teller.ts'
 import { createWorkerProcess, type WorkerProcess } from './worker/process.ts'
 
 const consoleFolder = new URL('../../../console/dist/', import.meta.url)
@@ -59,7 +60,8 @@ export async function serve(config: Config): Promise<Served> {
   const judge = createJudge(judging)
   const publicUrl = () => config.publicUrl ?? ownAddress()
   const { vault } = syncContext
-  const alerts = openAlertService(config, { store, vault, publicUrl, log, wake: () => {} })
+  const alerting = { store, vault, publicUrl, log }
+  const alerts = openAlertService(config, { ...alerting, wake: () => running.teller?.wake() })
   const app: FastifyInstance = buildApp({
     store: withJudge(store, judge),
     lastUsed,
@@ -80,6 +82,7 @@ export async function serve(config: Config): Promise<Served> {
     syncWorker,
     retention: null,
     judge: null,
+    teller: null,
     metricsServer: null,
     lastUsedFlusher: startFlushing(lastUsed, log),
     repositories,
@@ -101,6 +104,13 @@ export async function serve(config: Config): Promise<Served> {
   const { signalRetentionDays: days } = config
   if (days !== null) running.retention = startRetention(store.signals, days, Date.now, log)
   running.judge = startJudge(judge, judging)
+  running.teller = startTeller({
+    ...alerting,
+    send: openSendMessage(config, alerting),
+    reportOnPull: openReportOnPull(config, alerting),
+    planLimits: config.planLimits,
+    clock: Date.now,
+  })
   stopOnSignal(running, log)
   return { address: ownAddress(), metricsAddress: metricsServer?.address ?? null, firstRun: first }
 }

@@ -17,6 +17,7 @@ export interface Running {
   syncWorker: Stoppable & { end(): Promise<void> }
   retention: Stoppable | null
   judge: Stoppable | null
+  teller: (Stoppable & { wake(): void }) | null
   metricsServer: Stoppable | null
   lastUsedFlusher: Stoppable
   repositories: { flush(): Promise<void> }
@@ -53,8 +54,8 @@ export function stopOnSignal(running: Running, log: Logger): void {
  * flushed, and the database, which all of these use, closes last.
  */
 export async function stopService(running: Running): Promise<void> {
-  const { app, syncWorker, retention, judge, metricsServer, lastUsedFlusher, repositories, store } = running
-  const backgroundStopped = Promise.all([syncWorker.stop(), retention?.stop(), judge?.stop()])
+  const { app, syncWorker, retention, judge, teller, metricsServer, lastUsedFlusher, repositories, store } = running
+  const backgroundStopped = Promise.all([syncWorker.stop(), retention?.stop(), judge?.stop(), teller?.stop()])
   setTimeout(() => app.server.closeAllConnections(), cutConnectionsAfterMs).unref()
   await app.close()
   await Promise.all([backgroundStopped, metricsServer?.stop()])

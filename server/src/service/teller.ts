@@ -56,6 +56,8 @@ export function createTeller({ store, planLimits, clock, log }: TellerContext): 
 export interface RunningTeller {
   /** Resolves when what is being sent has ended, or after a few seconds. */
   stop(): Promise<void>
+  /** A delivery is due at once. */
+  wake(): void
   stats(): SenderStats
 }
 
@@ -121,6 +123,7 @@ export function startTeller(context: TellerContext): RunningTeller {
       wake()
       await Promise.all([running, sender.stop()])
     },
+    wake: () => wake(),
     stats: sender.stats,
   }
 }
