@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Clock } from '../domain/time.ts'
+import { checkAlerts } from './alerts.ts'
 import { checkAudit } from './audit.ts'
 import { checkClock } from './clock.ts'
 import type { DatabaseReader } from './database.ts'
@@ -35,7 +36,10 @@ export async function doctor(env: NodeJS.ProcessEnv, now: Clock = Date.now): Pro
     const readable = migrated ? database : null
     findings.push(await runCheck('secret key', () => checkSecretKey(config, readable)))
     findings.push(await runCheck('git', async () => checkGit(readable && (await countRepositories(readable)))))
-    if (readable !== null) findings.push(await runCheck('repositories', () => checkRepositories(readable, now)))
+    if (readable !== null) {
+      findings.push(await runCheck('repositories', () => checkRepositories(readable, now)))
+      findings.push(await runCheck('alerts', () => checkAlerts(config, readable)))
+    }
     findings.push(await runCheck('data directory', () => checkDataDirectory(config.dataDir)))
     return findings
   } finally {

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { addAlert } from '../../../testing/alerts.ts'
 import { runCli } from '../../../testing/cli.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
@@ -359,6 +360,19 @@ onEachEngine('The doctor', (engine) => {
       fix: /rotate-secret/,
     })
     await sql('update repositories set rejected_deliveries = 0, last_rejected_at = null, last_rejection = null')
+  })
+
+  test('email alerts without a mail server are reported', async () => {
+    const alert = await addAlert(used.service, (await used.service.tenant()).organisation.id, { channel: 'email' })
+    await assertFinds(used, {
+      check: 'alerts',
+      status: 'warning',
+      message: /^1 alert goes to email addresses, but SMTP_URL is not set$/,
+      fix: /Set SMTP_URL and ALERT_FROM/,
+    })
+    const mail = { SMTP_URL: 'smtp://127.0.0.1:1', ALERT_FROM: 'alerts@example.com' }
+    assert.deepEqual(problemsIn(await doctor({ ...used.env, ...mail })), {})
+    await used.service.store.alerts.remove(alert, Date.now(), operator)
   })
 
   test('a data directory without free space is reported', {
