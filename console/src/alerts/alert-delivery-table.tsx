@@ -83,18 +83,18 @@ function Recipient({ destination, alert }: AlertDelivery) {
   if (destination === 'pull_request') return 'Pull request'
   if (alert === null) return <span className="muted">Removed alert</span>
   return (
-    <>
+    <div>
       <Link href={`/alerts/${alert.id}`}>
         <UntrustedText text={alert.name} />
       </Link>
       <span className="cell-note muted">{channelLabels[alert.channel]}</span>
-    </>
+    </div>
   )
 }
 
 function State({ state, status, response, error }: AlertDelivery) {
   return (
-    <>
+    <div>
       <AlertDeliveryBadge state={state} />
       {status !== null && <span className="alert-http-status muted"> {status}</span>}
       {error !== null && (
@@ -107,20 +107,20 @@ function State({ state, status, response, error }: AlertDelivery) {
           <UntrustedText text={response} />
         </code>
       )}
-    </>
+    </div>
   )
 }
 
 function When({ created_at: createdAt, next_attempt_at: next, finished_at: finished }: AlertDelivery) {
   return (
-    <>
+    <div>
       <Time at={finished ?? createdAt} />
       {next !== null && (
         <span className="cell-note muted">
           Next attempt <Time at={next} as="relative" />
         </span>
       )}
-    </>
+    </div>
   )
 }
 

@@ -20,7 +20,7 @@ export function AlertDetails({ alert }: { alert: Alert }) {
           Requests are signed with the new and the old secret until <Time at={oldSecretUntil} />.
         </Notice>
       )}
-      <dl className="details-list">
+      <dl className="details-list even">
         <Detail name="Channel">{channelLabels[channel]}</Detail>
         <Detail name={targetFields[channel].label}>
           <UntrustedText text={alert.target_hint} />
@@ -39,6 +39,9 @@ export function AlertDetails({ alert }: { alert: Alert }) {
         </Detail>
         <Detail name="Recovery told after">{formatMinutes(alert.recovery_hold_minutes)}</Detail>
         <Detail name="Repeated">{repeat === null ? 'Never' : `Every ${repeat} hours`}</Detail>
+        <Detail name="Events">
+          {events.length === alertEvents.length ? 'All' : events.map((event) => eventLabels[event]).join('; ')}
+        </Detail>
         <Detail name="Added on">
           <Time at={alert.created_at} />
         </Detail>
@@ -46,18 +49,6 @@ export function AlertDetails({ alert }: { alert: Alert }) {
           <code>{alert.id}</code>
         </Detail>
       </dl>
-      <div>
-        <h2 className="events-title">Events</h2>
-        {events.length === alertEvents.length ? (
-          <p>All</p>
-        ) : (
-          <ul className="event-list">
-            {events.map((event) => (
-              <li key={event}>{eventLabels[event]}</li>
-            ))}
-          </ul>
-        )}
-      </div>
     </section>
   )
 }

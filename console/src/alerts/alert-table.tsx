@@ -63,12 +63,12 @@ function countOf(events: Alert['events']): string {
 function LastDelivery({ last_delivery: last }: Alert) {
   if (last === null) return <span className="muted">None yet</span>
   return (
-    <>
+    <div>
       <AlertDeliveryBadge state={last.state} />
       <span className="cell-note muted">
         <Time at={last.finished_at ?? last.created_at} as="relative" />
       </span>
-    </>
+    </div>
   )
 }
 

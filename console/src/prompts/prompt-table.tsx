@@ -89,15 +89,16 @@ function Name({ id, name, path }: Prompt) {
 }
 
 function LastEffect({ verdict, regression }: Prompt) {
+  if (verdict === null && regression === null) return null
   return (
-    <>
+    <div>
       {verdict !== null && <Verdict verdict={verdict} />}
       {regression !== null && (
         <Link className="cell-note regression-link" href={regressionPath(regression)}>
           Open regression: {ratesOf(regression)}
         </Link>
       )}
-    </>
+    </div>
   )
 }
 

@@ -31,7 +31,7 @@ function OpenRegression({ regression }: { regression: Regression }) {
   return (
     <>
       <Link href={regressionPath(regression)}>
-        <strong>{ratesOf(regression)}</strong>
+        <strong>Open regression: {ratesOf(regression)}</strong>
       </Link>{' '}
       since the change by <UntrustedText text={change.user.name} />
       {change.pr_number !== null && `, #${change.pr_number}`}, <Time at={change.created_at} as="date" />

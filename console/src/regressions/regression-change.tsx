@@ -27,7 +27,19 @@ export function RegressionChange({ regression, item }: Props) {
           <UntrustedText text={title ?? `${actionLabels[change.action]} ${change.commit_sha.slice(0, 7)}`} />
         </Link>
       </h2>
-      <dl className="details-list">
+      <dl className="details-list even">
+        <Detail name="Before">
+          <Rate rate={regression.rate_before} signals={regression.signals_before} />
+        </Detail>
+        <Detail name="After">
+          <Rate rate={regression.rate_after} signals={regression.signals_after} />
+        </Detail>
+        <Detail name="Difference">
+          {formatPoints(regression.difference)} percentage points{' '}
+          <span className="muted">
+            (95% confidence range: {low} to {high})
+          </span>
+        </Detail>
         <Detail name="Author">
           <span title={visibleText(change.user.email)}>
             <UntrustedText text={change.user.name} />
@@ -43,18 +55,6 @@ export function RegressionChange({ regression, item }: Props) {
         </Detail>
         <Detail name="Live since">
           <Time at={regression.live_from ?? change.created_at} />
-        </Detail>
-        <Detail name="Before">
-          <Rate rate={regression.rate_before} signals={regression.signals_before} />
-        </Detail>
-        <Detail name="After">
-          <Rate rate={regression.rate_after} signals={regression.signals_after} />
-        </Detail>
-        <Detail name="Difference">
-          {formatPoints(regression.difference)} percentage points{' '}
-          <span className="muted">
-            (95% confidence range: {low} to {high})
-          </span>
         </Detail>
       </dl>
       <p>

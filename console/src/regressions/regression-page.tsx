@@ -49,7 +49,6 @@ function Head({ regression, canDismiss }: { regression: Regression; canDismiss: 
       <div>
         <nav className="breadcrumbs" aria-label="Breadcrumbs">
           <Link href="/prompts">Prompts</Link>
-          <span aria-hidden="true">/</span>
           <Link href={`/prompts/${prompt.id}`}>
             <UntrustedText text={prompt.name} />
           </Link>

@@ -36,9 +36,9 @@ function Recipient({ destination, alert }: Told) {
   if (destination === 'pull_request') return 'Pull request'
   if (alert === null) return <span className="muted">Removed alert</span>
   return (
-    <>
+    <div>
       <UntrustedText text={alert.name} />
       <span className="cell-note muted">{channelLabels[alert.channel]}</span>
-    </>
+    </div>
   )
 }
