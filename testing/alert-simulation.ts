@@ -1,4 +1,4 @@
-import { defaultHold, isCertainEnough } from '../server/src/domain/alerts/certainty.ts'
+import { isCertainEnough, type RegressionCertainty } from '../server/src/domain/alerts/certainty.ts'
 import { defaultWander, learnWander, type Wander } from '../server/src/domain/impact/wander.ts'
 import { hour } from '../server/src/domain/time.ts'
 import {
@@ -85,10 +85,11 @@ function learnedFrom(random: Random, others: Float64Array[]): Wander {
   )
 }
 
-/** A change that was `worse` at some look. */
+/** A change that was `worse` at some look, with the figures of the last one. */
 interface Found {
   wander: number
   openedAt: number
+  figures: Omit<RegressionCertainty, 'heldForMs'>
   toldAt: number | null
   isWorse: boolean
 }
@@ -100,13 +101,16 @@ function watchChanges(): { onLook: (look: Look) => true; found: () => Found[] } 
     found: () => [...all.values()],
     onLook({ change, wander, hour: at, signalsAfter, worse }) {
       const key = `${change} ${wander}`
-      const found = all.get(key) ?? { wander, openedAt: at, toldAt: null, isWorse: false }
-      found.isWorse = worse !== null
-      if (worse === null) return true
-      all.set(key, found)
-      const { evidence, difference } = worse
-      const figures = { evidence, ...difference, signalsAfter, heldForMs: (at - found.openedAt) * hour }
-      if (isCertainEnough(figures, defaultHold)) found.toldAt ??= at
+      let found = all.get(key)
+      if (worse !== null) {
+        const figures = { evidence: worse.evidence, ...worse.difference, signalsAfter }
+        found = { wander, openedAt: at, toldAt: null, ...found, figures, isWorse: true }
+        all.set(key, found)
+      } else if (found !== undefined) found.isWorse = false
+      // A regression stays open while its evidence is a little weaker.
+      if (found !== undefined && isCertainEnough({ ...found.figures, heldForMs: (at - found.openedAt) * hour })) {
+        found.toldAt ??= at
+      }
       return true
     },
   }
