@@ -25,6 +25,8 @@ onEachEngine('Hourly sums of earlier days', (engine) => {
       until: await signals.hourlySums(prompt, hourStart(service.now) - 3 * day),
       around: await signals.hourlySumsAround(organisation.id, around, 2),
       recent: await signals.hourlySumsAround(organisation.id, recent, 2),
+      byDay: await signals.tallyByInterval(prompt, { from: service.now - 29 * day, until: service.now + day }, 'day'),
+      byWeek: await signals.tallyByInterval(prompt, { from: service.now - 29 * day, until: service.now + day }, 'week'),
       days: await signals.tallyByDay([prompt], service.now - 29 * day - (service.now % day)),
     }
   }

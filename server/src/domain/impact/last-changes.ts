@@ -3,7 +3,7 @@ import type { LineSegment, Place } from '../deployments/live-line.ts'
 import type { HistoryStore } from '../history/history.ts'
 import type { Prompt } from '../prompt.ts'
 import type { SignalStore } from '../signals/signal.ts'
-import type { Instant } from '../time.ts'
+import { type Instant, nextTurn } from '../time.ts'
 import { type Impact, toImpact } from './impact.ts'
 import { type JudgeStores, judgeAll, type WantedChange } from './judged-changes.ts'
 import { type KnownLives, knownLives } from './known-lives.ts'
@@ -52,6 +52,7 @@ export async function lastChangesOf(
     stores.signals.versionedPrompts(organisationId, ids),
   ])
   const last = await lastLives(stores, prompts, lines, now)
+  await nextTurn()
   const [hours, places, entries] = await Promise.all([
     stores.signals.hourlySumsAround(
       organisationId,

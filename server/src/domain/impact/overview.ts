@@ -3,7 +3,7 @@ import type { ListedRegression, RegressionStore } from '../regressions/regressio
 import { intervalStarts } from '../signals/interval.ts'
 import type { IntervalTally, SignalStore } from '../signals/signal.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
-import { day, dayStart, type Instant } from '../time.ts'
+import { day, dayStart, type Instant, nextTurn } from '../time.ts'
 import type { Impact } from './impact.ts'
 import { type LastChangeStores, lastChangesOf } from './last-changes.ts'
 import type { LearnedWander } from './learned-wander.ts'
@@ -33,6 +33,8 @@ export async function overviewsOf(
   prompts: Prompt[],
   now: Instant,
 ): Promise<Overview[]> {
+  // SQLite reads without a pause. Others get their turn between the page and what is known about its prompts.
+  await nextTurn()
   const since = overviewStart(now)
   const starts = intervalStarts('day', { from: since, until: now + 1 })
   const [lastChanges, days, regressions] = await Promise.all([

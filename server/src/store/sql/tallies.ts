@@ -11,7 +11,7 @@ import {
   type SignalValue,
 } from '../../domain/signals/signal.ts'
 import { emptyTally, type Tally } from '../../domain/signals/tally.ts'
-import { type Clock, hourStart, type Instant } from '../../domain/time.ts'
+import { type Clock, day, hourStart, type Instant } from '../../domain/time.ts'
 import type { Database, Row, TypedColumn } from './database.ts'
 import { closedUntil } from './hour-revisions.ts'
 
@@ -41,8 +41,13 @@ interface SpanRecord {
   last: Instant
 }
 
+const sum = `select coalesce(sum(positive), 0) || ',' || coalesce(sum(negative), 0) from signal_hours
+  where organisation_id = ? and prompt_id = records.prompt and hour >= records.first and hour < records.last`
+
 // Of days that are over. 30 days of 2,000 prompts take about 5 MB.
 const maxRememberedDays = 60_000
+// A few days are read at once.
+const minRememberedMs = 7 * day
 
 const spanColumns: TypedColumn[] = [
   { name: 'place', type: 'bigint' },
@@ -64,6 +69,7 @@ const versionColumns: TypedColumn[] = [
 export function sqlTallies(database: Database, clock: Clock): SqlTallies {
   // By prompt, span and revision.
   const closedDays = createBoundedMap<IntervalTally[]>(maxRememberedDays)
+  const closedIntervals = createBoundedMap<IntervalTally[]>(maxRememberedDays)
 
   async function tallies(organisationId: number, spans: PromptSpan[]): Promise<Tally[]> {
     const records = spans.map(({ promptId, from, until }, place) => {
@@ -93,12 +99,6 @@ export function sqlTallies(database: Database, clock: Clock): SqlTallies {
     })
   }
 
-  /** The sum over the hours of a span. */
-  function sum(value: SignalValue): string {
-    return `(select coalesce(sum(${value}), 0) from signal_hours
-      where organisation_id = ? and prompt_id = records.prompt and hour >= records.first and hour < records.last) as ${value}`
-  }
-
   async function startedHours(
     organisationId: number,
     instants: { promptId: number; at: Instant }[],
@@ -108,35 +108,26 @@ export function sqlTallies(database: Database, clock: Clock): SqlTallies {
     const records = instants
       .map(({ promptId, at }, place) => ({ place, prompt: promptId, first: hourStart(at), last: at }))
       .filter(({ first, last }) => first !== last)
+    const count = `select count(*) filter (where value = 'positive') || ',' || count(*) filter (where value = 'negative')
+      from signals where organisation_id = ? and prompt_id = records.prompt
+        and created_at >= records.first and created_at < records.last ${condition}
+        and created_at >= (select kept_since from signal_retention)`
+    return tallySpans(records, count, organisationId)
+  }
+
+  /** `tally` returns both numbers with a comma: two subqueries would read everything twice. */
+  async function tallySpans(records: SpanRecord[], tally: string, organisationId: number): Promise<Map<number, Tally>> {
     if (records.length === 0) return new Map()
-    // One subquery for both values: most of its time on PostgreSQL is spent on finding the partition.
-    const rows = await database.rows(
-      `select place, (select count(*) filter (where value = 'positive') || ',' || count(*) filter (where value = 'negative')
-         from signals where organisation_id = ? and prompt_id = records.prompt
-           and created_at >= records.first and created_at < records.last ${condition}
-           and created_at >= (select kept_since from signal_retention)) as counts
-       from ${database.jsonRecords(spanColumns)}`,
-      [organisationId, JSON.stringify(records)],
-    )
+    const rows = await database.rows(`select place, (${tally}) as tally from ${database.jsonRecords(spanColumns)}`, [
+      organisationId,
+      JSON.stringify(records),
+    ])
     return new Map(
       rows.map((row) => {
-        const [positive, negative] = (row.counts as string).split(',').map(Number) as [number, number]
+        const [positive, negative] = (row.tally as string).split(',').map(Number) as [number, number]
         return [row.place as number, { positive, negative }]
       }),
     )
-  }
-
-  async function tallySpans(
-    records: SpanRecord[],
-    column: (value: SignalValue) => string,
-    organisationId: number,
-  ): Promise<Map<number, Tally>> {
-    if (records.length === 0) return new Map()
-    const rows = await database.rows(
-      `select place, ${column('positive')}, ${column('negative')} from ${database.jsonRecords(spanColumns)}`,
-      [organisationId, organisationId, JSON.stringify(records)],
-    )
-    return new Map(rows.map((row) => [row.place as number, toTally(row)]))
   }
 
   return {
@@ -209,13 +200,22 @@ export function sqlTallies(database: Database, clock: Clock): SqlTallies {
       return new Set(rows.map((row) => row.requested as number))
     },
 
-    async tallyByInterval({ organisationId, id }, { from, until }, interval, order = 'asc') {
-      const rows = await database.rows(
-        `select ${startOf(interval)} as start, sum(positive) as positive, sum(negative) as negative from signal_hours
-         where organisation_id = ? and prompt_id = ? and hour >= ? and hour < ? group by 1 order by 1 ${order}`,
-        [organisationId, id, from, until],
-      )
-      return rows.map(toIntervalTally)
+    async tallyByInterval(prompt, { from, until }, interval, order = 'asc') {
+      const { organisationId, id } = prompt
+      const end = Math.min(until, closedUntil(clock()))
+      if (end - from < minRememberedMs) return inOrder(await readIntervals(prompt, { from, until }, interval), order)
+      // The revision is read first: see tallyByDay.
+      const [revisions, open] = await Promise.all([
+        revisionsOf(organisationId, [id]),
+        readIntervals(prompt, { from: end, until }, interval),
+      ])
+      const key = `${organisationId} ${id} ${interval} ${from} ${end} ${revisions.get(id) ?? 0}`
+      let closed = closedIntervals.get(key)
+      if (closed === undefined) {
+        closed = await readIntervals(prompt, { from, until: end }, interval)
+        closedIntervals.set(key, closed, closed.length + 1)
+      }
+      return inOrder(joined(closed, open), order)
     },
 
     async tallyByDay(prompts, since) {
@@ -242,6 +242,21 @@ export function sqlTallies(database: Database, clock: Clock): SqlTallies {
         return [...days, ...(open.get(id) ?? [])]
       })
     },
+  }
+
+  /** The tallies of the intervals with signals, in the order of time. */
+  async function readIntervals(
+    { organisationId, id }: Prompt,
+    { from, until }: Span,
+    interval: Interval,
+  ): Promise<IntervalTally[]> {
+    if (from >= until) return []
+    const rows = await database.rows(
+      `select ${startOf(interval)} as start, sum(positive) as positive, sum(negative) as negative from signal_hours
+       where organisation_id = ? and prompt_id = ? and hour >= ? and hour < ? group by 1 order by 1`,
+      [organisationId, id, from, until],
+    )
+    return rows.map(toIntervalTally)
   }
 
   async function revisionsOf(organisationId: number, promptIds: number[]): Promise<Map<number, number>> {
@@ -288,6 +303,17 @@ function toIntervalTally(row: Row): IntervalTally {
 
 function toTally(row: Row): Tally {
   return { positive: row.positive as number, negative: row.negative as number }
+}
+
+function inOrder(tallies: IntervalTally[], order: 'asc' | 'desc'): IntervalTally[] {
+  return order === 'asc' ? tallies : tallies.toReversed()
+}
+
+/** Both may have a part of the interval in between. */
+function joined(before: IntervalTally[], after: IntervalTally[]): IntervalTally[] {
+  const [last, first] = [before.at(-1), after[0]]
+  if (last === undefined || first === undefined || last.start !== first.start) return [...before, ...after]
+  return [...before.slice(0, -1), { start: last.start, ...add(last, first) }, ...after.slice(1)]
 }
 
 function add(a: Tally, b: Tally): Tally {
