@@ -603,6 +603,31 @@ onEachEngine('Regressions', (engine) => {
     assert.match(change.explanation, /2 other prompts moved at the same time/)
   })
 
+  test('prompts with too few votes to show a fall do not speak for blaming a change', async () => {
+    /** A change with two prompts that fall at the same time without one, and six that have this many votes since. */
+    const judgeWith = async (votesSince: number) => {
+      const tenant = await service.tenant()
+      await tenant.recordEntry({ createdAt: at(20), commitSha: commitOf(1) })
+      await tenant.recordEntry({ createdAt: at(8), commitSha: commitOf(2) })
+      const names = Array.from({ length: 8 }, (_, i) => `p${i}`)
+      for (const [i, name] of names.entries()) {
+        const { publicId: prompt } = await service.prompt(tenant.organisation, name)
+        const isCalm = i >= 2
+        const count = isCalm ? 300 : 2_000
+        await postVotes(tenant, { from: at(20), until: at(8), count, rate: 0.9, prompt })
+        const since = isCalm ? { count: votesSince, rate: 0.9 } : { count: 1_500, rate: 0.6 }
+        await postVotes(tenant, { from: at(8), until: at(1), ...since, prompt })
+      }
+      await postVotes(tenant, { from: at(20), until: at(8), count: 2_000, rate: 0.9 })
+      await postVotes(tenant, { from: at(8), until: at(1), count: 1_500, rate: 0.6 })
+      await service.judge.round()
+      await service.judge.round()
+      return (await regressionsOf(tenant, '?state=open')).length
+    }
+    assert.equal(await judgeWith(40), 0)
+    assert.equal(await judgeWith(400), 1)
+  })
+
   /** Ten prompts that fall at the same time. The first `changed` ones had a change of their own half an hour before. */
   async function outage(tenant: Tenant, changed: number) {
     const prompts = [tenant.prompt]

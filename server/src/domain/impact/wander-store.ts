@@ -12,8 +12,6 @@ export interface WanderStore {
   save(prompt: Prompt, logLikelihood: Readonly<Float64Array>, at: Instant): Promise<void>
   /** Of the prompts that were judged last, up to `limit`. */
   ofOrganisation(organisationId: number, limit: number): Promise<PromptWander[]>
-  /** How many prompts with enough votes to tell were judged since. */
-  count(organisationId: number, since: Instant): Promise<number>
 }
 
 const bytesPerNumber = 4

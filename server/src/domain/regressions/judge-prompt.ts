@@ -61,7 +61,7 @@ export async function judgePrompt(
     await stores.wander.save(prompt, likelihoodOfWander(votes.blocks, votes.windows), now)
   }
   const found = findShifts(history, votes, causesOf(alone, known), wander)
-  const { shifts, affected } = await storeShifts(stores, prompt, found, before, now)
+  const { shifts, affected } = await storeShifts(stores.shifts, prompt, found, before, now)
   const isShared = shifts.some(({ sharedWith }) => sharedWith !== null)
   const judged = isShared ? await judgeChanges(stores, history, wanted, wander) : alone
   await storeRegressions(stores, history, known, judged, wander, now)

@@ -6,7 +6,7 @@ export interface Others {
   unchanged: number
   /** How many would have one at that time by chance, given how often they move. */
   expected: number
-  /** How many have votes, and could have moved. */
+  /** How many have enough votes to show a shift, whether they moved or not. */
   all: number
 }
 

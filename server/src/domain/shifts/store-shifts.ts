@@ -1,23 +1,16 @@
-import type { WanderStore } from '../impact/wander-store.ts'
 import type { Prompt } from '../prompt.ts'
-import { day, type Instant } from '../time.ts'
+import type { Instant } from '../time.ts'
 import { isShared } from './others.ts'
 import type { FoundShift, ShiftStore, StoredShift } from './shift.ts'
 
-export interface ExplainingStores {
-  shifts: Pick<ShiftStore, 'replace' | 'countOthers' | 'toExplainAgain'>
-  wander: Pick<WanderStore, 'count'>
-}
-
-// A prompt that was judged in the day before a shift has votes.
-const activeMs = day
+type ExplainingStore = Pick<ShiftStore, 'replace' | 'countOthers' | 'countVoted' | 'toExplainAgain'>
 
 /**
  * Stores the shifts of a prompt, and which of them other prompts share. Returns them, and the other prompts, by ID, whose shifts may have
  * another cause now.
  */
 export async function storeShifts(
-  stores: ExplainingStores,
+  store: ExplainingStore,
   prompt: Prompt,
   found: readonly FoundShift[],
   before: readonly StoredShift[],
@@ -25,24 +18,24 @@ export async function storeShifts(
 ): Promise<{ shifts: StoredShift[]; affected: number[] }> {
   if (found.length === 0 && before.length === 0) return { shifts: [], affected: [] }
   const ranges = found.map(({ between }) => between)
-  const moved = await stores.shifts.countOthers(prompt, ranges, now)
+  const moved = await store.countOthers(prompt, ranges, now)
   const shifts = await Promise.all(
     found.map(async (shift, i): Promise<StoredShift> => {
       const others = moved[i] as (typeof moved)[number]
+      const hasChange = shift.entryId !== null
       // One other prompt is never enough, so that most shifts need no count.
-      const all =
-        others.moved < 2 ? 0 : (await stores.wander.count(prompt.organisationId, shift.between[0] - activeMs)) - 1
-      return { ...shift, sharedWith: isShared({ ...others, all }, shift.entryId !== null) ? others.moved : null }
+      const all = hasChange && others.unchanged > 1 ? await store.countVoted(prompt, shift.between) : 0
+      return { ...shift, sharedWith: isShared({ ...others, all }, hasChange) ? others.moved : null }
     }),
   )
   if (JSON.stringify(shifts.map(rounded)) === JSON.stringify(before.map(rounded))) return { shifts, affected: [] }
-  await stores.shifts.replace(prompt, shifts)
+  await store.replace(prompt, shifts)
   const known = new Set(before.map(({ between }) => String(between)))
   const news = shifts.flatMap(({ between, entryId }, i) => {
     const count = (moved[i] as (typeof moved)[number]).moved
     return count > 1 && !known.has(String(between)) ? [{ between, moved: count, hasChange: entryId !== null }] : []
   })
-  return { shifts, affected: await stores.shifts.toExplainAgain(prompt, news) }
+  return { shifts, affected: await store.toExplainAgain(prompt, news) }
 }
 
 // Rates are stored in millionths.

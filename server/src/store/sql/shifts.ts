@@ -1,7 +1,7 @@
 import { pageOffset } from '../../domain/page.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import type { ListedShift, Range, ShiftStore, StoredShift } from '../../domain/shifts/shift.ts'
-import { day } from '../../domain/time.ts'
+import { day, hourStart } from '../../domain/time.ts'
 import { type Database, type Row, requireRow, statement, type TypedColumn, type Value } from './database.ts'
 import { prefixedEntryColumns, toPrefixedEntry } from './history-rows.ts'
 import { fromMillionths, toMillionths } from './millionths.ts'
@@ -9,6 +9,9 @@ import { fromMillionths, toMillionths } from './millionths.ts'
 export const columns = 'at, range_from, range_until, rate_before, rate_after, entry_id, shared_with'
 const maxCounted = 1_000
 const maxNearby = 10_000
+// So many votes show a shift, if they come within a week after it.
+const minVotes = 100
+const votesForMs = 7 * day
 const maxExact = 20
 const maxToExplain = 200
 // Longer ranges say little about the time.
@@ -96,6 +99,19 @@ export function sqlShifts(database: Database): ShiftStore {
         const expected = (row.widths as number) / searchedMs
         return { moved: row.moved as number, unchanged: row.unchanged as number, expected }
       })
+    },
+
+    async countVoted({ organisationId, id }, [from, until]) {
+      const votes = `select sum(h.positive + h.negative) from signal_hours h
+        where h.organisation_id = p.organisation_id and h.prompt_id = p.id and h.hour >= ? and h.hour < ?`
+      const rows = await database.rows(
+        `select count(*) as count from (
+           select p.id from prompts p
+           where (${votes}) >= ${minVotes} and p.organisation_id = ? and p.id <> ? and p.deleted_at is null limit ${maxCounted}
+         ) as voted`,
+        [hourStart(from), until + votesForMs, organisationId, id],
+      )
+      return requireRow(rows).count as number
     },
 
     async toExplainAgain(prompt, shifts) {

@@ -1,5 +1,5 @@
 import { decodeLikelihood, encodeLikelihood, type WanderStore } from '../../domain/impact/wander-store.ts'
-import { type Database, requireRow, statement } from './database.ts'
+import { type Database, statement } from './database.ts'
 
 export function sqlWander(database: Database): WanderStore {
   return {
@@ -27,16 +27,6 @@ export function sqlWander(database: Database): WanderStore {
         const logLikelihood = decodeLikelihood(row.likelihoods as string)
         return logLikelihood === null ? [] : [{ promptId: row.prompt_id as number, logLikelihood }]
       })
-    },
-
-    async count(organisationId, since) {
-      const rows = await database.rows(
-        `select count(*) as count from prompt_wander w
-         join prompts p on p.organisation_id = w.organisation_id and p.id = w.prompt_id
-         where w.organisation_id = ? and w.judged_at >= ? and p.deleted_at is null`,
-        [organisationId, since],
-      )
-      return requireRow(rows).count as number
     },
   }
 }
