@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import type { ForgeName } from '../server/src/domain/repositories/repository.ts'
 import { onTestEnd } from './cleanup.ts'
+import { serveGit } from './git-http.ts'
 
 export interface StoredComment {
   id: number
@@ -53,6 +54,8 @@ export class ForgeApiServer {
   canSetStatus = true
   /** Below which path Gitea is installed. */
   installedAt = ''
+  /** The folder that git clones at `cloneUrl`. */
+  folder: string | null = null
   /** Where the repository is now. */
   repository: string
   readonly pulls = new Set([7])
@@ -64,6 +67,8 @@ export class ForgeApiServer {
   readonly planned: PlannedResponse[] = []
   /** Resolves before each request is handled. */
   before: () => Promise<void> = async () => {}
+  /** Resolves before the response to a request that was handled. */
+  after: (request: string) => Promise<void> = async () => {}
   #server: Server | null = null
   #nextId = 1_000
 
@@ -104,6 +109,9 @@ export class ForgeApiServer {
   }
 
   async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, search } = new URL(request.url as string, 'http://forge')
+    const [, rest] = /\.git(\/(?:info\/refs|git-upload-pack))$/.exec(pathname) ?? []
+    if (rest !== undefined && this.folder !== null) return serveGit(this.folder, rest, search, request, response)
     const chunks: Buffer[] = []
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
     const { method = '' } = request
@@ -121,6 +129,7 @@ export class ForgeApiServer {
       response.destroy()
       return
     }
+    await this.after(`${method} ${request.url}`)
     response.writeHead(reply.status, { 'content-type': 'application/json' }).end(JSON.stringify(reply.body))
   }
 

@@ -46,13 +46,19 @@ export class GitHttpServer {
     } else if (!this.folders.has(path)) {
       response.writeHead(404).end()
     } else {
-      serve(this.folders.get(path) as string, rest, search, request, response)
+      serveGit(this.folders.get(path) as string, rest, search, request, response)
     }
   }
 }
 
 /** Runs git's own CGI program. */
-function serve(folder: string, rest: string, search: string, request: IncomingMessage, response: ServerResponse): void {
+export function serveGit(
+  folder: string,
+  rest: string,
+  search: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   const env = {
     PATH: process.env.PATH,
     GIT_PROJECT_ROOT: folder,
