@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { addAlert, addDelivery } from '../../testing/alerts.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { inBatches, signalFor } from '../../testing/signals.ts'
 import { checkAccessibility } from './support/accessibility.ts'
@@ -72,6 +73,57 @@ inBrowser('Accessibility', (suite) => {
     await checkDialog('Disconnect')
     visitor.expectErrors('404 GET /api/v1/prompts/none')
     await checkPage('/prompts/none', '.empty-state')
+  })
+
+  test('axe finds no serious problem on the pages of alerts and regressions, at 375 px and 1280 px', async (t) => {
+    const { scenario, prompt } = await createChangedPrompt(service)
+    const { key, organisation } = scenario.tenant
+    service.judge.touch(organisation.id, prompt.id)
+    await service.judge.round()
+    const [regression] = await service.store.regressions.ofPrompt(prompt)
+    const [active, disabled] = [await addAlert(service, organisation.id), await addAlert(service, organisation.id)]
+    for (const state of ['pending', 'sent', 'failed', 'cancelled']) {
+      await addDelivery(service, active, { state, response: 'ok', status: 500, error: 'No.', finished_at: service.now })
+    }
+    await service.store.alerts.disable(disabled, 'The receiver responded with 410.', service.now)
+    const visitor = await suite.visit(t, { key })
+    const { page } = visitor
+    for (const width of [375, 1_280]) {
+      await page.setViewportSize({ width, height: 800 })
+      const check = async (what: string) => {
+        await checkAccessibility(page, `${what} at ${width} px`)
+        const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth)
+        assert.ok(scrollWidth <= width, `${what} is ${scrollWidth} px wide in a window of ${width} px`)
+      }
+      const checkPage = async (path: string, selector: string) => {
+        await visitor.open(path)
+        await page.locator(selector).first().waitFor()
+        await check(path)
+      }
+      const checkDialog = async (trigger: string) => {
+        await page.getByRole('button', { name: trigger, exact: true }).click()
+        await page.getByRole('dialog').waitFor()
+        await check(`the dialog of ${trigger}`)
+      }
+      await checkPage('/alerts', '.alert-event')
+      await checkDialog('New alert')
+      await checkPage(`/alerts/${disabled.publicId}`, '.notice.bad')
+      await checkPage(`/alerts/${active.publicId}`, '.alert-event')
+      await page.getByRole('button', { name: 'Send a test' }).click()
+      await page.locator('[role=status] .notice').waitFor()
+      await check('the result of a test')
+      await checkDialog('Edit')
+      await page.keyboard.press('Escape')
+      await checkDialog('Rotate secret')
+      await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
+      await page.getByRole('button', { name: 'Close anyway' }).waitFor()
+      await check('the question before a secret is lost')
+      await checkPage(`/prompts/${prompt.publicId}/regressions/${regression?.id}`, '.regression-history')
+      await checkDialog('Dismiss')
+      await checkPage(`/prompts/${prompt.publicId}`, '.open-regressions')
+      await checkPage('/prompts', '.regression-link')
+    }
   })
 
   test('the whole console works with the keyboard alone, and the focus is always visible', async (t) => {

@@ -6,10 +6,13 @@ import { operator } from '../../../server/src/domain/access/audit.ts'
 import { markHidden } from '../../../server/src/domain/hidden-text.ts'
 import { newHistoryEntry } from '../../../server/src/domain/history/entry.ts'
 import { newPrompt, type Prompt } from '../../../server/src/domain/prompt.ts'
+import type { RegressionFigures } from '../../../server/src/domain/regressions/regression.ts'
 import { connectRepository } from '../../../server/src/follow/connect.ts'
 import { syncOnce, syncWithLease } from '../../../server/src/follow/worker.ts'
+import { addAlert, addDelivery } from '../../../testing/alerts.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
+import { queryRows } from '../../../testing/rows.ts'
 import { deployedEntry, type TestService } from '../../../testing/service.ts'
 import { inBatches } from '../../../testing/signals.ts'
 
@@ -23,6 +26,17 @@ const hostile = `${image}${script}${braces}${rightToLeft}${family}`
 const hostileName = `${image}${braces}${rightToLeft}${family}`
 const scriptUrl = 'javascript:window.__pwned=1'
 const dayMs = 86_400_000
+const regressionFigures: RegressionFigures = {
+  rateBefore: 0.9,
+  rateAfter: 0.8,
+  difference: -0.1,
+  interval: [-0.2, -0.05],
+  explanation: '',
+  evidence: 4,
+  signalsBefore: 400,
+  signalsAfter: 300,
+  liveFrom: null,
+}
 
 function longWord(length: number): string {
   return 'w'.repeat(length)
@@ -98,6 +112,26 @@ export async function createHostileOrganisation(service: TestService): Promise<{
   await store.repositories.wake(lease.repository, now)
   await assert.rejects(syncOnce(service.syncContext, lease.repository.id))
 
+  const change = { id, commitSha: entry.commitSha }
+  await store.regressions.open(fromApi, change, { ...regressionFigures, explanation: hostile }, now)
+  const [regression] = await store.regressions.ofPrompt(fromApi)
+  assert.ok(regression)
+  const alert = await addAlert(service, organisation.id, { name: hostile, channel: 'slack', prompts: image })
+  await store.alerts.disable(alert, hostile, now)
+  const told = { prompt: { publicId: fromApi.publicId, name: hostile }, regressionId: regression.id }
+  const notice = `select notice_id from notice_regressions where organisation_id = ${organisation.id} and regression_id = ${regression.id}`
+  const [{ notice_id: noticeId } = {}] = await queryRows(service.url, notice)
+  await addDelivery(service, alert, {
+    notice_id: Number(noticeId),
+    event: 'regression.opened',
+    message: JSON.stringify({ event: 'regression.opened', prompts: [told] }),
+    state: 'failed',
+    error: hostile,
+    response: `${hostile}${longWord(1_000)}`,
+    finished_at: now,
+  })
+  const regressionPath = `/prompts/${fromApi.publicId}/regressions/${regression.id}`
+
   const [invalidValue, unknownId] = [image, '"><b>'].map(encodeURIComponent)
   const pages: HostilePage[] = [
     { at: '/prompts', shows: [hostile, path, longWord(1_000)] },
@@ -122,6 +156,11 @@ export async function createHostileOrganisation(service: TestService): Promise<{
       shows: [hostile.slice(0, 80), JSON.stringify(hostile)],
     },
     { at: `/prompts/${unknownId}`, shows: ['Page not found'], errors: [`404 GET /api/v1/prompts/${unknownId}`] },
+    { at: regressionPath, shows: [`The change by ${hostile} went live`, hostile] },
+    { at: '/alerts', shows: [hostile, image] },
+    { at: `/alerts/${alert.publicId}`, shows: [hostile, image] },
+    { at: `/alerts/${alert.publicId}`, clicks: ['.button.danger'], shows: ['Remove this alert?', hostile] },
+    { at: `/alerts/${unknownId}`, shows: ['Page not found'], errors: [`404 GET /api/v1/alerts/${unknownId}`] },
     { at: '/usage', shows: [hostile] },
     { at: '/keys', shows: [hostile, longWord(200)] },
     { at: '/keys', clicks: ['[aria-label^="Rotate "]'], shows: [`Rotate “${hostile}”`] },

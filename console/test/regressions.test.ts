@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { addAlert, addDelivery } from '../../testing/alerts.ts'
+import { queryRows } from '../../testing/rows.ts'
+import { inBrowser } from './support/browser.ts'
+import { createChangedPrompt } from './support/changed-prompt.ts'
+import { eventuallyHasFocus, tabTo } from './support/keyboard.ts'
+import { rowWith } from './support/table-row.ts'
+
+inBrowser('The page of a regression', (suite) => {
+  const { service } = suite
+
+  /** A prompt that a commit made worse, found by the judge. */
+  async function worsePrompt() {
+    const { scenario, prompt } = await createChangedPrompt(service)
+    const { tenant } = scenario
+    service.judge.touch(tenant.organisation.id, prompt.id)
+    await service.judge.round()
+    const [regression] = await service.store.regressions.ofPrompt(prompt)
+    assert.equal(regression?.state, 'open')
+    return { tenant, prompt, regression, path: `/prompts/${prompt.publicId}/regressions/${regression.id}` }
+  }
+
+  test('it is linked from the list and from its prompt, and names the change, its author, the rates and why', async (t) => {
+    const { tenant, prompt, path } = await worsePrompt()
+    const visitor = await suite.visit(t, { at: '/prompts', key: tenant.key })
+    const { page } = visitor
+    await page.getByRole('link', { name: 'Open regression: 80% → 50%' }).click()
+    await page.getByRole('heading', { name: 'Regression: 80% → 50% positive' }).waitFor()
+    assert.equal(visitor.path, path)
+    const main = page.locator('#main')
+    await main.getByRole('link', { name: 'Sell something' }).waitFor()
+    const text = await main.innerText()
+    const parts = [
+      'Open',
+      'Ada Lovelace',
+      '80% positive of 400 signals',
+      '50% positive of 300 signals',
+      '−30 percentage points',
+    ]
+    for (const part of [...parts, 'A fall of this size at this moment', 'went live', 'No alert yet']) {
+      assert.ok(text.includes(part), `${part}: ${text}`)
+    }
+    await main.getByRole('link', { name: 'See the change with its diff' }).click()
+    await page.locator('.diff').waitFor()
+    assert.match(visitor.path, new RegExp(`^/prompts/${prompt.publicId}\\?entry=\\d+$`))
+    const notice = page.getByRole('region', { name: 'Open regressions' })
+    assert.match(await notice.innerText(), /Open regression: 80% → 50% since the change by Ada Lovelace/)
+    await notice.getByRole('link').click()
+    await page.getByRole('heading', { name: 'Regression: 80% → 50% positive' }).waitFor()
+  })
+
+  test('it says who was told', async (t) => {
+    const { tenant, regression, path } = await worsePrompt()
+    const { organisation } = tenant
+    const [notice] = await queryRows(
+      service.url,
+      `select notice_id from notice_regressions where organisation_id = ${organisation.id} and regression_id = ${regression.id}`,
+    )
+    const told = { event: 'regression.opened', notice_id: Number(notice?.notice_id), finished_at: service.now }
+    const team = await addAlert(service, organisation.id, { name: '#support', channel: 'slack' })
+    await addDelivery(service, team, { ...told, state: 'sent' })
+    await addDelivery(service, { organisationId: organisation.id, id: null }, { ...told, state: 'failed' })
+    const reader = await service.key(organisation, 'reader')
+    const { page } = await suite.visit(t, { at: path, key: reader })
+    assert.match(await rowWith(page, '#support').innerText(), /Slack[\s\S]*A change made prompts worse[\s\S]*Sent/)
+    assert.match(await rowWith(page, 'Pull request').innerText(), /Failed/)
+    assert.equal(await page.getByRole('button', { name: 'Dismiss' }).count(), 0, 'a reader cannot dismiss')
+  })
+
+  test('it is dismissed with a reason, with the keyboard alone', async (t) => {
+    const { tenant, prompt, path } = await worsePrompt()
+    const key = await service.key(tenant.organisation, 'standard')
+    const { page } = await suite.visit(t, { at: path, key })
+    const { keyboard } = page
+    const dismiss = page.getByRole('button', { name: 'Dismiss', exact: true })
+    await tabTo(page, dismiss)
+    await keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Dismiss this regression?' })
+    await eventuallyHasFocus(dialog.getByLabel('Reason'))
+    await keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await eventuallyHasFocus(dismiss)
+    await keyboard.press('Enter')
+    await eventuallyHasFocus(dialog.getByLabel('Reason'))
+    await keyboard.type('We accept it: shorter on purpose.')
+    await tabTo(page, dialog.getByRole('button', { name: 'Dismiss', exact: true }))
+    await keyboard.press('Enter')
+    await page.getByText('We accept it: shorter on purpose.').waitFor()
+    await page.locator('.badge').getByText('Dismissed').waitFor()
+    assert.equal(await dismiss.count(), 0)
+    assert.equal((await service.store.regressions.ofPrompt(prompt))[0]?.state, 'dismissed')
+    await page.getByRole('link', { name: 'Prompts' }).first().click()
+    await page.getByRole('link', { name: 'prompts/p.md' }).waitFor()
+    assert.equal(await page.getByRole('link', { name: /Open regression/ }).count(), 0)
+  })
+
+  test('an unknown regression is a page of its own, not an error', async (t) => {
+    const { key, prompt } = await service.tenant()
+    const path = `/prompts/${prompt.publicId}/regressions/987654`
+    const visitor = await suite.visit(t, { key })
+    visitor.expectErrors(`404 GET /api/v1${path}`)
+    await visitor.open(path)
+    await visitor.page.getByText('Page not found').waitFor()
+  })
+})
