@@ -156,7 +156,7 @@ onEachEngine('Regressions on their pull request', (engine) => {
     )
   })
 
-  test('a change without a pull request is told by the status of its commit', async () => {
+  test('a change without a pull request has its commit marked, and nothing else', async () => {
     const { forge, tenant, bad } = await stage({ hasPull: false })
     const tell = openTeller()
     assert.equal((await regressions(tenant)).length, 2)
