@@ -1,4 +1,7 @@
+import type { HistoryEntry } from '../server/src/domain/history/entry.ts'
+import type { Prompt } from '../server/src/domain/prompt.ts'
 import type { RegressionFigures } from '../server/src/domain/regressions/regression.ts'
+import type { Tenant } from './service.ts'
 
 /** A certain loss of 15 points. */
 export const figures: RegressionFigures = {
@@ -11,4 +14,42 @@ export const figures: RegressionFigures = {
   signalsBefore: 4_000,
   signalsAfter: 1_200,
   liveFrom: 4,
+}
+
+export interface OpenedRegression {
+  prompt: Prompt
+  entry: HistoryEntry
+  id: number
+}
+
+/** Opens a regression of a new change, past the judge. Changes with the same commit belong together. */
+export async function openRegression(
+  tenant: Tenant,
+  at: number,
+  { prompt = tenant.prompt, commitSha = 'c'.repeat(40), ...changed }: Partial<RegressionFigures & Change> = {},
+): Promise<OpenedRegression> {
+  const { history, regressions } = tenant.service.store
+  const entry = await history.record(
+    prompt,
+    {
+      action: 'deployed',
+      user: { name: 'Ada Lovelace', email: 'ada@example.com' },
+      commitSha,
+      prNumber: null,
+      prUrl: null,
+      branchName: 'main',
+      createdAt: at - 5,
+      dedupeKey: `${prompt.id} ${commitSha}`,
+    },
+    at,
+    null,
+  )
+  await regressions.open(prompt, entry, { ...figures, ...changed }, at)
+  const opened = (await regressions.ofPrompt(prompt)).find(({ entryId }) => entryId === entry.id)
+  return { prompt, entry, id: opened?.id as number }
+}
+
+interface Change {
+  prompt: Prompt
+  commitSha: string
 }

@@ -1,40 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { onEachEngine } from '../../../testing/engines.ts'
-import { figures } from '../../../testing/regressions.ts'
+import { figures, openRegression } from '../../../testing/regressions.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import type { Prompt } from '../../src/domain/prompt.ts'
 
 onEachEngine('The notice about a change', (engine) => {
   const service = useService(engine)
-
-  async function openRegression(
-    tenant: Tenant,
-    at: number,
-    { prompt = tenant.prompt, pull = null as number | null } = {},
-  ) {
-    const { store } = service
-    const action = pull === null ? 'deployed' : 'pr_merged'
-    const entry = await store.history.record(
-      prompt,
-      {
-        action,
-        user: { name: 'Ada', email: 'ada@example.com' },
-        commitSha: 'c'.repeat(40),
-        prNumber: pull,
-        prUrl: pull === null ? null : `https://example.com/${pull}`,
-        branchName: 'main',
-        createdAt: at - 5,
-        dedupeKey: `${prompt.id} ${pull}`,
-      },
-      at,
-      null,
-    )
-    await store.regressions.open(prompt, entry, figures, at)
-    const regression = (await store.regressions.ofPrompt(prompt)).find(({ entryId }) => entryId === entry.id)
-    return { prompt, entry, id: regression?.id as number }
-  }
 
   const noticesOf = ({ organisation }: Tenant) =>
     queryRows(

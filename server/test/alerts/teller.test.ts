@@ -1,0 +1,521 @@
+import assert from 'node:assert/strict'
+import { before, beforeEach, test } from 'node:test'
+import { addAlert } from '../../../testing/alerts.ts'
+import { onEachEngine } from '../../../testing/engines.ts'
+import { postVotes } from '../../../testing/judged-votes.ts'
+import { startReceiver } from '../../../testing/receiver.ts'
+import { figures, openRegression } from '../../../testing/regressions.ts'
+import { queryRows } from '../../../testing/rows.ts'
+import { connectedScenario } from '../../../testing/scenario.ts'
+import { type Tenant, useService } from '../../../testing/service.ts'
+import { openTeller } from '../../../testing/telling.ts'
+import { operator } from '../../src/domain/access/audit.ts'
+import type { Alert } from '../../src/domain/alerts/alert.ts'
+import type { RegressionMessage } from '../../src/domain/alerts/message.ts'
+import { day, hour, minute } from '../../src/domain/time.ts'
+
+onEachEngine('The teller', (engine) => {
+  const service = useService(engine)
+  before(() => {
+    service.planLimits.free = null
+  })
+  // Alerts of one test must not hear of another.
+  beforeEach(() => queryRows(service.url, 'update notices set due_at = null'))
+
+  const deliveriesOf = async ({ organisation }: Pick<Tenant, 'organisation'>, alert: Alert | null = null) => {
+    const request = { page: '1', limit: 100 }
+    const { deliveries } = await service.store.alertDeliveries.page(organisation.id, alert?.id ?? null, request)
+    return deliveries.reverse()
+  }
+  const eventsOf = async (tenant: Tenant) => (await deliveriesOf(tenant)).map(({ event, state }) => `${event} ${state}`)
+  const later = (ms: number) => {
+    service.now += ms
+  }
+
+  test('votes that are worse after a change reach a webhook with the change and the newest comments, and so does the repair', async () => {
+    const receiver = await startReceiver()
+    const tenant = await service.tenant('free', 'admin')
+    const start = service.now
+    const at = (daysAgo: number) => start - daysAgo * day + 17 * minute + 3
+    await addAlert(service, tenant.organisation.id, { target: receiver.url })
+    const { tell, teller } = openTeller(service)
+    const record = (daysAgo: number, name: string, i: number) =>
+      tenant.recordEntry({
+        createdAt: at(daysAgo),
+        commitSha: String(i).repeat(40),
+        user: { name, email: 'a@b.example' },
+      })
+    await record(20, 'Ada', 1)
+    await postVotes(tenant, { from: at(20) + 1, until: at(8), count: 4_000, rate: 0.85 })
+    const bad = await record(8, 'Grace Hopper', 2)
+    await postVotes(tenant, { from: at(8) + 1, until: service.now, count: 1_200, rate: 0.6 })
+    for (const comment of ['old', 'rude', 'wrong', 'too long']) {
+      const payload = { value: 'negative', comment }
+      const url = `${tenant.path}/signals`
+      const response = await service.app.inject({ method: 'POST', url, headers: tenant.headers, payload })
+      assert.equal(response.statusCode, 201, response.body)
+      later(1_000)
+    }
+    await service.judge.round()
+    await tell()
+    assert.equal(receiver.received.length, 0, 'it has to hold first')
+    later(16 * minute)
+    await service.judge.round()
+    await tell()
+    await tell()
+    assert.equal(receiver.received.length, 1)
+    const [opened] = await deliveriesOf(tenant)
+    const message = opened?.message as RegressionMessage
+    assert.equal(message.change.id, bad.id)
+    assert.equal(message.change.user.name, 'Grace Hopper')
+    const [told] = message.prompts
+    assert.equal(told?.prompt.publicId, tenant.prompt.publicId)
+    assert.ok(Math.abs((told?.before.rate ?? 0) - 0.85) < 0.01 && Math.abs((told?.after.rate ?? 0) - 0.6) < 0.01)
+    assert.deepEqual([told?.before.signals, told?.after.signals], [4_000, 1_204])
+    assert.equal(told?.liveFrom, at(8))
+    assert.deepEqual(told?.comments, [], 'comments are not stored')
+    const { body, headers } = receiver.received[0] as (typeof receiver.received)[number]
+    assert.equal(headers['webhook-id'], opened?.publicId)
+    assert.match(body, /too long.+wrong.+rude/)
+    assert.ok(!body.includes('"old"'))
+    assert.match(body, /Grace Hopper/)
+
+    await record(0, 'Ada', 3)
+    await service.store.regressions.repair(tenant.prompt, told?.regressionId as number, {
+      at: service.now,
+      by: 'rate',
+      entryId: null,
+    })
+    await tell()
+    assert.equal(receiver.received.length, 1, 'the recovery has to hold')
+    later(15 * minute)
+    await tell()
+    assert.deepEqual(await eventsOf(tenant), ['regression.opened sent', 'regression.repaired sent'])
+    assert.equal(receiver.received.length, 2)
+    later(30 * day)
+    await teller.round()
+    assert.equal(receiver.received.length, 2)
+  })
+
+  test('ten prompts of one change are one message for each alert, and a filter decides which of them it names', async () => {
+    const receiver = await startReceiver()
+    const tenant = await service.tenant()
+    const { id } = tenant.organisation
+    const all = await addAlert(service, id, { target: `${receiver.url}all` })
+    const some = await addAlert(service, id, { target: `${receiver.url}some`, prompts: 'sales/*' })
+    const none = await addAlert(service, id, { target: `${receiver.url}none`, prompts: 'legal/*' })
+    for (let i = 0; i < 10; i++) {
+      const prompt = await service.prompt(tenant.organisation, `${i < 7 ? 'support' : 'sales'}/${i}`)
+      await openRegression(tenant, service.now, { prompt, difference: -0.1 - i / 100 })
+    }
+    const { tell } = openTeller(service)
+    later(20 * minute)
+    await tell()
+    assert.deepEqual(receiver.received.map(({ path }) => path).sort(), ['/all', '/some'])
+    const namesOf = async (alert: Alert) =>
+      (await deliveriesOf(tenant, alert)).map(({ message }) =>
+        (message as RegressionMessage).prompts.map(({ prompt }) => prompt.name),
+      )
+    assert.deepEqual((await namesOf(all))[0]?.length, 10)
+    assert.deepEqual((await namesOf(all))[0]?.[0], 'sales/9', 'the largest loss first')
+    assert.deepEqual(await namesOf(some), [['sales/9', 'sales/8', 'sales/7']])
+    assert.deepEqual(await namesOf(none), [])
+    // A later prompt of the same change concerns only those who have not heard of the change.
+    const prompt = await service.prompt(tenant.organisation, 'legal/1')
+    await openRegression(tenant, service.now, { prompt })
+    later(20 * minute)
+    await tell()
+    assert.deepEqual(receiver.received.map(({ path }) => path).sort(), ['/all', '/none', '/some'])
+  })
+
+  test('several processes tell and send once', async () => {
+    const receiver = await startReceiver()
+    const tenant = await service.tenant()
+    for (let i = 0; i < 4; i++) await addAlert(service, tenant.organisation.id, { target: `${receiver.url}${i}` })
+    await openRegression(tenant, service.now)
+    later(20 * minute)
+    const processes = Array.from({ length: 5 }, () => openTeller(service))
+    await Promise.all(processes.map(({ teller }) => teller.round()))
+    assert.equal((await deliveriesOf(tenant)).length, 4)
+    await Promise.all(processes.map(({ tell }) => tell()))
+    assert.deepEqual(receiver.received.map(({ path }) => path).sort(), ['/0', '/1', '/2', '/3'])
+  })
+
+  test('a regression that changes while a process decides is decided again', async () => {
+    const tenant = await service.tenant()
+    const alert = await addAlert(service, tenant.organisation.id)
+    const { prompt, id } = await openRegression(tenant, service.now)
+    later(20 * minute)
+    const { notices, regressions } = service.store
+    const [notice] = (await notices.due(service.now, 100)).filter(
+      ({ organisationId }) => organisationId === tenant.organisation.id,
+    )
+    assert.ok(notice !== undefined)
+    await regressions.repair(prompt, id, { at: service.now, by: 'rate', entryId: null })
+    const message = { event: 'regression.opened', at: 1, organisation: { id: 1, name: 'a' } } as RegressionMessage
+    const queue = {
+      publicId: 'msg_x',
+      alertId: alert.id,
+      event: 'regression.opened',
+      round: 1,
+      repeat: 0,
+      unsent: null,
+    } as const
+    const decision = { deliveries: [{ cancel: null, queue: { ...queue, message } }], dueAt: null }
+    assert.equal(await notices.decide(notice, decision, service.now), false)
+    assert.deepEqual(await eventsOf(tenant), [])
+    await openTeller(service).tell()
+    assert.deepEqual(await eventsOf(tenant), [], 'it was repaired before anyone was told')
+  })
+
+  test('a message that waits is cancelled when its regression is over, and nothing else is sent', async () => {
+    const tenant = await service.tenant()
+    await addAlert(service, tenant.organisation.id)
+    const { prompt, id } = await openRegression(tenant, service.now)
+    later(20 * minute)
+    const { teller } = openTeller(service)
+    await teller.round()
+    await service.store.regressions.withdraw(prompt, id, { at: service.now, explanation: 'Others fell too.' })
+    await teller.round()
+    assert.deepEqual(await eventsOf(tenant), ['regression.opened cancelled'])
+    later(day)
+    await teller.round()
+    assert.deepEqual(await eventsOf(tenant), ['regression.opened cancelled'])
+  })
+
+  test('a message that is being sent when its regression is over is followed by another one', async () => {
+    const tenant = await service.tenant()
+    await addAlert(service, tenant.organisation.id, { recoveryHoldMs: 0 })
+    const { prompt, id } = await openRegression(tenant, service.now)
+    later(20 * minute)
+    const { teller } = openTeller(service)
+    await teller.round()
+    const { alertDeliveries, notices, regressions } = service.store
+    const due = (await alertDeliveries.due(service.now, tenant.organisation.id - 1, 1))[0]
+    assert.ok(due !== undefined)
+    await regressions.withdraw(prompt, id, { at: service.now, explanation: 'Others fell too.' })
+    // Between the decision to cancel it and storing that, a process starts to send it.
+    const [notice] = (await notices.due(service.now, 100)).filter(
+      ({ organisationId }) => organisationId === tenant.organisation.id,
+    )
+    assert.ok(notice !== undefined)
+    const claimed = await alertDeliveries.claim(due, 'other', service.now, service.now + minute)
+    assert.ok(claimed !== null)
+    await notices.decide(notice, { deliveries: [{ cancel: due.id, queue: null }], dueAt: null }, service.now)
+    assert.deepEqual(await eventsOf(tenant), ['regression.opened pending'])
+    await alertDeliveries.finish(claimed, {
+      state: 'sent',
+      status: 200,
+      response: 'ok',
+      error: null,
+      dueAt: service.now,
+      finishedAt: service.now,
+    })
+    later(10_000)
+    await teller.round()
+    assert.deepEqual(await eventsOf(tenant), ['regression.opened sent', 'regression.withdrawn pending'])
+  })
+
+  test('a dismissal resolves the incident in PagerDuty and says nothing to others', async () => {
+    const receiver = await startReceiver()
+    const tenant = await service.tenant('free', 'admin')
+    const slack = await addAlert(service, tenant.organisation.id, { channel: 'slack', target: receiver.url })
+    const pager = await addAlert(service, tenant.organisation.id, { channel: 'pagerduty', target: 'a'.repeat(32) })
+    const { id } = await openRegression(tenant, service.now)
+    later(20 * minute)
+    const { teller } = openTeller(service)
+    await teller.round()
+    await queryRows(
+      service.url,
+      `update alert_deliveries set state = 'sent', attempts = 1, finished_at = 1 where organisation_id = ${tenant.organisation.id}`,
+    )
+    const url = `${tenant.path}/regressions/${id}/dismiss`
+    const payload = { note: 'We want short answers.' }
+    const response = await service.app.inject({ method: 'POST', url, headers: tenant.headers, payload })
+    assert.equal(response.statusCode, 200, response.body)
+    await teller.round()
+    const statesOf = async (alert: Alert) =>
+      (await deliveriesOf(tenant, alert)).map(({ event, state }) => `${event} ${state}`)
+    assert.deepEqual(await statesOf(slack), ['regression.opened sent', 'regression.dismissed cancelled'])
+    assert.deepEqual(await statesOf(pager), ['regression.opened sent', 'regression.dismissed pending'])
+    const message = (await deliveriesOf(tenant, pager)).at(-1)?.message as RegressionMessage
+    assert.deepEqual(message.prompts[0]?.explanation, 'Dismissed by test: We want short answers.')
+  })
+
+  test('a deleted prompt resolves the incident, and an organisation without alerts costs nothing more', async () => {
+    const tenant = await service.tenant('free', 'admin')
+    const pager = await addAlert(service, tenant.organisation.id, { channel: 'pagerduty', target: 'a'.repeat(32) })
+    await openRegression(tenant, service.now)
+    const other = await service.tenant()
+    await openRegression(other, service.now)
+    later(20 * minute)
+    const { teller } = openTeller(service)
+    await teller.round()
+    await queryRows(
+      service.url,
+      `update alert_deliveries set state = 'sent', attempts = 1, finished_at = 1 where organisation_id = ${tenant.organisation.id}`,
+    )
+    await service.store.prompts.delete(tenant.prompt, service.now, operator)
+    await teller.round()
+    assert.deepEqual(
+      (await deliveriesOf(tenant, pager)).map(({ event }) => event),
+      ['regression.opened', 'regression.dismissed'],
+    )
+    assert.deepEqual(await deliveriesOf(other), [])
+    assert.deepEqual(await service.store.notices.due(service.now + 365 * day, 10), [])
+  })
+
+  test('the pull request hears of it where the repository reports, with its title', async () => {
+    const scenario = await connectedScenario(service)
+    const { tenant, repository } = scenario
+    const [prompt] = await service.store.facts.prompts(repository)
+    assert.ok(prompt !== undefined)
+    const full = await service.store.prompts.find(tenant.organisation.id, prompt.publicId)
+    assert.ok(full !== null)
+    const { entries } = await service.store.history.page(full, { page: '1', limit: 1 })
+    const [entry] = entries
+    assert.ok(entry !== undefined)
+    await service.store.regressions.open(full, entry, figures, service.now)
+    const { tell, reported } = openTeller(service)
+    later(20 * minute)
+    await queryRows(
+      service.url,
+      `update notices set due_at = ${service.now} where organisation_id = ${tenant.organisation.id}`,
+    )
+    await tell()
+    assert.equal(reported.length, 0, 'it is off')
+    await queryRows(service.url, `update repositories set reports_on_pulls = 1 where id = ${repository.id}`)
+    await queryRows(
+      service.url,
+      `update notices set due_at = ${service.now} where organisation_id = ${tenant.organisation.id}`,
+    )
+    await tell()
+    await tell()
+    assert.deepEqual(
+      reported.map(({ event, repositoryId, change }) => [event, repositoryId, change.id]),
+      [['regression.opened', repository.id, entry.id]],
+    )
+    assert.equal(typeof reported[0]?.title, 'string')
+  })
+
+  test('repeats come until it is over, and not while one waits', async () => {
+    const tenant = await service.tenant()
+    await addAlert(service, tenant.organisation.id, { repeatMs: hour, recoveryHoldMs: 0 })
+    const { prompt, id } = await openRegression(tenant, service.now)
+    const { teller } = openTeller(service)
+    const sendAll = () =>
+      queryRows(
+        service.url,
+        `update alert_deliveries set state = 'sent', attempts = 1, finished_at = ${service.now} where organisation_id = ${tenant.organisation.id}`,
+      )
+    later(20 * minute)
+    await teller.round()
+    later(hour)
+    await teller.round()
+    assert.equal((await eventsOf(tenant)).length, 1, 'the first one waits')
+    await sendAll()
+    for (let i = 0; i < 3; i++) {
+      later(hour)
+      await teller.round()
+      await sendAll()
+    }
+    assert.equal((await eventsOf(tenant)).length, 4)
+    await service.store.regressions.repair(prompt, id, { at: service.now, by: 'rate', entryId: null })
+    await teller.round()
+    later(10 * hour)
+    await teller.round()
+    assert.deepEqual((await eventsOf(tenant)).slice(4), ['regression.repaired pending'])
+  })
+
+  test('a limit is told at 80% and when it is reached, once a month', async () => {
+    const tenant = await service.tenant()
+    const { organisation } = tenant
+    await addAlert(service, organisation.id)
+    const { teller } = openTeller(service)
+    const month = Date.UTC(new Date(service.now).getUTCFullYear(), new Date(service.now).getUTCMonth())
+    const use = (used: number) =>
+      service.store.organisations.usage(organisation.id, month).then(() =>
+        queryRows(
+          service.url,
+          `insert into signal_usage (organisation_id, month, used) values (${organisation.id}, ${month}, ${used})
+           on conflict (organisation_id, month) do update set used = ${used}`,
+        ),
+      )
+    const look = async () => {
+      later(minute)
+      await teller.scan()
+      await teller.round()
+    }
+    service.planLimits.free = 1_000
+    try {
+      for (const used of [799, 800, 900, 1_000, 1_000]) {
+        await use(used)
+        await look()
+      }
+    } finally {
+      service.planLimits.free = null
+    }
+    const told = await deliveriesOf(tenant)
+    assert.deepEqual(
+      told.map(({ message }) => ('used' in message ? [message.event, message.used, message.limit] : null)),
+      [
+        ['limit.near', 800, 1_000],
+        ['limit.reached', 1_000, 1_000],
+      ],
+    )
+  })
+
+  test('a repository that fails for long enough is told, and so is its recovery', async () => {
+    const { tenant, repository } = await connectedScenario(service)
+    await addAlert(service, tenant.organisation.id)
+    const { teller } = openTeller(service)
+    const look = async () => {
+      await teller.scan()
+      await teller.round()
+    }
+    const set = (error: string) =>
+      queryRows(service.url, `update repositories set last_error = ${error} where id = ${repository.id}`)
+    const sendAll = () =>
+      queryRows(
+        service.url,
+        `update alert_deliveries set state = 'sent', attempts = 1, finished_at = 1 where organisation_id = ${tenant.organisation.id}`,
+      )
+    await set(`'timed out'`)
+    await look()
+    later(5 * minute)
+    await set('null')
+    await look()
+    later(20 * minute)
+    await look()
+    assert.deepEqual(await eventsOf(tenant), [], 'it recovered before it was told')
+    await set(`'the token expired'`)
+    await look()
+    later(16 * minute)
+    await look()
+    const [failing] = await deliveriesOf(tenant)
+    assert.ok(failing !== undefined && 'repository' in failing.message)
+    assert.deepEqual(failing.message.repository, { id: repository.id, url: repository.url })
+    assert.equal(failing.message.error, 'the token expired')
+    await sendAll()
+    await set('null')
+    await look()
+    later(16 * minute)
+    await look()
+    await sendAll()
+    assert.deepEqual(await eventsOf(tenant), ['repository.failing sent', 'repository.recovered sent'])
+  })
+
+  test('prompts that fall at the same time without a change are one message', async () => {
+    const tenant = await service.tenant()
+    const fall = (at: number, loss: number) => ({
+      at,
+      between: [at - hour, at + hour] as [number, number],
+      rateBefore: 0.9,
+      rateAfter: 0.9 - loss,
+      entryId: null,
+      sharedWith: null,
+    })
+    const start = service.now
+    const names = Array.from({ length: 12 }, (_, i) => `p${i}`)
+    const prompts = await Promise.all(names.map((name) => service.prompt(tenant.organisation, name)))
+    const { shifts } = service.store
+    await shifts.replace(tenant.prompt, [fall(start - 3 * day, 0.5)])
+    later(minute)
+    await addAlert(service, tenant.organisation.id)
+    const { teller } = openTeller(service)
+    const look = async () => {
+      await teller.scan()
+      await teller.round()
+    }
+    later(2 * hour)
+    for (const [i, prompt] of prompts.entries()) {
+      await shifts.replace(prompt, [fall(start + hour + i * minute, 0.1 + i / 100)])
+      await look()
+    }
+    // A rise, and a fall that a change explains.
+    const entry = await tenant.recordEntry()
+    await shifts.replace(tenant.prompt, [
+      { ...fall(start - 3 * day, 0.5) },
+      { ...fall(start + hour, -0.05) },
+      { ...fall(start + 2 * hour, 0.2), entryId: entry.id },
+    ])
+    later(20 * minute)
+    await look()
+    await look()
+    const told = await deliveriesOf(tenant)
+    assert.deepEqual(
+      told.map(({ event }) => event),
+      ['shift.unexplained'],
+    )
+    const message = told[0]?.message
+    assert.ok(message !== undefined && 'promptCount' in message)
+    assert.equal(message.promptCount, 12)
+    assert.deepEqual(
+      message.prompts.map(({ prompt }) => prompt.name),
+      names.toReversed().slice(0, 10),
+    )
+  })
+
+  test('what ended 90 days ago is deleted, and what is open is remembered', async () => {
+    const tenant = await service.tenant()
+    await addAlert(service, tenant.organisation.id, { recoveryHoldMs: 0 })
+    const other = await service.prompt(tenant.organisation, 'other')
+    const over = await openRegression(tenant, service.now)
+    await openRegression(tenant, service.now, { prompt: other, commitSha: 'd'.repeat(40) })
+    const { teller } = openTeller(service)
+    const sendAll = () =>
+      queryRows(
+        service.url,
+        `update alert_deliveries set state = 'sent', attempts = 1, finished_at = ${service.now}
+         where organisation_id = ${tenant.organisation.id} and state = 'pending'`,
+      )
+    later(20 * minute)
+    await teller.round()
+    await sendAll()
+    await service.store.regressions.repair(over.prompt, over.id, { at: service.now, by: 'rate', entryId: null })
+    await teller.round()
+    await sendAll()
+    assert.equal((await deliveriesOf(tenant)).length, 3)
+    later(89 * day)
+    await teller.clean()
+    assert.equal((await deliveriesOf(tenant)).length, 3)
+    later(2 * day)
+    await teller.clean()
+    assert.equal((await deliveriesOf(tenant)).length, 1, 'the open one knows who was told')
+    const left = await queryRows(
+      service.url,
+      `select state from notices where organisation_id = ${tenant.organisation.id}`,
+    )
+    assert.deepEqual(
+      left.map(({ state }) => state),
+      ['open'],
+    )
+    await teller.round()
+    assert.equal((await deliveriesOf(tenant)).length, 1)
+  })
+
+  test('at most a thousand messages wait for an alert, and the oldest are given up', async () => {
+    const tenant = await service.tenant()
+    const alert = await addAlert(service, tenant.organisation.id)
+    await queryRows(
+      service.url,
+      `insert into alert_deliveries (organisation_id, public_id, notice_id, alert_id, event, round, message, state, due_at, created_at)
+       with recursive n (i) as (select 1 union all select i + 1 from n where i < 1200)
+       select ${tenant.organisation.id}, 'm' || i, i + 1000000, ${alert.id}, 'limit.near', 1, '{}', 'pending', 1, 1 from n`,
+    )
+    await openRegression(tenant, service.now)
+    later(20 * minute)
+    await openTeller(service).teller.round()
+    const counts = await queryRows(
+      service.url,
+      `select state, count(*) as count, min(error) as error from alert_deliveries where organisation_id = ${tenant.organisation.id} group by state order by state`,
+    )
+    assert.deepEqual(
+      counts.map(({ state, count, error }) => [state, Number(count), error]),
+      [
+        ['failed', 201, 'More than 1000 messages were waiting for this alert.'],
+        ['pending', 1_000, null],
+      ],
+    )
+  })
+})

@@ -1,0 +1,58 @@
+import pino from 'pino'
+import { createSendMessage } from '../server/src/alerts/send.ts'
+import type { Attempt } from '../server/src/domain/alerts/channel.ts'
+import type { RegressionMessage } from '../server/src/domain/alerts/message.ts'
+import { createSender, type Sender } from '../server/src/service/sender.ts'
+import { createTeller, type Teller } from '../server/src/service/teller.ts'
+import type { TestService } from './service.ts'
+
+export interface TestTeller {
+  teller: Teller
+  sender: Sender
+  /** What was reported on pull requests. */
+  reported: RegressionMessage[]
+  logged: string[]
+  /** Decides, and sends what is due until nothing is. */
+  tell(): Promise<void>
+}
+
+/** The teller and the sender of a process, which run when the test says so. Receivers may be on this machine. */
+export function openTeller(service: TestService): TestTeller {
+  const logged: string[] = []
+  const log = pino({ level: 'debug' }, { write: (line: string) => logged.push(line) })
+  const reported: RegressionMessage[] = []
+  const clock = () => service.now
+  const context = {
+    store: service.store,
+    vault: service.syncContext.vault,
+    send: createSendMessage({
+      network: { allowPrivate: true, allowHttp: true },
+      mail: null,
+      publicUrl: () => 'https://ledger.example',
+      clock,
+      log,
+    }),
+    reportOnPull: async (message: RegressionMessage): Promise<Attempt> => {
+      reported.push(message)
+      return { outcome: 'sent', status: 201, response: null, error: null }
+    },
+    planLimits: service.planLimits,
+    clock,
+    log,
+  }
+  const [teller, sender] = [createTeller(context), createSender(context)]
+  return {
+    teller,
+    sender,
+    reported,
+    logged,
+    async tell() {
+      await teller.round()
+      for (;;) {
+        await sender.round()
+        if (sender.stats().inFlight === 0) return
+        await sender.idle()
+      }
+    },
+  }
+}
