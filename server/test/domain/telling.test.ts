@@ -25,6 +25,7 @@ function regression(values: Partial<TellableRegression> = {}): TellableRegressio
     openedAt: now - hour,
     closedAt: null,
     promptName: 'support/greeting',
+    promptPath: null,
     evidence: 8,
     difference: -0.15,
     interval: [-0.2, -0.1],
@@ -159,6 +160,12 @@ const cases: Record<string, Case[]> = {
     {
       name: 'of several prompts, only those are named that are certain and match the filter',
       regressions: [regression(), regression({ id: 2, evidence: 1.4 }), regression({ id: 3, promptName: 'sales/a' })],
+      to: { prompts: 'support/*' },
+      expected: opened,
+    },
+    {
+      name: 'the filter matches the path of a prompt that was renamed',
+      regressions: [regression({ promptName: 'Greeting', promptPath: 'support/greeting.md' })],
       to: { prompts: 'support/*' },
       expected: opened,
     },
@@ -479,7 +486,7 @@ describe('Telling of a repository', () => {
 })
 
 describe('Telling of a shift without a cause', () => {
-  const falls = ['support/a', 'support/b'].map((promptName) => ({ promptName, at: now - 2 * hour }))
+  const falls = ['support/a', 'support/b'].map((promptName) => ({ promptName, promptPath: null, at: now - 2 * hour }))
   const of = (openedAt: number, earlier: EarlierDelivery[] = [], to: Partial<Listener> = {}, of = falls) =>
     tellOfShift({ openedAt, falls: of }, { ...listener, ...to }, earlier, now)
 

@@ -38,6 +38,7 @@ export interface Notice {
 export interface NoticedRegression extends Omit<ListedRegression, 'change'> {
   /** Null if it is no longer part of the history. */
   change: NoticedChange | null
+  promptPath: string | null
   isPromptDeleted: boolean
 }
 
@@ -82,7 +83,7 @@ export interface NoticeStore {
   /** Organisations with an alert that hears of the event. */
   listeningTo(event: 'shift.unexplained' | 'limit.near' | 'limit.reached'): Promise<number[]>
   /** Falls since then that no change of the prompt explains, the newest first, up to 1,000. */
-  unexplainedFalls(organisationId: number, since: Instant): Promise<ListedShift[]>
+  unexplainedFalls(organisationId: number, since: Instant): Promise<(ListedShift & { promptPath: string | null })[]>
   /** The subjects of notices of a kind. */
   subjects(organisationId: number, kind: NoticeKind): Promise<string[]>
   /** Deletes what ended before then, and finished deliveries from before then that are not needed to tell the end. Returns how many rows. */

@@ -114,6 +114,7 @@ function toTellable(regression: NoticedRegression): TellableRegression {
   return {
     ...regression,
     promptName: prompt.name,
+    promptPath: regression.promptPath,
     closedAt: withdrawnAt ?? repairedAt ?? dismissedAt,
     // One whose change is gone is still told as withdrawn, which is what the judge makes of it.
     isGone: isPromptDeleted || (change === null && regression.state === 'open'),

@@ -1,4 +1,4 @@
-import { matchesGlob } from '../glob.ts'
+import { matchesPromptGlob } from '../prompt.ts'
 import type { Regression, RegressionState } from '../regressions/regression.ts'
 import { type Instant, minute } from '../time.ts'
 import type { AlertRules, Channel } from './alert.ts'
@@ -65,6 +65,7 @@ export type TellableRegression = Pick<
   'id' | 'state' | 'openedAt' | 'evidence' | 'difference' | 'interval' | 'signalsAfter'
 > & {
   promptName: string
+  promptPath: string | null
   /** Null while it is open. */
   closedAt: Instant | null
   /** The prompt was deleted, or the change is no longer part of the history. */
@@ -104,7 +105,7 @@ export function tellOfRegressions(
 ): Telling {
   const told = conversationOf(earlier)?.ids ?? new Set()
   const items = regressions
-    .filter(({ id, promptName }) => told.has(id) || matchesGlob(listener.prompts, promptName))
+    .filter((regression) => told.has(regression.id) || concerns(listener, regression))
     .map((regression) => regressionItem(regression, listener, now))
   return converse(items, 'regression.opened', listener, earlier, round, now)
 }
@@ -162,7 +163,7 @@ export function tellOfRepository(
 
 /** Decides whether one listener is told about rates that fell without a change, once. */
 export function tellOfShift(
-  notice: { openedAt: Instant; falls: readonly { promptName: string; at: Instant }[] },
+  notice: { openedAt: Instant; falls: readonly ToldFall[] },
   listener: Listener,
   earlier: readonly EarlierDelivery[],
   now: Instant,
@@ -178,8 +179,19 @@ export function tellOfShift(
 }
 
 /** Whether the fall is news for the listener. */
-export function hearsOf({ prompts, createdAt }: Listener, fall: { promptName: string; at: Instant }): boolean {
-  return fall.at >= createdAt && matchesGlob(prompts, fall.promptName)
+export function hearsOf(listener: Listener, fall: ToldFall): boolean {
+  return fall.at >= listener.createdAt && concerns(listener, fall)
+}
+
+interface ToldFall extends ToldName {
+  at: Instant
+}
+
+type ToldName = Pick<TellableRegression, 'promptName' | 'promptPath'>
+
+/** By name or path, like the prompts of a key. */
+function concerns({ prompts }: Listener, { promptName: name, promptPath: path }: ToldName): boolean {
+  return matchesPromptGlob(prompts, { name, path })
 }
 
 /** Decides whether one listener is told about the monthly limit, once. */
