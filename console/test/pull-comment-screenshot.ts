@@ -45,6 +45,7 @@ const text = pullCommentText(
   message,
   'https://ledger.example.com',
   commentMarker({ hookId: 'Xk2mPa9Qw4Rt6Yu8Io1Zx3Cv' }, 'pull/7'),
+  65_536,
 )
 const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Comment</title><style>${style}</style>
   <div class="comment"><div class="head"><strong>acme-bot</strong> commented on the pull request</div>

@@ -17,9 +17,21 @@ const maxExplanationLength = 600
  * A comment in the Markdown that all forges share. Pull requests can be public, so it has no comments of users. The pull request shows its
  * title and author itself.
  */
-export function pullCommentText(message: RegressionMessage, publicUrl: string, marker: string): string {
+export function pullCommentText(
+  message: RegressionMessage,
+  publicUrl: string,
+  marker: string,
+  maxLength: number,
+): string {
+  for (let promptCount = maxPrompts; ; promptCount--) {
+    const text = textWith(promptCount, message, publicUrl, marker)
+    if (text.length <= maxLength || promptCount === 1) return text
+  }
+}
+
+function textWith(promptCount: number, message: RegressionMessage, publicUrl: string, marker: string): string {
   const { prompts, at } = message
-  const shown = prompts.slice(0, maxPrompts)
+  const shown = prompts.slice(0, promptCount)
   const more = prompts.length - shown.length
   const [worst] = prompts as [ToldPrompt]
   return [

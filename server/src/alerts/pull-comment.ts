@@ -117,6 +117,9 @@ function openForge(context: PullCommentContext, repository: Repository): OpenFor
     return { error: 'Plain http:// is not allowed. Use https://, or set ALLOW_HTTP_REPOSITORIES=1.' }
   }
   const token = vault.decrypt(sealedToken, { hookId, kind: 'token' })
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    return { error: 'The token has characters that a request header cannot have. Set a new one.' }
+  }
   const showsReasons = !allowPrivateAddresses || connectedByOperator
   const client = createForgeClient({ forge, api, token, showsReasons, send: (...args) => send(network, ...args) })
   return { api, root, client }
@@ -147,7 +150,7 @@ async function tellPull(
   { repository, message, known, prNumber }: Told,
 ): Promise<ForgeResult<string | null>> {
   const marker = commentMarker(repository, pullCommentSubject(prNumber, message.change.commitSha))
-  const text = pullCommentText(message, context.publicUrl(), marker)
+  const text = pullCommentText(message, context.publicUrl(), marker, api.maxCommentLength)
   const edit = async (id: string): Promise<ForgeResult<string>> => {
     const edited = await client.send(api.editComment(root, prNumber, id, text), 'edit its comment')
     return edited.kind === 'done' ? { ...edited, value: id } : edited

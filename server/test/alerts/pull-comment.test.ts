@@ -248,6 +248,16 @@ onEachEngine('Reports on pull requests', (engine) => {
         for (const { prompt } of prompts) assert(forge.comments[0]?.text.includes(`\`${prompt.name}\``))
       })
 
+      test('a comment that would be longer than the forge accepts lists fewer prompts', async () => {
+        const { forge, repository, context } = await stage(service, name)
+        const explanation = '*'.repeat(2_000)
+        const prompts = Array.from({ length: 200 }, () => toldPrompt({ name: '@'.repeat(200), explanation }))
+        assert.equal((await createReportOnPull(context)(regressionMessage(repository, { prompts }))).error, null)
+        const listed = forge.comments[0]?.text.match(/^- /gm)?.length ?? 0
+        assert(listed >= 10 && listed <= 20)
+        assert(forge.comments[0]?.text.includes(`And ${200 - listed} more prompts.`))
+      })
+
       test('text of others cannot mention people, refer to issues, run quick actions or embed anything', async () => {
         const { forge, repository, context } = await stage(service, name)
         const hostile = [
@@ -360,6 +370,7 @@ onEachEngine('Reports on pull requests', (engine) => {
     const cases = [
       [{ token: null }, /need a token with read and write access to Pull requests/],
       [{ token: null, url: 'git@github.com:acme/prompts.git' }, /A deploy key is not enough/],
+      [{ token: 'two\r\nlines' }, /characters that a request header cannot have/],
       [{ url: 'file:///srv/prompts' }, /repository URL of the form https:/],
     ] as const
     for (const [changes, expected] of cases) {
