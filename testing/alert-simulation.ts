@@ -64,7 +64,7 @@ function watchYears(
   for (let year = 0; year < years; year++) {
     const changes = randomHours(random, changesPerYear, hoursPerYear)
     const wanders = drawWanders()
-    const watched = watchChanges()
+    const watched = watchChanges(changes)
     watchPrompt({ votes: source(random, hoursPerYear, perDay), changes, wanders, onLook: watched.onLook })
     for (const i of wanders.keys()) {
       const found = watched.found().filter(({ wander }) => wander === i)
@@ -89,13 +89,13 @@ function learnedFrom(random: Random, others: Float64Array[]): Wander {
 interface Found {
   wander: number
   openedAt: number
-  figures: Omit<RegressionCertainty, 'heldForMs'>
+  figures: Omit<RegressionCertainty, 'heldForMs' | 'liveForMs'>
   toldAt: number | null
   isWorse: boolean
 }
 
 /** Decides at each look whether people are told, as the alerts do. */
-function watchChanges(): { onLook: (look: Look) => true; found: () => Found[] } {
+function watchChanges(changes: readonly number[]): { onLook: (look: Look) => true; found: () => Found[] } {
   const all = new Map<string, Found>()
   return {
     found: () => [...all.values()],
@@ -107,10 +107,11 @@ function watchChanges(): { onLook: (look: Look) => true; found: () => Found[] } 
         found = { wander, openedAt: at, toldAt: null, ...found, figures, isWorse: true }
         all.set(key, found)
       } else if (found !== undefined) found.isWorse = false
+      if (found === undefined) return true
       // A regression stays open while its evidence is a little weaker.
-      if (found !== undefined && isCertainEnough({ ...found.figures, heldForMs: (at - found.openedAt) * hour })) {
-        found.toldAt ??= at
-      }
+      const heldForMs = (at - found.openedAt) * hour
+      const liveForMs = (at + 1 - (changes[change - 1] as number)) * hour
+      if (isCertainEnough({ ...found.figures, heldForMs, liveForMs })) found.toldAt ??= at
       return true
     },
   }
@@ -139,10 +140,11 @@ export function falls(of: (anchor: (hours: number) => number) => VoteSource, run
   for (let run = 0; run < runs; run++) {
     const harmless = randomHours(random, Math.round((changesPerYear * pastDays) / 365), past)
     const votes = source(random, hours, 150, (at) => (at >= past ? 0.1 : 0))
-    const watched = watchChanges()
+    const changes = [...harmless, past]
+    const watched = watchChanges(changes)
     watchPrompt({
       votes,
-      changes: [...harmless, past],
+      changes,
       wanders: [defaultWander],
       from: past,
       onLook: (look) => look.change <= harmless.length || (watched.onLook(look) && watched.found()[0]?.toldAt == null),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultHold, isCertainEnough, type RegressionCertainty } from '../../src/domain/alerts/certainty.ts'
-import { minute } from '../../src/domain/time.ts'
+import { day, minute } from '../../src/domain/time.ts'
 
 const certain: RegressionCertainty = {
   evidence: 3.31,
@@ -9,6 +9,7 @@ const certain: RegressionCertainty = {
   interval: [-0.15, -0.05],
   signalsAfter: 50,
   heldForMs: 15 * minute,
+  liveForMs: 60 * day,
 }
 
 test('people are told about a regression that is 2,000 times more likely than none, after 50 signals and 15 minutes', () => {
@@ -18,13 +19,13 @@ test('people are told about a regression that is 2,000 times more likely than no
   assert.equal(isCertainEnough({ ...certain, heldForMs: 15 * minute - 1 }), false)
 })
 
-test('a factor of 30 is enough for a fall of six points on 500 to 1,500 signals', () => {
-  const likely = { ...certain, evidence: 1.48, difference: -0.06, signalsAfter: 500 }
+test('a factor of 30 is enough for a fall of six points on 500 signals within ten days', () => {
+  const likely = { ...certain, evidence: 1.48, difference: -0.06, signalsAfter: 500, liveForMs: 10 * day }
   assert.equal(isCertainEnough(likely), true)
   assert.equal(isCertainEnough({ ...likely, evidence: 1.47 }), false)
   assert.equal(isCertainEnough({ ...likely, signalsAfter: 499 }), false)
-  assert.equal(isCertainEnough({ ...likely, signalsAfter: 1_500 }), true)
-  assert.equal(isCertainEnough({ ...likely, signalsAfter: 1_501 }), false)
+  assert.equal(isCertainEnough({ ...likely, liveForMs: 10 * day + 1 }), false)
+  assert.equal(isCertainEnough({ ...likely, liveForMs: null }), false)
   assert.equal(isCertainEnough({ ...likely, difference: -0.059 }), false)
   assert.equal(isCertainEnough({ ...likely, difference: 0.1 }), false, 'a rise is no fall')
 })

@@ -30,6 +30,7 @@ function regression(values: Partial<TellableRegression> = {}): TellableRegressio
     difference: -0.15,
     interval: [-0.2, -0.1],
     signalsAfter: 1_200,
+    liveFrom: now - 5 * day,
     isGone: false,
     ...values,
   }
@@ -105,6 +106,16 @@ const cases: Record<string, Case[]> = {
     {
       name: 'one that is not certain enough is checked again',
       regressions: [regression({ evidence: 1.4 })],
+      expected: later(5 * minute),
+    },
+    {
+      name: 'one that is fairly certain is told while its change is new',
+      regressions: [regression({ evidence: 1.6 })],
+      expected: opened,
+    },
+    {
+      name: 'one that is fairly certain after weeks may be drift, and is checked again',
+      regressions: [regression({ evidence: 1.6, liveFrom: now - 20 * day })],
       expected: later(5 * minute),
     },
     {

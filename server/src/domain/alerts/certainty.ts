@@ -1,4 +1,4 @@
-import { minute } from '../time.ts'
+import { day, minute } from '../time.ts'
 import type { AlertRules } from './alert.ts'
 
 /** What is known about an open regression whose verdict is `worse` at this moment. */
@@ -11,6 +11,8 @@ export interface RegressionCertainty {
   signalsAfter: number
   /** How long the regression has been open. */
   heldForMs: number
+  /** How long ago the change went live. Null if unknown. */
+  liveForMs: number | null
 }
 
 /** How long a regression has to hold before anyone is told. Each alert may have its own. */
@@ -23,21 +25,21 @@ export const defaultHold: Hold = { holdMs: 15 * minute, minSignals: 50 }
 const surelyCertain = Math.log10(2_000)
 const certain = Math.log10(30)
 
-// Wrong verdicts are large differences in the first few hundred signals, small ones, or come after weeks of drift. A real fall of
-// ten points has a factor of 30 by then, so a smaller factor than 2,000 is only believed in between.
-const minSignalsIfCertain = 500
-const maxSignalsIfCertain = 1_500
+// Wrong verdicts are large differences on the first few hundred signals, small ones, or come with weeks of drift. A factor below 2,000 is
+// only believed for the rest: a fall that many signals show within days.
+const signalsIfCertain = 500
 const fallIfCertain = 0.06
+const maxLiveForIfCertainMs = 10 * day
 
 /** Whether a regression is certain enough to tell people who did not ask. Stricter than the verdict `worse`. */
 export function isCertainEnough(
-  { evidence, difference, interval, signalsAfter, heldForMs }: RegressionCertainty,
+  { evidence, difference, interval, signalsAfter, heldForMs, liveForMs }: RegressionCertainty,
   { holdMs, minSignals }: Hold = defaultHold,
 ): boolean {
   if (evidence === null || signalsAfter < minSignals || heldForMs < holdMs) return false
   // A message that says "between -9 and +1 points" would contradict itself.
   if (interval[1] >= 0) return false
   if (evidence >= surelyCertain) return true
-  if (signalsAfter < minSignalsIfCertain || signalsAfter > maxSignalsIfCertain) return false
+  if (signalsAfter < signalsIfCertain || liveForMs === null || liveForMs > maxLiveForIfCertainMs) return false
   return evidence >= certain && difference <= -fallIfCertain
 }

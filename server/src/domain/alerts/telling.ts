@@ -62,7 +62,7 @@ export interface QueuedTelling {
 /** A regression as far as it matters for telling. */
 export type TellableRegression = Pick<
   Regression,
-  'id' | 'state' | 'openedAt' | 'evidence' | 'difference' | 'interval' | 'signalsAfter'
+  'id' | 'state' | 'openedAt' | 'evidence' | 'difference' | 'interval' | 'signalsAfter' | 'liveFrom'
 > & {
   promptName: string
   promptPath: string | null
@@ -111,10 +111,11 @@ export function tellOfRegressions(
 }
 
 function regressionItem(regression: TellableRegression, listener: Listener, now: Instant): Item {
-  const { id, state, openedAt, closedAt, isGone, signalsAfter } = regression
+  const { id, state, openedAt, closedAt, isGone, signalsAfter, liveFrom } = regression
   const isOpen = state === 'open' && !isGone
   const isNew = openedAt >= listener.createdAt
-  const certainty = { ...regression, signalsAfter: signalsAfter ?? 0, heldForMs: now - openedAt }
+  const liveForMs = liveFrom === null ? null : now - liveFrom
+  const certainty = { ...regression, signalsAfter: signalsAfter ?? 0, heldForMs: now - openedAt, liveForMs }
   return {
     id,
     state,
