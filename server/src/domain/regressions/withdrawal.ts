@@ -6,8 +6,8 @@ import type { RegressionFigures } from './regression.ts'
 export const changeIsGone =
   'This change is no longer part of the history of the prompt, or there is no change before it, so there is nothing to compare.'
 
-// Another moment explains the votes three times better. Without a lead, the next votes may turn it round: of 28 falls from 85% to
-// 80%, four were taken back for a while.
+// Another moment explains the votes three times better. Without a lead, most verdicts that are taken back return with the next votes
+// (testing/withdrawal-simulation.ts).
 const minLead = Math.log(3)
 // Half a point.
 const sameRate = 0.005

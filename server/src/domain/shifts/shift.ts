@@ -50,7 +50,7 @@ export interface ShiftStore {
   shared(organisationId: number, promptIds: number[]): Promise<Map<number, SharedShift[]>>
   /** For each range, how many other prompts have a shift whose range overlaps with it, and how many would by chance. Counts up to 1,000. */
   countOthers(prompt: Prompt, ranges: Range[], now: Instant): Promise<Omit<Others, 'all'>[]>
-  /** How many other prompts have enough votes around this range to show a shift. Counts up to 1,000. */
+  /** How many other prompts have enough votes around this range to show a shift, of the 1,000 that were judged last. */
   countVoted(prompt: Prompt, range: Range): Promise<number>
   /**
    * Other prompts, up to 200, with a shift that overlaps with one of these but says otherwise than `moved` prompts share it. A shift
