@@ -1,5 +1,6 @@
 import type { PlanLimits } from '../domain/access/plan.ts'
 import type { Store } from '../domain/store.ts'
+import { type AlertSource, alertFamilies } from './alerts.ts'
 import { type JudgeSource, judgeFamilies } from './judge.ts'
 import { counter, type Family, gauge, type Sample } from './text-format.ts'
 
@@ -17,12 +18,13 @@ export interface Sources {
   /** The worker process, which counts syncs and git runs. */
   worker: { families(): Promise<Family[]> }
   judge: JudgeSource
+  alerts: AlertSource
 }
 
 const databaseTimeoutMs = 1_000
 
 export async function readSources(sources: Sources): Promise<Family[]> {
-  const { store, planLimits, version, engine, loadShedder, connections, worker, judge } = sources
+  const { store, planLimits, version, engine, loadShedder, connections, worker, judge, alerts } = sources
   const { reads, writes, webhooks, bodyBytes } = loadShedder.inFlight()
   const { caches, connections: pool } = store.stats()
   const queues = Object.entries(store.queues)
@@ -93,6 +95,7 @@ export async function readSources(sources: Sources): Promise<Family[]> {
     gauge('promptledger_repositories_stale', 'Repositories without a successful sync for more than two hours.', stale),
     gauge('promptledger_repository_sync_age_seconds', 'Age of the oldest last successful sync of a repository.', age),
     ...judgeFamilies(judge),
+    ...(await alertFamilies(store, alerts, fromDatabase)),
     ...(await worker.families()),
   ]
 }

@@ -21,6 +21,7 @@ export async function startMetricsServer(
   app: FastifyInstance,
   worker: Sources['worker'],
   judge: Sources['judge'],
+  alerts: Sources['alerts'],
 ): Promise<MetricsServer> {
   const sources: Sources = {
     store,
@@ -31,6 +32,7 @@ export async function startMetricsServer(
     connections: countConnections(app),
     worker,
     judge,
+    alerts,
   }
   const server = createServer((request, response) => {
     response.setHeader('X-Content-Type-Options', 'nosniff')

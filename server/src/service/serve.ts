@@ -94,7 +94,8 @@ export async function serve(config: Config): Promise<Served> {
     // Listen before the first run: if the port is in use, no key must be created that is never shown.
     await listen(app, config.host, config.port)
     ownAddress()
-    metricsServer = metrics && (await startMetricsServer(config, metrics, store, app, syncWorker, judge))
+    metricsServer =
+      metrics && (await startMetricsServer(config, metrics, store, app, syncWorker, judge, () => running.teller))
     running.metricsServer = metricsServer
     first = config.firstRun ? await firstRun(store, Date.now()) : null
   } catch (error) {

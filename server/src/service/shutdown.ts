@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Store } from '../domain/store.ts'
+import type { RunningTeller } from './teller.ts'
 
 // A shutdown takes at most ten seconds. After eight, connections that are still open are cut, which ends the requests on them.
 // After nine, only a database that does not respond can still block, and the process exits without it.
@@ -17,7 +18,7 @@ export interface Running {
   syncWorker: Stoppable & { end(): Promise<void> }
   retention: Stoppable | null
   judge: Stoppable | null
-  teller: (Stoppable & { wake(): void }) | null
+  teller: RunningTeller | null
   metricsServer: Stoppable | null
   lastUsedFlusher: Stoppable
   repositories: { flush(): Promise<void> }

@@ -24,8 +24,7 @@ function regression(values: Partial<TellableRegression> = {}): TellableRegressio
     state: 'open',
     openedAt: now - hour,
     closedAt: null,
-    promptName: 'support/greeting',
-    promptPath: null,
+    prompt: { name: 'support/greeting', path: null },
     evidence: 8,
     difference: -0.15,
     interval: [-0.2, -0.1],
@@ -165,18 +164,24 @@ const cases: Record<string, Case[]> = {
     },
     {
       name: 'ten prompts of one pull request are one message',
-      regressions: Array.from({ length: 10 }, (_, i) => regression({ id: i + 1, promptName: `p${i}` })),
+      regressions: Array.from({ length: 10 }, (_, i) =>
+        regression({ id: i + 1, prompt: { name: `p${i}`, path: null } }),
+      ),
       expected: queued('regression.opened', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]),
     },
     {
       name: 'of several prompts, only those are named that are certain and match the filter',
-      regressions: [regression(), regression({ id: 2, evidence: 1.4 }), regression({ id: 3, promptName: 'sales/a' })],
+      regressions: [
+        regression(),
+        regression({ id: 2, evidence: 1.4 }),
+        regression({ id: 3, prompt: { name: 'sales/a', path: null } }),
+      ],
       to: { prompts: 'support/*' },
       expected: opened,
     },
     {
       name: 'the filter matches the path of a prompt that was renamed',
-      regressions: [regression({ promptName: 'Greeting', promptPath: 'support/greeting.md' })],
+      regressions: [regression({ prompt: { name: 'Greeting', path: 'support/greeting.md' } })],
       to: { prompts: 'support/*' },
       expected: opened,
     },
@@ -190,13 +195,13 @@ const cases: Record<string, Case[]> = {
     },
     {
       name: 'another prompt of the same pull request is not told',
-      regressions: [regression(), regression({ id: 2, promptName: 'support/b' })],
+      regressions: [regression(), regression({ id: 2, prompt: { name: 'support/b', path: null } })],
       earlier: [delivery()],
       expected: nothing,
     },
     {
       name: 'an alert whose filter did not match before hears of a later prompt',
-      regressions: [regression(), regression({ id: 2, promptName: 'sales/b' })],
+      regressions: [regression(), regression({ id: 2, prompt: { name: 'sales/b', path: null } })],
       to: { prompts: 'sales/*' },
       expected: queued('regression.opened', [2]),
     },
@@ -497,7 +502,7 @@ describe('Telling of a repository', () => {
 })
 
 describe('Telling of a shift without a cause', () => {
-  const falls = ['support/a', 'support/b'].map((promptName) => ({ promptName, promptPath: null, at: now - 2 * hour }))
+  const falls = ['support/a', 'support/b'].map((name) => ({ prompt: { name, path: null }, at: now - 2 * hour }))
   const of = (openedAt: number, earlier: EarlierDelivery[] = [], to: Partial<Listener> = {}, of = falls) =>
     tellOfShift({ openedAt, falls: of }, { ...listener, ...to }, earlier, now)
 

@@ -3,6 +3,9 @@ import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { onEachEngine, sqlite } from '../../../testing/engines.ts'
 import { type RunningProcess, sampleClient, startServe } from '../../../testing/processes.ts'
+import { figures } from '../../../testing/regressions.ts'
+import { deployedEntry, openTestStore } from '../../../testing/service.ts'
+import { newPrompt } from '../../src/domain/prompt.ts'
 import { createHistogram } from '../../src/metrics/histogram.ts'
 import { formatMetrics } from '../../src/metrics/text-format.ts'
 
@@ -89,6 +92,42 @@ onEachEngine('Metrics', (engine) => {
     assert.ok((read(metrics, 'process_resident_memory_bytes') ?? 0) > 10_000_000)
 
     assert.equal(await service.stop(), 0)
+  })
+
+  test('open regressions are labelled with the names of organisation and prompt, whatever characters they have', async () => {
+    const database = await engine.create()
+    const store = await openTestStore(database.url)
+    const organisation = await store.organisations.create({ name: 'Acme "\\ {x="1"} 1', plan: 'free', createdAt: 1 })
+    const names = ['a"b\\c', 'plain', 'calm']
+    for (const name of names) {
+      const prompt = await store.prompts.create(newPrompt(organisation.id, name, 1), null)
+      if (name === 'calm') continue
+      const entry = await store.history.record(prompt, { ...deployedEntry(5), dedupeKey: name }, 5, null)
+      await store.regressions.open(prompt, entry, figures, 6)
+    }
+    assert.deepEqual(
+      (await store.regressions.openCounts(1)).map(({ prompt }) => prompt),
+      ['a"b\\c'],
+      'the number of series is limited',
+    )
+    await store.close()
+    const service = await startServe({ DATABASE_URL: database.url, METRICS_PORT: '0', PROMPTLEDGER_FIRST_RUN: 'off' }, [
+      '--port',
+      '0',
+      '--json',
+    ])
+    const metrics = await metricsOf(service)
+    await service.stop()
+    const open = metrics.samples.filter(({ name }) => name === 'promptledger_regressions_open')
+    assert.deepEqual(
+      open.map(({ labels, value }) => [labels.organisation, labels.prompt, value]),
+      [
+        [organisation.name, 'a"b\\c', 1],
+        [organisation.name, 'plain', 1],
+      ],
+    )
+    assert.equal(read(metrics, 'promptledger_alert_deliveries_pending'), 0)
+    assert.equal(read(metrics, 'promptledger_alert_attempts_total', { outcome: 'sent' }), 0)
   })
 
   test('signals over the monthly limit are counted apart from recorded ones', async () => {

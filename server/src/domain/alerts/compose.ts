@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto'
 import type { HistoryEntry } from '../history/entry.ts'
-import type { ListedShift } from '../shifts/shift.ts'
 import { sanitisedLine } from '../text.ts'
 import type { Instant } from '../time.ts'
 import type { RegressionMessage, ShiftMessage, ToldPrompt } from './message.ts'
-import type { Notice, NoticedRegression } from './notice.ts'
+import type { Notice, NoticedFall, NoticedPrompt, NoticedRegression } from './notice.ts'
 
 type Told = Pick<RegressionMessage, 'event' | 'at' | 'organisation' | 'title'>
 
@@ -50,7 +49,7 @@ function toldPrompt(regression: NoticedRegression, change: HistoryEntry): ToldPr
   const { prompt, id, entryId, state, rateBefore, rateAfter, signalsBefore, signalsAfter } = regression
   const { difference, interval, repairedBy, repairedEntry, liveFrom } = regression
   return {
-    prompt,
+    prompt: named(prompt),
     regressionId: id,
     entryId,
     state,
@@ -89,11 +88,11 @@ export function titleOf(text: string | null | undefined): string | null {
 
 /** What to say about rates that fell without a change, the largest loss first. */
 export function composeShiftMessage(
-  falls: readonly ListedShift[],
+  falls: readonly NoticedFall[],
   at: Instant,
   organisation: ShiftMessage['organisation'],
 ): ShiftMessage {
-  const loss = ({ rateBefore, rateAfter }: ListedShift) => rateBefore - rateAfter
+  const loss = ({ rateBefore, rateAfter }: NoticedFall) => rateBefore - rateAfter
   const largestFirst = falls.toSorted((a, b) => loss(b) - loss(a))
   const ofPrompts = new Map(largestFirst.toReversed().map((fall) => [fall.prompt.publicId, fall]))
   const prompts = [...ofPrompts.values()].sort((a, b) => loss(b) - loss(a))
@@ -102,7 +101,7 @@ export function composeShiftMessage(
     at,
     organisation,
     prompts: prompts.slice(0, maxFalls).map(({ prompt, at: shiftedAt, between, rateBefore, rateAfter }) => ({
-      prompt,
+      prompt: named(prompt),
       shiftedAt,
       between,
       rateBefore,
@@ -110,4 +109,8 @@ export function composeShiftMessage(
     })),
     promptCount: prompts.length,
   }
+}
+
+function named({ publicId, name }: NoticedPrompt): Pick<NoticedPrompt, 'publicId' | 'name'> {
+  return { publicId, name }
 }

@@ -1,6 +1,7 @@
 import type { HistoryEntry } from '../history/entry.ts'
+import type { Prompt } from '../prompt.ts'
 import type { ListedRegression } from '../regressions/regression.ts'
-import type { ListedShift } from '../shifts/shift.ts'
+import type { StoredShift } from '../shifts/shift.ts'
 import type { Instant } from '../time.ts'
 import type { NewAlertDelivery } from './delivery.ts'
 import type { Message } from './message.ts'
@@ -34,11 +35,18 @@ export interface Notice {
   endedAt: Instant | null
 }
 
+export type NoticedPrompt = Pick<Prompt, 'publicId' | 'name' | 'path'>
+
+/** A fall of a rate that no change of the prompt explains. */
+export interface NoticedFall extends StoredShift {
+  prompt: NoticedPrompt
+}
+
 /** A regression that a notice is about. */
-export interface NoticedRegression extends Omit<ListedRegression, 'change'> {
+export interface NoticedRegression extends Omit<ListedRegression, 'change' | 'prompt'> {
+  prompt: NoticedPrompt
   /** Null if it is no longer part of the history. */
   change: NoticedChange | null
-  promptPath: string | null
   isPromptDeleted: boolean
 }
 
@@ -83,7 +91,7 @@ export interface NoticeStore {
   /** Organisations with an alert that hears of the event. */
   listeningTo(event: 'shift.unexplained' | 'limit.near' | 'limit.reached'): Promise<number[]>
   /** Falls since then that no change of the prompt explains, the newest first, up to 1,000. */
-  unexplainedFalls(organisationId: number, since: Instant): Promise<(ListedShift & { promptPath: string | null })[]>
+  unexplainedFalls(organisationId: number, since: Instant): Promise<NoticedFall[]>
   /** The subjects of notices of a kind. */
   subjects(organisationId: number, kind: NoticeKind): Promise<string[]>
   /** Deletes what ended before then, and finished deliveries from before then that are not needed to tell the end. Returns how many rows. */

@@ -110,11 +110,9 @@ async function tellerOfRegressions({ stores, notice, organisation, now }: Facts)
 }
 
 function toTellable(regression: NoticedRegression): TellableRegression {
-  const { repairedAt, withdrawnAt, dismissedAt, change, prompt, isPromptDeleted } = regression
+  const { repairedAt, withdrawnAt, dismissedAt, change, isPromptDeleted } = regression
   return {
     ...regression,
-    promptName: prompt.name,
-    promptPath: regression.promptPath,
     closedAt: withdrawnAt ?? repairedAt ?? dismissedAt,
     // One whose change is gone is still told as withdrawn, which is what the judge makes of it.
     isGone: isPromptDeleted || (change === null && regression.state === 'open'),
@@ -161,9 +159,7 @@ async function tellerOfShift({ stores, notice, organisation, now }: Facts): Prom
   const { organisationId, openedAt, subject } = notice
   const time = fallTime(subject)
   const all = await stores.notices.unexplainedFalls(organisationId, now - maxFallAgeMs)
-  const falls = all
-    .filter(({ between }) => isSameFall(time, between))
-    .map((fall) => ({ ...fall, promptName: fall.prompt.name }))
+  const falls = all.filter(({ between }) => isSameFall(time, between))
   return {
     tellsPull: false,
     decide: (listener, earlier) => tellOfShift({ openedAt, falls }, listener, earlier, now),

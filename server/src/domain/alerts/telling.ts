@@ -1,4 +1,4 @@
-import { matchesPromptGlob } from '../prompt.ts'
+import { matchesPromptGlob, type Prompt } from '../prompt.ts'
 import type { Regression, RegressionState } from '../regressions/regression.ts'
 import { type Instant, minute } from '../time.ts'
 import type { AlertRules, Channel } from './alert.ts'
@@ -59,13 +59,15 @@ export interface QueuedTelling {
   unsent: string | null
 }
 
+/** What a filter is compared with. */
+export type PromptNames = Pick<Prompt, 'name' | 'path'>
+
 /** A regression as far as it matters for telling. */
 export type TellableRegression = Pick<
   Regression,
   'id' | 'state' | 'openedAt' | 'evidence' | 'difference' | 'interval' | 'signalsAfter' | 'liveFrom'
 > & {
-  promptName: string
-  promptPath: string | null
+  prompt: PromptNames
   /** Null while it is open. */
   closedAt: Instant | null
   /** The prompt was deleted, or the change is no longer part of the history. */
@@ -105,7 +107,7 @@ export function tellOfRegressions(
 ): Telling {
   const told = conversationOf(earlier)?.ids ?? new Set()
   const items = regressions
-    .filter((regression) => told.has(regression.id) || concerns(listener, regression))
+    .filter(({ id, prompt }) => told.has(id) || matchesPromptGlob(listener.prompts, prompt))
     .map((regression) => regressionItem(regression, listener, now))
   return converse(items, 'regression.opened', listener, earlier, round, now)
 }
@@ -164,7 +166,7 @@ export function tellOfRepository(
 
 /** Decides whether one listener is told about rates that fell without a change, once. */
 export function tellOfShift(
-  notice: { openedAt: Instant; falls: readonly ToldFall[] },
+  notice: { openedAt: Instant; falls: readonly Fall[] },
   listener: Listener,
   earlier: readonly EarlierDelivery[],
   now: Instant,
@@ -179,20 +181,15 @@ export function tellOfShift(
   return { ...nothing, queue: { event: 'shift.unexplained', repeat: earlier.length, ids: [], unsent: null } }
 }
 
-/** Whether the fall is news for the listener. */
-export function hearsOf(listener: Listener, fall: ToldFall): boolean {
-  return fall.at >= listener.createdAt && concerns(listener, fall)
-}
-
-interface ToldFall extends ToldName {
+/** A rate that fell without a change. */
+export interface Fall {
+  prompt: PromptNames
   at: Instant
 }
 
-type ToldName = Pick<TellableRegression, 'promptName' | 'promptPath'>
-
-/** By name or path, like the prompts of a key. */
-function concerns({ prompts }: Listener, { promptName: name, promptPath: path }: ToldName): boolean {
-  return matchesPromptGlob(prompts, { name, path })
+/** Whether the fall is news for the listener. */
+export function hearsOf({ prompts, createdAt }: Listener, fall: Fall): boolean {
+  return fall.at >= createdAt && matchesPromptGlob(prompts, fall.prompt)
 }
 
 /** Decides whether one listener is told about the monthly limit, once. */

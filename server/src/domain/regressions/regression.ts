@@ -107,6 +107,8 @@ export interface RegressionStore {
   ): Promise<{ regressions: ListedRegression[]; totalCount: number }>
   /** Of each prompt, the open regression with the largest loss. */
   worstOpen(organisationId: number, promptIds: number[]): Promise<Map<number, ListedRegression>>
+  /** How many regressions are open, by the names of organisation and prompt, in the order of the names. */
+  openCounts(limit: number): Promise<{ organisation: string; prompt: string; count: number }[]>
   /** Prompts with open regressions, of all organisations, up to 1,000. */
   openPrompts(): Promise<{ promptId: number; organisationId: number; historyCount: number }[]>
 }

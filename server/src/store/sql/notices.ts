@@ -7,6 +7,7 @@ import type {
   Notice,
   NoticedChange,
   NoticedDelivery,
+  NoticedPrompt,
   NoticedRegression,
   NoticeKind,
   NoticeState,
@@ -35,7 +36,7 @@ export function sqlNotices(database: Database): NoticeStore {
 
     async regressions({ organisationId, id }) {
       const rows = await database.rows(
-        `select ${regressionColumns.replaceAll(/\w+/g, 'r.$&')}, p.public_id, p.name, p.path as prompt_path, p.deleted_at, h.message as change_message,
+        `select ${regressionColumns.replaceAll(/\w+/g, 'r.$&')}, p.public_id, p.name, p.path, p.deleted_at, h.message as change_message,
            h.repository_id as change_repository_id, ${prefixedEntryColumns('h', 'change')}, ${prefixedEntryColumns('f', 'fix')}
          from notice_regressions n
          join regressions r on r.organisation_id = n.organisation_id and r.id = n.regression_id
@@ -113,7 +114,7 @@ export function sqlNotices(database: Database): NoticeStore {
 
     async unexplainedFalls(organisationId, since) {
       const rows = await database.rows(
-        `select ${shiftColumns.replaceAll(/\w+/g, 's.$&')}, p.public_id, p.name, p.path as prompt_path from shifts s
+        `select ${shiftColumns.replaceAll(/\w+/g, 's.$&')}, p.public_id, p.name, p.path from shifts s
          join prompts p on p.organisation_id = s.organisation_id and p.id = s.prompt_id
          where s.organisation_id = ? and s.at >= ? and s.rate_after < s.rate_before and p.deleted_at is null
            and (s.entry_id is null or s.shared_with is not null)
@@ -122,9 +123,7 @@ export function sqlNotices(database: Database): NoticeStore {
       )
       return rows.map((row) => ({
         ...toShift(row),
-        prompt: { publicId: row.public_id as string, name: row.name as string },
-        promptPath: row.prompt_path as string | null,
-        change: null,
+        prompt: toPrompt(row),
       }))
     },
 
@@ -231,6 +230,10 @@ function toNotice(row: Row): Notice {
   }
 }
 
+function toPrompt(row: Row): NoticedPrompt {
+  return { publicId: row.public_id as string, name: row.name as string, path: row.path as string | null }
+}
+
 function toNoticedRegression(row: Row): NoticedRegression {
   const change = toPrefixedEntry(row, 'change')
   const details = {
@@ -239,10 +242,9 @@ function toNoticedRegression(row: Row): NoticedRegression {
   }
   return {
     ...toRegression(row),
-    prompt: { publicId: row.public_id as string, name: row.name as string },
+    prompt: toPrompt(row),
     change: change === null ? null : ({ ...change, ...details } satisfies NoticedChange),
     repairedEntry: toPrefixedEntry(row, 'fix'),
-    promptPath: row.prompt_path as string | null,
     isPromptDeleted: row.deleted_at !== null,
   }
 }

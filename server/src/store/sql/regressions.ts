@@ -153,6 +153,21 @@ export function sqlRegressions(database: Database): RegressionStore {
       return new Map(rows.map((regression) => [regression.promptId, regression]))
     },
 
+    async openCounts(limit) {
+      const rows = await database.rows(
+        `select o.name as organisation, p.name as prompt, count(*) as count from regressions r
+         join prompts p on p.organisation_id = r.organisation_id and p.id = r.prompt_id
+         join organisations o on o.id = r.organisation_id
+         where r.state = 'open' and p.deleted_at is null group by o.name, p.name order by o.name, p.name limit ?`,
+        [limit],
+      )
+      return rows.map((row) => ({
+        organisation: row.organisation as string,
+        prompt: row.prompt as string,
+        count: row.count as number,
+      }))
+    },
+
     async openPrompts() {
       const rows = await database.rows(
         `select distinct p.id, p.organisation_id, p.history_count from regressions r
