@@ -67,8 +67,10 @@ async function report(context: PullCommentContext, message: RegressionMessage): 
     if (known.messageAt !== null && known.messageAt > message.at) {
       return { outcome: 'sent', status: null, response: 'A newer message is shown already.', error: null }
     }
-    const status = await setStatus(context, forge, repository, message)
-    const told = prNumber === null ? null : await tellPull(context, forge, { repository, message, known, prNumber })
+    const current = await withCurrentStates(context, message)
+    const status = await setStatus(context, forge, repository, current)
+    const told =
+      prNumber === null ? null : await tellPull(context, forge, { repository, message: current, known, prNumber })
     const isTold = (told ?? status).kind === 'done'
     comment = {
       commentId: told?.kind === 'done' ? told.value : known.commentId,
@@ -90,6 +92,20 @@ async function repositoryOf(context: PullCommentContext, message: RegressionMess
   const repository = await context.store.repositories.find(message.repositoryId)
   if (repository === null || repository.organisationId !== message.organisation.id) return null
   return isReportedOnPull(repository) ? repository : null
+}
+
+/** An attempt can be days later. What is over by then is not reported as open: the message about its end may never be sent. */
+async function withCurrentStates(
+  { store }: PullCommentContext,
+  message: RegressionMessage,
+): Promise<RegressionMessage> {
+  const open = message.prompts.filter(({ state }) => state === 'open')
+  const ids = open.map(({ regressionId }) => regressionId)
+  const states = await store.pullComments.states(message.organisation.id, ids)
+  const prompts = message.prompts.map((told) =>
+    told.state === 'open' ? { ...told, state: states.get(told.regressionId) ?? told.state } : told,
+  )
+  return { ...message, prompts }
 }
 
 interface OpenForge {

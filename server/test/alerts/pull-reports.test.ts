@@ -25,6 +25,7 @@ interface Stage {
   mergedAt: number
 }
 
+const page = { page: '1', limit: 10 }
 const texts = { 'prompts/p.md': 'Be kind.\n', 'prompts/q.md': 'Be brief.\n' }
 const worse = { 'prompts/p.md': 'Be rude.\n', 'prompts/q.md': 'Say nothing.\n' }
 
@@ -149,7 +150,7 @@ onEachEngine('Regressions on their pull request', (engine) => {
     assert.match(rowOf(comment?.text ?? '', 'prompts/q.md'), /\| reverted by \[commit [0-9a-f]{7}\]\(.*\) \|$/)
     assert.equal(forge.statuses.at(-1)?.state, 'success')
     assert.equal(forge.comments.length, 1)
-    const deliveries = await service.store.alertDeliveries.page(tenant.organisation.id, null, { page: '1', limit: 10 })
+    const deliveries = await service.store.alertDeliveries.page(tenant.organisation.id, null, page)
     assert.deepEqual(
       deliveries.deliveries.map(({ alertId, state }) => [alertId, state]),
       Array(3).fill([null, 'sent']),
@@ -190,6 +191,34 @@ onEachEngine('Regressions on their pull request', (engine) => {
     assert.equal(await reportError(tenant, repository), null)
     await tell()
     assert.equal(forge.comments.length, 1)
+  })
+
+  test('a report that is tried again after the end does not call open what is over', async () => {
+    const { forge, tenant, repository } = await stage()
+    const tell = openTeller()
+    forge.canComment = false
+    forge.canSetStatus = false
+    await tell()
+    service.now += 15 * minute
+    await tell()
+    const [delivery] = (await service.store.alertDeliveries.page(tenant.organisation.id, null, page)).deliveries
+    assert.equal(delivery?.state, 'failed')
+    for (const { id, prompt } of await regressions(tenant)) {
+      const url = `/api/v1/prompts/${prompt.id}/regressions/${id}/dismiss`
+      const payload = { note: 'On purpose' }
+      assert.equal(
+        (await service.app.inject({ method: 'POST', url, headers: tenant.headers, payload })).statusCode,
+        200,
+      )
+    }
+    Object.assign(forge, { canComment: true, canSetStatus: true })
+    await tell()
+    const retried = await service.store.alertDeliveries.retry(delivery, service.now, operator)
+    assert.equal(retried?.state, 'pending')
+    await tell()
+    assert.deepEqual(forge.comments, [])
+    assert.equal(forge.statuses.at(-1)?.state, 'success')
+    assert.match(await reportError(tenant, repository), /^Cannot comment on the pull request/)
   })
 
   test('two processes tell a pull request once', async () => {

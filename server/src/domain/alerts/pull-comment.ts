@@ -1,3 +1,4 @@
+import type { RegressionState } from '../regressions/regression.ts'
 import type { Repository } from '../repositories/repository.ts'
 import type { Instant } from '../time.ts'
 import type { Attempt } from './channel.ts'
@@ -24,6 +25,8 @@ export interface PullCommentStore {
   claim(repository: RepositoryKey, subject: string, now: Instant, until: Instant): Promise<PullComment | null>
   /** Stores what it was told, and ends the claim that lasts until then, unless that has passed to another process. */
   release(repository: RepositoryKey, subject: string, comment: PullComment, claimedUntil: Instant): Promise<void>
+  /** What has become of the regressions. Without those that no longer exist. */
+  states(organisationId: number, regressionIds: number[]): Promise<Map<number, RegressionState>>
   /** Stores why reports on the repository fail. Null if they succeed. */
   recordError(repository: RepositoryKey, error: string | null): Promise<void>
 }

@@ -1,6 +1,7 @@
 import type { PullCommentStore } from '../../domain/alerts/pull-comment.ts'
 import { maxFuture } from '../../domain/repositories/due-time.ts'
 import { type Database, firstOrNull, isDueSql, statement } from './database.ts'
+import { columns, toRegression } from './regression-rows.ts'
 
 export function sqlPullComments(database: Database): PullCommentStore {
   return {
@@ -27,6 +28,14 @@ export function sqlPullComments(database: Database): PullCommentStore {
           [commentId, messageAt, organisationId, id, subject, claimedUntil],
         ),
       ])
+    },
+
+    async states(organisationId, regressionIds) {
+      const rows = await database.rows(
+        `select ${columns} from regressions where organisation_id = ? and id in ${database.jsonElements('bigint')}`,
+        [organisationId, JSON.stringify(regressionIds)],
+      )
+      return new Map(rows.map(toRegression).map(({ id, state }) => [id, state]))
     },
 
     async recordError({ id, organisationId }, error) {
