@@ -186,6 +186,16 @@ onEachEngine('Reports on pull requests', (engine) => {
         assert.equal(forge.comments.length, 1)
       })
 
+      test('a commit that the forge does not have is named, and the comment is written all the same', async () => {
+        const { forge, repository, context } = await stage(service, name)
+        forge.commits.clear()
+        const { outcome, status, error } = await createReportOnPull(context)(regressionMessage(repository))
+        assert.equal(outcome, 'sent')
+        assert([404, 422].includes(status ?? 0))
+        assert.match(error ?? '', /^Cannot set the commit status on .*: it responds with 4\d\d, “.*commit/i)
+        assert.equal(forge.comments.length, 1)
+      })
+
       test('a wrong token, a repository that is gone and one that was renamed are told apart', async () => {
         const { forge, repository, context } = await stage(service, name)
         const report = createReportOnPull(context)
