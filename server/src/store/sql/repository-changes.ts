@@ -200,16 +200,17 @@ function sameRepositories(organisationId: number, path: string): Statement {
 function retryReports(organisationId: number, at: Instant): Statement[] {
   const isOpen = `kind = 'regression' and state = 'open'`
   return [
+    // Notices first, as the teller does: otherwise, the two could wait for each other.
+    statement(`update notices set due_at = ?, changes = changes + 1 where organisation_id = ? and ${isOpen}`, [
+      at,
+      organisationId,
+    ]),
     statement(
       `update alert_deliveries set state = 'cancelled' where organisation_id = ? and alert_id is null
          and (state = 'failed' or (state = 'sent' and error is not null))
          and notice_id in (select id from notices where organisation_id = ? and ${isOpen})`,
       [organisationId, organisationId],
     ),
-    statement(`update notices set due_at = ?, changes = changes + 1 where organisation_id = ? and ${isOpen}`, [
-      at,
-      organisationId,
-    ]),
   ]
 }
 
