@@ -226,7 +226,11 @@ describe('Resources of the client', () => {
     assert.deepEqual([open?.signals_before, open?.signals_after, open?.live_from], [400, 300, null])
     const [prompt] = (await ledger.prompts.list({ sort: 'regression' })).data
     assert.deepEqual(prompt?.regression, open)
-    assert.deepEqual(await ledger.regressions.get(promptId, open?.id ?? 0), { ...open, told: [] })
+    assert.deepEqual(await ledger.regressions.get(promptId, open?.id ?? 0), {
+      ...open,
+      certain_enough: false,
+      told: [],
+    })
     const dismissed = await ledger.regressions.dismiss(promptId, open?.id ?? 0, { note: 'Accepted.' })
     assert.deepEqual([dismissed.state, dismissed.dismissed_by, dismissed.note], ['dismissed', 'test', 'Accepted.'])
     assert.deepEqual((await ledger.regressions.listOfPrompt(promptId)).data, [dismissed])

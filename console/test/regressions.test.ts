@@ -88,6 +88,7 @@ inBrowser('The page of a regression', (suite) => {
     await keyboard.press('Enter')
     await page.getByText('We accept it: shorter on purpose.').waitFor()
     await page.locator('.badge').getByText('Dismissed').waitFor()
+    await dialog.waitFor({ state: 'detached' })
     assert.equal(await dismiss.count(), 0)
     assert.equal((await service.store.regressions.ofPrompt(prompt))[0]?.state, 'dismissed')
     await page.getByRole('link', { name: 'Prompts' }).first().click()

@@ -1039,6 +1039,8 @@ export interface RegressionDetails {
   dismissed_by: string | null
   /** Why it was dismissed. */
   note: string | null
+  /** Whether it is certain enough to tell people, which needs more than the verdict `worse`. */
+  certain_enough: boolean
   /** What was sent about it to alerts and the pull request, newest first. */
   told: {
     event: DeliveryEvent

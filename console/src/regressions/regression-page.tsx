@@ -35,7 +35,7 @@ export function RegressionPage({ promptId, id, canDismiss }: Props) {
       <ChangeAndHistory regression={data} />
       <section aria-labelledby="told" className="page-section">
         <h2 id="told">Who was told</h2>
-        <ToldTable told={data.told} />
+        <ToldTable regression={data} />
       </section>
     </>
   )

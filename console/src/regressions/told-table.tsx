@@ -15,11 +15,16 @@ const columns: Column<Told & { key: number }>[] = [
   { header: 'Time', className: 'nowrap', cell: (told) => <Time at={told.finished_at ?? told.created_at} /> },
 ]
 
-export function ToldTable({ told }: { told: Told[] }) {
+const uncertain = 'No alert yet: the evidence is not strong enough to tell people.'
+const waiting = 'No alert yet: none matches this prompt, or the regression has not lasted long enough.'
+
+export function ToldTable({
+  regression: { told, state, certain_enough: isCertain },
+}: {
+  regression: RegressionDetails
+}) {
   const none = (
-    <p className="card muted">
-      No alert yet. They are told once a regression has lasted long enough and is certain enough.
-    </p>
+    <p className="card muted">{state === 'open' ? (isCertain ? waiting : uncertain) : 'No alert was told.'}</p>
   )
   return (
     <Table

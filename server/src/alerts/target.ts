@@ -41,7 +41,8 @@ function validUrl(text: string, { allowPrivate }: TargetRules): ValidTarget {
   const url = URL.parse(text)
   const schemes = allowPrivate ? ['https:', 'http:'] : ['https:']
   if (url === null || !schemes.includes(url.protocol)) {
-    throw invalidField('target', `must be ${schemes.length === 1 ? 'an https' : 'an https or http'} URL`)
+    const needsPrivate = url?.protocol === 'http:' ? '. Plain http needs ALLOW_PRIVATE_ALERT_TARGETS=1' : ''
+    throw invalidField('target', `must be ${allowPrivate ? 'an https or http' : 'an https'} URL${needsPrivate}`)
   }
   if (url.username !== '' || url.password !== '') {
     throw invalidField('target', 'must not contain a user name or password')

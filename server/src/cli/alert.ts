@@ -114,7 +114,10 @@ export function alertCommands(program: Command): void {
         const service = await openLocalAlertService(config, store)
         const body = toTestedAlertBody(await service.test(tested, operator))
         print(command, body, describeTest(body))
-        if (!body.sent) throw new Error(`The test was not accepted: ${body.error ?? 'no reason given'}`)
+        if (body.sent) return
+        const isPrivate = body.status === null && tested.channel === 'webhook' && !config.allowPrivateAlertTargets
+        const hint = isPrivate ? ' For a receiver in your own network, set ALLOW_PRIVATE_ALERT_TARGETS=1.' : ''
+        throw new Error(`The test was not accepted: ${body.error ?? 'no reason given'}${hint}`)
       }),
     )
 

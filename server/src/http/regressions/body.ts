@@ -1,3 +1,4 @@
+import { isCertainEnough } from '../../domain/alerts/certainty.ts'
 import type { ListedAlertDelivery } from '../../domain/alerts/delivery.ts'
 import type { ListedRegression } from '../../domain/regressions/regression.ts'
 import { type Instant, isoTime } from '../../domain/time.ts'
@@ -35,6 +36,7 @@ export function toRegressionBody(regression: ListedRegression): RegressionBody {
 export function toRegressionDetailsBody(
   regression: ListedRegression,
   deliveries: ListedAlertDelivery[],
+  now: Instant,
 ): RegressionDetailsBody {
   const told = deliveries.map(({ event, alertId, alert, state, createdAt, finishedAt }) => ({
     event,
@@ -44,7 +46,15 @@ export function toRegressionDetailsBody(
     created_at: isoTime(createdAt),
     finished_at: timeOrNull(finishedAt),
   }))
-  return { ...toRegressionBody(regression), told }
+  return { ...toRegressionBody(regression), certain_enough: isCertain(regression, now), told }
+}
+
+/** Apart from how long it has to last, which each alert decides. */
+function isCertain(regression: ListedRegression, now: Instant): boolean {
+  const { signalsAfter, openedAt, liveFrom } = regression
+  const liveForMs = liveFrom === null ? null : now - liveFrom
+  const certainty = { ...regression, signalsAfter: signalsAfter ?? 0, heldForMs: now - openedAt, liveForMs }
+  return isCertainEnough(certainty, { holdMs: 0, minSignals: 0 })
 }
 
 function timeOrNull(at: Instant | null): string | null {

@@ -95,7 +95,7 @@ export function regressionRoutes({ store, clock }: Context) {
         const regression = await store.regressions.find(prompt, id)
         if (regression === null) throw notFound()
         const deliveries = await store.alertDeliveries.ofRegression(prompt.organisationId, id)
-        return { data: toRegressionDetailsBody(regression, deliveries) }
+        return { data: toRegressionDetailsBody(regression, deliveries, clock()) }
       },
     )
 

@@ -131,9 +131,13 @@ const regressionDetails = {
   title: 'RegressionDetails',
   description: 'A regression, and who was told about it',
   type: 'object',
-  required: [...regressionSchema.required, 'told'],
+  required: [...regressionSchema.required, 'certain_enough', 'told'],
   properties: {
     ...regressionSchema.properties,
+    certain_enough: {
+      type: 'boolean',
+      description: 'Whether it is certain enough to tell people, which needs more than the verdict `worse`',
+    },
     told: {
       type: 'array',
       items: told,
@@ -153,6 +157,7 @@ export const regressionDetailsSchema = {
     {
       data: {
         ...regressionExample,
+        certain_enough: true,
         told: [
           {
             event: 'regression.opened',
