@@ -1,3 +1,4 @@
+import { alerts } from './alerts.ts'
 import { clock } from './clock.ts'
 import { disk } from './disk.ts'
 import type { Fault } from './fault.ts'
@@ -10,4 +11,4 @@ import { postgres } from './postgres.ts'
 import { replicas } from './replicas.ts'
 
 /** In the order in which they run. */
-export const faults: Fault[] = [kills, postgres, disk, replicas, clock, overload, neighbours, input, model]
+export const faults: Fault[] = [kills, postgres, disk, replicas, alerts, clock, overload, neighbours, input, model]
