@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +11,9 @@ import { type ReceivedRequest, startReceiver } from '../../../testing/receiver.t
 import { queryRows } from '../../../testing/rows.ts'
 import type { AlertDeliveryBody } from '../../src/http/alerts/delivery-schema.ts'
 import type { AddedAlertBody, AlertBody, TestedAlertBody } from '../../src/http/alerts/schema.ts'
+
+// PostgreSQL has no data folder that a key could be created in.
+const secretKey = { PROMPTLEDGER_SECRET_KEY: randomBytes(32).toString('hex') }
 
 function parsed<T>({ code, stdout, stderr }: CliResult): T {
   assert.equal(code, 0, stderr)
@@ -35,7 +39,11 @@ onEachEngine('The alert commands', (engine) => {
     args: string[],
     { env = {}, input }: { env?: NodeJS.ProcessEnv; input?: string } = {},
   ): Promise<CliResult> {
-    return runCli({ DATABASE_URL: url, DATA_DIR: dataDir, ALLOW_PRIVATE_ALERT_TARGETS: '1', ...env }, args, input)
+    return runCli(
+      { DATABASE_URL: url, DATA_DIR: dataDir, ALLOW_PRIVATE_ALERT_TARGETS: '1', ...secretKey, ...env },
+      args,
+      input,
+    )
   }
 
   async function add(target: string, options: string[] = []): Promise<AddedAlertBody> {
