@@ -182,7 +182,7 @@ const rules: Record<string, Record<string, Rule>> = {
   notices: { kind: oneOf(noticeKinds), state: oneOf(noticeStates) },
   alert_deliveries: {
     public_id: pattern(/^msg_[0-9A-Za-z]{24}$/, 'must be msg_ and 24 letters and digits'),
-    event: oneOf(alertEvents),
+    event: oneOf([...alertEvents, 'regression.dismissed']),
     state: oneOf(alertDeliveryStates),
     message: check((text) => isMessage(text), 'must be the message of an alert'),
     response: anyText,

@@ -135,7 +135,9 @@ async function sendClaimed(context: SenderContext, delivery: ClaimedDelivery): P
 async function attempt(context: SenderContext, delivery: ClaimedDelivery): Promise<Attempt> {
   const { store, send, reportOnPull, vault, clock } = context
   const { alertId, alert, publicId, organisationId } = delivery
-  const message = await withComments(store, organisationId, delivery.message)
+  // An imported message may name any organisation, and reports on pull requests rely on it.
+  const organisation = { ...delivery.message.organisation, id: organisationId }
+  const message = await withComments(store, organisationId, { ...delivery.message, organisation })
   if (alertId === null) {
     return 'dedupKey' in message
       ? reportOnPull(message)

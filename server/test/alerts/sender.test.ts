@@ -256,6 +256,25 @@ onEachEngine('The sender', (engine) => {
     assert.equal(receiver.received.length, 0)
   })
 
+  test('a message that names another organisation, as an edited import may, is sent as one of its own', async () => {
+    const [own, other] = [await service.tenant(), await service.tenant()]
+    const message = JSON.stringify({
+      event: 'regression.opened',
+      at: 1,
+      organisation: { id: other.organisation.id, name: 'Forged' },
+      prompts: [],
+      dedupKey: 'x',
+    })
+    const pull = { organisationId: own.organisation.id, id: null }
+    await addDelivery(service, pull, { event: 'regression.opened', message })
+    const { tell, reported } = openTeller(service)
+    await tell()
+    assert.deepEqual(
+      reported.map(({ organisation }) => organisation.id),
+      [own.organisation.id],
+    )
+  })
+
   test('a stop waits for what is being sent, and starts nothing more', async () => {
     let release = () => {}
     const receiver = await startReceiver((response) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createCipheriv, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { addAlert } from '../../../testing/alerts.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
 import { queryRows } from '../../../testing/rows.ts'
@@ -96,6 +97,47 @@ onEachEngine('Rotating the secret key', (engine) => {
       reencrypted: 0,
       unreadable: [],
     })
+  })
+
+  test('the target and both secrets of an alert are encrypted with the new key, each for its own alert', async () => {
+    const { repositories, newKey, vault } = await startRotation()
+    const { organisationId } = repositories[0]
+    service.syncContext.vault = createVault(newKey)
+    const [one, two] = [
+      await addAlert(service, organisationId),
+      await addAlert(service, organisationId, { target: 'https://b.example/' }),
+    ]
+    const oldKey = randomBytes(32)
+    const old = createVault(oldKey)
+    for (const { id, publicId: alertId } of [one, two]) {
+      const sealedTarget = old.encrypt(`https://${id}.example/`, { alertId, kind: 'alert_target' })
+      const [secret, before] = ['new', 'before'].map((text) => old.encrypt(text, { alertId, kind: 'alert_secret' }))
+      await queryRows(
+        service.url,
+        `update alerts set sealed_target = '${sealedTarget}', sealed_secret = '${secret}', sealed_old_secret = '${before}' where id = ${id}`,
+      )
+    }
+    const current = createVault(newKey, [oldKey])
+    const isOfAlert = ({ table }: { table: string }) => table === 'alerts'
+    assert.equal((await storedSecrets()).filter(isOfAlert).length, 6)
+    await reencryptSecrets(service.store.secrets, current, service.now)
+    assert.ok(vault.isCurrent((await storedSecrets()).filter(isOfAlert)[0]?.sealed ?? ''))
+    const alerts = await service.store.alerts.list(organisationId)
+    for (const { id, publicId: alertId, sealedTarget, sealedSecret, sealedOldSecret } of alerts) {
+      assert.ok(current.isCurrent(sealedTarget))
+      assert.equal(
+        createVault(newKey).decrypt(sealedTarget, { alertId, kind: 'alert_target' }),
+        `https://${id}.example/`,
+      )
+      const secrets = [sealedSecret, sealedOldSecret].map((sealed) =>
+        createVault(newKey).decrypt(sealed ?? '', { alertId, kind: 'alert_secret' }),
+      )
+      assert.deepEqual(secrets, ['new', 'before'])
+    }
+    const moved = alerts[0]?.sealedTarget ?? ''
+    const place = { alertId: alerts[1]?.publicId ?? '', kind: 'alert_target' } as const
+    assert.throws(() => createVault(newKey).decrypt(moved, place), /another repository, alert or column/)
+    await queryRows(service.url, 'delete from alerts')
   })
 
   test('each organisation has one audit entry with the number of its secrets, and none if nothing changed', async () => {
