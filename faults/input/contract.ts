@@ -38,14 +38,17 @@ const errorCodes: Record<number, string> = {
 // For requests that are for no operation: no key, a session from another site, an unknown path or method, malformed HTTP.
 const statusesInsideApi = [401, 403, 404, 422]
 const statusesOutsideApi = [404, 422]
-const consolePath = /^\/($|assets\/|prompts($|\/)|repositories($|\/)|[^/]+$)/
+const consolePath = /^\/($|assets\/|prompts($|\/)|repositories($|\/)|alerts($|\/)|[^/]+$)/
 
 export function contractOf(document: Document): Contract {
   const ajv = new Ajv2020({ strict: false, formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ } })
   ajv.addSchema(document, 'openapi')
   const isError = ajv.compile({ $ref: 'openapi#/components/schemas/Error' })
   const validators = new Map<string, ValidateFunction>()
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  const parameterCount = (path: string) => path.split('{').length
+  // Like the router, which prefers /alerts/deliveries to /alerts/{alert_id}.
+  const paths = Object.entries(document.paths).sort(([one], [other]) => parameterCount(one) - parameterCount(other))
+  const operations = paths.flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => {
       const pattern = new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`)
       return { method: method.toUpperCase(), path, operation, pattern }
