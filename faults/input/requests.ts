@@ -109,13 +109,15 @@ function bodies(
   )
 }
 
-function pathParameters(operationId: string, { repositories, hook }: Target): Arbitrary<Record<string, string>> {
+function pathParameters(operationId: string, { repositories, hook, alert }: Target): Arbitrary<Record<string, string>> {
   const changesIt = operationId === 'disconnectRepository' || operationId === 'rotateRepositorySecret'
   const ids = fc.integer({ min: 1, max: 50 }).map(String)
   return fc.record({
     entry_id: ids,
     repository_id: fc.constantFrom(...(changesIt ? [] : [repositories.kept]), repositories.disposable).map(String),
     delivery_id: ids,
+    alert_id: fc.constant(operationId === 'removeAlert' ? `alr_${'0'.repeat(24)}` : alert),
+    message_id: fc.constant(`msg_${'0'.repeat(24)}`),
     hook_id: fc.constant(hook.id),
   })
 }

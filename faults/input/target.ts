@@ -14,6 +14,8 @@ export interface Target {
   remote: string
   repositories: { kept: number; disposable: number }
   hook: { id: string; sign(body: Buffer): string }
+  /** An alert whose target is never asked, because its address is private. */
+  alert: string
   session: string
   /** Resources that requests may delete. */
   disposable: { prompts: string[]; keys: number[]; sessions: string[]; signals: { promptId: string; id: number }[] }
@@ -41,6 +43,8 @@ const entry = {
   branch_name: 'main',
   created_at: '2026-01-01T00:00:00.000Z',
 }
+
+const alert = { name: 'kept', channel: 'webhook', target: 'https://127.0.0.1:1/' }
 
 interface ConnectedRepository {
   id: number
@@ -93,6 +97,7 @@ export async function prepareTarget(
       id: kept.webhook_url.split('/').at(-1) as string,
       sign: (body) => createHmac('sha256', kept.webhook_secret).update(body).digest('hex'),
     },
+    alert: (await api<{ id: string }>('POST', 'alerts', alert)).data.id,
     session: await signIn(),
     disposable: {
       prompts: await several(disposableCount, createPrompt),
