@@ -27,7 +27,6 @@ export const ownColumns = `id, organisation_id, public_id, alert_id, event, mess
   created_at, finished_at`
 const columns = ownColumns.replaceAll(/\w+/g, 'd.$&')
 const maxOfRegression = 100
-const maxDueOfOrganisation = 2
 // A due time beyond the longest delay comes from a clock that was wrong.
 const maxFutureMs = 2 * day
 
@@ -76,26 +75,30 @@ export function sqlAlertDeliveries(database: Database): AlertDeliveryStore {
       ),
 
     async due(now, afterOrganisation, limit) {
-      const isDue = isDueSql('d.due_at')
       const times = [now, now + maxFutureMs]
       const next = (after: string) =>
         `(select min(organisation_id) from alert_deliveries where state = 'pending' and organisation_id > ${after})`
-      // Skips from organisation to organisation, so that the backlog of one does not slow down the others.
+      const dueOf = (offset: number) => `(select d.id from alert_deliveries d
+        where d.organisation_id = owners.id and d.state = 'pending' and ${isDueSql('d.due_at')}
+        order by d.attempts, d.due_at, d.id limit 1 offset ${offset})`
+      // Skips from organisation to organisation, so that the backlog of one does not slow down the others. Two subqueries, because
+      // PostgreSQL would compare all deliveries of an organisation with a list of two.
       const rows = await database.rows(
         `with recursive owners (id) as (
            select ${next('cast(? as bigint)')} union all select ${next('owners.id')} from owners where owners.id is not null
-         ), listed as (
-           select id from owners where id is not null and exists (
-             select 1 from alert_deliveries d where d.organisation_id = owners.id and d.state = 'pending' and ${isDue})
-           limit ?
          )
-         select d.id, d.organisation_id from listed join alert_deliveries d on d.organisation_id = listed.id and d.id in (
-           select id from alert_deliveries d where d.organisation_id = listed.id and d.state = 'pending' and ${isDue}
-           order by d.attempts, d.due_at, d.id limit ${maxDueOfOrganisation})
-         order by d.organisation_id, d.attempts, d.due_at, d.id`,
-        [afterOrganisation, ...times, limit, ...times],
+         select * from (
+           select id as organisation_id, ${dueOf(0)} as first, ${dueOf(1)} as second from owners where id is not null
+         ) as listed where first is not null limit ?`,
+        [afterOrganisation, ...times, ...times, limit],
       )
-      return rows.map((row) => ({ id: row.id as number, organisationId: row.organisation_id as number }))
+      return rows
+        .toSorted((a, b) => (a.organisation_id as number) - (b.organisation_id as number))
+        .flatMap(({ organisation_id: organisationId, first, second }) =>
+          [first, second]
+            .filter((id) => id !== null)
+            .map((id) => ({ id: id as number, organisationId: organisationId as number })),
+        )
     },
 
     async claim({ organisationId, id }, owner, now, until) {
