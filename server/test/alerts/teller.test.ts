@@ -97,6 +97,22 @@ onEachEngine('The teller', (engine) => {
     assert.equal(receiver.received.length, 2)
   })
 
+  test('a regression that was too uncertain is told as soon as its figures are certain', async () => {
+    const receiver = await startReceiver()
+    const tenant = await service.tenant()
+    await addAlert(service, tenant.organisation.id, { target: receiver.url })
+    const uncertain = { ...figures, evidence: 1.4, signalsAfter: 200 }
+    const { id } = await openRegression(tenant, service.now, uncertain)
+    const { tell } = openTeller(service)
+    later(16 * minute)
+    await tell()
+    assert.equal(receiver.received.length, 0)
+    later(1_000)
+    await service.store.regressions.update(tenant.prompt, id, { ...uncertain, evidence: 5 })
+    await tell()
+    assert.equal(receiver.received.length, 1)
+  })
+
   test('ten prompts of one change are one message for each alert, and a filter decides which of them it names', async () => {
     const receiver = await startReceiver()
     const tenant = await service.tenant()

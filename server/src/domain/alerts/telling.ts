@@ -75,7 +75,7 @@ export type TellableRegression = Pick<
 }
 
 const nothing: Telling = { cancel: null, queue: null, dueAt: null }
-// Figures change with new votes, which are not announced to the teller.
+// New figures are announced by the transaction that stores them. This is for what is not, such as an alert that changed.
 const checkAgainMs = 5 * minute
 const inFlightMs = 5_000
 // Whatever an imported alert says.

@@ -45,6 +45,15 @@ export function endNotice(organisationId: number, regressionId: number, at: Inst
   )
 }
 
+/** Part of a transaction that updates the figures of a regression: if it was too uncertain to be told, it may be certain now. */
+export function decideNoticeAgain(organisationId: number, regressionId: number): Statement {
+  return statement(
+    `update notices set due_at = 0, changes = changes + 1 where organisation_id = ? and due_at is not null and id in (
+       select notice_id from notice_regressions where organisation_id = ? and regression_id = ?)`,
+    [organisationId, organisationId, regressionId],
+  )
+}
+
 /** Part of a transaction that deletes a prompt: what was said about its regressions is checked again. */
 export function checkNotices(organisationId: number, promptId: number, at: Instant): Statement {
   return statement(

@@ -10,7 +10,7 @@ import type {
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
 import { prefixedEntryColumns, toPrefixedEntry } from './history-rows.ts'
-import { endNotice, openNotice } from './notice-changes.ts'
+import { decideNoticeAgain, endNotice, openNotice } from './notice-changes.ts'
 import { columns, figureColumns, fromFigures, toRegression } from './regression-rows.ts'
 
 const setFigures = figureColumns.map((name) => `${name} = ?`).join(', ')
@@ -57,7 +57,8 @@ export function sqlRegressions(database: Database): RegressionStore {
     },
 
     async update(prompt, id, figures) {
-      await database.write([updateWhere(prompt, id, "state = 'open'", setFigures, fromFigures(figures))])
+      const update = updateWhere(prompt, id, "state = 'open'", setFigures, fromFigures(figures))
+      await database.write([thenNotice(update, () => decideNoticeAgain(prompt.organisationId, id))])
     },
 
     async repair(prompt, id, { at, by, entryId }) {
