@@ -209,6 +209,8 @@ async function storeAlerts({ service, tenant, repository }: Scenario): Promise<v
        5, null, 500, 'Oops', 'HTTP 500', 5, 6 from notices where subject = 'commit/${'d'.repeat(40)}'`,
     `${delivery} select organisation_id, 'msg_${'b'.repeat(24)}', id, null, 'regression.opened', 1, 0, '${json}', 'pending', 0,
        5, 'lease', null, null, null, 5, null from notices where subject = 'commit/${'d'.repeat(40)}'`,
+    `${delivery} select organisation_id, 'msg_${'c'.repeat(24)}', id, ${other.id}, 'regression.dismissed', 1, 0, '${json}', 'cancelled', 0,
+       5, null, null, null, 'Not sent', 5, 6 from notices where subject = 'commit/${'d'.repeat(40)}'`,
     `pull_comments values (${organisationId}, ${repository.id}, 'pull/7', '12', 5, 6)`,
   ]
   for (const insert of inserts) await queryRows(service.url, `insert into ${insert}`)

@@ -3,7 +3,7 @@ import { auditActions } from '../domain/access/audit.ts'
 import { plans } from '../domain/access/plan.ts'
 import { channels } from '../domain/alerts/alert.ts'
 import { alertDeliveryStates } from '../domain/alerts/delivery.ts'
-import { alertEvents } from '../domain/alerts/event.ts'
+import { alertEvents, deliveryEvents } from '../domain/alerts/event.ts'
 import type { Message } from '../domain/alerts/message.ts'
 import { noticeKinds, noticeStates } from '../domain/alerts/notice.ts'
 import type { ArchiveRow, LastIds, NumberedTable } from '../domain/archive/archive.ts'
@@ -182,7 +182,7 @@ const rules: Record<string, Record<string, Rule>> = {
   notices: { kind: oneOf(noticeKinds), state: oneOf(noticeStates) },
   alert_deliveries: {
     public_id: pattern(/^msg_[0-9A-Za-z]{24}$/, 'must be msg_ and 24 letters and digits'),
-    event: oneOf([...alertEvents, 'regression.dismissed']),
+    event: oneOf(deliveryEvents),
     state: oneOf(alertDeliveryStates),
     message: check((text) => isMessage(text), 'must be the message of an alert'),
     response: anyText,
@@ -292,7 +292,7 @@ function checkEvents(events: string[]): void {
 /** Whether IDs in it can be shifted. What else it says only reaches the organisation's own alerts. */
 function isMessage(text: string): boolean {
   const message = parseObject(text) as Partial<Message> | null
-  return message !== null && typeof message.organisation === 'object' && typeof message.at === 'number'
+  return message !== null && typeof message.organisation?.id === 'number' && typeof message.at === 'number'
 }
 
 function isAuditDetails(text: string): boolean {

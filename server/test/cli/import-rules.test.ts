@@ -19,6 +19,7 @@ function edited(file: string, ...edits: ArchiveEdit[]): string {
 const sql = `x'); --`
 const hostile: [ArchiveEdit, RegExp][] = [
   [['organisations', 'name', 'Acme\u001b]0;pwned\u0007'], /name must not contain control characters/],
+  [['alert_deliveries', 'message', '{"organisation":null,"at":1}'], /message must be the message of an alert/],
   [['organisations', 'plan', 'unlimited'], /plan must be one of free, team, business/],
   [['api_keys', 'name', 'ci\u009b31m'], /name must not contain control characters/],
   [['api_keys', 'role', 'root'], /role must be one of/],
