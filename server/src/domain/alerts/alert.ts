@@ -46,7 +46,7 @@ export interface AlertRules {
 
 export type NewAlert = Omit<Alert, 'id' | 'disabledAt' | 'disabledReason' | 'sealedOldSecret' | 'oldSecretUntil'>
 
-/** Everything that an update replaces. With `disabledAt` null, the alert is enabled again. */
+/** What an update leads to. What is the same as before stays as it is. With `disabledAt` null, the alert is enabled again. */
 export type AlertChanges = AlertRules & Pick<Alert, 'sealedTarget' | 'hint' | 'disabledAt' | 'disabledReason'>
 
 export interface AlertStore {

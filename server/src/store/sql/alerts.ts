@@ -1,6 +1,7 @@
 import type { Actor, AuditAction, AuditDetails } from '../../domain/access/audit.ts'
 import {
   type Alert,
+  type AlertChanges,
   type AlertRules,
   type AlertStore,
   maxAlerts,
@@ -58,21 +59,28 @@ export function sqlAlerts(database: Database): AlertStore {
 
     async update(alert, changes, at, by) {
       const { organisationId, id } = alert
-      const { sealedTarget, hint, disabledAt, disabledReason } = changes
       let stored: Row[] = []
-      const set = ruleColumns.map((column) => `${column} = ?`).join(', ')
+      const valuesOf = (of: AlertChanges) => [
+        ...ruleValues(of),
+        ...[of.sealedTarget, of.hint, of.disabledAt, of.disabledReason],
+      ]
+      const before = valuesOf(alert)
+      const names = [...ruleColumns, 'sealed_target', 'hint', 'disabled_at', 'disabled_reason']
+      const set = names.map((column, i) => ({ column, value: valuesOf(changes)[i] as Value, old: before[i] }))
+      // What stays the same may have been changed since it was read: by another request, a 410, or a rotation of the secret key.
+      const changed = set.filter(({ value, old }) => value !== old)
       await database.write([
         {
           ...statement(
-            `update alerts set ${set}, sealed_target = ?, hint = ?, disabled_at = ?, disabled_reason = ?
+            `update alerts set ${['public_id = public_id', ...changed.map(({ column }) => `${column} = ?`)].join(', ')}
              where organisation_id = ? and id = ? returning ${columns}`,
-            [...ruleValues(changes), sealedTarget, hint, disabledAt, disabledReason, organisationId, id],
+            [...changed.map(({ value }) => value), organisationId, id],
           ),
           andThen(rows) {
             stored = rows
             if (rows.length === 0) return []
             return [
-              ...(disabledAt === null ? [] : [cancelPending(alert, 'The alert is disabled.', at)]),
+              ...(changes.disabledAt === null ? [] : [cancelPending(alert, 'The alert is disabled.', at)]),
               audit(alert, 'alert.updated', at, by, changedFields(alert, toAlert(requireRow(rows)))),
             ]
           },
