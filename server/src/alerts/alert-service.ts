@@ -98,7 +98,7 @@ export function createAlertService(context: AlertContext): AlertService {
         throw new DomainError('conflict', 'The alert of this delivery was removed, so it cannot be sent again.')
       }
       const pending = await store.alertDeliveries.retry(delivery, clock(), by)
-      if (pending === null) throw notFailed()
+      if (pending === null) throw outdated()
       context.wake()
       return pending
     },
@@ -145,6 +145,10 @@ function disabling(
 
 function removed(): never {
   throw new DomainError('not_found', 'The alert was removed meanwhile.')
+}
+
+function outdated(): DomainError {
+  return new DomainError('conflict', 'It was retried meanwhile, or a later message about the same was queued.')
 }
 
 function notFailed(): DomainError {

@@ -67,6 +67,16 @@ export function createSender(context: SenderContext & { onIdle?: () => void }): 
     return [...after, ...before.filter(({ organisationId }) => organisationId <= lastOrganisation)]
   }
 
+  /** Null if it is no longer due, or cannot be read: the deliveries of others must not wait for one that is damaged. */
+  async function claim(due: DueDelivery, now: Instant): Promise<ClaimedDelivery | null> {
+    try {
+      return await store.alertDeliveries.claim(due, generateLeaseOwner(), now, now + leaseMs)
+    } catch (error) {
+      log.warn({ err: error, organisation: due.organisationId }, 'could not take an alert delivery')
+      return null
+    }
+  }
+
   async function deliver(claimed: ClaimedDelivery): Promise<void> {
     const attempt = await sendClaimed(context, claimed)
     attempts[attempt.outcome]++
@@ -96,7 +106,7 @@ export function createSender(context: SenderContext & { onIdle?: () => void }): 
         if (stopped || inFlight.size >= maxInFlight) return
         if (countOf(due.organisationId) >= maxInFlightOfOrganisation) continue
         const now = clock()
-        const claimed = await store.alertDeliveries.claim(due, generateLeaseOwner(), now, now + leaseMs)
+        const claimed = await claim(due, now)
         if (claimed === null) continue
         if (stopped) return store.alertDeliveries.release(claimed, now)
         lastOrganisation = due.organisationId

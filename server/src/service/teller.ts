@@ -15,8 +15,8 @@ export interface TellerContext extends SenderContext {
 
 /** Decides whom to tell about what happened. */
 export interface Teller {
-  /** Decides about the notices that are due. */
-  round(): Promise<void>
+  /** Decides about notices that are due. False if others may be left. */
+  round(): Promise<boolean>
   /** Finds what no transaction announces. */
   scan(): Promise<void>
   /** Deletes what ended 90 days ago. */
@@ -26,29 +26,28 @@ export interface Teller {
 const batchSize = 50
 const retryAfterMs = 5 * minute
 const keptMs = 90 * day
+const deleteBatch = 1_000
 
 export function createTeller({ store, planLimits, clock, log }: TellerContext): Teller {
   return {
     async round() {
-      for (let decided = batchSize; decided === batchSize; ) {
-        const due = await store.notices.due(clock(), batchSize)
-        decided = due.length
-        for (const notice of due) {
-          try {
-            await tellNotice(store, notice, planLimits, clock())
-          } catch (error) {
-            log.warn({ err: error, notice: notice.subject }, 'could not decide whom to tell')
-            // So that others are not kept waiting by one that fails again and again.
-            await store.notices.decide(notice, { deliveries: [], dueAt: clock() + retryAfterMs }, clock())
-          }
+      const due = await store.notices.due(clock(), batchSize)
+      for (const notice of due) {
+        try {
+          await tellNotice(store, notice, planLimits, clock())
+        } catch (error) {
+          log.warn({ err: error, notice: notice.subject }, 'could not decide whom to tell')
+          // So that others are not kept waiting by one that fails again and again.
+          await store.notices.decide(notice, { deliveries: [], dueAt: clock() + retryAfterMs }, clock())
         }
       }
+      return due.length < batchSize
     },
 
     scan: () => scan(store, planLimits, clock()),
 
     async clean() {
-      await store.notices.deleteBefore(clock() - keptMs)
+      while ((await store.notices.deleteBefore(clock() - keptMs)) >= deleteBatch);
     },
   }
 }
@@ -100,13 +99,20 @@ export function startTeller(context: TellerContext): RunningTeller {
     await work()
   }
 
+  /** With many notices, what was decided first is sent before the rest is decided. */
+  async function decide(): Promise<void> {
+    if (await teller.round()) return
+    lastAt.delete(decide)
+    wake()
+  }
+
   async function run(): Promise<void> {
     await rest()
     while (!stopped) {
       try {
         await every(scanEveryMs, teller.scan)
         await every(cleanEveryMs, teller.clean)
-        await every(roundEveryMs, teller.round)
+        await every(roundEveryMs, decide)
         await sender.round()
       } catch (error) {
         log.warn({ err: error }, 'could not send alerts, retrying in a moment')

@@ -256,6 +256,18 @@ onEachEngine('The sender', (engine) => {
     assert.equal(receiver.received.length, 0)
   })
 
+  test('a delivery that cannot be read does not keep those of other organisations waiting', async () => {
+    const receiver = await startReceiver()
+    const [bad, good] = [await service.tenant(), await service.tenant()]
+    const broken = await addAlert(service, bad.organisation.id, { target: receiver.url })
+    await addDelivery(service, broken, { message: '{' })
+    await queue(await addAlert(service, good.organisation.id, { target: receiver.url }))
+    const { tell, logged } = openTeller(service)
+    await tell()
+    assert.equal(receiver.received.length, 1)
+    assert.match(logged.join(), /could not take an alert delivery/)
+  })
+
   test('a message that names another organisation, as an edited import may, is sent as one of its own', async () => {
     const [own, other] = [await service.tenant(), await service.tenant()]
     const message = JSON.stringify({

@@ -232,6 +232,26 @@ onEachEngine('The teller', (engine) => {
     assert.deepEqual(await eventsOf(tenant), ['regression.opened sent', 'regression.withdrawn pending'])
   })
 
+  test('a message that a killed process may have sent is taken back', async () => {
+    const tenant = await service.tenant()
+    await addAlert(service, tenant.organisation.id, { recoveryHoldMs: 0 })
+    const { prompt, id } = await openRegression(tenant, service.now)
+    later(20 * minute)
+    const { teller } = openTeller(service)
+    await teller.round()
+    const { alertDeliveries, regressions } = service.store
+    const due = (await alertDeliveries.due(service.now, tenant.organisation.id - 1, 1))[0]
+    assert.ok(due !== undefined)
+    // It is sent, and the process is killed before it records that.
+    assert.ok((await alertDeliveries.claim(due, 'dead', service.now, service.now + minute)) !== null)
+    await regressions.withdraw(prompt, id, { at: service.now, explanation: 'Others fell too.' })
+    await teller.round()
+    assert.deepEqual(await eventsOf(tenant), ['regression.opened pending'])
+    later(minute)
+    await teller.round()
+    assert.deepEqual(await eventsOf(tenant), ['regression.opened cancelled', 'regression.withdrawn pending'])
+  })
+
   test('a dismissal resolves the incident in PagerDuty and says nothing to others', async () => {
     const receiver = await startReceiver()
     const tenant = await service.tenant('free', 'admin')
@@ -341,6 +361,55 @@ onEachEngine('The teller', (engine) => {
     later(10 * hour)
     await teller.round()
     assert.deepEqual((await eventsOf(tenant)).slice(4), ['regression.repaired pending'])
+  })
+
+  test('repeats do not end after many, and do not hide that another alert was told', async () => {
+    const tenant = await service.tenant()
+    const { id: organisationId } = tenant.organisation
+    const once = await addAlert(service, organisationId, { recoveryHoldMs: 0 })
+    const often = await addAlert(service, organisationId, { repeatMs: hour, recoveryHoldMs: 0 })
+    const { prompt, id } = await openRegression(tenant, service.now)
+    const { teller } = openTeller(service)
+    later(20 * minute)
+    await teller.round()
+    await queryRows(
+      service.url,
+      `update alert_deliveries set state = 'sent', attempts = 1, finished_at = 1 where organisation_id = ${organisationId}`,
+    )
+    await queryRows(
+      service.url,
+      `insert into alert_deliveries (organisation_id, public_id, notice_id, alert_id, event, round, repeat, message, state, attempts,
+         due_at, created_at, finished_at)
+       with recursive n (i) as (select 1 union all select i + 1 from n where i < 1100)
+       select organisation_id, 'r' || i, notice_id, alert_id, event, round, i, message, 'sent', 1, 1, created_at, 1
+       from n, alert_deliveries where alert_id = ${often.id} and organisation_id = ${organisationId}`,
+    )
+    later(hour)
+    await teller.round()
+    const [newest] = (await deliveriesOf(tenant, often)).toReversed()
+    assert.equal(newest?.state, 'pending', 'the next repeat is queued')
+    await service.store.regressions.repair(prompt, id, { at: service.now, by: 'rate', entryId: null })
+    await teller.round()
+    assert.deepEqual(
+      (await deliveriesOf(tenant, once)).map(({ event, state }) => `${event} ${state}`),
+      ['regression.opened sent', 'regression.repaired pending'],
+    )
+  })
+
+  test('an organisation with many notices does not keep others waiting', async () => {
+    const [busy, other] = [await service.tenant(), await service.tenant()]
+    await queryRows(
+      service.url,
+      `insert into notices (organisation_id, kind, subject, state, opened_at, due_at)
+       with recursive n (i) as (select 1 union all select i + 1 from n where i < 500)
+       select ${busy.organisation.id}, 'limit', 'x' || i, 'open', 1, 1 from n`,
+    )
+    const receiver = await startReceiver()
+    await addAlert(service, other.organisation.id, { target: receiver.url })
+    await openRegression(other, service.now)
+    later(20 * minute)
+    await openTeller(service).tell()
+    assert.equal(receiver.received.length, 1)
   })
 
   test('a limit is told at 80% and when it is reached, once a month', async () => {
@@ -508,6 +577,36 @@ onEachEngine('The teller', (engine) => {
     )
     await teller.round()
     assert.equal((await deliveriesOf(tenant)).length, 1)
+  })
+
+  test('messages about shifts and limits are deleted after 90 days, however many there are', async () => {
+    const tenant = await service.tenant()
+    const { id } = tenant.organisation
+    const alert = await addAlert(service, id)
+    await queryRows(
+      service.url,
+      `insert into notices (organisation_id, kind, subject, state, opened_at)
+       with recursive n (i) as (select 1 union all select i + 1 from n where i < 1500)
+       select ${id}, case when i % 2 = 0 then 'shift' else 'limit' end, 'x' || i, 'open', ${service.now} from n`,
+    )
+    await queryRows(
+      service.url,
+      `insert into alert_deliveries (organisation_id, public_id, notice_id, alert_id, event, round, message, state, due_at, created_at, finished_at)
+       select ${id}, 'l' || id, id, ${alert.id}, 'limit.near', 1, '{}', 'sent', 1, ${service.now}, ${service.now}
+       from notices where organisation_id = ${id}`,
+    )
+    const left = async () => {
+      const notices = await queryRows(service.url, `select 1 from notices where organisation_id = ${id}`)
+      const deliveries = await queryRows(service.url, `select 1 from alert_deliveries where organisation_id = ${id}`)
+      return [notices.length, deliveries.length]
+    }
+    const { teller } = openTeller(service)
+    later(89 * day)
+    await teller.clean()
+    assert.deepEqual(await left(), [1_500, 1_500])
+    later(2 * day)
+    await teller.clean()
+    assert.deepEqual(await left(), [0, 0])
   })
 
   test('at most a thousand messages wait for an alert, and the oldest are given up', async () => {

@@ -49,6 +49,7 @@ function delivery(values: Partial<EarlierDelivery> & { ids?: number[] } = {}): E
     attempts: 1,
     status: 200,
     isInFlight: false,
+    isClaimed: false,
     createdAt: now - hour,
     told: ids.map((id) => ({ id, state: 'open' as const })),
     ...others,
@@ -371,6 +372,12 @@ const cases: Record<string, Case[]> = {
       regressions: [closed('repaired', hour)],
       earlier: [delivery({ ...pending, isInFlight: true })],
       expected: later(5_000),
+    },
+    {
+      name: 'a message whose process died may have arrived, so the end is told',
+      regressions: [closed('repaired', hour)],
+      earlier: [delivery({ ...pending, isClaimed: true })],
+      expected: { ...repaired, cancel: 70 },
     },
     {
       name: 'a repeat that waits is cancelled, and the end is told',

@@ -64,6 +64,20 @@ onEachEngine('The store of alerts', (engine) => {
     ])
   })
 
+  test('an update keeps what was changed since the alert was read', async () => {
+    const { alerts } = service.store
+    const { organisation } = await service.tenant()
+    const read = await addAlert(service, organisation.id)
+    await alerts.update(read, { ...read, sealedTarget: 'v2:moved', hint: 'new.example' }, service.now, operator)
+    await alerts.disable(read, 'The receiver responded with 410.', 78)
+    const updated = await alerts.update(read, { ...read, name: 'Team' }, service.now, operator)
+    assert.deepEqual(
+      [updated?.name, updated?.sealedTarget, updated?.hint, updated?.disabledAt],
+      ['Team', 'v2:moved', 'new.example', 78],
+    )
+    assert.deepEqual(await alerts.update(read, read, service.now, operator), updated)
+  })
+
   test('alerts of another organisation cannot be found, changed or removed', async () => {
     const { alerts } = service.store
     const [one, two] = [await service.tenant(), await service.tenant()]
@@ -151,5 +165,26 @@ onEachEngine('The store of alerts', (engine) => {
       [sent],
     )
     assert.deepEqual(await alertDeliveries.newestOfEach(two.organisation.id), [])
+  })
+
+  test('a failed message is not retried after a later one about the same', async () => {
+    const { alertDeliveries } = service.store
+    const { organisation } = await service.tenant()
+    const [alert, other] = [await addAlert(service, organisation.id), await addAlert(service, organisation.id)]
+    const failed = { event: 'regression.opened', state: 'failed', finished_at: 3, notice_id: 7 }
+    const [outdated, current] = [await addDelivery(service, alert, failed), await addDelivery(service, other, failed)]
+    await addDelivery(service, alert, {
+      event: 'regression.repaired',
+      state: 'cancelled',
+      finished_at: 4,
+      notice_id: 7,
+    })
+    const retried = async (publicId: string) => {
+      const delivery = await alertDeliveries.find(organisation.id, publicId)
+      assert.ok(delivery !== null)
+      return alertDeliveries.retry(delivery, 99, operator)
+    }
+    assert.equal(await retried(outdated), null)
+    assert.equal((await retried(current))?.state, 'pending')
   })
 })

@@ -76,11 +76,11 @@ export interface DecidedDelivery {
 }
 
 export interface NoticeStore {
-  /** Those that are due, of all organisations. */
+  /** Those that are due. Organisations take turns, so that one with many does not keep the others waiting. */
   due(now: Instant, limit: number): Promise<Notice[]>
   /** The regressions that it is about, the largest loss first, up to 200. */
   regressions(notice: Notice): Promise<NoticedRegression[]>
-  /** In the order in which they were queued, the newest 1,000. */
+  /** In the order in which they were queued, the newest 20 of each alert and of the pull request. */
   deliveries(notice: Notice, now: Instant): Promise<NoticedDelivery[]>
   /** Stores a decision, unless the notice has changed since it was read: then it returns false. */
   decide(notice: Notice, decision: NoticeDecision, at: Instant): Promise<boolean>

@@ -36,6 +36,8 @@ export interface EarlierDelivery {
   status: number | null
   /** A process is sending it right now. */
   isInFlight: boolean
+  /** A process took it and recorded no result: it is being sent, or the process died and may have sent it. */
+  isClaimed: boolean
   createdAt: Instant
   /** What it was about, by the IDs of the regressions, and the state of each. */
   told: { id: number; state: RegressionState }[]
@@ -223,9 +225,9 @@ function conversationOf(earlier: readonly EarlierDelivery[]): Conversation | nul
   return { last, ids, wasHeard: since.some(mayHaveArrived) }
 }
 
-function mayHaveArrived({ state, attempts, status }: EarlierDelivery): boolean {
+function mayHaveArrived({ state, attempts, status, isClaimed }: EarlierDelivery): boolean {
   // Without a response, the receiver may have got it all the same.
-  return state === 'sent' || (state !== 'failed' && attempts > 0 && status === null)
+  return state === 'sent' || isClaimed || (state !== 'failed' && attempts > 0 && status === null)
 }
 
 function isOpening(event: DeliveryEvent): boolean {
@@ -242,8 +244,9 @@ function converse(
   now: Instant,
 ): Telling {
   const conversation = conversationOf(earlier)
+  // One more than the last, because old ones are not read again.
   const repeatOf = (event: DeliveryEvent) =>
-    earlier.filter((delivery) => delivery.event === event && delivery.round === round).length
+    (earlier.findLast((delivery) => delivery.event === event && delivery.round === round)?.repeat ?? -1) + 1
   const queue = (event: DeliveryEvent, about: readonly Item[], unsent: string | null = null): QueuedTelling => ({
     event,
     repeat: repeatOf(event),

@@ -166,7 +166,11 @@ export function sqlAlertDeliveries(database: Database): AlertDeliveryStore {
         {
           ...statement(
             `update alert_deliveries set state = 'pending', attempts = 0, due_at = ?, lease_owner = null, finished_at = null
-             where organisation_id = ? and id = ? and state = 'failed' returning ${ownColumns}`,
+             where organisation_id = ? and id = ? and state = 'failed' and (alert_id is null or not exists (
+               select 1 from alert_deliveries l where l.organisation_id = alert_deliveries.organisation_id
+               and l.notice_id = alert_deliveries.notice_id and l.alert_id = alert_deliveries.alert_id
+               and l.id > alert_deliveries.id))
+             returning ${ownColumns}`,
             [at, organisationId, id],
           ),
           andThen: (rows) =>

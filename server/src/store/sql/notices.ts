@@ -22,7 +22,7 @@ import { columns as shiftColumns, toShift } from './shifts.ts'
 
 const columns = 'id, organisation_id, kind, subject, state, round, changes, opened_at, ended_at'
 const maxRegressions = 200
-const maxDeliveries = 1_000
+const maxDeliveriesOfListener = 20
 const maxFalls = 1_000
 const checkSoonMs = 5_000
 const deleteBatch = 1_000
@@ -30,7 +30,10 @@ const deleteBatch = 1_000
 export function sqlNotices(database: Database): NoticeStore {
   return {
     async due(now, limit) {
-      const sql = `select ${columns} from notices where due_at <= ? order by due_at limit ?`
+      const sql = `select ${columns} from (
+          select ${columns}, due_at, row_number() over (partition by organisation_id order by due_at, id) as turn
+          from notices where due_at <= ?) as due
+        order by turn, due_at limit ?`
       return (await database.rows(sql, [now, limit])).map(toNotice)
     },
 
@@ -50,12 +53,17 @@ export function sqlNotices(database: Database): NoticeStore {
     },
 
     async deliveries({ organisationId, id }, now) {
+      // Of each listener, so that the repeats to one do not hide that another was told.
       const rows = await database.rows(
         `select id, alert_id, event, round, repeat, message, state, attempts, status, lease_owner, due_at, created_at
-         from alert_deliveries where organisation_id = ? and notice_id = ? order by id desc limit ${maxDeliveries}`,
+         from alert_deliveries where id in (select id from (
+           select d.id, row_number() over (partition by d.alert_id order by d.id desc) as place from alert_deliveries d
+           where d.organisation_id = ? and d.notice_id = ? and (d.alert_id is null or exists (
+             select 1 from alerts a where a.organisation_id = d.organisation_id and a.id = d.alert_id))) as listed
+           where place <= ${maxDeliveriesOfListener}) order by id`,
         [organisationId, id],
       )
-      return rows.map((row) => toNoticedDelivery(row, now)).reverse()
+      return rows.map((row) => toNoticedDelivery(row, now))
     },
 
     async decide(notice, { deliveries, dueAt }, at) {
@@ -134,11 +142,14 @@ export function sqlNotices(database: Database): NoticeStore {
 
     async deleteBefore(at) {
       // An open notice needs its last deliveries to know who was told.
+      // Shifts and limits have no end. They are told once, within weeks.
+      const endOf = (table: string) =>
+        `(case when ${table}.kind in ('shift', 'limit') then ${table}.opened_at else ${table}.ended_at end)`
       const isNeeded = `exists (select 1 from notices n where n.organisation_id = d.organisation_id and n.id = d.notice_id
-        and (n.due_at is not null or n.ended_at is null or n.ended_at >= ?))
+        and (n.due_at is not null or ${endOf('n')} is null or ${endOf('n')} >= ?))
         and not exists (select 1 from alert_deliveries l where l.organisation_id = d.organisation_id and l.notice_id = d.notice_id
           and coalesce(l.alert_id, 0) = coalesce(d.alert_id, 0) and l.event = d.event and l.id > d.id)`
-      const isOver = 'ended_at < ? and due_at is null'
+      const isOver = `${endOf('notices')} < ? and due_at is null`
       const [deliveries = [], , notices = []] = await database.write([
         statement(
           `delete from alert_deliveries where id in (select d.id from alert_deliveries d
@@ -261,6 +272,7 @@ function toNoticedDelivery(row: Row, now: Instant): NoticedDelivery {
     state: row.state as NoticedDelivery['state'],
     attempts: row.attempts as number,
     status: row.status as number | null,
+    isClaimed: row.state === 'pending' && row.lease_owner !== null,
     isInFlight: row.lease_owner !== null && (row.due_at as number) > now,
     createdAt: row.created_at as number,
     // A repository is a single thing.
