@@ -27,19 +27,19 @@ inBrowser('Signing in', (suite) => {
     })
   }
 
-  test('only admins see the keys and repositories pages', async (t) => {
+  test('only admins see the pages of repositories, alerts and keys', async (t) => {
     const { organisation, key } = await service.tenant('free', 'standard')
     const standard = await suite.visit(t, { key })
     const links = (visitor: Visitor) => visitor.page.getByRole('navigation', { name: 'Main' }).getByRole('link')
     await links(standard).first().waitFor()
     assert.deepEqual(await links(standard).allTextContents(), ['Prompts', 'Usage'])
-    for (const path of ['/keys', '/repositories', '/repositories/1']) {
+    for (const path of ['/keys', '/repositories', '/repositories/1', '/alerts']) {
       await standard.open(path)
       await standard.page.getByRole('heading', { name: 'Page not found' }).waitFor()
     }
     const admin = await suite.visit(t, { key: await service.key(organisation, 'admin') })
     await links(admin).first().waitFor()
-    assert.deepEqual(await links(admin).allTextContents(), ['Prompts', 'Usage', 'Repositories', 'Keys'])
+    assert.deepEqual(await links(admin).allTextContents(), ['Prompts', 'Usage', 'Repositories', 'Alerts', 'Keys'])
   })
 
   test('a rejected key shows why, and the user can try another one', async (t) => {

@@ -113,6 +113,21 @@ onEachEngine('The teller', (engine) => {
     assert.equal(receiver.received.length, 1)
   })
 
+  test('an alert whose filter is changed hears of an open regression that it did not match before', async () => {
+    const receiver = await startReceiver()
+    const tenant = await service.tenant()
+    const rules = { target: receiver.url, prompts: 'legal/*' }
+    const alert = await addAlert(service, tenant.organisation.id, rules)
+    await openRegression(tenant, service.now)
+    const { tell } = openTeller(service)
+    later(16 * minute)
+    await tell()
+    assert.equal(receiver.received.length, 0)
+    await service.store.alerts.update(alert, { ...alert, prompts: '**' }, service.now, operator)
+    await tell()
+    assert.equal(receiver.received.length, 1)
+  })
+
   test('ten prompts of one change are one message for each alert, and a filter decides which of them it names', async () => {
     const receiver = await startReceiver()
     const tenant = await service.tenant()

@@ -11,7 +11,7 @@ import { type Tenant, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { maxAlerts } from '../../src/domain/alerts/alert.ts'
 import { alertEvents } from '../../src/domain/alerts/event.ts'
-import { hour, minute } from '../../src/domain/time.ts'
+import { day, hour, minute } from '../../src/domain/time.ts'
 import type { AddedAlertBody, AlertBody } from '../../src/http/alerts/schema.ts'
 
 const terminalEscape = String.fromCharCode(27)
@@ -226,6 +226,21 @@ onEachEngine('Alerts', (engine) => {
     )
     assert.equal((await send(other, 'POST', `/${otherId}/test`)).statusCode, 200)
     service.now += minute
+    assert.equal((await send(tenant, 'POST', `/${id}/test`)).statusCode, 200)
+  })
+
+  test('an organisation sends at most 100 tests a day', async () => {
+    const tenant = await admin()
+    const receiver = await startReceiver((response) => response.end())
+    const { id } = await add(tenant, { ...webhook, target: receiver.url })
+    for (let sent = 0; sent < 100; sent++) {
+      assert.equal((await send(tenant, 'POST', `/${id}/test`)).statusCode, 200)
+      service.now += minute
+    }
+    const limited = await send(tenant, 'POST', `/${id}/test`)
+    assertError(limited, 429, 'rate_limited')
+    assert.equal(limited.json().error.limit, 100)
+    service.now += day
     assert.equal((await send(tenant, 'POST', `/${id}/test`)).statusCode, 200)
   })
 

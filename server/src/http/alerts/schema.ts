@@ -255,7 +255,7 @@ export const testedAlertSchema = {
   ],
 } as const
 
-/** The response to more test messages than an organisation may send in a minute. */
+/** The response to more test messages than an organisation may send. */
 export const testLimitSchema = {
   title: 'TestLimited',
   type: 'object',
@@ -269,9 +269,12 @@ export const testLimitSchema = {
         message,
         limit: {
           type: 'integer',
-          description: 'How many test messages an organisation may send, per minute or at the same time',
+          description: 'How many test messages an organisation may send, per minute, per day or at the same time',
         },
-        used: { type: 'integer', description: 'How many it has sent, in the last minute or at this moment' },
+        used: {
+          type: 'integer',
+          description: 'How many it has sent, in the last minute, in the last day or at this moment',
+        },
         resets_at: { ...time, description: 'When the next one may be sent' },
       },
     },

@@ -13,6 +13,7 @@ import { cancelPending } from './alert-deliveries.ts'
 import { columns, ruleColumns, toAlert } from './alert-rows.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, statement, type Value } from './database.ts'
+import { decideOpenNotices } from './notice-changes.ts'
 import { lockOrganisation } from './organisations.ts'
 
 export function sqlAlerts(database: Database): AlertStore {
@@ -80,7 +81,9 @@ export function sqlAlerts(database: Database): AlertStore {
             stored = rows
             if (rows.length === 0) return []
             return [
-              ...(changes.disabledAt === null ? [] : [cancelPending(alert, 'The alert is disabled.', at)]),
+              ...(changes.disabledAt === null
+                ? [decideOpenNotices(organisationId, at)]
+                : [cancelPending(alert, 'The alert is disabled.', at)]),
               audit(alert, 'alert.updated', at, by, changedFields(alert, toAlert(requireRow(rows)))),
             ]
           },

@@ -54,6 +54,14 @@ export function decideNoticeAgain(organisationId: number, regressionId: number):
   )
 }
 
+/** Part of a transaction that changes an alert: with its new rules, it may have to hear of what is open. */
+export function decideOpenNotices(organisationId: number, at: Instant): Statement {
+  return statement(
+    `update notices set due_at = ?, changes = changes + 1 where organisation_id = ? and state = 'open'`,
+    [at, organisationId],
+  )
+}
+
 /** Part of a transaction that deletes a prompt: what was said about its regressions is checked again. */
 export function checkNotices(organisationId: number, promptId: number, at: Instant): Statement {
   return statement(
