@@ -1,8 +1,11 @@
 import { isoTime } from '../domain/time.ts'
-import { commentOf, type ForgeApi, idOf, listOf, member, repositoryAddress, textOrNull } from './forge-api.ts'
+import { type ForgeApi, repositoryAddress } from './forge-api.ts'
+import { githubApi } from './github-api.ts'
 
 /** Gitea and Forgejo. Like GitHub, but they can be installed below a path, and list all comments at once. */
 export const giteaApi: ForgeApi = {
+  ...githubApi,
+
   repositoryUrl(url) {
     const address = repositoryAddress(url)
     if (address === null) return null
@@ -15,31 +18,9 @@ export const giteaApi: ForgeApi = {
     return { Accept: 'application/json', Authorization: `token ${token}` }
   },
 
-  createComment(repositoryUrl, pull, text) {
-    return { method: 'POST', url: `${repositoryUrl}/issues/${pull}/comments`, body: { body: text } }
-  },
-
-  editComment(repositoryUrl, _pull, commentId, text) {
-    return { method: 'PATCH', url: `${repositoryUrl}/issues/comments/${commentId}`, body: { body: text } }
-  },
-
   listComments(repositoryUrl, pull, page, since) {
     if (page > 1) return null
     const query = `since=${encodeURIComponent(isoTime(since))}`
     return { method: 'GET', url: `${repositoryUrl}/issues/${pull}/comments?${query}`, body: null }
   },
-
-  setStatus(repositoryUrl, sha, { context, isFailure, description, url }) {
-    return {
-      method: 'POST',
-      url: `${repositoryUrl}/statuses/${sha}`,
-      body: { state: isFailure ? 'failure' : 'success', target_url: url, description, context },
-    }
-  },
-
-  readCommentId: idOf,
-  readComments: (body) => listOf(body).flatMap(commentOf),
-  readError: (body) => textOrNull(member(body, 'message')),
-  hasStatusAlready: () => false,
-  maxCommentLength: 65_536,
 }
