@@ -38,5 +38,5 @@ VOLUME /data
 EXPOSE 3000
 HEALTHCHECK CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # A smaller young generation saves a third of the memory under overload and costs no speed.
-ENTRYPOINT ["node", "--max-semi-space-size=16", "server/src/main.ts"]
+ENTRYPOINT ["node", "--max-semi-space-size=8", "server/src/main.ts"]
 CMD ["serve"]

@@ -7,7 +7,7 @@ import { onTestEnd } from './cleanup.ts'
 
 export const mainScript = fileURLToPath(new URL('../server/src/main.ts', import.meta.url))
 // As in the Dockerfile: see docs/operations/overload.md.
-const nodeFlags = ['--max-semi-space-size=16']
+const nodeFlags = ['--max-semi-space-size=8']
 const startTimeoutMs = 60_000
 const stopTimeoutMs = 60_000
 
