@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { day, type Instant, minute } from '../server/src/domain/time.ts'
 import type { RegressionBody } from '../server/src/http/regressions/schema.ts'
 import type { ShiftBody } from '../server/src/http/shifts/schema.ts'
 import type { Tenant } from './service.ts'
@@ -36,6 +37,35 @@ export async function postVotes(tenant: Tenant, voting: Voting): Promise<void> {
     const rejected = response.json().data.find(({ status }: { status: number }) => status >= 300)
     assert.equal(rejected, undefined, JSON.stringify(rejected))
   }
+}
+
+/** So many days ago, and not on the hour, when changes rarely happen. */
+export function changeTime(now: Instant, daysAgo: number): Instant {
+  return now - daysAgo * day + (daysAgo > 0 ? 17 * minute + 3 : 0)
+}
+
+/** The commit of the change with this number. */
+export function commitOf(i: number): string {
+  return String(i).repeat(40)
+}
+
+/** Records changes, each with the votes until the next one, and judges the prompt. */
+export async function judgedChanges(
+  tenant: Tenant,
+  list: { daysAgo: number; rate: number; count?: number }[],
+  untilDaysAgo = 0,
+): Promise<number[]> {
+  const { service } = tenant
+  const at = (daysAgo: number) => changeTime(service.now, daysAgo)
+  const ids: number[] = []
+  for (const [i, { daysAgo, rate, count = 1_200 }] of list.entries()) {
+    const { id } = await tenant.recordEntry({ createdAt: at(daysAgo), commitSha: commitOf(i + 1) })
+    ids.push(id)
+    const until = at(list[i + 1]?.daysAgo ?? untilDaysAgo)
+    if (count > 0) await postVotes(tenant, { from: at(daysAgo) + 1, until, count, rate })
+  }
+  await service.judge.round()
+  return ids
 }
 
 export async function regressionsOf(tenant: Tenant, query = '', path = tenant.path): Promise<RegressionBody[]> {

@@ -1,5 +1,3 @@
-import { mkdirSync, statSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { composeEmail } from '../../server/src/alerts/email.ts'
 import { pagerDutyEvent } from '../../server/src/alerts/pagerduty.ts'
 import { slackMessage } from '../../server/src/alerts/slack.ts'
@@ -7,11 +5,10 @@ import { contentOf } from '../../server/src/alerts/text.ts'
 import { webhookBody } from '../../server/src/alerts/webhook-body.ts'
 import { openedMessage } from '../../testing/alert-messages.ts'
 import { type Block, escapeHtml, renderBlocks } from './support/block-kit.ts'
-import { findChromium, launch } from './support/chromium.ts'
+import { type Rendered, takePictures } from './support/pictures.ts'
 
 // Takes a picture of what each channel of an alert shows: `npm run screenshots`. The messages are the ones that are sent.
 
-const folder = fileURLToPath(new URL('../../docs/images/', import.meta.url))
 const publicUrl = 'https://ledger.example.com'
 const sans = 'font-family: Lato, "Noto Sans", "DejaVu Sans", Helvetica, Arial, sans-serif'
 
@@ -47,7 +44,7 @@ const pictures = {
   ]),
 }
 
-function email(): { width: number; html: string } {
+function email(): Rendered {
   const from = { name: 'Promptledger', address: 'alerts@ledger.example.com' }
   const { subject, html } = composeEmail({ url: '', from }, openedMessage, 'msg_4kQ9sVbL2xTf7Zc1RnWy8HdP', publicUrl)
   const head = `<div style="${sans.replaceAll('"', "'")}; padding: 16px 24px; background: #fff; border-bottom: 1px solid #d1d9e0">
@@ -63,7 +60,7 @@ function email(): { width: number; html: string } {
   }
 }
 
-function json(body: object, head: string[]): { width: number; html: string } {
+function json(body: object, head: string[]): Rendered {
   const lines = escapeHtml(compact(JSON.stringify(body, null, 2)))
     .replaceAll(/^( *)("[^"]+")(?=: )/gm, '$1<b>$2</b>')
     .split('\n')
@@ -84,7 +81,7 @@ function compact(text: string): string {
   })
 }
 
-function page(width: number, style: string, body: string): { width: number; html: string } {
+function page(width: number, style: string, body: string): Rendered {
   const base = 'body { margin: 0; padding: 20px 24px; background: #fff }'
   return {
     width,
@@ -92,20 +89,4 @@ function page(width: number, style: string, body: string): { width: number; html
   }
 }
 
-const chromium = findChromium()
-if (chromium === null) throw new Error('Chromium is not installed (no chromium or google-chrome on the PATH)')
-mkdirSync(folder, { recursive: true })
-const browser = await launch(chromium)
-try {
-  for (const [name, { width, html }] of Object.entries(pictures)) {
-    const context = await browser.newContext({ viewport: { width, height: 100 }, deviceScaleFactor: 1.5 })
-    const tab = await context.newPage()
-    await tab.setContent(html)
-    const path = `${folder}${name}.png`
-    await tab.screenshot({ path, fullPage: true, animations: 'disabled' })
-    console.log(`docs/images/${name}.png, ${Math.round(statSync(path).size / 1_024)} KB`)
-    await context.close()
-  }
-} finally {
-  await browser.close()
-}
+await takePictures(pictures)

@@ -1,12 +1,9 @@
-import { mkdirSync, statSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { commentMarker, pullCommentText } from '../../server/src/alerts/pull-comment-text.ts'
 import { regressionMessage, toldPrompt } from '../../testing/regression-message.ts'
-import { findChromium, launch } from './support/chromium.ts'
 import { renderMarkdown } from './support/markdown.ts'
+import { takePictures } from './support/pictures.ts'
 
-/** Takes docs/images/alert-pull-request.png: a comment on a pull request, rendered from its Markdown as GitHub does. */
-const file = fileURLToPath(new URL('../../docs/images/alert-pull-request.png', import.meta.url))
+// Takes docs/images/alert-pull-request.png: a comment on a pull request, rendered from its Markdown as GitHub does.
 
 const style = `
   body { margin: 0; padding: 24px; width: 868px; background: #fff; color: #1f2328;
@@ -51,16 +48,4 @@ const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Commen
   <div class="comment"><div class="head"><strong>acme-bot</strong> commented on the pull request</div>
   <div class="body">${renderMarkdown(text)}</div></div></html>`
 
-const chromium = findChromium()
-if (chromium === null) throw new Error('Chromium is not installed (no chromium or google-chrome on the PATH)')
-mkdirSync(new URL('.', `file://${file}`), { recursive: true })
-const browser = await launch(chromium)
-try {
-  const context = await browser.newContext({ viewport: { width: 916, height: 100 }, deviceScaleFactor: 1.5 })
-  const tab = await context.newPage()
-  await tab.setContent(page)
-  await tab.screenshot({ path: file, fullPage: true, animations: 'disabled' })
-  console.log(`docs/images/alert-pull-request.png, ${Math.round(statSync(file).size / 1_024)} KB`)
-} finally {
-  await browser.close()
-}
+await takePictures({ 'alert-pull-request': { width: 916, html: page } })

@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { Promptledger, type TimelineEntry } from '../../client/src/index.ts'
-import { findChromium, launch } from './support/chromium.ts'
 import { isBuilt } from './support/console-build.ts'
+import { pictureFile, reportPicture, withBrowser } from './support/pictures.ts'
 
 /** A picture for the README, taken of the demo by `npm run screenshots`. */
 interface Picture {
@@ -27,27 +26,20 @@ interface Demo {
 
 const startTimeoutMs = 60_000
 const dayMs = 86_400_000
-const folder = fileURLToPath(new URL('../../docs/images/', import.meta.url))
 const main = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
 const desktop = (height: number, colorScheme: 'light' | 'dark' = 'light') =>
   ({ viewport: { width: 1280, height }, deviceScaleFactor: 1.5, colorScheme }) as const
 const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true } as const
 
-const chromium = findChromium()
-if (chromium === null) throw new Error('Chromium is not installed (no chromium or google-chrome on the PATH)')
 if (!isBuilt()) throw new Error('console/dist is missing or older than its sources: run `npm run build`')
-mkdirSync(folder, { recursive: true })
 const demoProcess = spawn(process.execPath, [main, 'demo', '--json', '--port', '0'], {
   stdio: ['ignore', 'pipe', 'inherit'],
 })
 try {
   const demo = await whenStarted(demoProcess)
-  const browser = await launch(chromium)
-  try {
+  await withBrowser(async (browser) => {
     for (const picture of await picturesOf(demo)) await take(browser, demo, picture)
-  } finally {
-    await browser.close()
-  }
+  })
 } finally {
   demoProcess.kill()
 }
@@ -128,8 +120,7 @@ async function take(browser: Browser, demo: Demo, { name, path, selector, contex
   await page.waitForLoadState('networkidle')
   await page.evaluate(() => document.fonts.ready.then(() => {}))
   await prepare?.(page)
-  const file = `${folder}${name}.png`
-  await page.screenshot({ path: file, animations: 'disabled', caret: 'hide' })
-  console.log(`docs/images/${name}.png, ${Math.round(statSync(file).size / 1_024)} KB`)
+  await page.screenshot({ path: pictureFile(name), animations: 'disabled', caret: 'hide' })
+  reportPicture(name)
   await browserContext.close()
 }

@@ -15,24 +15,34 @@ export const errorBodySchema = {
   },
 } as const
 
-export const rateLimitedBodySchema = {
-  title: 'RateLimited',
-  type: 'object',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['code', 'message', 'limit', 'used', 'resets_at'],
-      properties: {
-        code: { const: 'rate_limited' },
-        message,
-        limit: { type: 'integer', description: "The plan's monthly signal limit" },
-        used: { type: 'integer', description: 'Signals recorded in the current month' },
-        resets_at: { type: 'string', format: 'date-time', description: 'When the counter resets' },
+/** The body of a response to more than a limit allows. */
+export function limitedSchema<const Title extends string>(title: Title, limit: string, used: string, resetsAt: string) {
+  return {
+    title,
+    type: 'object',
+    required: ['error'],
+    properties: {
+      error: {
+        type: 'object',
+        required: ['code', 'message', 'limit', 'used', 'resets_at'],
+        properties: {
+          code: { const: 'rate_limited' },
+          message,
+          limit: { type: 'integer', description: limit },
+          used: { type: 'integer', description: used },
+          resets_at: { type: 'string', format: 'date-time', description: resetsAt },
+        },
       },
     },
-  },
-} as const
+  } as const
+}
+
+export const rateLimitedBodySchema = limitedSchema(
+  'RateLimited',
+  "The plan's monthly signal limit",
+  'Signals recorded in the current month',
+  'When the counter resets',
+)
 
 /** The error body with an example message specific to one operation. */
 export function errorSchema(code: ErrorCode, message: string) {

@@ -1,43 +1,28 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import pino from 'pino'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import type { GitRepository } from '../../../testing/git-repository.ts'
-import { postVotes, regressionsOf, shiftsOf } from '../../../testing/judged-votes.ts'
+import {
+  changeTime,
+  commitOf,
+  judgedChanges,
+  postVotes,
+  regressionsOf,
+  shiftsOf,
+} from '../../../testing/judged-votes.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { connectedScenario } from '../../../testing/scenario.ts'
-import { deployedEntry, openTestStore, type Tenant, useService } from '../../../testing/service.ts'
-import { newHistoryEntry } from '../../src/domain/history/entry.ts'
-import { day, hour, minute } from '../../src/domain/time.ts'
-import { type RegressionBody, regressionPageSchema } from '../../src/http/regressions/schema.ts'
-import { shiftPageSchema } from '../../src/http/shifts/schema.ts'
-import { createJudge } from '../../src/service/judge.ts'
+import { type Tenant, useService } from '../../../testing/service.ts'
+import { day, hour } from '../../src/domain/time.ts'
+import { regressionPageSchema } from '../../src/http/regressions/schema.ts'
 
 onEachEngine('Regressions', (engine) => {
   const service = useService(engine)
   before(() => {
     service.planLimits.free = null
   })
-
-  // Changes rarely happen on the hour.
-  const at = (daysAgo: number) => service.now - daysAgo * day + (daysAgo > 0 ? 17 * minute + 3 : 0)
-  const log = pino({ level: 'debug' }, { write: (line: string) => logged.push(line) })
-  const logged: string[] = []
-  const commitOf = (i: number) => String(i).repeat(40)
-
-  /** Records changes, each with the votes until the next one, and judges the prompt. */
-  async function changes(tenant: Tenant, list: { daysAgo: number; rate: number; count?: number }[], untilDaysAgo = 0) {
-    const ids: number[] = []
-    for (const [i, { daysAgo, rate, count = 1_200 }] of list.entries()) {
-      const { id } = await tenant.recordEntry({ createdAt: at(daysAgo), commitSha: commitOf(i + 1) })
-      ids.push(id)
-      const until = at(list[i + 1]?.daysAgo ?? untilDaysAgo)
-      if (count > 0) await postVotes(tenant, { from: at(daysAgo) + 1, until, count, rate })
-    }
-    await service.judge.round()
-    return ids
-  }
+  const at = (daysAgo: number) => changeTime(service.now, daysAgo)
 
   async function dismiss(tenant: Tenant, id: number | string, payload: unknown, headers = tenant.headers) {
     return service.app.inject({
@@ -50,7 +35,7 @@ onEachEngine('Regressions', (engine) => {
 
   test('a change that makes votes worse opens a regression with its figures', async () => {
     const tenant = await service.tenant()
-    const [, bad] = await changes(tenant, [
+    const [, bad] = await judgedChanges(tenant, [
       { daysAgo: 20, rate: 0.85, count: 4_000 },
       { daysAgo: 8, rate: 0.7 },
     ])
@@ -77,7 +62,7 @@ onEachEngine('Regressions', (engine) => {
 
   test('a change without an effect opens none', async () => {
     const tenant = await service.tenant()
-    await changes(tenant, [
+    await judgedChanges(tenant, [
       { daysAgo: 20, rate: 0.85, count: 2_000 },
       { daysAgo: 8, rate: 0.85 },
       { daysAgo: 4, rate: 0.86 },
@@ -92,7 +77,7 @@ onEachEngine('Regressions', (engine) => {
       { daysAgo: 25, rate: 0.9, count: 4_000 },
       { daysAgo: 12, rate: 0.75 },
     ]
-    const [, bad] = await changes(tenant, list, 6)
+    const [, bad] = await judgedChanges(tenant, list, 6)
     await tenant.recordEntry({ createdAt: at(6), commitSha: commitOf(7) })
     await postVotes(tenant, { from: at(6) + 1, until: at(0), count: 1_200, rate: 0.75 })
     await service.judge.round()
@@ -105,7 +90,7 @@ onEachEngine('Regressions', (engine) => {
 
   test('a small loss stays open while the next change shares it', async () => {
     const tenant = await service.tenant()
-    await changes(tenant, [
+    await judgedChanges(tenant, [
       { daysAgo: 28, rate: 0.95, count: 6_000 },
       { daysAgo: 15, rate: 0.9, count: 4_000 },
       // Too few to be certain of a loss of 5 points, and enough to exclude 10.
@@ -123,7 +108,7 @@ onEachEngine('Regressions', (engine) => {
       { daysAgo: 25, rate: 0.85, count: 4_000 },
       { daysAgo: 12, rate: 0.65 },
     ]
-    await changes(tenant, list, 6)
+    await judgedChanges(tenant, list, 6)
     assert.equal((await regressionsOf(tenant))[0]?.state, 'open')
     const fix = await tenant.recordEntry({ createdAt: at(6), commitSha: commitOf(7) })
     await postVotes(tenant, { from: at(6) + 1, until: at(0), count: 1_200, rate: 0.85 })
@@ -139,7 +124,7 @@ onEachEngine('Regressions', (engine) => {
 
   test('a partial recovery does not repair it', async () => {
     const tenant = await service.tenant()
-    await changes(tenant, [
+    await judgedChanges(tenant, [
       { daysAgo: 25, rate: 0.95, count: 4_000 },
       { daysAgo: 12, rate: 0.5 },
       { daysAgo: 6, rate: 0.7 },
@@ -152,7 +137,7 @@ onEachEngine('Regressions', (engine) => {
 
   test('a rate that comes back without a change repairs it only when the votes exclude a notable loss', async () => {
     const tenant = await service.tenant()
-    await changes(tenant, [
+    await judgedChanges(tenant, [
       { daysAgo: 28, rate: 0.85, count: 4_000 },
       { daysAgo: 14, rate: 0.7, count: 600 },
     ])
@@ -217,7 +202,7 @@ onEachEngine('Regressions', (engine) => {
 
   test('a rollback to the version before it repairs it', async () => {
     const tenant = await service.tenant('free', 'admin')
-    const [good] = await changes(tenant, [
+    const [good] = await judgedChanges(tenant, [
       { daysAgo: 20, rate: 0.85, count: 4_000 },
       { daysAgo: 8, rate: 0.65 },
     ])
@@ -234,7 +219,7 @@ onEachEngine('Regressions', (engine) => {
 
   async function openRegression() {
     const tenant = await service.tenant()
-    await changes(tenant, [
+    await judgedChanges(tenant, [
       { daysAgo: 20, rate: 0.85, count: 4_000 },
       { daysAgo: 8, rate: 0.7 },
     ])
@@ -285,7 +270,7 @@ onEachEngine('Regressions', (engine) => {
 
   test('a regression that the rate closed opens again, and it follows its commit to another history entry', async () => {
     const tenant = await service.tenant()
-    const [, bad] = await changes(tenant, [
+    const [, bad] = await judgedChanges(tenant, [
       { daysAgo: 20, rate: 0.85, count: 4_000 },
       { daysAgo: 8, rate: 0.65 },
     ])
@@ -334,106 +319,6 @@ onEachEngine('Regressions', (engine) => {
     assert.match(open.explanation, /^70% of 1,200 votes are positive/)
   })
 
-  test('two processes that judge the same votes open one regression', async () => {
-    const tenant = await service.tenant()
-    await tenant.recordEntry({ createdAt: at(20), commitSha: commitOf(1) })
-    await postVotes(tenant, { from: at(20) + 1, until: at(8), count: 4_000, rate: 0.85 })
-    await tenant.recordEntry({ createdAt: at(8), commitSha: commitOf(2) })
-    await postVotes(tenant, { from: at(8) + 1, until: at(0), count: 1_200, rate: 0.65 })
-    const store = await openTestStore(service.url, () => service.now)
-    const another = createJudge({ store, clock: () => service.now, log, restFactor: 0 })
-    another.touch(tenant.organisation.id, tenant.prompt.id)
-    await Promise.all([service.judge.round(), another.round()])
-    const regressions = await regressionsOf(tenant)
-    assert.deepEqual(
-      regressions.map(({ state }) => state),
-      ['open'],
-    )
-    const shifts = await shiftsOf(tenant)
-    assert.equal(shifts.length, 1)
-    another.touch(tenant.organisation.id, tenant.prompt.id)
-    await another.round()
-    assert.deepEqual(await regressionsOf(tenant), regressions, 'judging again changes nothing')
-    assert.deepEqual(await shiftsOf(tenant), shifts)
-  })
-
-  test('after a restart, the daily sweep of one process finds what was not judged', async () => {
-    const tenant = await service.tenant()
-    await changes(tenant, [])
-    await tenant.recordEntry({ createdAt: at(20), commitSha: commitOf(1) })
-    await postVotes(tenant, { from: at(20) + 1, until: at(8), count: 4_000, rate: 0.85 })
-    await tenant.recordEntry({ createdAt: at(8), commitSha: commitOf(2) })
-    await postVotes(tenant, { from: at(8) + 1, until: at(0), count: 1_200, rate: 0.65 })
-    await queryRows(service.url, 'update sweep set due_at = 0')
-    const context = { store: service.store, clock: () => service.now, log, restFactor: 0 }
-    const [one, two] = [createJudge(context), createJudge(context)]
-    await Promise.all([one.sweep(), two.sweep()])
-    assert.equal(one.stats().sweeps + two.stats().sweeps, 1)
-    assert.equal(Math.min(one.stats().judged, two.stats().judged), 0, 'the other one judged nothing')
-    assert.equal((await regressionsOf(tenant))[0]?.state, 'open')
-    await one.sweep()
-    assert.equal(one.stats().sweeps + two.stats().sweeps, 1, 'the next one is due in a day')
-    service.now += day
-    await one.sweep()
-    assert.equal(one.stats().sweeps + two.stats().sweeps, 2)
-  })
-
-  test('a prompt that cannot be judged is retried and does not keep others from being judged', async () => {
-    const [broken, tenant] = [await service.tenant(), await service.tenant()]
-    await service.judge.round()
-    let attempts = 0
-    const store = {
-      ...service.store,
-      signals: {
-        ...service.store.signals,
-        hourlySums: (...[prompt, until]: Parameters<typeof service.store.signals.hourlySums>) => {
-          if (prompt.id === broken.prompt.id) attempts++
-          if (prompt.id === broken.prompt.id) throw new Error('the disk is on fire')
-          return service.store.signals.hourlySums(prompt, until)
-        },
-      },
-    }
-    const judge = createJudge({ store, clock: () => service.now, log, restFactor: 0 })
-    await tenant.recordEntry({ createdAt: at(20), commitSha: commitOf(1) })
-    await postVotes(tenant, { from: at(20) + 1, until: at(8), count: 4_000, rate: 0.85 })
-    await tenant.recordEntry({ createdAt: at(8), commitSha: commitOf(2) })
-    await postVotes(tenant, { from: at(8) + 1, until: at(0), count: 1_200, rate: 0.65 })
-    judge.touch(broken.organisation.id, broken.prompt.id)
-    judge.touch(tenant.organisation.id, tenant.prompt.id)
-    for (let round = 0; round < 5; round++) await judge.round()
-    assert.equal((await regressionsOf(tenant))[0]?.state, 'open')
-    assert.equal(attempts, 3)
-    const { judged, failed } = judge.stats()
-    assert.ok(judged >= 1)
-    assert.equal(failed, 3)
-    assert.ok(logged.some((line) => line.includes('could not judge a prompt') && line.includes('disk is on fire')))
-  })
-
-  test('organisations take turns, so that one with many prompts does not keep another waiting', async () => {
-    const [large, small] = [await service.tenant(), await service.tenant()]
-    await service.judge.round()
-    const order: number[] = []
-    const store = {
-      ...service.store,
-      signals: {
-        ...service.store.signals,
-        hourlySums: (...[prompt, until]: Parameters<typeof service.store.signals.hourlySums>) => {
-          order.push(prompt.organisationId)
-          return service.store.signals.hourlySums(prompt, until)
-        },
-      },
-    }
-    const judge = createJudge({ store, clock: () => service.now, log, restFactor: 0 })
-    for (let i = 0; i < 30; i++) {
-      const { id } = await service.prompt(large.organisation, `p${i}`)
-      judge.touch(large.organisation.id, id)
-    }
-    judge.touch(small.organisation.id, small.prompt.id)
-    await judge.round()
-    assert.equal(order.filter((id) => id === large.organisation.id).length, 30)
-    assert.ok(order.indexOf(small.organisation.id) <= 10, `${order.indexOf(small.organisation.id)}`)
-  })
-
   test('prompts with an open regression come first, the largest loss first', async () => {
     const tenant = await service.tenant('free', 'admin')
     const names = ['a calm', 'b small', 'c large', 'd calm']
@@ -479,207 +364,6 @@ onEachEngine('Regressions', (engine) => {
     assert.deepEqual((await list('-regression')).map(({ name }) => name).slice(0, 2), ['b small', 'c large'])
   })
 
-  test('a shift has its time, its range, both rates and the change that explains it', async () => {
-    const tenant = await service.tenant()
-    const [, changed] = await changes(tenant, [
-      { daysAgo: 20, rate: 0.7, count: 3_000 },
-      { daysAgo: 8, rate: 0.9, count: 2_000 },
-    ])
-    const page = await service.app.inject({ url: `${tenant.path}/shifts`, headers: tenant.headers })
-    assertMatchesSchema(shiftPageSchema, page)
-    const [shift, ...others] = page.json().data
-    assert.deepEqual(others, [])
-    assert.equal(shift.cause.change.id, changed)
-    assert.ok(Math.abs(Date.parse(shift.at) - at(8)) < 6 * hour, shift.at)
-    assert.ok(shift.between[0] <= shift.at && shift.at <= shift.between[1])
-    assert.ok(Math.abs(shift.rate_before - 0.7) < 0.02 && Math.abs(shift.rate_after - 0.9) < 0.02)
-    assert.deepEqual(await shiftsOf(tenant, '/api/v1'), [shift])
-  })
-
-  test('a rate that falls with a change and comes back with the next one has two shifts that name both', async () => {
-    const tenant = await service.tenant()
-    const [, , bad, revert] = await changes(tenant, [
-      { daysAgo: 28, rate: 0.86, count: 1_500 },
-      { daysAgo: 22, rate: 0.86, count: 1_500 },
-      { daysAgo: 15, rate: 0.73, count: 900 },
-      { daysAgo: 10, rate: 0.86, count: 1_500 },
-      { daysAgo: 5, rate: 0.86, count: 1_500 },
-    ])
-    const shifts = await shiftsOf(tenant)
-    assert.deepEqual(
-      shifts.map(({ cause, at: moved }) => [cause.change?.id, Date.parse(moved)]),
-      [
-        [revert, at(10)],
-        [bad, at(15)],
-      ],
-    )
-    const close = (a: number | undefined, b: number) => Math.abs((a ?? 0) - b) < 0.005
-    assert.ok(close(shifts[0]?.rate_before, 0.73) && close(shifts[0]?.rate_after, 0.86))
-    for (const { at, between } of shifts) assert.ok((between[0] as string) <= at && at <= (between[1] as string))
-    service.judge.touch(tenant.organisation.id, tenant.prompt.id)
-    await service.judge.round()
-    assert.deepEqual(await shiftsOf(tenant), shifts)
-  })
-
-  test('a shift without a change is unexplained, also in votes that were posted at once', async () => {
-    const tenant = await service.tenant()
-    await tenant.recordEntry({ createdAt: at(20), commitSha: commitOf(1) })
-    await postVotes(tenant, { from: at(19), until: at(10), count: 3_000, rate: 0.9 })
-    await postVotes(tenant, { from: at(10), until: at(1), count: 3_000, rate: 0.7 })
-    await service.judge.round()
-    const [shift] = await shiftsOf(tenant)
-    assert.deepEqual(shift?.cause, { unexplained: true })
-    assert.ok(Math.abs(Date.parse(shift?.at ?? '') - at(10)) < 6 * hour)
-    assert.deepEqual(await regressionsOf(tenant), [])
-
-    const atOnce = await service.tenant()
-    await atOnce.recordEntry({ createdAt: at(1), commitSha: commitOf(1) })
-    await postVotes(atOnce, { from: service.now - 2_000, until: service.now - 1_000, count: 800, rate: 0.9 })
-    await postVotes(atOnce, { from: service.now - 1_000, until: service.now, count: 800, rate: 0.5 })
-    await service.judge.round()
-    const found = await shiftsOf(atOnce)
-    assert.deepEqual(
-      found.map(({ cause }) => cause),
-      [{ unexplained: true }],
-    )
-  })
-
-  test('a shift that most prompts share is said to be shared, also for the prompts that were judged first', async () => {
-    const tenant = await service.tenant()
-    const prompts = [tenant.prompt]
-    for (const name of ['p2', 'p3', 'p4']) prompts.push(await service.prompt(tenant.organisation, name))
-    for (const { publicId: prompt } of prompts) {
-      await postVotes(tenant, { from: at(20), until: at(8), count: 3_000, rate: 0.9, prompt })
-      await postVotes(tenant, { from: at(8), until: at(1), count: 2_000, rate: 0.7, prompt })
-      // One after the other: the first ones cannot know yet.
-      await service.judge.round()
-    }
-    await service.judge.round()
-    const shifts = await shiftsOf(tenant, '/api/v1')
-    assert.deepEqual(
-      shifts.map(({ cause }) => cause),
-      prompts.map(() => ({ shared_with: 3 })),
-    )
-  })
-
-  test('a shift is not shared if prompts that move this often would move at the same time by chance', async () => {
-    // Each has shifts of this width, one of them at the time of the fall.
-    const fall = async (others: number, width: number, shiftsOfEach: number) => {
-      const tenant = await service.tenant()
-      const { shifts } = service.store
-      for (let i = 0; i < others; i++) {
-        const prompt = await service.prompt(tenant.organisation, `p${i}`)
-        const list = Array.from({ length: shiftsOfEach }, (_, nth) => {
-          const from = at(10) - width / 2 - nth * 6 * day
-          const between: [number, number] = [from, from + width]
-          return { at: from, between, rateBefore: 0.9, rateAfter: 0.7, entryId: null, sharedWith: null }
-        })
-        await shifts.replace(prompt, list)
-      }
-      await postVotes(tenant, { from: at(20), until: at(10), count: 2_000, rate: 0.9 })
-      await postVotes(tenant, { from: at(10), until: at(1), count: 2_000, rate: 0.7 })
-      await service.judge.round()
-      return (await shiftsOf(tenant)).map(({ cause }) => cause)
-    }
-    assert.deepEqual(await fall(3, hour, 1), [{ shared_with: 3 }])
-    assert.deepEqual(await fall(3, 5 * day, 4), [{ unexplained: true }])
-  })
-
-  test('a change is not blamed for a loss that other prompts share at the same time', async () => {
-    const tenant = await service.tenant()
-    await tenant.recordEntry({ createdAt: at(20), commitSha: commitOf(1) })
-    await tenant.recordEntry({ createdAt: at(8), commitSha: commitOf(2) })
-    const others = []
-    for (const name of ['p2', 'p3']) others.push(await service.prompt(tenant.organisation, name))
-    for (const { publicId: prompt } of [...others, tenant.prompt]) {
-      await postVotes(tenant, { from: at(20), until: at(8), count: 3_000, rate: 0.9, prompt })
-      await postVotes(tenant, { from: at(8), until: at(1), count: 2_000, rate: 0.6, prompt })
-      await service.judge.round()
-    }
-    assert.deepEqual(await regressionsOf(tenant), [])
-    const response = await service.app.inject({ url: `${tenant.path}/impact`, headers: tenant.headers })
-    const [change] = response.json().data
-    assert.equal(change.verdict, 'unexplained')
-    assert.match(change.explanation, /2 other prompts moved at the same time/)
-  })
-
-  test('prompts with too few votes to show a fall do not speak for blaming a change', async () => {
-    /** A change with two prompts that fall at the same time without one, and six that have this many votes since. */
-    const judgeWith = async (votesSince: number) => {
-      const tenant = await service.tenant()
-      await tenant.recordEntry({ createdAt: at(20), commitSha: commitOf(1) })
-      await tenant.recordEntry({ createdAt: at(8), commitSha: commitOf(2) })
-      const names = Array.from({ length: 8 }, (_, i) => `p${i}`)
-      for (const [i, name] of names.entries()) {
-        const { publicId: prompt } = await service.prompt(tenant.organisation, name)
-        const isCalm = i >= 2
-        const count = isCalm ? 300 : 2_000
-        await postVotes(tenant, { from: at(20), until: at(8), count, rate: 0.9, prompt })
-        const since = isCalm ? { count: votesSince, rate: 0.9 } : { count: 1_500, rate: 0.6 }
-        await postVotes(tenant, { from: at(8), until: at(1), ...since, prompt })
-      }
-      await postVotes(tenant, { from: at(20), until: at(8), count: 2_000, rate: 0.9 })
-      await postVotes(tenant, { from: at(8), until: at(1), count: 1_500, rate: 0.6 })
-      await service.judge.round()
-      await service.judge.round()
-      return (await regressionsOf(tenant, '?state=open')).length
-    }
-    assert.equal(await judgeWith(40), 0)
-    assert.equal(await judgeWith(400), 1)
-  })
-
-  /** Ten prompts that fall at the same time. The first `changed` ones had a change of their own half an hour before. */
-  async function outage(tenant: Tenant, changed: number) {
-    const prompts = [tenant.prompt]
-    while (prompts.length < 10) prompts.push(await service.prompt(tenant.organisation, `p${prompts.length + 1}`))
-    let first: RegressionBody[] | null = null
-    for (const [i, prompt] of prompts.entries()) {
-      const record = (daysAgo: number, sha: number) => {
-        const entry = { ...deployedEntry(at(daysAgo) - 30 * minute), commitSha: commitOf(sha) }
-        return service.store.history.record(prompt, newHistoryEntry(entry), service.now, null)
-      }
-      await record(20, 1)
-      if (i < changed) await record(8, 2)
-      await postVotes(tenant, { from: at(20), until: at(8), count: 1_500, rate: 0.9, prompt: prompt.publicId })
-      await postVotes(tenant, { from: at(8), until: at(1), count: 800, rate: 0.6, prompt: prompt.publicId })
-      // One after the other, as votes arrive: the first cannot know about the others.
-      await service.judge.round()
-      first ??= await regressionsOf(tenant)
-    }
-    await service.judge.round()
-    return { prompts, first: first?.[0] }
-  }
-
-  test('in an outage, regressions of the prompts that were judged first are withdrawn', async () => {
-    const tenant = await service.tenant()
-    const { prompts, first } = await outage(tenant, 3)
-    assert.equal(first?.state, 'open')
-    const regressions = await regressionsOf(tenant, '', '/api/v1')
-    assert.ok(regressions.some(({ id }) => id === first.id))
-    for (const { state, withdrawn_at, explanation } of regressions) {
-      assert.equal(state, 'withdrawn')
-      assert.equal(withdrawn_at, new Date(service.now).toISOString())
-      assert.match(explanation, /\d other prompts moved at the same time/)
-    }
-    const shifts = await shiftsOf(tenant, '/api/v1')
-    assert.deepEqual(
-      shifts.map(({ cause }) => cause),
-      prompts.map(() => ({ shared_with: 9 })),
-    )
-  })
-
-  test('a commit that makes ten prompts worse at once is blamed for all of them', async () => {
-    const tenant = await service.tenant()
-    const { prompts } = await outage(tenant, 10)
-    const regressions = await regressionsOf(tenant, '?state=open', '/api/v1')
-    assert.equal(regressions.length, prompts.length)
-    const shifts = await shiftsOf(tenant, '/api/v1')
-    assert.deepEqual(
-      shifts.map(({ cause }) => cause.change?.commit_sha),
-      prompts.map(() => commitOf(2)),
-    )
-  })
-
   test('a regression is withdrawn when its votes are erased, and when its change leaves the history', async () => {
     const tenant = await service.tenant('free', 'admin')
     const metadata = { user: 'spammer' }
@@ -714,7 +398,7 @@ onEachEngine('Regressions', (engine) => {
 
   test('a regression stays open, with its figures and its shift, while the evidence is only too weak for a verdict', async () => {
     const tenant = await service.tenant()
-    const [, bad] = await changes(tenant, [
+    const [, bad] = await judgedChanges(tenant, [
       { daysAgo: 28, rate: 0.85, count: 4_000 },
       { daysAgo: 14, rate: 0.75, count: 400 },
     ])
@@ -733,7 +417,7 @@ onEachEngine('Regressions', (engine) => {
 
   test('shifts and regressions of a deleted prompt, or one that a key is not for, are not listed', async () => {
     const tenant = await service.tenant('free', 'admin')
-    await changes(tenant, [
+    await judgedChanges(tenant, [
       { daysAgo: 20, rate: 0.85, count: 4_000 },
       { daysAgo: 8, rate: 0.65 },
     ])

@@ -4,7 +4,7 @@ import { alertStates } from '../../domain/alerts/alert-service.ts'
 import { alertEvents } from '../../domain/alerts/event.ts'
 import { ruleLimits } from '../../domain/alerts/rules.ts'
 import { hour, minute } from '../../domain/time.ts'
-import { message } from '../error-schema.ts'
+import { limitedSchema } from '../error-schema.ts'
 import { paginationExample, paginationSchema } from '../page-schema.ts'
 import { alertIdExample, deliveryExample, deliverySchema } from './delivery-schema.ts'
 
@@ -256,30 +256,12 @@ export const testedAlertSchema = {
 } as const
 
 /** The response to more test messages than an organisation may send. */
-export const testLimitSchema = {
-  title: 'TestLimited',
-  type: 'object',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['code', 'message', 'limit', 'used', 'resets_at'],
-      properties: {
-        code: { const: 'rate_limited' },
-        message,
-        limit: {
-          type: 'integer',
-          description: 'How many test messages an organisation may send, per minute, per day or at the same time',
-        },
-        used: {
-          type: 'integer',
-          description: 'How many it has sent, in the last minute, in the last day or at this moment',
-        },
-        resets_at: { ...time, description: 'When the next one may be sent' },
-      },
-    },
-  },
-} as const
+export const testLimitSchema = limitedSchema(
+  'TestLimited',
+  'How many test messages an organisation may send, per minute, per day or at the same time',
+  'How many it has sent, in the last minute, in the last day or at this moment',
+  'When the next one may be sent',
+)
 
 export const alertParamsSchema = {
   type: 'object',
