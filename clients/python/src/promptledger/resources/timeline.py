@@ -1,0 +1,107 @@
+"""The history with all details."""
+
+from __future__ import annotations
+
+from typing import Any, Generator, Literal, Optional, Sequence
+
+from ..lines import decode_text, parse_lines
+from ..models import Action, TimelineEntry
+from ..page import AttributedPage, Pages
+from ..stream import Stream
+from ..times import Time
+from ..transport import Operation, Transport
+from .prompts import prompt_path
+
+
+class Timeline:
+    """The history with the details of each change, and its effect."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(
+        self,
+        prompt: str,
+        *,
+        action: Optional[Sequence[Action]] = None,
+        since: Optional[Time] = None,
+        until: Optional[Time] = None,
+        pulls: Optional[Literal["all", "outcome"]] = None,
+        as_of: Optional[Time] = None,
+        page: Optional[int] = None,
+        limit: Optional[int] = None,
+    ) -> Pages[TimelineEntry, AttributedPage[TimelineEntry]]:
+        """Lists the history, newest first, with the details of each change and the effect of those that went live.
+
+        `action` leaves only entries with one of these actions. `pulls="outcome"` has one entry for each pull request
+        that was merged or closed, without its opening. `as_of` answers as if nothing had come after that time.
+        """
+        query = {**_filter(action, since, until, pulls, as_of), "page": page, "limit": limit}
+        return Pages(
+            self._transport,
+            _path_of(prompt),
+            query,
+            lambda body: AttributedPage(body["data"], body["pagination"], body["unknown_versions"]),
+        )
+
+    def get(
+        self, prompt: str, entry_id: int, *, as_of: Optional[Time] = None, by: Optional[str] = None
+    ) -> TimelineEntry:
+        """Returns one change of any age, with its details and its effect if it went live.
+
+        `by` adds the effect in each segment of a declared key, such as `metadata.model`.
+        """
+        path = f"{_path_of(prompt)}/{int(entry_id)}"
+        entry: TimelineEntry = self._transport.data(Operation("GET", path, query={"as_of": as_of, "by": by}))
+        return entry
+
+    def export(
+        self,
+        prompt: str,
+        *,
+        action: Optional[Sequence[Action]] = None,
+        since: Optional[Time] = None,
+        until: Optional[Time] = None,
+        pulls: Optional[Literal["all", "outcome"]] = None,
+        as_of: Optional[Time] = None,
+    ) -> Stream[TimelineEntry]:
+        """Streams the whole history with its figures, newest first. The timeout limits the wait for each part of the
+        response.
+
+        An export that breaks off raises a `ConnectionError`, and is not retried.
+        """
+        query = _filter(action, since, until, pulls, as_of)
+        return Stream(parse_lines(self._export(prompt, {**query, "format": "ndjson"})))
+
+    def export_csv(
+        self,
+        prompt: str,
+        *,
+        action: Optional[Sequence[Action]] = None,
+        since: Optional[Time] = None,
+        until: Optional[Time] = None,
+        pulls: Optional[Literal["all", "outcome"]] = None,
+        as_of: Optional[Time] = None,
+    ) -> Stream[str]:
+        """The same as the text of a CSV file, in chunks."""
+        query = _filter(action, since, until, pulls, as_of)
+        return Stream(decode_text(self._export(prompt, {**query, "format": "csv"})))
+
+    def _export(self, prompt: str, query: dict[str, Any]) -> Generator[bytes, None, None]:
+        return self._transport.stream(Operation("GET", f"{_path_of(prompt)}/export", query=query))
+
+
+def _path_of(prompt: str) -> str:
+    return f"{prompt_path(prompt)}/timeline"
+
+
+def _filter(
+    action: Optional[Sequence[Action]],
+    since: Optional[Time],
+    until: Optional[Time],
+    pulls: Optional[Literal["all", "outcome"]],
+    as_of: Optional[Time],
+) -> dict[str, Any]:
+    """The API expects the actions separated by commas."""
+    actions = None if action is None else action if isinstance(action, str) else ",".join(action)
+    return {"action": actions, "since": since, "until": until, "pulls": pulls, "as_of": as_of}

@@ -1,0 +1,139 @@
+// Writes clients/python/src/promptledger/models.py from docs/openapi.json: `npm run python-types`, after `npm run openapi`.
+import { writeFileSync } from 'node:fs'
+import { descriptionOf, isNullable, namedShapes, resolve, type Schema, typeOf } from './write-client-types.ts'
+
+const target = new URL('../clients/python/src/promptledger/models.py', import.meta.url)
+const maxLineLength = 120
+
+const header = `"""The objects of the API, as dictionaries with known keys.
+
+Generated from docs/openapi.json by \`npm run python-types\`. Do not edit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Optional, TypedDict, Union
+`
+
+/** Collects the classes of a file. A nested object gets the name of its class and its key. */
+interface Module {
+  /** Named types by their structure. */
+  names: Map<string, string>
+  classes: string[]
+}
+
+/** The text of the generated file. */
+export function generatePythonTypes(): string {
+  // Queries are keyword arguments in Python.
+  const shapes = namedShapes().filter(([name]) => !name.endsWith('Query'))
+  const module: Module = { names: new Map(shapes.map(([name, schema]) => [typeOf(schema), name])), classes: [] }
+  const aliases: string[] = []
+  for (const [name, schema] of shapes) {
+    if (schema.properties === undefined) aliases.push(aliasOf(name, schema, module))
+    else addClass(name, schema, module)
+  }
+  return `${header}\n${aliases.join('\n')}\n\n\n${module.classes.join('\n\n')}`
+}
+
+function aliasOf(name: string, schema: Schema, module: Module): string {
+  const line = `${name} = ${expressionOf(name, schema, module)}`
+  if (line.length <= maxLineLength) return line
+  const values = (schema.enum ?? []).map((value) => `    ${JSON.stringify(value)},\n`)
+  return `${name} = Literal[\n${values.join('')}]`
+}
+
+/** Python before 3.11 cannot mark one key of a class as optional: these are in a class that extends the required ones. */
+function addClass(name: string, schema: Schema, module: Module): void {
+  if (schema.properties !== undefined && 'from' in schema.properties) {
+    addCall(name, schema, module)
+    return
+  }
+  const required = new Set(schema.required)
+  const fields = Object.entries(schema.properties ?? {}).map(([key, property]) => ({
+    isRequired: required.has(key),
+    text: `    ${key}: ${referenceTo(`${name}${capitalised(key)}`, property, module)}\n${docOf(property)}`,
+  }))
+  const [always, sometimes] = [true, false].map((isRequired) =>
+    fields.filter((field) => field.isRequired === isRequired).map(({ text }) => text),
+  ) as [string[], string[]]
+  const doc = docOf(schema)
+  const classOf = (signature: string, doc: string, fields: string[]) =>
+    `class ${signature}:\n${doc}${doc === '' || fields.length === 0 ? '' : '\n'}${fields.join('')}`
+  if (sometimes.length === 0) {
+    module.classes.push(classOf(`${name}(TypedDict)`, doc, always))
+  } else if (always.length === 0) {
+    module.classes.push(classOf(`${name}(TypedDict, total=False)`, doc, sometimes))
+  } else {
+    module.classes.push(classOf(`${name}Required(TypedDict)`, '', always))
+    module.classes.push(classOf(`${name}(${name}Required, total=False)`, doc, sometimes))
+  }
+}
+
+/** A key that is a keyword of Python cannot be written in a class. */
+function addCall(name: string, schema: Schema, module: Module): void {
+  const properties = Object.entries(schema.properties ?? {})
+  const fields = properties.map(([key, property]) => {
+    const doc = descriptionOf(property)
+    const comment = doc === '' ? '' : `        # ${doc}\n`
+    return `${comment}        "${key}": "${referenceTo(`${name}${capitalised(key)}`, property, module)}",\n`
+  })
+  if (schema.required?.length !== properties.length) {
+    throw new Error(`scripts/write-python-types.ts handles no optional keys beside "from", as in ${name}`)
+  }
+  module.classes.push(`${name} = TypedDict(\n    "${name}",\n    {\n${fields.join('')}    },\n)\n`)
+}
+
+function referenceTo(place: string, schema: Schema, module: Module): string {
+  const resolved = resolve(schema)
+  const type = module.names.get(typeOf(resolved)) ?? expressionOf(place, resolved, module)
+  return isNullable(schema) ? `Optional[${type}]` : type
+}
+
+/** The type of a schema without a name. `place` names the class of a nested object. */
+function expressionOf(place: string, schema: Schema, module: Module): string {
+  const { type: types, enum: values, properties, items } = schema
+  const [type, ...others] = [types].flat().filter((type) => type !== 'null')
+  if (others.length > 0) {
+    return `Union[${[type, ...others].map((type) => expressionOf(place, { type } as Schema, module)).join(', ')}]`
+  }
+  if (values !== undefined) return `Literal[${values.map((value) => JSON.stringify(value)).join(', ')}]`
+  if (properties !== undefined) {
+    addClass(place, schema, module)
+    return place
+  }
+  if (type === 'array') {
+    // A pair is a list too: JSON has no tuples, and Python no type for a list of two.
+    return `list[${referenceTo(`${place}Item`, items ?? {}, module)}]`
+  }
+  const names: Record<string, string> = {
+    object: 'dict[str, Any]',
+    integer: 'int',
+    number: 'float',
+    string: 'str',
+    boolean: 'bool',
+  }
+  const name = names[type ?? '']
+  if (name === undefined) throw new Error(`scripts/write-python-types.ts does not handle the type ${type}`)
+  return name
+}
+
+/** Editors show a text below a key as its documentation. */
+function docOf(schema: Schema): string {
+  const text = descriptionOf(schema).replaceAll('\\', '\\\\').replaceAll('"""', "'''")
+  if (text === '') return ''
+  const lines: string[] = ['']
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) as string
+    if (line.length + word.length + 8 > maxLineLength) lines.push(word)
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`
+  }
+  // A quote at the end would close the text early.
+  const body = lines.join('\n    ').replace(/"$/, '" ')
+  return lines.length === 1 ? `    """${body}"""\n` : `    """${body}\n    """\n`
+}
+
+function capitalised(key: string): string {
+  return key.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+if (import.meta.main) writeFileSync(target, generatePythonTypes())
