@@ -1,0 +1,134 @@
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { type Plugin, rolldown } from 'rolldown'
+import { consoleFolder, demoPromptsFolder, migrationsFolders, referenceFolder } from '../server/src/files.ts'
+import { billOfMaterials } from './bill-of-materials.ts'
+import { type BundledPackage, distinct, licenceText, packagesOf } from './bundled-packages.ts'
+
+const root = new URL('../', import.meta.url)
+
+/** Writes the contents of the package `promptledger`: the bundled service and command, the built console, and other files. */
+export async function buildPackage(folder: URL): Promise<void> {
+  const code = new URL('dist/', folder)
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(code, { recursive: true })
+  const packages = distinct([...(await packagesOf(await bundle(code))), ...(await packagesOfConsole())])
+  const manifest = await createManifest()
+  const copies: [from: URL, to: URL][] = [
+    [migrationsFolders.sqlite, new URL('migrations/sqlite/', code)],
+    [migrationsFolders.postgres, new URL('migrations/postgres/', code)],
+    [consoleFolder, new URL('console/', code)],
+    [demoPromptsFolder, new URL('demo-prompts/', code)],
+    [referenceFolder, new URL('reference/', code)],
+    [new URL('bin.js', import.meta.url), new URL('bin.js', code)],
+    [new URL('README.md', import.meta.url), new URL('README.md', folder)],
+    [new URL('LICENSE', root), new URL('LICENSE', folder)],
+  ]
+  for (const [from, to] of copies) await cp(from, to, { recursive: true, filter: (path) => !path.endsWith('.ts') })
+  await writeFile(new URL('THIRD-PARTY-LICENCES.txt', folder), licenceText(packages))
+  await writeJson(new URL('sbom.json', folder), billOfMaterials(manifest, packages))
+  await writeJson(new URL('package.json', folder), manifest)
+}
+
+/** Vite lists what it bundled: see console/vite.config.ts. */
+async function packagesOfConsole(): Promise<BundledPackage[]> {
+  const listed: { name: string; version: string; identifier: string; text: string }[] = JSON.parse(
+    await readFile(new URL('licences.json', consoleFolder), 'utf8'),
+  )
+  return listed.map(({ name, version, identifier, text }) => ({ name, version, licence: identifier, texts: [text] }))
+}
+
+function writeJson(file: URL, value: unknown): Promise<void> {
+  return writeFile(file, `${JSON.stringify(value, null, 2)}\n`)
+}
+
+/**
+ * Importing `node:http` evaluates all its exports, and one loads undici: a tenth of the start, for code that we do not use.
+ * What is required evaluates them one by one.
+ */
+const requireHttp: Plugin = {
+  name: 'require-http',
+  resolveId: (id, importer) =>
+    /^node:https?$/.test(id) && importer !== undefined ? { id: `\0required-${id}`, moduleSideEffects: false } : null,
+  load: (id) => {
+    const [, name] = /^\0required-(node:https?)$/.exec(id) ?? []
+    return name === undefined ? null : `module.exports = process.getBuiltinModule('${name}')`
+  },
+}
+
+/** Fastify loads `node:http2` in any case and uses it only for HTTP/2, which the service leaves to a proxy. */
+const http2OnFirstUse: Plugin = {
+  name: 'http2-on-first-use',
+  resolveId: (id) => (id === 'node:http2' ? { id: '\0first-use-node:http2', moduleSideEffects: false } : null),
+  load: (id) =>
+    id === '\0first-use-node:http2'
+      ? "module.exports = new Proxy({}, { get: (_, name) => process.getBuiltinModule('node:http2')[name] })"
+      : null,
+}
+
+/** One character that is not ASCII doubles the memory of a source text, and the time to read it. */
+const asciiOnly: Plugin = {
+  name: 'ascii-only',
+  generateBundle(_, files) {
+    for (const file of Object.values(files)) {
+      if (file.type === 'chunk') file.code = file.code.replace(/(\\?)([^\0-\x7f])/g, escapeCharacter)
+    }
+  },
+}
+
+function escapeCharacter(_: string, backslash: string, character: string): string {
+  if (backslash !== '') throw new Error(`Cannot escape ${character} after a backslash`)
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+const unused = [
+  // pg uses it only where it is installed.
+  'pg-native',
+  // Fastify loads them on first use: server/src/http/app.ts replaces the compilers, and only tests inject requests.
+  '@fastify/ajv-compiler',
+  '@fastify/fast-json-stringify-compiler',
+  'light-my-request',
+]
+
+/** Returns the paths of the bundled modules. */
+async function bundle(folder: URL): Promise<string[]> {
+  const build = await rolldown({
+    cwd: fileURLToPath(root),
+    input: { main: 'server/src/main.ts', worker: 'server/src/worker.ts' },
+    platform: 'node',
+    resolve: { conditionNames: ['promptledger:source', 'node', 'default'] },
+    external: unused,
+    plugins: [requireHttp, http2OnFirstUse, asciiOnly],
+  })
+  const { output } = await build.write({
+    dir: fileURLToPath(folder),
+    format: 'esm',
+    // Names of functions stay, for stack traces.
+    minify: { compress: true, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
+    // All in one folder, from where server/src/files.ts finds the other files.
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+    codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] },
+  })
+  await build.close()
+  return output.flatMap((file) => (file.type === 'chunk' ? Object.keys(file.modules) : []))
+}
+
+/** Everything is bundled, so the package has no dependencies. */
+async function createManifest() {
+  const [{ name, version, license, type }, { description }] = await Promise.all(
+    ['server/package.json', 'package.json'].map(async (path) =>
+      JSON.parse(await readFile(new URL(path, root), 'utf8')),
+    ),
+  )
+  return {
+    name,
+    version,
+    description,
+    license,
+    type,
+    bin: { promptledger: 'dist/bin.js' },
+    engines: { node: '>=22.13' },
+    files: ['dist', 'THIRD-PARTY-LICENCES.txt', 'sbom.json'],
+  }
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import { engines } from '../../testing/engines.ts'
+import { sampleClient, startProcess } from '../../testing/processes.ts'
+import { firstVerdict } from '../first-verdict.ts'
+import { packAll } from '../pack.ts'
+
+const run = promisify(execFile)
+const bundled = ['ajv', 'commander', 'fastify', 'nodemailer', 'pg', 'pino', 'preact', 'wouter']
+const maxInstalledBytes = 15 * 1024 * 1024
+
+describe('The packages', () => {
+  let folder = ''
+  let project = ''
+  let verdict = ''
+  let seconds = 0
+  const installed = (path: string) => join(project, 'node_modules', path)
+  const script = () => installed('promptledger/dist/bin.js')
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'promptledger-packages-'))
+    project = await mkdtemp(join(tmpdir(), 'promptledger-project-'))
+    const tarballs = await packAll(folder)
+    const start = performance.now()
+    verdict = await firstVerdict(tarballs, project)
+    seconds = (performance.now() - start) / 1_000
+  })
+  after(async () => {
+    await rm(folder, { recursive: true, force: true })
+    await rm(project, { recursive: true, force: true })
+  })
+
+  test('an empty folder has a verdict within 60 s: install, start, prompt, signal, verdict', () => {
+    assert.equal(verdict, 'too_little_data 1')
+    assert.ok(seconds < 60, `it took ${seconds.toFixed(1)} s`)
+  })
+
+  test('in a checkout, an application can import the client after npm ci', async () => {
+    const code = "import { Promptledger } from '@promptledger/client'; console.log(typeof Promptledger)"
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code], {
+      cwd: import.meta.dirname,
+    })
+    assert.equal(stdout, 'function\n')
+  })
+
+  test('installing them brings no other package', async () => {
+    const names = (await readdir(installed('.'))).filter((name) => !name.startsWith('.'))
+    assert.deepEqual(names, ['@promptledger', 'promptledger'])
+    assert.deepEqual(await readdir(installed('@promptledger')), ['client'])
+  })
+
+  test('promptledger takes less than 15 MB and contains no TypeScript', async () => {
+    const entries = await readdir(installed('promptledger'), { recursive: true, withFileTypes: true })
+    const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+    assert.deepEqual(
+      files.filter((file) => /\.tsx?$/.test(file)),
+      [],
+    )
+    const sizes = await Promise.all(files.map(async (file) => (await stat(file)).size))
+    const bytes = sizes.reduce((sum, size) => sum + size, 0)
+    assert.ok(bytes < maxInstalledBytes, `${(bytes / 1024 / 1024).toFixed(1)} MB`)
+  })
+
+  test('the licences of all bundled packages come with it', async () => {
+    const licences = await readFile(installed('promptledger/THIRD-PARTY-LICENCES.txt'), 'utf8')
+    for (const name of bundled) assert.ok(new RegExp(`^${name} [\\d.]+ \\(`, 'm').test(licences), `${name} is missing`)
+  })
+
+  test('its SBOM lists each bundled package once', async () => {
+    const { bomFormat, components } = JSON.parse(await readFile(installed('promptledger/sbom.json'), 'utf8'))
+    assert.equal(bomFormat, 'CycloneDX')
+    const names = components.map(({ name }: { name: string }) => name)
+    for (const name of bundled) assert.ok(names.includes(name), `${name} is missing`)
+    const refs = components.map((component: { 'bom-ref': string }) => component['bom-ref'])
+    assert.equal(new Set(refs).size, refs.length)
+  })
+
+  for (const { name, create } of engines) {
+    test(`the installed service records on ${name}`, async () => {
+      const { url } = await create()
+      const service = await startProcess(script(), ['serve', '--port', '0'], { env: { DATABASE_URL: url } })
+      const { status } = await sampleClient(service).signal()
+      assert.equal(status, 201)
+      assert.equal(await service.stop(), 0)
+    })
+  }
+
+  test('the installed demo has its repository, its console and its reference', async () => {
+    const demo = await startProcess(script(), ['demo', '--port', '0', '--json'], { env: {} })
+    const { key, prompts } = JSON.parse(demo.output().stdout)
+    const read = async (path: string, accept: string) => {
+      const response = await fetch(demo.address + path, { headers: { accept, authorization: `Bearer ${key}` } })
+      return { status: response.status, text: await response.text() }
+    }
+    const page = await read('/prompts', 'text/html')
+    const [, code = ''] = /src="(\/assets\/[^"]+\.js)"/.exec(page.text) ?? []
+    assert.equal((await read(code, '*/*')).status, 200)
+    assert.match((await read('/docs', 'text/html')).text, /<title>Promptledger API reference/)
+    assert.equal((await read('/docs/page.js', '*/*')).status, 200)
+    assert.match((await read('/demo/thumbs', 'text/html')).text, /<promptledger-thumbs/)
+    // The worker process reads the text from git.
+    const live = await read(`/api/v1/prompts/${prompts[0].id}/live`, 'application/json')
+    assert.equal(JSON.parse(live.text).data.content_state, 'available')
+    assert.equal(await demo.stop(), 0)
+  })
+
+  test('the installed service answers agents', async () => {
+    const service = await startProcess(script(), ['demo', '--port', '0', '--json'], { env: {} })
+    const { key } = JSON.parse(service.output().stdout)
+    const response = await fetch(`${service.address}/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    })
+    assert.match(await response.text(), /"find_prompts"/)
+    assert.equal(await service.stop(), 0)
+  })
+
+  test('an older Node is told which version is needed', async () => {
+    const older = 'data:text/javascript,Object.defineProperty(process.versions,"node",{value:"20.18.0"})'
+    await assert.rejects(
+      run(process.execPath, ['--import', older, script(), '--version']),
+      ({ code, stderr }: { code: number; stderr: string }) => {
+        assert.equal(code, 1)
+        assert.match(stderr, /^promptledger: Node\.js 22\.13 or newer is required, and this is 20\.18\.0\./)
+        return true
+      },
+    )
+  })
+})
