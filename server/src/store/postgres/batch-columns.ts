@@ -4,18 +4,20 @@ export type BatchRow = Record<string, Value | undefined>
 
 /**
  * A `from` item that turns parameters with a column of a batch each into rows called `input`, numbered from 1 as `place`.
- * PostgreSQL reads an array of numbers and a JSON array of texts several times faster than a JSON object per row.
+ * PostgreSQL reads an array of numbers and a JSON array of texts several times faster than a JSON object per row. `names` are
+ * those of the columns that the rows have, all by default.
  */
-export function batchInput(columns: TypedColumn[]): string {
+export function batchInput(columns: TypedColumn[], names = columns.map(({ name }) => name)): string {
   const parameters = columns.map((column, i) => ({ ...column, parameter: `$${i + 1}` }))
-  const numbers = parameters.filter(({ type }) => type === 'bigint')
-  const texts = parameters.filter(({ type }) => type === 'text')
+  const used = parameters.filter(({ name }) => names.includes(name))
+  const numbers = used.filter(({ type }) => type === 'bigint')
+  const texts = used.filter(({ type }) => type === 'text')
   const functions = [
     `unnest(${numbers.map(({ parameter }) => `${parameter}::bigint[]`).join(', ')})`,
     ...texts.map(({ parameter }) => `json_array_elements_text(${parameter})`),
   ]
-  const names = [...numbers, ...texts].map(({ name }) => name)
-  return `rows from (${functions.join(', ')}) with ordinality as input (${names.join(', ')}, place)`
+  const inOrder = [...numbers, ...texts].map(({ name }) => name)
+  return `rows from (${functions.join(', ')}) with ordinality as input (${inOrder.join(', ')}, place)`
 }
 
 /** The parameters of `batchInput`. */

@@ -1,0 +1,22 @@
+import type pg from 'pg'
+
+// Writers queue behind the lock while it waits for those in progress.
+const lockTimeout = '5s'
+
+/**
+ * Makes the transaction that `client` has just begun, of the level repeatable read, see one moment of all servers. Each worker
+ * takes its snapshot when it is asked first, so writers of signals are stopped on another connection until all have taken it.
+ * The lock is on the table that every transaction changes that also changes the coordinator, such as a deletion and its audit entry.
+ */
+export async function fixSnapshots(client: pg.ClientBase, other: pg.ClientBase): Promise<void> {
+  // One connection to each worker has one snapshot.
+  await client.query('set local citus.max_adaptive_executor_pool_size = 1')
+  await other.query('begin')
+  try {
+    await other.query(`set local lock_timeout = '${lockTimeout}'`)
+    await other.query('lock table signal_hours in share mode')
+    await client.query('select count(*) from hour_revisions')
+  } finally {
+    await other.query('rollback')
+  }
+}

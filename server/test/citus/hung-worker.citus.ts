@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { startDistributed } from '../../../testing/distributed-cluster.ts'
+import { eventually } from '../../../testing/eventually.ts'
+import type { PostgresServer } from '../../../testing/postgres.ts'
+import { openTestStore } from '../../../testing/service.ts'
+import {
+  assertNothingLost,
+  organisationsBeside,
+  p99,
+  type Recorders,
+  startRecorders,
+  untilAllWrote,
+} from './recorders.ts'
+
+// The timeout of a statement and of the lookup of its outcome, with room for a busy machine.
+const longestMs = 120_000
+
+const timesOf = ({ times }: Recorders, among: number[]) =>
+  among.flatMap((organisation) => times.get(organisation) ?? [])
+
+it('a worker that hangs stops only its own organisations, for a bounded time, and loses nothing', {
+  timeout: 400_000,
+}, async (t) => {
+  const { servers, url } = await startDistributed()
+  const store = await openTestStore(url)
+  const victim = servers[1] as PostgresServer
+  const others = await organisationsBeside(url, victim)
+  const running = startRecorders(store)
+  await untilAllWrote(running)
+  running.clear()
+  await untilAllWrote(running)
+  const before = p99(timesOf(running, others))
+
+  running.clear()
+  victim.freeze()
+  const frozenAt = performance.now()
+  await eventually(() => assert.ok(running.failed.length > 20), { timeoutMs: longestMs })
+  const firstFailureMs = performance.now() - frozenAt
+  await untilAllWrote(running, others)
+  const during = p99(timesOf(running, others))
+  assert.deepEqual(
+    running.failed.filter(({ organisation }) => others.includes(organisation)),
+    [],
+  )
+
+  victim.thaw()
+  running.clear()
+  await untilAllWrote(running)
+  await running.stop()
+  await assertNothingLost(url, running.acknowledged)
+  const slowest = Math.max(...running.failed.map(({ ms }) => ms))
+  assert.ok(slowest < longestMs, `a request failed after ${slowest} ms`)
+  t.diagnostic(
+    `${running.acknowledged.size} acknowledged, ${running.failed.length} failed, the first 20 after ${Math.round(firstFailureMs)} ms, ` +
+      `the slowest in ${Math.round(slowest)} ms; p99 of the others ${Math.round(before)} ms before and ${Math.round(during)} ms meanwhile`,
+  )
+})
