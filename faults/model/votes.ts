@@ -29,6 +29,13 @@ export function parseDetails(fields: Record<string, unknown>, now: number): Deta
   }
 }
 
+/** What the schema of a signal says about its texts. */
+export function hasValidShape({ subject, voter, comment }: Record<string, unknown>): boolean {
+  const isLabel = (text: unknown) => text == null || (typeof text === 'string' && text !== '' && text.length <= 255)
+  const isComment = comment == null || (typeof comment === 'string' && comment.length <= 2_000)
+  return isLabel(subject) && isLabel(voter) && isComment
+}
+
 function parseVersion(version: unknown): string | number | null {
   if (version == null) return null
   if (typeof version === 'number') return Number.isInteger(version) && version > 0 ? version : invalid()

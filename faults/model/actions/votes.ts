@@ -26,7 +26,8 @@ const invalidFields = [
 
 /** The fields of a vote. A subject may have been voted on before. */
 export function someVote(run: Run, draw: Draw, organisation: Organisation, subject: string | null): object {
-  if (draw.chance(0.04)) return { value: 'positive', subject: 's0', ...draw.one(invalidFields) }
+  // On the given subject: two votes on one in flight could be stored in either order.
+  if (draw.chance(0.04)) return { value: 'positive', subject: subject ?? 's0', ...draw.one(invalidFields) }
   const { entries } = draw.one(existingPrompts(organisation))
   const versions = ['c0ffee1', 'C0FFEE2'.padEnd(40, '0'), 770_000, ...entries.map(({ id }) => id)]
   // Signals in a time that retention has removed have a test of their own.

@@ -1,0 +1,1 @@
+export const votesPath = '/api/v1/votes'

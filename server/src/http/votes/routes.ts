@@ -1,0 +1,127 @@
+import { hash } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { DomainError, invalid } from '../../domain/errors.ts'
+import { minute } from '../../domain/time.ts'
+import { castVote } from '../../domain/votes/cast-vote.ts'
+import { createVoteLimit } from '../../domain/votes/limit.ts'
+import { createTokens, type VerifiedToken } from '../../domain/votes/token.ts'
+import { createClientAddresses } from '../client-address.ts'
+import type { Context } from '../context.ts'
+import { errorBodySchema, errorSchema, rateLimitedBodySchema } from '../error-schema.ts'
+import { parseBody } from '../json-bodies.ts'
+import { networkOf } from '../keys/network.ts'
+import { createSchemaChecker } from '../validate.ts'
+import { createBatches } from './batches.ts'
+import { allowAnyOrigin, describePost } from './cors.ts'
+import { type NewVoteBody, newVoteSchema, voteSchema } from './schema.ts'
+
+export const votesPerToken = 30
+export const votesPerAddress = 300
+// Room for a token and a comment of 2,000 characters.
+export const voteBodyLimit = 8 * 1024
+
+const invalidToken =
+  'The token is not valid: it is malformed or expired, its signing key was revoked, or its prompt was deleted. Sign a new one.'
+
+const schema = {
+  operationId: 'createVote',
+  summary: 'Vote from a page',
+  description:
+    'Records, replaces or withdraws the vote on the subject of a token, which your application signs with a signing key. Needs no ' +
+    'key and ignores cookies, so that pages of any origin can send it. The body is JSON, as `application/json` or, for ' +
+    '`navigator.sendBeacon`, as `text/plain`, and has at most 8 KiB. The same vote can be sent any number of times. A first vote ' +
+    `counts towards the monthly limit. At most ${votesPerToken} votes a minute are accepted for one subject, and ` +
+    `${votesPerAddress} from one address.`,
+  tags: ['Signals'],
+  security: [],
+  body: newVoteSchema,
+  response: {
+    200: voteSchema,
+    401: errorSchema('unauthorized', invalidToken),
+    422: errorSchema('validation_error', 'value is required'),
+    429: rateLimitedBodySchema,
+    500: errorBodySchema,
+  },
+}
+
+const bodyTypes = ['application/json', 'text/plain']
+const checkBody = createSchemaChecker(newVoteSchema)
+const logEveryMs = minute
+const collectingMs = 20
+
+/** Votes of pages. Outside `api.ts`, because they have a token instead of a key, and it is part of the body. */
+export function voteRoutes({ store, vault, voters, planLimits, lastUsed, trustedProxies, clock, log }: Context) {
+  const tokens = createTokens(store.keys, store.prompts, vault)
+  const addresses = createClientAddresses(trustedProxies)
+  const ofToken = createVoteLimit(votesPerToken, 'token', clock)
+  const ofAddress = createVoteLimit(votesPerAddress, 'address', clock)
+  const nextBatch = createBatches(collectingMs)
+  let lastLoggedAt = Number.NEGATIVE_INFINITY
+
+  /** Before the body is read and the token verified, so that guessing tokens is limited too. */
+  async function limitAddress(request: FastifyRequest): Promise<void> {
+    try {
+      ofAddress.count(networkOf(addresses.of(request)))
+    } catch (error) {
+      if (addresses.isForwardedByUnknown(request)) explainProxies()
+      throw error
+    }
+  }
+
+  /** The log says nothing about the voter. */
+  function explainProxies(): void {
+    const now = performance.now()
+    if (now - lastLoggedAt < logEveryMs) return
+    lastLoggedAt = now
+    log.warn('rejected votes: they came through a proxy that is not in TRUSTED_PROXIES, so they count as one address')
+  }
+
+  async function authorise(request: FastifyRequest, reply: FastifyReply, body: object): Promise<VerifiedToken> {
+    await store.refresh()
+    const now = clock()
+    const token = await tokens.verify((body as Partial<NewVoteBody>).token, now)
+    if (token === null) throw new DomainError('unauthorized', invalidToken)
+    const turn = request.server.loadShedder.admit(request, reply, token.access)
+    if (turn !== undefined) await turn
+    lastUsed.record(token.access.keyId, now)
+    return token
+  }
+
+  return async (app: FastifyInstance) => {
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser<Buffer>(
+      bodyTypes,
+      { parseAs: 'buffer' },
+      async (_request: FastifyRequest, bytes: Buffer) => parseBody(bytes).value,
+    )
+    app.addContentTypeParser('*', async () => {
+      throw invalid(`The header Content-Type must be ${bodyTypes.join(' or ')}`)
+    })
+    // onSend also runs for requests that were rejected before they got here.
+    app.addHook('onSend', (_request, reply, payload, done) => {
+      allowAnyOrigin(reply)
+      done(null, payload)
+    })
+
+    app.options('/votes', { schema: { hide: true } }, (_request, reply) => {
+      describePost(reply)
+      return reply.status(204).send()
+    })
+
+    const options = { schema, bodyLimit: voteBodyLimit, config: { light: true }, onRequest: limitAddress }
+    app.post('/votes', options, async (request, reply) => {
+      const body = (request.body ?? null) as object | null
+      if (body === null) throw invalid('The body is empty: send a JSON object')
+      await nextBatch()
+      const token = await authorise(request, reply, body)
+      const { value, comment = null } = checkBody(body)
+      ofToken.count(subjectKey(token))
+      return { data: await castVote(store.signals, voters, planLimits, token, { value, comment }, clock()) }
+    })
+  }
+}
+
+/** Of a fixed length, so that long subjects take no more memory. */
+function subjectKey({ prompt, subject }: VerifiedToken): string {
+  return hash('sha256', `${prompt.publicId} ${subject}`, 'base64')
+}
