@@ -15,4 +15,5 @@ export {
 export type { Pages } from './page.ts'
 export type { QueuedSignal, QueueOptions, SignalOptions, SignalQueue, Spool } from './queue.ts'
 export type { ClientOptions, RequestOptions } from './request.ts'
+export type { NewToken } from './resources/tokens.ts'
 export type * from './types.ts'

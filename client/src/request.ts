@@ -27,6 +27,11 @@ export interface ClientOptions extends RequestOptions {
    * and in a browser to the origin of the page.
    */
   baseUrl?: string | undefined
+  /**
+   * Signs tokens for votes from browsers. Defaults to the environment variable `PROMPTLEDGER_SIGNING_KEY`. A client that only signs
+   * needs neither `apiKey` nor `baseUrl`.
+   */
+  signingKey?: string | undefined
   /** Sends no API key: in a page of the service itself, the cookie of its session authenticates requests. */
   useSession?: boolean | undefined
 }
@@ -46,6 +51,8 @@ export interface Operation {
 
 /** Sends the requests of all resources. */
 export interface Transport {
+  /** Throws what the first request would throw, if a client that only signs has no key or URL. */
+  requireKey(): void
   /** Resolves with the parsed body of the response. */
   json<Body>(operation: Operation, options?: RequestOptions): Promise<Body>
   /** Yields the text of the response in chunks, as they arrive. */
@@ -55,9 +62,14 @@ export interface Transport {
 // A call fails when the service asks for a longer delay, so that no caller hangs for hours.
 const maxRetryDelayMs = 60_000
 
-export function createTransport(client: ClientOptions): Transport {
-  const apiUrl = `${resolveBaseUrl(client.baseUrl)}/api/v1`
-  const authorization = resolveAuthorization(client)
+/** With `canSign`, a missing key or URL is reported by the first request, because a client that only signs sends none. */
+export function createTransport(client: ClientOptions, canSign = false): Transport {
+  const resolveTarget = () => ({
+    apiUrl: `${resolveBaseUrl(client.baseUrl)}/api/v1`,
+    authorization: resolveAuthorization(client),
+  })
+  let target: ReturnType<typeof resolveTarget> | undefined
+  if (!canSign) target = resolveTarget()
 
   async function send<T>(
     operation: Operation,
@@ -67,6 +79,8 @@ export function createTransport(client: ClientOptions): Transport {
     const { method, path, query, body, isIdempotent = method !== 'POST' } = operation
     // Runtimes drop these segments, so the request would go to another path.
     if (/\/\.{0,2}(\/|$)/.test(path)) throw new TypeError('Pass the ID of the prompt: "", "." and ".." cannot name one')
+    target ??= resolveTarget()
+    const { apiUrl, authorization } = target
     // Arguments that cannot be serialised throw here, before they could pass for a failed connection.
     const url = `${apiUrl}${path}${queryString(query)}`
     const text = body === undefined ? null : JSON.stringify(body)
@@ -108,6 +122,10 @@ export function createTransport(client: ClientOptions): Transport {
   }
 
   return {
+    requireKey() {
+      target ??= resolveTarget()
+    },
+
     json(operation, options = {}) {
       return send(operation, options, async (response, deadline) => {
         const text = await response.text()
@@ -144,7 +162,8 @@ export function createTransport(client: ClientOptions): Transport {
 
 function resolveBaseUrl(given: string | undefined): string {
   const baseUrl = given ?? fromEnvironment('PROMPTLEDGER_URL')
-  const page = globalThis.location?.href
+  // Declared here, because the CLI includes this file without the types of browsers.
+  const page = (globalThis as { location?: { href: string } }).location?.href
   if (baseUrl === undefined && page === undefined) {
     throw new TypeError('No baseUrl: set PROMPTLEDGER_URL to the URL of your Promptledger, or pass baseUrl')
   }

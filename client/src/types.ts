@@ -1,11 +1,14 @@
 // Field names are those of the API, so that the API, its documentation and this client share one vocabulary.
 import type {
   Action,
+  ExportFormat,
   PageQuery,
   Pagination,
+  PromptVersion,
   Signal,
   SignalPagination,
   SignalSearch,
+  SignalsOfChange,
   UnknownVersions,
   ExportQuery as WireExportQuery,
   SignalQuery as WireSignalQuery,
@@ -26,11 +29,20 @@ export interface AttributedPage<Item> extends Page<Item> {
   unknown_versions: UnknownVersions
 }
 
-/** One page of signals. With a filter on comments or metadata, `search` says how far the service has searched. */
+/** One page of versions. `complete` says whether all of them were searched. */
+export interface VersionPage extends Page<PromptVersion> {
+  complete: boolean
+}
+
+/**
+ * One page of signals. With a filter on comments or metadata, `search` says how far the service has searched. With `change`,
+ * `change` says how many signals its impact counts.
+ */
 export interface SignalPage {
   data: Signal[]
   pagination: SignalPagination
   search?: SignalSearch
+  change?: SignalsOfChange
 }
 
 /** Members that the metadata of a signal must have. */
@@ -51,3 +63,6 @@ export interface TimelineQuery extends Omit<WireTimelineQuery, 'action'> {
   /** Only entries with one of these actions. The client joins them with commas, as the API expects. */
   action?: Action[] | undefined
 }
+
+/** Which entries of a timeline to export, and as what. */
+export type TimelineExportQuery = Omit<TimelineQuery, keyof PageQuery> & { format?: ExportFormat | undefined }

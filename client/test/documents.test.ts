@@ -6,6 +6,7 @@ import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { sqlite } from '../../testing/engines.ts'
+import { createSigningKey } from '../../testing/vote-tokens.ts'
 import { useLiveService } from './live-service.ts'
 
 const run = promisify(execFile)
@@ -40,7 +41,12 @@ describe('Documentation of the client', () => {
         ['--conditions=promptledger:source', '--no-warnings', join(folder, 'snippets.ts')],
         {
           cwd: folder,
-          env: { ...process.env, PROMPTLEDGER_KEY: tenant.key, PROMPTLEDGER_URL: service.address },
+          env: {
+            ...process.env,
+            PROMPTLEDGER_KEY: tenant.key,
+            PROMPTLEDGER_SIGNING_KEY: (await createSigningKey(service, tenant)).secret,
+            PROMPTLEDGER_URL: service.address,
+          },
         },
       )
       assert.equal(stderr, '')

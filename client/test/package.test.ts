@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { build } from 'rolldown'
 import { sqlite } from '../../testing/engines.ts'
 import { useLiveService } from './live-service.ts'
+import { tsc, usePackedClient } from './packed-client.ts'
 
 const run = promisify(execFile)
-const root = fileURLToPath(new URL('..', import.meta.url))
-const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url))
 
 const runtimes = [
   { name: 'Node', command: process.execPath, args: [], isAvailable: true },
@@ -29,24 +26,7 @@ function isInstalled(tool: string): boolean {
 /** Runs against the package as published, installed into an empty project. */
 describe('The published package', () => {
   const service = useLiveService(sqlite)
-  let folder = ''
-  let project = ''
-  let installed = ''
-
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'promptledger-package-'))
-    project = join(folder, 'project')
-    installed = join(project, 'node_modules/@promptledger/client')
-    const published = join(folder, 'published')
-    await mkdir(installed, { recursive: true })
-    await run(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', join(published, 'dist')])
-    for (const file of ['package.json', 'README.md']) await cp(join(root, file), join(published, file))
-    const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json'], { cwd: published })
-    const [{ filename }] = JSON.parse(stdout)
-    await run('tar', ['-xzf', join(published, filename), '-C', installed, '--strip-components=1'])
-    await writeFile(join(project, 'package.json'), '{"type":"module"}')
-  })
-  after(() => rm(folder, { recursive: true }))
+  const client = usePackedClient()
 
   for (const { name, command, args, isAvailable } of runtimes) {
     test(`the package works in JavaScript on ${name}`, {
@@ -54,7 +34,7 @@ describe('The published package', () => {
     }, async () => {
       const tenant = await service.tenant()
       await writeFile(
-        join(project, 'vote.js'),
+        join(client.project, 'vote.js'),
         `import { NotFoundError, Promptledger } from '@promptledger/client'
       import { fileSpool } from '@promptledger/client/spool'
       const [apiKey, baseUrl, prompt] = process.argv.slice(2)
@@ -67,16 +47,22 @@ describe('The published package', () => {
       await ledger.prompts.get('pmt_none').catch((error) => console.log(error instanceof NotFoundError))`,
       )
       const script = ['vote.js', tenant.key, service.address, tenant.prompt.publicId]
-      const { stdout } = await run(command, [...args, ...script], { cwd: project })
+      const { stdout } = await run(command, [...args, ...script], { cwd: client.project })
       assert.deepEqual(stdout.trim().split('\n').sort(), ['negative', 'positive', 'true'])
     })
   }
 
   test('the package works in TypeScript, and its types reject invalid calls', async () => {
     await writeFile(
-      join(project, 'vote.ts'),
+      join(client.project, 'vote.ts'),
       `import { type HistoryEntry, type Page, Promptledger, type Signal } from '@promptledger/client'
       import { fileSpool } from '@promptledger/client/spool'
+      import '@promptledger/client/thumbs'
+      const thumbs = document.createElement('promptledger-thumbs')
+      thumbs.addEventListener('vote', ({ detail }) => detail.comment satisfies string)
+      thumbs.addEventListener('error', ({ detail }) => detail.status satisfies number)
+      // @ts-expect-error
+      thumbs.addEventListener('vote', ({ detail }) => detail.status)
       const ledger = new Promptledger({ apiKey: 'plk_x', baseUrl: 'https://ledger.example.com' })
       export async function use(): Promise<void> {
         const id: number = (await ledger.signals.create('pmt_x', { value: 'positive' })).id
@@ -97,21 +83,32 @@ describe('The published package', () => {
     for (const module of ['nodenext', 'preserve']) {
       const settings = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2023,dom', '--types', '']
       const args = [tsc, ...settings, '--module', module, '--skipLibCheck', 'false', 'vote.ts']
-      await run(process.execPath, args, { cwd: project }).catch(({ stdout }) => assert.fail(`${module}: ${stdout}`))
+      await run(process.execPath, args, { cwd: client.project }).catch(({ stdout }) =>
+        assert.fail(`${module}: ${stdout}`),
+      )
     }
   })
 
   test('the package has no dependencies, and only the spool uses Node modules', async () => {
-    const { dependencies, peerDependencies } = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'))
-    assert.deepEqual([dependencies, peerDependencies], [undefined, undefined])
-    const { imports } = await bundle(join(installed, 'dist/index.js'))
+    const manifest = JSON.parse(await readFile(join(client.installed, 'package.json'), 'utf8'))
+    assert.equal(manifest.dependencies, undefined)
+    // Only for the components, which are imported by applications that have them.
+    assert.deepEqual(manifest.peerDependenciesMeta, { react: { optional: true }, vue: { optional: true } })
+    const { imports } = await bundle(join(client.installed, 'dist/index.js'))
     assert.deepEqual(imports, [])
   })
 
-  test('the package is at most 6 KB when minified and compressed', async () => {
-    const { code } = await bundle(join(installed, 'dist/index.js'))
+  test('the package is at most 7 KB when minified and compressed', async () => {
+    const { code } = await bundle(join(client.installed, 'dist/index.js'))
     const size = gzipSync(code, { level: 9 }).length
-    assert.ok(size <= 6_000, `${size} bytes`)
+    assert.ok(size <= 7_000, `${size} bytes`)
+  })
+
+  test('the thumbs are one file without imports, of at most 3 KB when compressed', async () => {
+    const code = await readFile(join(client.installed, 'dist/thumbs.js'), 'utf8')
+    assert.doesNotMatch(code, /\bimport\b/)
+    const size = gzipSync(code, { level: 9 }).length
+    assert.ok(size <= 3_000, `${size} bytes`)
   })
 
   async function bundle(input: string): Promise<{ code: string; imports: string[] }> {

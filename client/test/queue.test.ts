@@ -163,7 +163,7 @@ describe('A queue', () => {
     await eventually(() => assert.equal(queue.size, 5))
     const start = performance.now()
     await queue.close({ timeout: 200 })
-    assert.ok(performance.now() - start < 1_000)
+    assert.ok(performance.now() - start < 2_500)
     assert.ok(dropped.every(({ error }) => error instanceof TimeoutError))
     assert.deepEqual(dropped.map(({ signal }) => signal?.signal.metadata?.number).sort(), [1, 2, 3, 4, 5])
   })

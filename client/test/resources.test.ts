@@ -9,6 +9,7 @@ import { GitRepository } from '../../testing/git-repository.ts'
 import { deliveriesFrom } from '../../testing/payloads/deliveries.ts'
 import { startReceiver } from '../../testing/receiver.ts'
 import { NotFoundError, Promptledger, UnauthorizedError } from '../src/index.ts'
+import { signToken } from '../src/resources/tokens.ts'
 import { useLiveService } from './live-service.ts'
 
 describe('Resources of the client', () => {
@@ -76,10 +77,12 @@ describe('Resources of the client', () => {
       ...recorded,
       ...{ message: null, actor: null, path: null, too_large: false, ...contents, key_id },
     })
+    const { name } = await ledger.prompts.get(promptId)
+    assert.deepEqual(await ledger.history.find(recorded.id), { prompt: { id: promptId, name }, entry: recorded })
     assert.deepEqual(await ledger.history.live(promptId), {
       entry: recorded,
       ...{ path: null, content: null, content_state: 'unavailable', incomplete: false },
-      ...{ live_source: 'merge', environment: null, share: 1, also_live: [] },
+      ...{ live_source: 'merge', environment: null, share: 1, also_live: [], environments: [] },
     })
     await assert.rejects(ledger.history.live(promptId, { at: new Date('2026-11-15T09:59:59Z') }), NotFoundError)
   })
@@ -163,6 +166,7 @@ describe('Resources of the client', () => {
   test('signals can be erased by their metadata, and the audit log says who did', async () => {
     const { ledger, promptId } = await admin()
     for (const user of ['u-1', 'u-2']) await ledger.signals.create(promptId, { value: 'positive', metadata: { user } })
+    assert.deepEqual(await ledger.signals.previewErasure({ metadata: { user: 'u-1' } }), { matching: 1 })
     assert.deepEqual(await ledger.signals.erase({ metadata: { user: 'u-1' } }), { erased: 1 })
     const { data } = await ledger.signals.list(promptId)
     assert.deepEqual(
@@ -202,6 +206,17 @@ describe('Resources of the client', () => {
       ],
     )
     assert.equal((await ledger.timeline.list(promptId, { action: ['deployed'] })).pagination.total_count, 1)
+    const { data: versions, complete } = await ledger.versions.list(promptId, { q: 'ada' })
+    assert.deepEqual([versions.map(({ entry }) => entry.action), complete], [['deployed'], true])
+    const blame = await ledger.versions.blame(promptId)
+    assert.deepEqual([blame.entry, blame.state, blame.lines], [versions[0]?.entry, 'unavailable', []])
+    const [opened, deployed] = timeline
+    assert.deepEqual(await ledger.timeline.get(promptId, opened?.entry.id as number), opened)
+    await ledger.segments.declare({ keys: ['model'] })
+    assert.deepEqual(await ledger.timeline.get(promptId, deployed?.entry.id as number, { by: 'metadata.model' }), {
+      ...deployed,
+      segments: null,
+    })
   })
 
   test('regressions and shifts can be listed, and a regression can be dismissed', async () => {
@@ -239,6 +254,23 @@ describe('Resources of the client', () => {
     assert.deepEqual((await ledger.shifts.listOfPrompt(promptId)).data, [shift])
   })
 
+  test('the history is exported as objects and as CSV', async () => {
+    const { ledger, tenant, promptId } = await admin()
+    const { id } = await tenant.recordEntry({ createdAt: service.now - 1_000 })
+    const { data } = await ledger.timeline.list(promptId)
+    assert.deepEqual(await Array.fromAsync(ledger.timeline.export(promptId, { action: ['deployed'] })), data)
+    const csv = (await Array.fromAsync(ledger.timeline.export(promptId, { format: 'csv' }))).join('')
+    assert.match(csv.split('\r\n')[1] ?? '', new RegExp(`^${id},.*too_little_data`))
+  })
+
+  test('the organisation can be read and renamed', async () => {
+    const { ledger, tenant } = await admin()
+    const before = await ledger.organisation.get()
+    assert.deepEqual([before.id, before.name, before.limits.signals_per_month], [tenant.organisation.id, 'Acme', 1_000])
+    assert.deepEqual(await ledger.organisation.rename({ name: 'Acme Ltd' }), { ...before, name: 'Acme Ltd' })
+    assert.equal((await ledger.organisation.get()).name, 'Acme Ltd')
+  })
+
   test('the usage shows the plan, the limit and the signals of each month', async () => {
     const { ledger, promptId } = await admin()
     await ledger.signals.create(promptId, { value: 'positive' })
@@ -262,6 +294,20 @@ describe('Resources of the client', () => {
     assert.equal(listed?.revoked_at, '2026-11-15T12:00:00.000Z')
     const revoked = new Promptledger({ apiKey: rotated.key, baseUrl: service.address })
     await assert.rejects(revoked.signals.create('pmt_x', { value: 'positive' }), UnauthorizedError)
+  })
+
+  test('a token that the client signs lets a page vote, change the vote and withdraw it', async () => {
+    const { ledger, promptId } = await admin()
+    const { key: signingKey } = await ledger.keys.create({ role: 'signing' })
+    // The clock of the service stands still in tests.
+    const token = await signToken(signingKey, { prompt: promptId, version: '8f3a1c5', subject: 'a' }, service.now)
+    assert.deepEqual(await ledger.votes.create({ token, value: 'positive' }), { value: 'positive', comment: null })
+    const changed = { value: 'negative', comment: 'Too long' } as const
+    assert.deepEqual(await ledger.votes.create({ token, ...changed }), changed)
+    const [signal] = (await ledger.signals.list(promptId)).data
+    assert.deepEqual([signal?.value, signal?.comment, signal?.version], ['negative', 'Too long', '8f3a1c5'])
+    assert.deepEqual(await ledger.votes.create({ token, value: null }), { value: null, comment: null })
+    assert.deepEqual((await ledger.signals.list(promptId)).data, [])
   })
 
   test('repositories can be connected, changed, synced, rotated and disconnected', async () => {

@@ -12,9 +12,10 @@ describe('Timeouts', () => {
 
   test('an attempt without a response times out and is retried', async () => {
     const tenant = await service.tenant()
-    const ledger = service.ledger(tenant, { timeout: 300 })
+    // Long enough for the second attempt on a busy machine.
+    const ledger = service.ledger(tenant, { timeout: 2_000 })
     const { servedCount } = service
-    proxy.first({ do: 'delay', milliseconds: 1_000 })
+    proxy.first({ do: 'delay', milliseconds: 4_000 })
     await ledger.signals.create(tenant.prompt.publicId, { value: 'positive' })
     assert.equal(proxy.requests.length, 2)
     // The service still gets the first attempt, which must not count again.
@@ -23,7 +24,7 @@ describe('Timeouts', () => {
   })
 
   test('an attempt whose response never ends times out and is retried', async () => {
-    const ledger = service.ledger(await service.tenant(), { timeout: 300 })
+    const ledger = service.ledger(await service.tenant(), { timeout: 2_000 })
     proxy.first({ do: 'stall', after: 10 })
     await ledger.usage.get()
     assert.equal(proxy.requests.length, 2)
@@ -31,11 +32,11 @@ describe('Timeouts', () => {
 
   test('a call fails with a TimeoutError after its last retry', async () => {
     const ledger = service.ledger(await service.tenant(), { timeout: 60_000 })
-    proxy.fate = () => ({ do: 'delay', milliseconds: 1_000 })
-    await assert.rejects(ledger.usage.get({ timeout: 100, maxRetries: 1 }), (error) => {
+    proxy.fate = () => ({ do: 'delay', milliseconds: 2_000 })
+    await assert.rejects(ledger.usage.get({ timeout: 500, maxRetries: 1 }), (error) => {
       assert.ok(error instanceof TimeoutError && error instanceof PromptledgerError)
       assert.deepEqual([error.name, error.code, error.status], ['TimeoutError', 'timeout', null])
-      assert.equal(error.message, 'No response within 100 ms')
+      assert.equal(error.message, 'No response within 500 ms')
       return true
     })
     assert.equal(proxy.requests.length, 2)
@@ -62,14 +63,14 @@ describe('Aborting a call', () => {
 
   test('a call that is aborted while it waits for a response ends at once and is not retried', async () => {
     const ledger = service.ledger(await service.tenant())
-    proxy.fate = () => ({ do: 'delay', milliseconds: 2_000 })
+    proxy.fate = () => ({ do: 'delay', milliseconds: 5_000 })
     const controller = new AbortController()
     const rejected = assert.rejects(ledger.usage.get({ signal: controller.signal }), reason)
     await eventually(() => assert.equal(proxy.requests.length, 1))
     const start = performance.now()
     controller.abort(reason)
     await rejected
-    assert.ok(performance.now() - start < 1_000)
+    assert.ok(performance.now() - start < 4_000)
     assert.equal(proxy.requests.length, 1)
   })
 
@@ -82,7 +83,7 @@ describe('Aborting a call', () => {
     const start = performance.now()
     controller.abort(reason)
     await rejected
-    assert.ok(performance.now() - start < 2_000)
+    assert.ok(performance.now() - start < 10_000)
     assert.equal(proxy.requests.length, 1)
   })
 

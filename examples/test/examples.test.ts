@@ -10,15 +10,13 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { useLiveService } from '../../client/test/live-service.ts'
 import { createSnippets } from '../../scripts/write-snippets.ts'
-import { onTestEnd } from '../../testing/cleanup.ts'
 import { sqlite } from '../../testing/engines.ts'
 import { GitRepository } from '../../testing/git-repository.ts'
 import type { Tenant } from '../../testing/service.ts'
+import { createSigningKey } from '../../testing/vote-tokens.ts'
+import { startExample, usePackedExamples } from './packed-examples.ts'
 
 const run = promisify(execFile)
-// Makes the examples import the client from its source.
-const condition = '--conditions=promptledger:source'
-const startTimeoutMs = 30_000
 
 function pathOf(name: string): string {
   return fileURLToPath(new URL(`../${name}`, import.meta.url))
@@ -31,8 +29,16 @@ function skipWithout(tool: string): string | false {
   return isInstalled ? false : `${tool} is not installed`
 }
 
+/** What the chat server sends to its page. */
+interface Answer {
+  answer: string
+  token: string
+  endpoint: string
+}
+
 describe('Examples', () => {
   const service = useLiveService(sqlite)
+  const client = usePackedExamples()
 
   const environment = ({ key, prompt }: Tenant) => ({
     ...process.env,
@@ -56,59 +62,35 @@ describe('Examples', () => {
     return (await service.app.inject({ url: `${tenant.path}/signals`, headers: tenant.headers })).json().data
   }
 
-  test('the chat server records one vote for each answer, and sends pending votes before it exits', async () => {
-    // The server sends the real time.
-    service.now = Date.now()
+  test('the chat server signs a token for each answer, which records the vote of its user', async () => {
     const tenant = await service.tenant()
-    const folder = await mkdtemp(join(tmpdir(), 'promptledger-example-'))
-    onTestEnd(() => rm(folder, { recursive: true }))
-    const server = spawn(process.execPath, [condition, '--no-warnings', pathOf('chat-server/server.ts')], {
-      env: { ...environment(tenant), SPOOL: join(folder, 'votes.spool'), PORT: '0' },
-      stdio: ['ignore', 'pipe', 'inherit'],
+    // The server signs with the real time.
+    service.now = Date.now()
+    const { secret } = await createSigningKey(service, tenant)
+    const { address, stop } = await startExample(client, 'chat-server/server.ts', {
+      PROMPTLEDGER_URL: service.address,
+      PROMPTLEDGER_SIGNING_KEY: secret,
+      PROMPTLEDGER_PROMPT: tenant.prompt.publicId,
     })
-    onTestEnd(() => server.kill('SIGKILL'))
-    const [line] = await once(server.stdout, 'data', { signal: AbortSignal.timeout(startTimeoutMs) })
-    const address = String(line).trim()
     const page = await fetch(address)
-    assert.match(await page.text(), /<title>Chat<\/title>/)
+    assert.match(await page.text(), /<promptledger-thumbs comment>/)
+    assert.match(await (await fetch(`${address}/thumbs.js`)).text(), /customElements\.define/)
     const cookie = page.headers.get('set-cookie')?.split(';')[0] ?? ''
-    const post = (path: string, body: object) =>
-      fetch(address + path, {
+    const post = (url: string, body: object) =>
+      fetch(url, {
         method: 'POST',
         headers: { 'content-type': 'application/json', cookie },
         body: JSON.stringify(body),
       })
-    const { id, answer } = (await (await post('/chat', { question: 'Why?' })).json()) as Record<string, string>
-    assert.equal(answer, 'You asked: Why?')
-    for (const value of ['positive', 'negative']) {
-      assert.equal((await post(`/answers/${id}/vote`, { value, comment: '' })).status, 202)
-    }
-    const ended = once(server, 'exit')
-    server.kill('SIGTERM')
-    assert.deepEqual(await ended, [0, null])
-    const signals = await signalsOf(tenant)
-    assert.deepEqual(
-      signals.map(({ value, subject }) => [value, subject]),
-      [['negative', id]],
-    )
-  })
-
-  test('the route handler records one vote for each output, and hides the monthly limit from the user', async () => {
-    const tenant = await service.tenant()
-    const script = `
-      const { POST } = await import(${JSON.stringify(new URL('../next-route/route.ts', import.meta.url))})
-      const request = new Request('https://shop.example/api/votes', { method: 'POST', body: process.argv[1] })
-      console.log((await POST(request)).status)`
-    const vote = async (output: string | null, value: string | null) => {
-      const body = JSON.stringify({ output, version: 'a1'.repeat(20), value, comment: '' })
-      const options = [condition, '--no-warnings', '--input-type=module', '--eval', script, body]
-      return Number((await run(process.execPath, options, { env: environment(tenant) })).stdout)
-    }
-    assert.deepEqual([await vote('o-1', 'positive'), await vote('o-1', 'negative')], [204, 204])
-    assert.deepEqual([await vote('o-1', 'so-so'), await vote(null, 'positive')], [422, 422])
-    assert.equal((await signalsOf(tenant)).length, 1)
-    await tenant.fillMonth(999)
-    assert.deepEqual([await vote('o-2', 'positive'), await vote('o-2', null)], [202, 204])
+    const ask = async () => (await (await post(`${address}/chat`, { question: 'Why?' })).json()) as Answer
+    const [first, second] = [await ask(), await ask()]
+    assert.deepEqual([first.answer, first.endpoint], ['You asked: Why?', service.address])
+    const vote = (token: string, value: string) => post(`${service.address}/api/v1/votes`, { token, value })
+    assert.equal((await vote(first.token, 'positive')).status, 200)
+    assert.equal((await vote(first.token, 'negative')).status, 200)
+    assert.equal((await vote(second.token, 'positive')).status, 200)
+    assert.deepEqual((await signalsOf(tenant)).map(({ value }) => value).sort(), ['negative', 'positive'])
+    assert.equal(await stop(), 0)
   })
 
   test('the workflow step records the deployment with a recorder key', {
@@ -134,19 +116,42 @@ describe('Examples', () => {
     assert.deepEqual([entry?.commit_sha, live_source, name], [sha, 'deployment', 'production'])
   })
 
-  test('the Python and Go examples match the OpenAPI document', async () => {
+  test('the Go examples match the OpenAPI document', async () => {
     for (const [name, text] of await createSnippets()) {
       assert.equal(await readFile(pathOf(name), 'utf8'), text, `${name} is out of date: run npm run snippets`)
     }
   })
 
-  test('the Python examples record a signal and read the history', { skip: skipWithout('python3') }, async () => {
+  test('the Python route records one vote for each answer, and sends pending votes before it exits', {
+    skip: skipWithout('python3'),
+  }, async (t) => {
+    // The route sends the real time.
+    service.now = Date.now()
     const tenant = await namedTenant()
-    const python = async (name: string) =>
-      JSON.parse((await run('python3', [pathOf(`python/${name}.py`)], { env: byName(tenant) })).stdout)
-    assert.equal((await python('record_signal')).value, 'positive')
-    assert.equal((await signalsOf(tenant)).length, 1)
-    assert.equal((await python('read_history'))[0].action, 'deployed')
+    const folder = await mkdtemp(join(tmpdir(), 'promptledger-example-'))
+    t.after(() => rm(folder, { recursive: true }))
+    const client = fileURLToPath(new URL('../../clients/python/src', import.meta.url))
+    const server = spawn('python3', [pathOf('python/votes.py')], {
+      env: { ...byName(tenant), PYTHONPATH: client, SPOOL: join(folder, 'votes.spool'), PORT: '0' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    t.after(() => server.kill('SIGKILL'))
+    const [line] = await once(server.stdout, 'data', { signal: t.signal })
+    const vote = async (path: string, body: unknown) =>
+      (await fetch(`${String(line).trim()}${path}`, { method: 'POST', body: JSON.stringify(body) })).status
+    assert.equal(await vote('/answers/a-1/vote', { value: 'positive' }), 202)
+    assert.equal(await vote('/answers/a-1/vote', { value: 'negative', comment: 'Zu groß.' }), 202)
+    assert.equal(await vote('/answers/a-2/vote', { value: 'so-so' }), 422)
+    assert.equal(await vote('/answers/a-2/vote', null), 422)
+    assert.equal(await vote('/other', { value: 'positive' }), 404)
+    const ended = once(server, 'exit')
+    server.kill('SIGTERM')
+    assert.deepEqual(await ended, [0, null])
+    const signals = await signalsOf(tenant)
+    assert.deepEqual(
+      signals.map(({ value, subject }) => [value, subject]),
+      [['negative', 'a-1']],
+    )
   })
 
   test('the Go examples record a signal and read the history', { skip: skipWithout('go') }, async () => {

@@ -1,40 +1,37 @@
-// Serves the example of a Next.js route with a page that uses it, without Next.js. Prints its URL.
-import { createServer, type IncomingMessage } from 'node:http'
+// Serves the example for Next.js without Next.js, and prints its URL. Writes beside itself: tests run a copy.
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { build } from 'rolldown'
-import { POST } from '../next-route/route.ts'
+import type { ReactNode } from 'react'
+import { renderToString } from 'react-dom/server'
+import { type BuildOptions, build } from 'rolldown'
 
-const { output } = await build({
-  input: fileURLToPath(new URL('next-page.tsx', import.meta.url)),
-  write: false,
+const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
+const options: BuildOptions = {
   logLevel: 'silent',
   transform: { define: { 'process.env.NODE_ENV': '"production"' } },
-})
-const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Chat</title><link rel="icon" href="data:,">
-  <main></main><script type="module" src="/page.js"></script></html>`
-
-async function vote(request: IncomingMessage): Promise<number> {
-  const { cookie = '' } = request.headers
-  const init = { method: 'POST', headers: { cookie }, body: await text(request) }
-  const response = await POST(new Request('https://shop.example/api/votes', init)).catch((error) => {
-    console.error(error)
-    return new Response(null, { status: 500 })
-  })
-  return response.status
 }
 
-const server = createServer(async (request, response) => {
-  if (request.url === '/api/votes') {
-    response.writeHead(await vote(request)).end()
-  } else if (request.url === '/page.js') {
+// Node runs no JSX.
+await build({
+  ...options,
+  input: pathOf('../next-page/answer.tsx'),
+  external: /^[^./]/,
+  output: { file: pathOf('answer.js') },
+})
+const { Answer }: { Answer(props: object): Promise<ReactNode> } = await import(pathOf('answer.js'))
+const { output } = await build({ ...options, input: pathOf('next-client.ts'), write: false })
+
+const server = createServer(async ({ url = '' }, response) => {
+  if (url === '/page.js') {
     response.setHeader('Content-Type', 'text/javascript').end(output[0].code)
-  } else {
-    response
-      .setHeader('Content-Type', 'text/html')
-      .setHeader('Set-Cookie', 'user=u-1; HttpOnly; SameSite=Lax')
-      .end(page)
+    return
   }
+  const { id, version } = Object.fromEntries(new URL(url, 'http://localhost').searchParams)
+  const answer = renderToString(await Answer({ id, version, text: 'You asked: Why?', user: 'u-1' }))
+  response
+    .setHeader('Content-Type', 'text/html')
+    .end(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Chat</title>
+    <link rel="icon" href="data:,"><h1>Chat</h1><main>${answer}</main><script type="module" src="/page.js"></script></html>`)
 })
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))

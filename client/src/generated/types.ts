@@ -177,6 +177,7 @@ export type AuditAction =
   | 'secrets.reencrypted'
   | 'history.recorded'
   | 'history.imported'
+  | 'history.exported'
   | 'deployment.recorded'
   | 'regression.dismissed'
   | 'alert.added'
@@ -189,6 +190,7 @@ export type AuditAction =
   | 'signals.erased'
   | 'signals.exported'
   | 'signals.imported'
+  | 'organisation.renamed'
   | 'organisation.plan_changed'
   | 'organisation.segments_changed'
   | 'organisation.exported'
@@ -223,6 +225,8 @@ export interface AuditEntry {
 export interface AuditQuery {
   /** Only this action. */
   action?: AuditAction | undefined
+  /** Only what was done with this key, by its ID, or `operator` for the CLI. */
+  actor?: string | undefined
   /** From this time, inclusive. */
   since?: Time | undefined
   /** Until this time, exclusive. */
@@ -268,6 +272,46 @@ export interface BatchSignal {
   traceparent?: string | null
 }
 
+/** The text of a version, and which change brought each of its lines. */
+export interface Blame {
+  entry: HistoryEntry
+  /** Path of the prompt's file at that time. */
+  path: string | null
+  /** `absent`: the change deleted the file. `too_large`: over 1 MiB or 20,000 lines, or git takes too long. `binary`: not a text. `not_landed`: the change is not on the default branch. `unavailable`: git does not have it, or the entry does not come from git. */
+  state: BlameState
+  /** The prompt's text; null unless `state` is `available`. */
+  content: string | null
+  /** In order, without gaps; empty unless `available`. */
+  lines: BlamedLines[]
+  /** The changes that brought the lines, newest first. */
+  entries: {
+    entry: HistoryEntry
+    /** The commit message, up to its first 1,000 characters. */
+    message: string | null
+    /** The forge user who pushed or merged it. */
+    actor: string | null
+  }[]
+}
+
+export interface BlameQuery {
+  /** The ID of a history entry. Defaults to the live version. */
+  entry?: number | undefined
+}
+
+export type BlameState = 'available' | 'absent' | 'too_large' | 'binary' | 'not_landed' | 'unavailable'
+
+/** Lines of a text that the same change brought. */
+export interface BlamedLines {
+  /** The first line, from 1. */
+  start: number
+  /** The last line. */
+  end: number
+  /** The entry in `entries`. Null if no entry of the prompt has the commit: it is older than the known history, or is from before the file became a prompt. */
+  entry_id: number | null
+  /** The commit on the default branch. */
+  commit_sha: string
+}
+
 export interface ChangeImpact {
   entry: HistoryEntry
   live_from: string
@@ -302,7 +346,7 @@ export interface ChangeImpact {
   verdict: Verdict
   /** What the verdict rests on, in plain words. */
   explanation: string
-  /** Only with `by`; null if there is no change before it. */
+  /** Only with `by`; null if the change did not go live, or if there is no change before it. */
   segments?: Segments | null
 }
 
@@ -470,6 +514,11 @@ export interface Erasure {
   subject?: string
 }
 
+export interface ErasurePreview {
+  /** Number of signals that would be erased. */
+  matching: number
+}
+
 export type ExportFormat = 'ndjson' | 'csv'
 
 export interface ExportQuery {
@@ -487,9 +536,22 @@ export interface ExportQuery {
   comment?: 'any' | undefined
   /** Part of the comment, ignoring case. */
   q?: string | undefined
+  /** Only signals that the impact of this change counts, by the ID of its history entry. Needs `side`. */
+  change?: string | undefined
+  /** Which signals of `change`: those that count for it (`after`), or for the change that was live before it (`before`). */
+  side?: 'before' | 'after' | undefined
 }
 
 export type Forge = 'github' | 'gitlab' | 'gitea' | 'forgejo' | 'bitbucket'
+
+/** A history entry, and its prompt. */
+export interface FoundEntry {
+  prompt: {
+    id: string
+    name: string
+  }
+  entry: HistoryEntry
+}
 
 /** A recorded change of a prompt. */
 export interface HistoryEntry {
@@ -613,7 +675,7 @@ export interface IssuedKey {
   organisation_id: number
   /** A label that identifies the key. */
   name: string
-  /** `ingest` records signals, `recorder` records history entries, `reader` reads, `standard` records signals, reads and deletes signals, `admin` does everything. */
+  /** `ingest` records signals, `recorder` records history entries, `reader` reads, `standard` records signals, reads and deletes signals, `admin` does everything. `signing` makes no requests: it signs tokens for votes from browsers. */
   role: Role
   /** A glob: the key is limited to prompts whose name or path matches, and all others do not exist for it; null for every prompt. `*` stands for anything within a folder, `**` for any number of folders. */
   prompts: string | null
@@ -630,7 +692,7 @@ export interface Key {
   organisation_id: number
   /** A label that identifies the key. */
   name: string
-  /** `ingest` records signals, `recorder` records history entries, `reader` reads, `standard` records signals, reads and deletes signals, `admin` does everything. */
+  /** `ingest` records signals, `recorder` records history entries, `reader` reads, `standard` records signals, reads and deletes signals, `admin` does everything. `signing` makes no requests: it signs tokens for votes from browsers. */
   role: Role
   /** A glob: the key is limited to prompts whose name or path matches, and all others do not exist for it; null for every prompt. `*` stands for anything within a folder, `**` for any number of folders. */
   prompts: string | null
@@ -698,6 +760,26 @@ export interface Live {
     entry: HistoryEntry
     share: number
     environment: string | null
+  }[]
+  /** What ran in each environment by its deployments: production first, then the last changed, up to 20. Empty without deployments. */
+  environments: LiveEnvironment[]
+}
+
+/** The versions of a prompt that run in an environment. */
+export interface LiveEnvironment {
+  environment: string
+  /** Whether it decides what is live. */
+  production: boolean
+  /** Its last deployment that changed something. */
+  since: string
+  /** The largest share first. Empty if its deployment ended. */
+  versions: {
+    /** Null if it is not known, or not yet, which version the commit has. */
+    entry: HistoryEntry | null
+    /** The deployed commit; null for what was merged before a first canary. */
+    commit_sha: string | null
+    /** The part of the traffic of this environment. */
+    share: number
   }[]
 }
 
@@ -781,7 +863,7 @@ export interface NewHistoryEntry {
 export interface NewKey {
   /** A label that identifies the key. Defaults to `unnamed`. */
   name?: string
-  /** `ingest` records signals, `recorder` records history entries, `reader` reads, `standard` records signals, reads and deletes signals, `admin` does everything. Defaults to `standard`. */
+  /** `ingest` records signals, `recorder` records history entries, `reader` reads, `standard` records signals, reads and deletes signals, `admin` does everything. `signing` makes no requests: it signs tokens for votes from browsers. Defaults to `standard`. */
   role?: Role
   /** A glob: the key is limited to prompts whose name or path matches, and all others do not exist for it; null for every prompt. `*` stands for anything within a folder, `**` for any number of folders. Defaults to `null`. */
   prompts?: string | null
@@ -833,6 +915,42 @@ export interface NewSignal {
   comment?: string | null
   /** When the user voted, up to 30 days ago. The signal counts for that time. Defaults to now. */
   occurred_at?: string | null
+}
+
+/** A vote from a page, on the subject that its token names. */
+export interface NewVote {
+  /** A token that your application signed with a signing key. */
+  token: string
+  /** Null withdraws the vote. */
+  value: SignalValue | null
+  /** The user's words. */
+  comment?: string | null
+}
+
+/** The organisation that a key belongs to. */
+export interface Organisation {
+  id: number
+  /** Name of the organisation. */
+  name: string
+  plan: Plan
+  limits: {
+    /** The plan's limit; null if it has none. */
+    signals_per_month: number | null
+    /** Connected repositories. */
+    repositories: number
+    alerts: number
+    /** Declared keys of the metadata, of the organisation or a prompt. */
+    segment_keys: number
+  }
+  /** After how many days signals are deleted; null if they are kept. Counts stay. */
+  signal_retention_days: number | null
+  created_at: string
+}
+
+/** The new name. */
+export interface OrganisationName {
+  /** Name of the organisation. */
+  name: string
 }
 
 export interface PageQuery {
@@ -913,7 +1031,7 @@ export interface PromptName {
 export interface PromptQuery {
   /** Matches part of the name or path, ignoring case. */
   q?: string | undefined
-  /** Prefix with `-` for descending order. `regression`: open regressions, the largest loss first. Prompts without a change, without signals in the last 30 days, or without an open regression, come last. Defaults to `name`. */
+  /** Prefix with `-` for descending order. `effect`: of the last change, as last judged in the background: worse, unexplained, no clear difference, better. Prompts without a change, without signals in the last 30 days, or with too little data come last. `regression`: open regressions, the largest loss first, then the other prompts by the share of positive signals, the lowest first. Defaults to `name`. */
   sort?: PromptSort | undefined
   /** Page number. Defaults to `1`. */
   page?: number | undefined
@@ -937,8 +1055,34 @@ export type PromptSort =
   | '-signals'
   | 'positive_share'
   | '-positive_share'
+  | 'effect'
+  | '-effect'
   | 'regression'
   | '-regression'
+
+/** A change of a prompt that went live. */
+export interface PromptVersion {
+  entry: HistoryEntry
+  /** The commit message, up to its first 1,000 characters. */
+  message: string | null
+  /** Path of the prompt's file at that time. */
+  path: string | null
+  /** How it is live in production now; null if it is not. */
+  live: {
+    /** The part of the traffic that it serves. */
+    share: number
+    /** Null for a merge. */
+    environment: string | null
+  } | null
+  /** When it went live for the first time. */
+  live_from: string
+  /** Null if it is still live. */
+  live_until: string | null
+  /** How it is known when the change went live: by a deployment to production, or by its merge if none is recorded. */
+  live_source: LiveSource
+  /** Every time in which it was live, in order, up to the newest 20. */
+  live_windows: LiveWindow[]
+}
 
 export interface RatedTally {
   positive: number
@@ -1123,6 +1267,8 @@ export interface RegressionOpenedEvent {
 export interface RegressionQuery {
   /** Only regressions in this state. */
   state?: RegressionState | undefined
+  /** Prefix with `-` for descending order. `difference`: the largest loss first. Defaults to `-opened_at`. */
+  sort?: RegressionSort | undefined
   /** Page number. Defaults to `1`. */
   page?: number | undefined
   /** Results per page. Defaults to `25`. */
@@ -1136,6 +1282,8 @@ export interface RegressionRepairedEvent {
   timestamp: string
   data: RegressionEventData
 }
+
+export type RegressionSort = 'opened_at' | '-opened_at' | 'difference' | '-difference'
 
 export type RegressionState = 'open' | 'repaired' | 'withdrawn' | 'dismissed'
 
@@ -1247,7 +1395,7 @@ export interface RepositoryUpdate {
   reports_on_pulls?: boolean
 }
 
-export type Role = 'ingest' | 'recorder' | 'reader' | 'standard' | 'admin'
+export type Role = 'ingest' | 'recorder' | 'reader' | 'standard' | 'admin' | 'signing'
 
 export interface RotatedAlertSecret {
   /** Shown only once. */
@@ -1390,6 +1538,17 @@ export interface ShiftEventData {
   }[]
 }
 
+export interface ShiftQuery {
+  /** Only shifts with this cause. */
+  cause?: 'change' | 'shared' | 'unexplained' | undefined
+  /** Only shifts at this time or later. */
+  since?: Time | undefined
+  /** Page number. Defaults to `1`. */
+  page?: number | undefined
+  /** Results per page. Defaults to `25`. */
+  limit?: number | undefined
+}
+
 /** Rates fell without a change. */
 export interface ShiftUnexplainedEvent {
   type: 'shift.unexplained'
@@ -1450,6 +1609,10 @@ export interface SignalQuery {
   comment?: 'any' | undefined
   /** Part of the comment, ignoring case. */
   q?: string | undefined
+  /** Only signals that the impact of this change counts, by the ID of its history entry. Needs `side`. */
+  change?: string | undefined
+  /** Which signals of `change`: those that count for it (`after`), or for the change that was live before it (`before`). */
+  side?: 'before' | 'after' | undefined
   /** Continues a search: `search.cursor` of the previous response. */
   cursor?: string | undefined
   /** Page number. Defaults to `1`. */
@@ -1472,11 +1635,38 @@ export interface SignalSearch {
 
 export type SignalValue = 'positive' | 'negative'
 
+/** What the impact of the change counts. Only with `change`. */
+export interface SignalsOfChange {
+  /** The ID of the history entry. */
+  entry_id: number
+  side: 'before' | 'after'
+  /** All signals of this side in the impact, whatever other filters select. */
+  counted: number
+  /** Of these, how many retention has removed. They still count, and cannot be listed. */
+  removed: number
+}
+
 export interface Summary {
-  /** Every interval that overlaps the requested range, in order. The first and last are counted in full. */
-  data: IntervalTally[]
+  /** Every interval that overlaps the requested range, in order. The first and last are counted in full, but with `split` cut to the hours of `from` and `to`. */
+  data: SummaryInterval[]
   interval: Interval
+  /** Only with `split`. False if the range has more than about 250 changes: intervals are whole then. */
+  split?: boolean
   total: Tally
+}
+
+export interface SummaryInterval {
+  start: string
+  positive: number
+  negative: number
+  /** Only with `split`, like the next three. Exclusive. */
+  end?: string
+  /** How many changes went live. */
+  changes?: number
+  /** How many versions took turns. More than one in the hour of a change, and if there are too many changes to split at. */
+  versions?: number
+  /** The history entry of the version that was live; null unless there was exactly one. */
+  entry_id?: number | null
 }
 
 export interface SummaryQuery {
@@ -1484,8 +1674,10 @@ export interface SummaryQuery {
   from?: Time | undefined
   /** Defaults to now. */
   to?: Time | undefined
-  /** UTC. Weeks start on Monday. Defaults to `day`. */
-  interval?: Interval | undefined
+  /** UTC. Weeks start on Monday. `auto` is the shortest one that leaves at most 200 intervals since the first signal, and 30 signals in the average interval, or 10 in the average day if the range is shorter than 8 weeks. With it, the last interval is the current one, also if `to` is later. Defaults to `day`. */
+  interval?: 'hour' | 'day' | 'week' | 'auto' | undefined
+  /** Splits intervals at the hours in which changes went live, and says which version was live in each part. */
+  split?: 'changes' | undefined
 }
 
 export interface Tally {
@@ -1527,8 +1719,34 @@ export interface TimelineEntry {
     /** Whether this change added some of them. */
     added: boolean
   } | null
+  /** The course of its pull request, as far as it is in the history of this prompt; null without one. */
+  pull: {
+    /** When it was opened; null if that is not recorded. */
+    opened: {
+      /** The entry that recorded it. */
+      entry_id: number
+      action: Action
+      created_at: string
+    } | null
+    /** When it was merged, or closed last; null while it is open. */
+    outcome: {
+      /** The entry that recorded it. */
+      entry_id: number
+      action: Action
+      created_at: string
+    } | null
+  } | null
   /** Effect on user feedback; null if the change did not go live. */
   impact: Effect | null
+  /** Only with `by`; null if the change did not go live, or if there is no change before it. */
+  segments?: Segments | null
+}
+
+export interface TimelineEntryQuery {
+  /** Answer as of this time, as if no signal, change or deployment had come after it. */
+  as_of?: Time | undefined
+  /** Adds the impact in each segment by a declared key of the metadata, such as `metadata.model`. */
+  by?: string | undefined
 }
 
 export interface TimelineQuery {
@@ -1538,6 +1756,8 @@ export interface TimelineQuery {
   since?: Time | undefined
   /** Until this time, exclusive. */
   until?: Time | undefined
+  /** `outcome`: one row for each pull request that was merged or closed, without its opening, which is in `pull`. Filters select from these rows. Defaults to `all`. */
+  pulls?: 'all' | 'outcome' | undefined
   /** Answer as of this time, as if no signal, change or deployment had come after it. */
   as_of?: Time | undefined
   /** Page number. Defaults to `1`. */
@@ -1624,6 +1844,23 @@ export interface UsageReport {
 }
 
 export type Verdict = 'better' | 'worse' | 'unexplained' | 'no_difference_seen' | 'too_little_data'
+
+export interface VersionQuery {
+  /** Every word has to match: part of the message (its first 1,000 characters) or of the author, the start of the commit hash, or a pull request such as `#42`. Ignores case. */
+  q?: string | undefined
+  /** Page number. Defaults to `1`. */
+  page?: number | undefined
+  /** Results per page. Defaults to `25`. */
+  limit?: number | undefined
+}
+
+/** The vote on the subject of the token. */
+export interface Vote {
+  /** Null withdraws the vote. */
+  value: SignalValue | null
+  /** The user's words. */
+  comment: string | null
+}
 
 export type WireErrorCode =
   | 'unauthorized'

@@ -1,7 +1,15 @@
 import { requestData } from '../data.ts'
 import { createPages, type Pages } from '../page.ts'
 import type { RequestOptions, Transport } from '../request.ts'
-import type { HistoryEntry, HistoryEntryDetails, Live, LiveQuery, NewHistoryEntry, PageQuery } from '../types.ts'
+import type {
+  FoundEntry,
+  HistoryEntry,
+  HistoryEntryDetails,
+  Live,
+  LiveQuery,
+  NewHistoryEntry,
+  PageQuery,
+} from '../types.ts'
 import { promptPath } from './prompts.ts'
 
 export type History = ReturnType<typeof history>
@@ -17,6 +25,11 @@ export function history(service: Transport) {
     /** Returns one change, with the text of the prompt before and after it. */
     get(promptId: string, entryId: number, options?: RequestOptions): Promise<HistoryEntryDetails> {
       return requestData(service, { method: 'GET', path: `${pathOf(promptId)}/${entryId}` }, options)
+    },
+
+    /** Finds a change by its ID alone, with the prompt that it belongs to. */
+    find(entryId: number, options?: RequestOptions): Promise<FoundEntry> {
+      return requestData(service, { method: 'GET', path: `/history/${entryId}` }, options)
     },
 
     /**

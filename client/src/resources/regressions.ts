@@ -9,7 +9,7 @@ export type Regressions = ReturnType<typeof regressions>
 export function regressions(service: Transport) {
   const ofPrompt = (promptId: string) => `${promptPath(promptId)}/regressions`
   return {
-    /** Lists the changes that made prompts of the organisation worse. The last one found comes first. */
+    /** Lists the changes that made prompts of the organisation worse. The last one found comes first, unless `sort` says otherwise. */
     list(query?: RegressionQuery, options?: RequestOptions): Pages<Regression> {
       return createPages(service, '/regressions', query, options)
     },

@@ -1,6 +1,6 @@
 import { createPages, type Pages } from '../page.ts'
 import type { RequestOptions, Transport } from '../request.ts'
-import type { PageQuery, Shift } from '../types.ts'
+import type { Shift, ShiftQuery } from '../types.ts'
 import { promptPath } from './prompts.ts'
 
 export type Shifts = ReturnType<typeof shifts>
@@ -8,12 +8,12 @@ export type Shifts = ReturnType<typeof shifts>
 export function shifts(service: Transport) {
   return {
     /** Lists when the rates of the organisation's prompts moved, and why, newest first. */
-    list(query?: PageQuery, options?: RequestOptions): Pages<Shift> {
+    list(query?: ShiftQuery, options?: RequestOptions): Pages<Shift> {
       return createPages(service, '/shifts', query, options)
     },
 
     /** Lists when the rate of a prompt moved, and why, newest first. */
-    listOfPrompt(promptId: string, query?: PageQuery, options?: RequestOptions): Pages<Shift> {
+    listOfPrompt(promptId: string, query?: ShiftQuery, options?: RequestOptions): Pages<Shift> {
       return createPages(service, `${promptPath(promptId)}/shifts`, query, options)
     },
   }

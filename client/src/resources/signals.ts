@@ -1,7 +1,7 @@
 import { type SignalResult, sendBatch } from '../batch.ts'
 import { requestData } from '../data.ts'
-import { ConnectionError } from '../errors.ts'
 import { createIdempotencyKey } from '../idempotency-key.ts'
+import { parseLines } from '../lines.ts'
 import { createPages, type Pages } from '../page.ts'
 import { createSignalQueue, type QueueOptions, type SignalOptions, type SignalQueue } from '../queue.ts'
 import type { RequestOptions, Transport } from '../request.ts'
@@ -9,6 +9,7 @@ import type {
   BatchSignal,
   Erased,
   Erasure,
+  ErasurePreview,
   ExportQuery,
   NewSignal,
   RecordedSignal,
@@ -39,7 +40,7 @@ export function signals(service: Transport) {
   ): AsyncGenerator<string, void>
   function exportSignals(promptId: string, query: ExportQuery = {}, options?: RequestOptions) {
     const text = service.text({ method: 'GET', path: `${pathOf(promptId)}/export`, query: wireQuery(query) }, options)
-    return query.format === 'csv' ? text : parseLines(text)
+    return query.format === 'csv' ? text : parseLines<Signal>(text)
   }
 
   /** Records a signal. Resolves when it is stored durably. Retries never count it twice. */
@@ -68,6 +69,8 @@ export function signals(service: Transport) {
 
     /** Creates a queue that sends signals in the background. Close it before the process ends. */
     queue(options?: QueueOptions): SignalQueue {
+      // Without a key, the queue would drop every signal, even those of the spool.
+      service.requireKey()
       return createSignalQueue({ create, createMany }, options)
     },
 
@@ -107,6 +110,18 @@ export function signals(service: Transport) {
       } as const
       return requestData(service, operation, options)
     },
+
+    /** Counts the signals that an erasure would remove. Needs a key with the role `admin`. */
+    previewErasure(body: Erasure, options?: RequestOptions): Promise<ErasurePreview> {
+      const operation = {
+        method: 'POST',
+        path: '/signals/erase/preview',
+        body,
+        isIdempotent: true,
+        timeout: eraseTimeoutMs,
+      } as const
+      return requestData(service, operation, options)
+    },
   }
 }
 
@@ -116,14 +131,4 @@ function wireQuery<Query extends { metadata?: Record<string, string> | undefined
 ) {
   const members = Object.entries(metadata ?? {}).map(([name, value]) => [`metadata.${name}`, value])
   return { ...query, ...Object.fromEntries(members) }
-}
-
-async function* parseLines(text: AsyncIterable<string>): AsyncGenerator<Signal, void> {
-  let rest = ''
-  for await (const chunk of text) {
-    const lines = (rest + chunk).split('\n')
-    rest = lines.pop() as string
-    for (const line of lines) yield JSON.parse(line)
-  }
-  if (rest !== '') throw new ConnectionError('The export was cut off in the middle of a line')
 }
