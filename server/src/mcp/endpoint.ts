@@ -1,0 +1,77 @@
+import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import { asDomainError, errorMessage } from '../http/errors.ts'
+import { version } from '../version.ts'
+import { SeveralPromptsError } from './prompt.ts'
+import { quoted, renderResult } from './quoting.ts'
+import type { Tool, ToolContext } from './tool.ts'
+import { instructions, tools } from './tools.ts'
+
+/** A request of the protocol that has passed the checks of the HTTP API. */
+export interface McpRequest {
+  /** Those that the protocol reads. The key is not among them. */
+  headers: Headers
+  body: object
+}
+
+export interface McpResponse {
+  status: number
+  contentType: string | null
+  body: string
+}
+
+type OnFailure = (thrown: unknown) => void
+
+const identity = { name: 'promptledger', title: 'Promptledger', version }
+const definitions = tools.map(({ definition }) => definition)
+const toolOf = new Map(tools.map((tool) => [tool.definition.name, tool]))
+
+/** Answers one request, whatever version of the protocol it speaks. Nothing is remembered between requests. */
+export async function respond(
+  { headers, body }: McpRequest,
+  context: ToolContext,
+  onFailure: OnFailure,
+): Promise<McpResponse> {
+  const handler = createMcpHandler(() => createServer(context, onFailure), {
+    // Nothing that tools offer ever changes, so a subscription would only hold a connection.
+    maxSubscriptions: 0,
+    keepAliveMs: 0,
+  })
+  // Only the path and the headers of this request are read. The body is parsed already.
+  const request = new Request('http://localhost/mcp', { method: 'POST', headers })
+  const response = await handler.fetch(request, { parsedBody: body })
+  return { status: response.status, contentType: response.headers.get('content-type'), body: await response.text() }
+}
+
+/** The SDK serves each request with a server of its own. Plain handlers keep that cheap: nothing is registered or compiled. */
+function createServer(context: ToolContext, onFailure: OnFailure): Server {
+  const server = new Server(identity, { capabilities: { tools: {} }, instructions })
+  server.setRequestHandler('tools/list', () => ({ tools: definitions as never }))
+  server.setRequestHandler('tools/call', async ({ params }) => {
+    const tool = toolOf.get(params.name)
+    if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool)
+    return callTool(tool, context, params.arguments ?? {}, onFailure)
+  })
+  return server
+}
+
+const unknownTool = `There is no tool of this name. The tools: ${[...toolOf.keys()].join(', ')}`
+
+const maxMessageLength = 1_000
+
+/** A failure is a result too, so that the model can read what to do about it. */
+async function callTool(tool: Tool, context: ToolContext, sent: Record<string, unknown>, onFailure: OnFailure) {
+  try {
+    return contentOf(await tool.call(context, sent))
+  } catch (thrown) {
+    const error = asDomainError(thrown)
+    if (error.code === 'internal_error') onFailure(thrown)
+    // It can name a member of an argument, which is as long as the agent made it.
+    const message = quoted(errorMessage(error), maxMessageLength)
+    const candidates = error instanceof SeveralPromptsError ? { prompts: error.prompts } : {}
+    return { ...contentOf({ error: error.code, message, ...candidates }), isError: true }
+  }
+}
+
+function contentOf(result: object) {
+  return { content: [{ type: 'text' as const, text: renderResult(result) }] }
+}
