@@ -28,15 +28,18 @@ export function archiveCommands(program: Command): void {
       .description('restore a backup into an empty database')
       .argument('<file>', 'backup to read'),
   ).action((file: string, options: SecretFlags, command: Command) =>
-    withStore(async (store, config) => {
-      const { restore } = await import('../archive/restore.ts')
-      const seconds = startTimer()
-      const restored = restore(store, config, file, secretOptions(options), startProgress)
-      const { archive, bytes } = await restored.finally(clearProgress)
-      const json = { file, bytes, seconds: seconds(), tables: archive.tables }
-      const text = `Restored ${file}, created at ${archive.createdAt}, in ${json.seconds} s. All rows were read back and verified.`
-      print(command, json, `${rowCounts(archive.tables)}\n\n${text}`)
-    }),
+    withStore(
+      async (store, config) => {
+        const { restore } = await import('../archive/restore.ts')
+        const seconds = startTimer()
+        const restored = restore(store, config, file, secretOptions(options), startProgress)
+        const { archive, bytes } = await restored.finally(clearProgress)
+        const json = { file, bytes, seconds: seconds(), tables: archive.tables }
+        const text = `Restored ${file}, created at ${archive.createdAt}, in ${json.seconds} s. All rows were read back and verified.`
+        print(command, json, `${rowCounts(archive.tables)}\n\n${text}`)
+      },
+      { create: true },
+    ),
   )
 
   program

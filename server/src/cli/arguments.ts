@@ -32,3 +32,12 @@ export function lifetimeArgument(text: string): number {
 export function overlapOption(description: string): Option {
   return new Option('--overlap <duration>', description).argParser(durationArgument).default(unitsMs.d, '24h')
 }
+
+/** Parses a day, which starts at midnight UTC, or a time with a time zone. */
+export function timeArgument(text: string): string {
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text)
+  const at = isDay || /T.*(?:Z|[+-]\d{2}:?\d{2})$/i.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(at))
+    throw new InvalidArgumentError('Must be a day or a time, such as 2026-11-15 or 2026-11-15T09:30:00Z.')
+  return new Date(at).toISOString()
+}

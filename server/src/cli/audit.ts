@@ -40,6 +40,7 @@ export function auditCommands(program: Command): void {
         await organisationOrFail(store, org)
         const filter = {
           action: action ?? null,
+          actor: null,
           since: since === undefined ? null : parseTime('--since', since),
           until: until === undefined ? null : parseTime('--until', until),
         }

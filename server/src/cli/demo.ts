@@ -34,7 +34,7 @@ function toJson({ address, secret, prompts }: Demo): object {
 function describe({ address, secret, signalCount, prompts }: Demo): string {
   return `Promptledger is listening on ${address}
 
-This is a demo: a fictional shop with three prompts, a year of changes to them and ${formatCount(signalCount, 'signal')}.
+This is a demo: a fictional shop with four prompts, a year of changes to them and ${formatCount(signalCount, 'signal')}.
 Press Ctrl-C to stop it and delete all of its data.
 
 Open ${address} and sign in with this key:
@@ -48,6 +48,8 @@ ${prompts.map(describePrompt).join('\n\n')}
 The same over HTTP:
 
 curl -H 'Authorization: Bearer ${secret}' ${address}/api/v1/prompts/${prompts[0]?.publicId}/impact
+
+A page of the shop whose users vote: ${address}/demo/thumbs
 `
 }
 

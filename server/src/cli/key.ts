@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander'
+import type { Config } from '../config.ts'
 import { type ApiKey, type IssuedKey, issueKey, type Role, roles, rotateKey } from '../domain/access/api-key.ts'
 import { operator } from '../domain/access/audit.ts'
+import type { Vault } from '../domain/repositories/vault.ts'
 import { isoTime } from '../domain/time.ts'
 import { toIssuedKeyBody, toKeyBody } from '../http/keys/body.ts'
 import { integerArgument, lifetimeArgument, overlapOption } from './arguments.ts'
@@ -28,12 +30,12 @@ export function keyCommands(program: Command): void {
     .option('--prompts <glob>', "limit the key to prompts whose name or path matches, such as 'prompts/support/**'")
     .option('--expires <duration>', 'time until the key expires, such as 90d (default: never)', lifetimeArgument)
     .action(({ org, name, role, prompts, expires }: CreateOptions, command: Command) =>
-      withStore(async (store) => {
+      withStore(async (store, config) => {
         await organisationOrFail(store, org)
         const now = Date.now()
         const expiresAt = expires === undefined ? null : now + expires
         const details = { organisationId: org, name, role, prompts: prompts ?? null, createdAt: now, expiresAt }
-        const issued = await issueKey(store.keys, details, operator)
+        const issued = await issueKey(store.keys, details, operator, await vaultFor(role, config))
         print(command, toIssuedKeyBody(issued), describeIssued(issued))
       }),
     )
@@ -69,14 +71,21 @@ export function keyCommands(program: Command): void {
     .argument('<key-id>', 'ID of the key to replace', integerArgument)
     .addOption(overlapOption('how long the old key stays valid'))
     .action((id: number, { overlap }: { overlap: number }, command: Command) =>
-      withStore(async (store) => {
+      withStore(async (store, config) => {
         const old = await keyOrFail(store, id)
         const now = Date.now()
-        const issued = await rotateKey(store.keys, old, overlap, now, operator)
+        const issued = await rotateKey(store.keys, old, overlap, now, operator, await vaultFor(old.role, config))
         const until = isoTime(Math.min(now + overlap, old.expiresAt ?? Number.POSITIVE_INFINITY))
         print(command, toIssuedKeyBody(issued), `${describeIssued(issued)}\nThe old key ${id} expires at ${until}.`)
       }),
     )
+}
+
+/** Imported and opened on demand: on SQLite, opening it creates a secret key, which other keys do not need. */
+async function vaultFor(role: Role, config: Config): Promise<Vault | null> {
+  if (role !== 'signing') return null
+  const { openVault } = await import('../service/secret-key.ts')
+  return openVault(config)
 }
 
 function describeIssued({ key: { id, role, prompts, organisationId }, secret }: IssuedKey): string {

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { readConfig } from '../config.ts'
 import { operator } from '../domain/access/audit.ts'
-import { newOrganisation, type Organisation } from '../domain/access/organisation.ts'
+import { newOrganisation, type Organisation, validOrganisationName } from '../domain/access/organisation.ts'
 import { type Plan, plans } from '../domain/access/plan.ts'
 import { isoTime } from '../domain/time.ts'
 import { integerArgument } from './arguments.ts'
@@ -31,6 +31,20 @@ export function orgCommands(program: Command): void {
       withStore(async (store) => {
         const rows = (await store.organisations.list()).map(toJson)
         print(command, rows, table(rows, "No organisations yet. Create one with 'promptledger org create <name>'."))
+      }),
+    )
+
+  org
+    .command('rename')
+    .description('rename an organisation')
+    .argument('<org-id>', 'ID of the organisation', integerArgument)
+    .argument('<name>', 'new name')
+    .action((id: number, name: string, _options: object, command: Command) =>
+      withStore(async (store) => {
+        await organisationOrFail(store, id)
+        const valid = validOrganisationName(name)
+        const organisation = (await store.organisations.rename(id, valid, Date.now(), operator)) as Organisation
+        print(command, toJson(organisation), `Renamed ${describe(organisation)}`)
       }),
     )
 

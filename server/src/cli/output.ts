@@ -26,7 +26,7 @@ export function visibleLine(text: string): string {
 }
 
 /** Escapes the same characters in JSON, whose value stays the same. */
-function visibleJson(value: unknown): string {
+export function visibleJson(value: unknown): string {
   return replaceHidden(JSON.stringify(value), (characters) =>
     characters
       .split('')
@@ -58,8 +58,9 @@ export function table(rows: Record<string, string | number | null>[], emptyText:
     .join('\n')
 }
 
+/** An integer with separators. Not by `toLocaleString`, whose first call takes 10 ms: the help has numbers, so every start would wait. */
 export function formatNumber(number: number): string {
-  return number.toLocaleString('en')
+  return String(number).replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
 /** Such as `1 signal` or `1,000 signals`. */

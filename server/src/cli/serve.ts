@@ -7,7 +7,7 @@ import { formatLimit, print } from './output.ts'
 export function serveCommand(program: Command): void {
   program
     .command('serve')
-    .description('run the service')
+    .description('run the service; what happens without a command')
     .option('--port <n>', 'port to listen on; overrides PORT', portArgument)
     .option('--host <host>', 'address to listen on; overrides HOST')
     .action(async (options: { port?: number; host?: string }, command: Command) => {

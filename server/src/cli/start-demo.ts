@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
+import { createApplication } from '../demo/application.ts'
 import { createShop, type Shop } from '../demo/shop.ts'
 import { createLogger } from '../service/log.ts'
 import { serve } from '../service/serve.ts'
@@ -27,7 +28,7 @@ export async function startDemo(settings: Config): Promise<Demo> {
     signalRetentionDays: null,
   }
   const shop = await fillDatabase(config)
-  const { address } = await serve(config)
+  const { address } = await serve(config, createApplication(shop))
   for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, exitOnSignal)
   return { address, ...shop }
 }

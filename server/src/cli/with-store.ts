@@ -2,13 +2,22 @@ import { type Config, readConfig } from '../config.ts'
 import type { Store } from '../domain/store.ts'
 import { openStore } from '../store/open.ts'
 
+interface WithStoreOptions {
+  /** Creates a missing SQLite file. Otherwise the command fails: DATABASE_URL is probably mistyped. */
+  create?: boolean
+}
+
 /** Runs `work` on the configured database and closes it afterwards. */
-export async function withStore<T>(work: (store: Store, config: Config) => Promise<T>): Promise<T> {
+export async function withStore<T>(
+  work: (store: Store, config: Config) => Promise<T>,
+  { create = false }: WithStoreOptions = {},
+): Promise<T> {
   const config = readConfig(process.env)
   const store = await openStore({
     url: config.databaseUrl,
     poolSize: config.databasePoolSize,
     clock: Date.now,
+    mustExist: !create,
     syncs: true,
     // The next statement fails with the same error, and the command reports that one.
     onLostConnection: () => {},
