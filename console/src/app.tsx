@@ -1,15 +1,14 @@
 import type { SessionInfo } from '@promptledger/client'
 import { Redirect, Route, Switch } from 'wouter'
-import { AlertPage } from './alerts/alert-page.tsx'
-import { AlertsPage } from './alerts/alerts-page.tsx'
-import { KeysPage } from './keys/keys-page.tsx'
+import { AdminsOnlyPage } from './admins-only-page.tsx'
+import { ConnectionBanner } from './connection-banner.tsx'
 import { Layout } from './layout.tsx'
+import { lazyPage } from './lazy-page.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
 import { PromptPage } from './prompt/prompt-page.tsx'
 import { PromptsPage } from './prompts/prompts-page.tsx'
 import { RegressionPage } from './regressions/regression-page.tsx'
-import { RepositoriesPage } from './repositories/repositories-page.tsx'
-import { RepositoryPage } from './repositories/repository-page.tsx'
+import { isSignedOut } from './sessions/ended-session.ts'
 import { useSession } from './sessions/session.ts'
 import { SignInPage } from './sessions/sign-in-page.tsx'
 import { SignalsPage } from './signals/signals-page.tsx'
@@ -17,12 +16,34 @@ import { LoadError } from './ui/load-error.tsx'
 import { Loading } from './ui/loading.tsx'
 import { UsagePage } from './usage/usage-page.tsx'
 
+// Their code is loaded when someone first opens one of them.
+const onDemand = () => import('./on-demand.ts')
+const AlertPage = lazyPage(async () => (await onDemand()).AlertPage)
+const AlertsPage = lazyPage(async () => (await onDemand()).AlertsPage)
+const KeysPage = lazyPage(async () => (await onDemand()).KeysPage)
+const RepositoriesPage = lazyPage(async () => (await onDemand()).RepositoriesPage)
+const RepositoryPage = lazyPage(async () => (await onDemand()).RepositoryPage)
+const AuditPage = lazyPage(async () => (await onDemand()).AuditPage)
+const SettingsPage = lazyPage(async () => (await onDemand()).SettingsPage)
+const ComparePage = lazyPage(async () => (await onDemand()).ComparePage)
+const TextPage = lazyPage(async () => (await onDemand()).TextPage)
+const RegressionsPage = lazyPage(async () => (await onDemand()).RegressionsPage)
+
 export function App() {
+  return (
+    <>
+      <Gate />
+      <ConnectionBanner />
+    </>
+  )
+}
+
+function Gate() {
   const session = useSession()
   if (session.isPending) return <Loading what="the console" />
-  if (session.isError) return <LoadError error={session.error} retry={session.refetch} />
+  if (session.isLoadingError) return <LoadError error={session.error} retry={session.refetch} />
   // The form has no URL of its own, so the requested page appears as soon as the user signs in.
-  if (session.data === null) return <SignInPage />
+  if (isSignedOut(session.data)) return <SignInPage reason={session.data.reason} />
   return <SignedIn session={session.data} />
 }
 
@@ -38,9 +59,11 @@ function SignedIn({ session }: { session: SessionInfo }) {
           <Redirect to="/prompts" replace />
         </Route>
         <Route path="/prompts">
-          <PromptsPage isAdmin={isAdmin} />
+          <PromptsPage session={session} />
         </Route>
         <Route path="/prompts/:id">{({ id }) => <PromptPage key={id} id={id} />}</Route>
+        <Route path="/prompts/:id/text">{({ id }) => <TextPage key={id} id={id} />}</Route>
+        <Route path="/prompts/:id/compare">{({ id }) => <ComparePage key={id} id={id} />}</Route>
         <Route path="/prompts/:id/signals">
           {({ id }) => <SignalsPage key={id} promptId={id} canDelete={session.key.role !== 'reader'} />}
         </Route>
@@ -54,8 +77,11 @@ function SignedIn({ session }: { session: SessionInfo }) {
             />
           )}
         </Route>
+        <Route path="/regressions">
+          <RegressionsPage />
+        </Route>
         <Route path="/usage">
-          <UsagePage />
+          <UsagePage session={session} />
         </Route>
         {isAdmin && (
           <Route path="/keys">
@@ -74,6 +100,16 @@ function SignedIn({ session }: { session: SessionInfo }) {
           </Route>
         )}
         {isAdmin && <Route path="/alerts/:id">{({ id }) => <AlertPage key={id} id={id} />}</Route>}
+        <Route path="/audit">
+          {isAdmin ? (
+            <AuditPage organisationId={session.organisation.id} />
+          ) : (
+            <AdminsOnlyPage title="Audit log" session={session} />
+          )}
+        </Route>
+        <Route path="/settings">
+          {isAdmin ? <SettingsPage session={session} /> : <AdminsOnlyPage title="Settings" session={session} />}
+        </Route>
         <Route>
           <NotFoundPage />
         </Route>

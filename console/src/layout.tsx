@@ -1,26 +1,17 @@
 import type { SessionInfo } from '@promptledger/client'
 import { useMutation } from '@tanstack/react-query'
 import { BookOpenText, LogOut, Moon, Sun, SunMoon } from 'lucide-react'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, Suspense } from 'react'
 import { Link, useLocation } from 'wouter'
+import { ErrorBoundary } from './error-boundary.tsx'
 import logo from './logo.svg'
+import { Navigation } from './navigation.tsx'
+import { useFocusOnNavigation } from './navigation-focus.ts'
 import { signOut } from './sessions/session.ts'
 import { type Theme, useTheme } from './theme.ts'
+import { Loading } from './ui/loading.tsx'
 import { UntrustedText, visibleText } from './ui/untrusted-text.tsx'
-
-interface NavLink {
-  label: string
-  to: string
-  adminOnly?: boolean
-}
-
-const navLinks: NavLink[] = [
-  { label: 'Prompts', to: '/prompts' },
-  { label: 'Usage', to: '/usage' },
-  { label: 'Repositories', to: '/repositories', adminOnly: true },
-  { label: 'Alerts', to: '/alerts', adminOnly: true },
-  { label: 'Keys', to: '/keys', adminOnly: true },
-]
+import { LimitBanner } from './usage/limit-banner.tsx'
 
 /** The top bar and the main area around every page. */
 export function Layout({ session, children }: { session: SessionInfo; children: ReactNode }) {
@@ -38,15 +29,7 @@ export function Layout({ session, children }: { session: SessionInfo; children: 
           <img src={logo} alt="" width="26" height="26" />
           <span>Promptledger</span>
         </Link>
-        <nav aria-label="Main" className="top-bar-nav">
-          {navLinks
-            .filter(({ adminOnly }) => !adminOnly || key.role === 'admin')
-            .map(({ label, to }) => (
-              <Link key={to} href={to} aria-current={location.startsWith(to) ? 'page' : undefined}>
-                {label}
-              </Link>
-            ))}
-        </nav>
+        <Navigation key={location} location={location} isAdmin={key.role === 'admin'} />
         <div className="top-bar-account">
           <span
             className="top-bar-organisation"
@@ -70,8 +53,11 @@ export function Layout({ session, children }: { session: SessionInfo; children: 
           </button>
         </div>
       </header>
+      <LimitBanner session={session} />
       <main id="main" ref={main} tabIndex={-1}>
-        {children}
+        <ErrorBoundary key={location}>
+          <Suspense fallback={<Loading what="the page" />}>{children}</Suspense>
+        </ErrorBoundary>
       </main>
     </>
   )
@@ -79,19 +65,6 @@ export function Layout({ session, children }: { session: SessionInfo; children: 
 
 function limitOf({ prompts }: SessionInfo['key']): string {
   return prompts === null ? '' : `, limited to ${prompts}`
-}
-
-/** Moves the focus to the new page, so that screen readers notice the navigation. */
-function useFocusOnNavigation(location: string) {
-  const main = useRef<HTMLElement>(null)
-  const previous = useRef(location)
-  useEffect(() => {
-    if (previous.current === location) return
-    previous.current = location
-    main.current?.focus({ preventScroll: true })
-    window.scrollTo(0, 0)
-  }, [location])
-  return main
 }
 
 const themes: Record<Theme, { icon: typeof Sun; next: Theme }> = {

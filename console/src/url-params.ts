@@ -1,24 +1,33 @@
-import { useCallback } from 'react'
-import { useSearchParams } from 'wouter'
+import { useCallback, useMemo } from 'react'
+import { useLocation, useSearch } from 'wouter'
 
-/** The URL's query parameters, and a setter that changes some of them; null removes one. */
-export function useUrlParams(): [URLSearchParams, (changes: Record<string, string | null>) => void] {
-  const [params, setSearchParams] = useSearchParams()
-  const setParams = useCallback(
-    (changes: Record<string, string | null>) => {
-      setSearchParams(
-        (current) => {
-          const next = new URLSearchParams(current)
-          for (const [name, value] of Object.entries(changes)) {
-            if (value === null || value === '') next.delete(name)
-            else next.set(name, value)
-          }
-          return next
-        },
-        { replace: true },
-      )
+export interface SetParamsOptions {
+  /** For typing: each key would otherwise be a step of the history. */
+  replace?: boolean
+}
+
+/** Changes some query parameters; null or an empty text removes one. */
+export type SetParams = (changes: Record<string, string | null>, options?: SetParamsOptions) => void
+
+/** The URL's query parameters, and a setter. A change is a new step of the history, so that Back undoes it. */
+export function useUrlParams(): [URLSearchParams, SetParams] {
+  const search = useSearch()
+  const [, navigate] = useLocation()
+  const params = useMemo(() => new URLSearchParams(search), [search])
+  const setParams: SetParams = useCallback(
+    (changes, { replace = false } = {}) => {
+      // From the window, not from the last render: two changes in one event add up.
+      const { pathname, search: current } = window.location
+      const next = new URLSearchParams(current)
+      for (const [name, value] of Object.entries(changes)) {
+        if (value === null || value === '') next.delete(name)
+        else next.set(name, value)
+      }
+      // The same view again is no step of its own.
+      if (next.toString() === new URLSearchParams(current).toString()) return
+      navigate(next.size === 0 ? pathname : `${pathname}?${next}`, { replace })
     },
-    [setSearchParams],
+    [navigate],
   )
   return [params, setParams]
 }

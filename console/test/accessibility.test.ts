@@ -1,128 +1,110 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { addAlert, addDelivery } from '../../testing/alerts.ts'
+import { before, test } from 'node:test'
 import { eventually } from '../../testing/eventually.ts'
-import { inBatches, signalFor } from '../../testing/signals.ts'
-import { checkAccessibility } from './support/accessibility.ts'
+import { checkAccessibility, checkFits } from './support/accessibility.ts'
 import { inBrowser } from './support/browser.ts'
 import { createChangedPrompt } from './support/changed-prompt.ts'
+import { type Contents, consolePages, createContents } from './support/console-pages.ts'
 import { eventuallyHasFocus, tabTo } from './support/keyboard.ts'
+
+/** The buttons that open dialogs, by page; with a second label, the one that leads on to a secret. */
+const dialogs: Record<string, [trigger: string, confirm?: string][]> = {
+  '/prompts/:prompt/signals': [['Delete signal']],
+  '/prompts/:prompt/regressions/:regression': [['Dismiss']],
+  '/keys': [['New key'], ['Rotate test', 'Rotate key'], ['Revoke test']],
+  '/repositories': [['Connect a repository']],
+  '/repositories/:repository': [['Edit'], ['Rotate secret', 'Rotate secret'], ['Disconnect']],
+  '/alerts': [['New alert']],
+  '/alerts/:alert': [['Edit'], ['Rotate secret', 'Rotate secret']],
+}
 
 inBrowser('Accessibility', (suite) => {
   const { service } = suite
 
-  test('axe finds no serious problem on any page or dialog, in light and dark, and dialogs restore the focus', async (t) => {
-    const { scenario, prompt } = await createChangedPrompt(service)
-    const { key, organisation } = scenario.tenant
-    const metadata = JSON.stringify({ model: 'small', trace: '4bf92f35' })
-    const signal = signalFor(scenario.tenant, { promptId: prompt.id, metadata })
-    await service.store.signals.import(inBatches([signal]))
-    await service.key(organisation, 'ingest', service.now + 3_600_000)
-    await scenario.send(scenario.forge.ping())
-
-    const visitor = await suite.visit(t)
-    const { page } = visitor
-    await checkAccessibility(page, 'the sign-in page')
-    visitor.expectErrors('401 POST /api/v1/session')
-    await visitor.submitKey('wrong')
-    await page.getByRole('alert').waitFor()
-    await checkAccessibility(page, 'a rejected key')
-    await visitor.signIn(key)
-
-    async function checkPage(path: string, selector: string) {
-      await visitor.open(path)
-      await page.locator(selector).first().waitFor()
-      await checkAccessibility(page, path)
-    }
-    /** Opens a dialog with the keyboard and closes it with Escape, which must return the focus to the button. */
-    async function checkDialog(trigger: string, confirmLabel?: string) {
-      const button = page.getByRole('button', { name: trigger }).first()
-      await button.focus()
-      await page.keyboard.press('Enter')
-      const dialog = page.getByRole('dialog')
-      await dialog.waitFor()
-      await checkAccessibility(page, `the dialog of ${trigger}`)
-      if (confirmLabel !== undefined) {
-        await dialog.getByRole('button', { name: confirmLabel }).click()
-        await dialog.getByRole('button', { name: 'Done' }).waitFor()
-        await checkAccessibility(page, `the dialog after ${confirmLabel}`)
-      }
-      await page.keyboard.press('Escape')
-      await dialog.waitFor({ state: 'detached' })
-      await eventuallyHasFocus(button)
-    }
-
-    await checkPage('/prompts', '.sparkline')
-    await checkPage('/prompts?q=nothing', '.empty-state')
-    await checkPage(`/prompts/${prompt.publicId}`, '.chart-marker')
-    await page.getByRole('button', { name: 'Answer in three sentences' }).click()
-    await page.locator('.diff').waitFor()
-    await checkAccessibility(page, 'an open entry')
-    await checkPage(`/prompts/${prompt.publicId}/signals`, '.metadata')
-    await page.locator('summary').first().click()
-    await checkDialog('Delete signal')
-    await checkPage('/usage', '[role=meter]')
-    await checkPage('/keys', '.key-name')
-    await checkDialog('New key')
-    await checkDialog('Rotate test', 'Rotate key')
-    await checkDialog('Revoke test')
-    await checkPage('/repositories', '.repository-name')
-    await checkDialog('Connect a repository')
-    await checkPage(`/repositories/${scenario.repository.id}`, '.delivery-event')
-    await checkDialog('Rotate secret', 'Rotate secret')
-    await checkDialog('Disconnect')
-    visitor.expectErrors('404 GET /api/v1/prompts/none')
-    await checkPage('/prompts/none', '.empty-state')
+  let contents: Contents
+  before(async () => {
+    contents = await createContents(service)
   })
 
-  test('axe finds no serious problem on the pages of alerts and regressions, at 375 px and 1280 px', async (t) => {
-    const { scenario, prompt } = await createChangedPrompt(service)
-    const { key, organisation } = scenario.tenant
-    service.judge.touch(organisation.id, prompt.id)
-    await service.judge.round()
-    const [regression] = await service.store.regressions.ofPrompt(prompt)
-    const [active, disabled] = [await addAlert(service, organisation.id), await addAlert(service, organisation.id)]
-    for (const state of ['pending', 'sent', 'failed', 'cancelled']) {
-      await addDelivery(service, active, { state, response: 'ok', status: 500, error: 'No.', finished_at: service.now })
-    }
-    await service.store.alerts.disable(disabled, 'The receiver responded with 410.', service.now)
-    const visitor = await suite.visit(t, { key })
+  for (const [name, { path, shows, isMissing }] of Object.entries(consolePages)) {
+    test(`${name} is accessible and fits, in light and dark, on a phone and on a desktop`, async (t) => {
+      const visitor = await suite.visit(t, { key: contents.key })
+      const { page } = visitor
+      const at = path(contents)
+      if (isMissing) visitor.expectErrors(`404 GET ${at}`)
+      for (const width of [375, 1_280]) {
+        await page.setViewportSize({ width, height: 800 })
+        await visitor.open(at)
+        await page.locator(shows).first().waitFor()
+        await page.locator('.loading').first().waitFor({ state: 'detached' })
+        await checkFits(page, `${name} at ${width} px`)
+        await checkAccessibility(page, `${name} at ${width} px`)
+      }
+    })
+  }
+
+  test('the sign-in page is accessible, also after a rejected key', async (t) => {
+    const visitor = await suite.visit(t)
     const { page } = visitor
+    visitor.expectErrors('401 POST /api/v1/session')
+    await checkAccessibility(page, 'the sign-in page')
+    await visitor.submitKey('wrong')
+    await page.getByRole('alert').waitFor()
+    await page.setViewportSize({ width: 375, height: 800 })
+    await checkFits(page, 'a rejected key')
+    await checkAccessibility(page, 'a rejected key')
+  })
+
+  for (const [path, triggers] of Object.entries(dialogs)) {
+    test(`the dialogs of ${path} are accessible and give the focus back`, async (t) => {
+      const visitor = await suite.visit(t, { key: contents.key })
+      const { page } = visitor
+      await visitor.open(path.replaceAll(/:(\w+)/g, (_, name) => String(contents[name as keyof Contents])))
+      const dialog = page.getByRole('dialog')
+      for (const [trigger, confirm] of triggers) {
+        const button = page.getByRole('button', { name: trigger }).first()
+        await button.focus()
+        await page.keyboard.press('Enter')
+        await dialog.waitFor()
+        await checkAccessibility(page, `the dialog of ${trigger}`)
+        if (confirm === undefined) {
+          await page.keyboard.press('Escape')
+        } else {
+          await dialog.getByRole('button', { name: confirm }).click()
+          await dialog.getByRole('button', { name: 'Done' }).waitFor()
+          await checkAccessibility(page, `the dialog after ${confirm}`)
+          await page.keyboard.press('Escape')
+          await page.setViewportSize({ width: 375, height: 800 })
+          await dialog.getByRole('button', { name: 'Close anyway' }).waitFor()
+          await checkFits(page, 'the question before a secret is lost')
+          await checkAccessibility(page, 'the question before a secret is lost')
+          await page.setViewportSize({ width: 1_280, height: 800 })
+          await dialog.getByRole('button', { name: 'Close anyway' }).click()
+        }
+        await dialog.waitFor({ state: 'detached' })
+        await eventuallyHasFocus(button)
+      }
+    })
+  }
+
+  test('axe finds no serious problem on a new organisation that is set up, at 375 px and 1280 px', async (t) => {
+    const tenant = await service.tenant('free', 'admin')
+    await tenant.fillMonth(850)
+    const visitor = await suite.visit(t, { key: tenant.key })
+    const { page } = visitor
+    await page.getByRole('button', { name: 'Create another prompt' }).waitFor()
     for (const width of [375, 1_280]) {
       await page.setViewportSize({ width, height: 800 })
-      const check = async (what: string) => {
-        await checkAccessibility(page, `${what} at ${width} px`)
+      await visitor.open('/prompts')
+      await page.getByRole('complementary', { name: 'Monthly limit' }).waitFor()
+      await page.getByRole('button', { name: 'Create another prompt' }).click()
+      await page.getByLabel('Name of the prompt').waitFor()
+      for (const language of ['curl', 'JavaScript', 'Python', 'Go']) {
+        await page.getByRole('button', { name: language, exact: true }).click()
+        await checkAccessibility(page, `the ${language} snippet at ${width} px`)
         const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth)
-        assert.ok(scrollWidth <= width, `${what} is ${scrollWidth} px wide in a window of ${width} px`)
+        assert.ok(scrollWidth <= width, `the ${language} snippet is ${scrollWidth} px wide in a window of ${width} px`)
       }
-      const checkPage = async (path: string, selector: string) => {
-        await visitor.open(path)
-        await page.locator(selector).first().waitFor()
-        await check(path)
-      }
-      const checkDialog = async (trigger: string) => {
-        await page.getByRole('button', { name: trigger, exact: true }).click()
-        await page.getByRole('dialog').waitFor()
-        await check(`the dialog of ${trigger}`)
-      }
-      await checkPage('/alerts', '.alert-event')
-      await checkDialog('New alert')
-      await checkPage(`/alerts/${disabled.publicId}`, '.notice.bad')
-      await checkPage(`/alerts/${active.publicId}`, '.alert-event')
-      await page.getByRole('button', { name: 'Send a test' }).click()
-      await page.locator('[role=status] .notice').waitFor()
-      await check('the result of a test')
-      await checkDialog('Edit')
-      await page.keyboard.press('Escape')
-      await checkDialog('Rotate secret')
-      await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
-      await page.getByRole('button', { name: 'Close anyway' }).waitFor()
-      await check('the question before a secret is lost')
-      await checkPage(`/prompts/${prompt.publicId}/regressions/${regression?.id}`, '.regression-history')
-      await checkDialog('Dismiss')
-      await checkPage(`/prompts/${prompt.publicId}`, '.open-regressions')
-      await checkPage('/prompts', '.regression-link')
     }
   })
 
@@ -155,6 +137,8 @@ inBrowser('Accessibility', (suite) => {
     assert.equal(await highlighted.count(), 1, 'the chart highlights the focused entry')
     await keyboard.press('Enter')
     await page.locator('.diff').waitFor()
+    await eventuallyHasFocus(page.getByRole('complementary', { name: 'Selected change' }))
+    await keyboard.press('Escape')
     await eventuallyHasFocus(entry)
 
     await tabTo(page, page.getByRole('link', { name: 'Keys' }), 'Shift+Tab')
@@ -172,6 +156,8 @@ inBrowser('Accessibility', (suite) => {
     await created.waitFor()
     await tabTo(page, created.getByRole('button', { name: 'Done' }))
     await keyboard.press('Escape')
+    await tabTo(page, created.getByRole('button', { name: 'Close anyway' }))
+    await keyboard.press('Enter')
     await created.waitFor({ state: 'detached' })
     await eventuallyHasFocus(button('New key'))
     const row = page.locator('tbody tr').filter({ hasText: 'By keyboard' })
@@ -183,6 +169,7 @@ inBrowser('Accessibility', (suite) => {
     await tabTo(page, button('Revoke key'))
     await keyboard.press('Space')
     await row.waitFor({ state: 'detached' })
+    visitor.expectEndOfSession()
     await tabTo(page, button('Sign out'), 'Shift+Tab')
     await keyboard.press('Enter')
     await page.getByLabel('API key').waitFor()

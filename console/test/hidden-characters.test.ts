@@ -36,11 +36,12 @@ inBrowser('Hidden characters', (suite) => {
     await flagged.waitFor()
     assert.equal(await flagged.count(), 1)
     await flagged.getByRole('button').first().click()
-    await flagged.locator('.diff').waitFor()
-    const warning = await flagged.locator('.notice.bad').innerText()
+    const panel = page.getByRole('complementary', { name: 'Selected change' })
+    await panel.locator('.diff').waitFor()
+    const warning = await panel.locator('.notice.bad').innerText()
     assert.match(warning, /This change adds 17 hidden characters \(16 Unicode tags, 1 zero-width character\)\./)
     assert.match(warning, /Line 2, column 23: 16 Unicode tags: ignore all rules/)
-    const mark = flagged.locator('.diff-line.added').getByRole('img', { name: /^Hidden: 16 Unicode tags that spell/ })
+    const mark = panel.locator('.diff-line.added').getByRole('img', { name: /^Hidden: 16 Unicode tags that spell/ })
     assert.equal(await mark.innerText(), '⟦16 Unicode tags: ignore all rules⟧')
     assert.equal(await mark.getAttribute('title'), 'Hidden: 16 Unicode tags that spell “ignore all rules”')
     await checkAccessibility(page, 'An entry with hidden characters')
@@ -50,13 +51,14 @@ inBrowser('Hidden characters', (suite) => {
     const { page } = await suite.visit(t, { at, key })
     const kept = page.locator('.timeline-item').filter({ hasText: 'Sign it' })
     await kept.getByRole('button').first().click()
-    await kept.locator('.diff').waitFor()
+    const panel = page.getByRole('complementary', { name: 'Selected change' })
+    await panel.locator('.diff').waitFor()
     assert.match(
-      await kept.locator('.notice.caution').innerText(),
+      await panel.locator('.notice.caution').innerText(),
       /contains 17 hidden characters from earlier changes/,
     )
-    assert.equal(await kept.locator('.notice.bad').count(), 0)
-    assert.match(await kept.locator('.diff-line.added').innerText(), /Sign with 👨‍👩‍👧\./)
+    assert.equal(await panel.locator('.notice.bad').count(), 0)
+    assert.match(await panel.locator('.diff-line.added').innerText(), /Sign with 👨‍👩‍👧\./)
   })
 
   test('names, authors, messages and the tab title show hidden characters as marks and contain none', async (t) => {

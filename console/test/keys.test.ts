@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eventually } from '../../testing/eventually.ts'
 import { inBrowser } from './support/browser.ts'
+import { eventuallyHasFocus } from './support/keyboard.ts'
+import { closeSecret } from './support/secret.ts'
 import { rowWith } from './support/table-row.ts'
 
 inBrowser('The keys page', (suite) => {
@@ -39,6 +41,23 @@ inBrowser('The keys page', (suite) => {
     assert.equal((await tenant.signal({ value: 'positive' }, { authorization: `Bearer ${secret}` })).statusCode, 201)
   })
 
+  test('a signing key can be created, and the list shows how it begins', async (t) => {
+    const tenant = await service.tenant('free', 'admin')
+    const { page } = await suite.visit(t, { at: '/keys', key: tenant.key })
+    await page.getByRole('button', { name: 'New key' }).click()
+    const form = page.getByRole('dialog', { name: 'New key' })
+    await form.getByLabel('Name').fill('For pages')
+    await form.getByRole('radio', { name: 'signing' }).check()
+    await form.getByRole('button', { name: 'Create key' }).click()
+    const created = page.getByRole('dialog', { name: 'Key created' })
+    const secret = await created.getByLabel('Key “For pages”', { exact: true }).inputValue()
+    assert.match(secret, /^pls_\w{66}$/)
+    await created.getByRole('button', { name: 'Done' }).click()
+    await rowWith(page, 'For pages')
+      .getByText(`pls_…${secret.slice(-4)}`)
+      .waitFor()
+  })
+
   test('a key can be limited to prompts, and the list shows the limit', async (t) => {
     const tenant = await service.tenant('free', 'admin')
     const { page } = await suite.visit(t, { at: '/keys', key: tenant.key })
@@ -53,9 +72,59 @@ inBrowser('The keys page', (suite) => {
     const created = page.getByRole('dialog', { name: 'Key created' })
     await created.getByText('Role reader, limited to other/**, never expires.').waitFor()
     const secret = await created.getByLabel('Key “For CI”', { exact: true }).inputValue()
-    await created.getByRole('button', { name: 'Done' }).click()
+    await closeSecret(created)
     await rowWith(page, 'For CI').getByText('only other/**').waitFor()
     assert.equal((await suite.request(secret, `/prompts/${tenant.prompt.publicId}`)).status, 404)
+  })
+
+  test('a new key is not lost by Escape, Close, Back or leaving the page until it is copied', async (t) => {
+    const tenant = await service.tenant('free', 'admin')
+    const permissions = ['clipboard-read', 'clipboard-write']
+    const visitor = await suite.visit(t, { at: '/usage', key: tenant.key, permissions })
+    const { page } = visitor
+    await page.getByRole('link', { name: 'Keys' }).click()
+    await page.getByRole('button', { name: 'New key' }).click()
+    await page.getByLabel('Name').fill('Precious')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const created = page.getByRole('dialog', { name: 'Key created' })
+    const field = created.getByLabel('Key “Precious”', { exact: true })
+    const secret = await field.inputValue()
+    const question = created.getByText('The key is not copied yet, and it cannot be shown again.')
+    const back = created.getByRole('button', { name: 'Back to the key' })
+    const attempts = {
+      Escape: () => page.keyboard.press('Escape'),
+      Close: () => created.getByRole('button', { name: 'Close', exact: true }).click(),
+      Done: () => created.getByRole('button', { name: 'Done' }).click(),
+      Back: () => page.evaluate(() => window.history.back()),
+    }
+    for (const [name, attempt] of Object.entries(attempts)) {
+      await attempt()
+      await question.waitFor()
+      await eventuallyHasFocus(back)
+      assert.equal(await field.inputValue(), secret, name)
+      assert.equal(visitor.path, '/keys', name)
+      await back.click()
+      await question.waitFor({ state: 'detached' })
+    }
+    // A second Escape takes the question back. The browser must not close the dialog by itself.
+    for (let i = 0; i < 5; i++) await page.keyboard.press('Escape')
+    await back.click()
+    assert.equal(await field.inputValue(), secret)
+    await page.mouse.click(5, 5)
+    assert.equal(await field.inputValue(), secret, 'the backdrop')
+    const asked = page.waitForEvent('dialog')
+    visitor.allowDialogs()
+    await page.evaluate(() => setTimeout(() => window.location.reload()))
+    assert.equal((await asked).type(), 'beforeunload')
+    assert.equal(await field.inputValue(), secret, 'a reload')
+
+    await created.getByRole('button', { name: 'Copy' }).click()
+    await created.getByText('Copied').waitFor()
+    await page.keyboard.press('Escape')
+    await created.waitFor({ state: 'detached' })
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), secret)
+    await page.goBack()
+    await eventually(() => assert.equal(visitor.path, '/usage'))
   })
 
   test('an invalid field is reported by its label in the form', async (t) => {
@@ -84,7 +153,7 @@ inBrowser('The keys page', (suite) => {
     const created = page.getByRole('dialog', { name: 'Key created' })
     await created.getByText('within 2 hours').waitFor()
     const secret = await created.getByLabel('Key “test”', { exact: true }).inputValue()
-    await created.getByRole('button', { name: 'Done' }).click()
+    await closeSecret(created)
     await eventually(async () => assert.equal(await rowWith(page, 'standard').count(), 2))
     await rowWith(page, old.slice(-4)).getByText('Expires soon').waitFor()
     for (const key of [old, secret]) assert.equal((await suite.request(key, '/prompts')).status, 200)
@@ -111,7 +180,7 @@ inBrowser('The keys page', (suite) => {
     await rowWith(page, 'ingest').getByText('Revoked').waitFor()
     assert.equal(visitor.path, '/keys?all=1')
 
-    visitor.expectErrors('401 GET /api/v1/keys')
+    visitor.expectEndOfSession()
     await rowWith(page, 'Current session').getByRole('button', { name: 'Revoke test' }).click()
     await dialog.getByText('You are signed in with this key').waitFor()
     await dialog.getByRole('button', { name: 'Revoke and sign out' }).click()

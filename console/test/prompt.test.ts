@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
+import type { HistoryEntry } from '../../server/src/domain/history/entry.ts'
 import { deploy } from '../../testing/deployments.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { inBrowser } from './support/browser.ts'
 import { createChangedPrompt, dayMs, importSignals, titles } from './support/changed-prompt.ts'
 import { localDate } from './support/local-time.ts'
 import type { Visitor } from './support/visitor.ts'
+
+// A pull request is one row, named after its merge.
+const rows = titles.filter((title) => title !== 'Shorter answers')
 
 inBrowser('The prompt page', (suite) => {
   const { service } = suite
@@ -18,32 +22,14 @@ inBrowser('The prompt page', (suite) => {
     path = `/prompts/${prompt.publicId}`
   })
 
-  test('the chart marks every change that went live, and the timeline lists the whole history', async (t) => {
+  test('the history has one row for a pull request and its merge, with its figures and verdict', async (t) => {
     const { page } = await suite.visit(t, { at: path, key })
     await page.getByRole('heading', { name: 'prompts/p.md' }).waitFor()
-    await eventually(async () => assert.deepEqual(await entryTitles(page), titles))
-    const description = await page.getByRole('figure').getAttribute('aria-label')
-    assert.match(
-      description ?? '',
-      /^1,100 signals since .*, 63% positive\. 3 changes\. Worse since .*\. Better since /,
-    )
-    const markers = page.locator('.chart-marker')
-    assert.deepEqual(await markers.evaluateAll((groups) => groups.map((group) => group.textContent?.split('\n')[0])), [
-      'Sell something',
-      'Answer in three sentences',
-      'Start with a helper',
-    ])
-    // The changes were 20, 60 and 90 days ago, so the markers are 40 and 30 days apart.
-    const positions = await markers
-      .locator('circle')
-      .evaluateAll((dots) => dots.map((dot) => Number(dot.getAttribute('cx'))))
-    const [sold, shortened, started] = positions as [number, number, number]
-    assert.ok(Math.abs((sold - shortened) / (sold - started) - 40 / 70) < 0.01, `markers at ${positions}`)
-    const parts = ['.chart-line', '.chart-band', '.chart-bar', '.chart-average.better', '.chart-average.worse']
-    for (const part of parts) assert.notEqual(await page.locator(part).count(), 0, part)
+    await eventually(async () => assert.deepEqual(await entryTitles(page), rows))
     const merged = page.getByRole('listitem').filter({ hasText: 'Answer in three sentences' })
     const text = await merged.innerText()
-    for (const part of ['Better', 'Bob', 'main', '#7', 'Merged']) assert.ok(text.includes(part), `${part}: ${text}`)
+    for (const part of ['55% → 80%', 'Better', 'Bob', 'main', '#7', 'Merged, opened'])
+      assert.ok(text.includes(part), `${part}: ${text}`)
     const links = await merged.getByRole('link').evaluateAll((nodes) => nodes.map((node) => node.getAttribute('href')))
     assert.match(links[0] ?? '', /^https:\/\/.*\/pull\/7$/)
     assert.match(links[1] ?? '', /^https:\/\/.*\/commit\/[0-9a-f]{40}$/)
@@ -53,19 +39,19 @@ inBrowser('The prompt page', (suite) => {
     const { scenario, prompt } = await createChangedPrompt(service)
     const at = `/prompts/${prompt.publicId}`
     const live = await suite.visit(t, { at, key: scenario.tenant.key })
-    await live.page.getByText(/^Live: [0-9a-f]{7}, by its merge$/).waitFor()
+    const card = live.page.getByRole('region', { name: 'Live Sell something' })
+    await card.getByText('Always offer our newest plan.').waitFor()
+    assert.equal(await card.getByRole('list', { name: 'Live versions by environment' }).count(), 0)
     const { data } = await scenario.get(`/prompts/${prompt.publicId}/timeline?action=deployed,pr_merged`)
     const [newest, earlier] = (data as { entry: { commit_sha: string } }[]).map(({ entry }) => entry.commit_sha)
     const daysAgo = (days: number) => new Date(service.now - days * dayMs).toISOString()
     await deploy(scenario, earlier as string, daysAgo(10))
     await deploy(scenario, newest as string, daysAgo(5), { share: 0.1 })
     const { page } = await suite.visit(t, { at, key: scenario.tenant.key })
-    const [stable, canary] = [earlier, newest].map((sha) => sha?.slice(0, 7))
-    await page
-      .getByText(
-        `Live: ${stable}, deployed to production (90% of traffic); also ${canary}, deployed to production (10% of traffic)`,
-      )
-      .waitFor()
+    const versions = page.getByRole('region', { name: 'Live at the same time in production' }).locator('tbody tr')
+    await eventually(async () =>
+      assert.match((await versions.allInnerTexts()).join(), /^Answer in three sentences.*90%.*Sell something.*10%/s),
+    )
     await page.getByRole('button', { name: 'Answer in three sentences' }).click()
     const times = page.getByRole('list', { name: 'When it was live' }).getByRole('listitem')
     await eventually(async () => assert.equal(await times.count(), 3))
@@ -75,38 +61,83 @@ inBrowser('The prompt page', (suite) => {
     assert.match(texts[2] ?? '', /^Live from [^,]*(, [^,]*)*, deployed to production \(90% of traffic\)$/)
   })
 
-  test('an entry opens to its diff by word and the signals before and after it', async (t) => {
+  test('a selected change shows its diff by word, its figures and its comments beside the chart', async (t) => {
     const visitor = await suite.visit(t, { at: path, key })
     const { page } = visitor
     await page.getByRole('button', { name: 'Answer in three sentences' }).click()
-    const merged = page.getByRole('listitem').filter({ hasText: 'Answer in three sentences' })
-    await merged.locator('.diff').waitFor()
-    assert.deepEqual(await merged.locator('.diff-line').evaluateAll((lines) => lines.map((line) => line.className)), [
+    const panel = page.getByRole('complementary', { name: 'Selected change' })
+    await panel.locator('.diff').waitFor()
+    assert.deepEqual(await panel.locator('.diff-line').evaluateAll((lines) => lines.map((line) => line.className)), [
       'diff-line same',
       'diff-line removed',
       'diff-line added',
       'diff-line same',
     ])
     assert.equal(
-      await merged.locator('.diff-line.removed .diff-text').textContent(),
+      await panel.locator('.diff-line.removed .diff-text').textContent(),
       'Removed: Answer every question at length.',
     )
-    assert.equal((await merged.locator('del').allTextContents()).join(' '), 'at length')
-    assert.equal((await merged.locator('ins').allTextContents()).join(' '), 'in three sentences')
-    assert.match(await merged.innerText(), /They asked for it\./)
-    const rows = await merged.getByRole('table').getByRole('row').allTextContents()
-    assert.deepEqual(rows.slice(1), ['Before22018055%', 'After3208080%'])
-    await merged
+    assert.equal((await panel.locator('del').allTextContents()).join(' '), 'at length')
+    assert.equal((await panel.locator('ins').allTextContents()).join(' '), 'in three sentences')
+    await panel.getByText('They asked for it.').waitFor()
+    await panel
       .getByText('80% of 400 votes are positive after this change, 55% of 400 votes before it. A rise of this size')
       .waitFor()
-    await merged.getByText('Difference: +25 percentage points (95% confidence range: +').waitFor()
+    await panel.getByText('Difference: +25 percentage points (95% confidence range: +').waitFor()
+    await panel.getByRole('heading', { name: 'Newest negative comments' }).waitFor()
+    await panel.getByText('No negative comments after this change.').waitFor()
+    const isInView = (locator: Locator) =>
+      locator.evaluate((element) => {
+        const { top, bottom } = element.getBoundingClientRect()
+        return top >= 0 && bottom <= window.innerHeight
+      })
+    assert.ok(await isInView(page.getByRole('figure')), 'the chart is in view')
+    assert.ok(await isInView(panel.locator('.diff')), 'the diff is in view')
+    assert.match(
+      (await panel.getByRole('link', { name: 'Compare side by side' }).getAttribute('href')) ?? '',
+      /^\/prompts\/pmt_\w+\/compare\?b=\d+$/,
+    )
 
     await page.getByRole('button', { name: 'Sell something' }).click()
-    await page.getByText('Always offer our newest plan.').waitFor()
-    assert.equal(await page.locator('.diff').count(), 1, 'one entry is open at a time')
-    await page.getByRole('button', { name: 'Sell something' }).click()
-    await eventually(async () => assert.equal(await page.locator('.diff').count(), 0))
+    await panel.getByText('Always offer our newest plan.').waitFor()
+    assert.equal(await page.locator('.diff').count(), 1, 'one change is selected at a time')
+    await panel.getByRole('button', { name: 'Close' }).click()
+    await eventually(async () => assert.equal(await panel.count(), 0))
     assert.equal(visitor.path, path)
+    await page.goBack()
+    await panel.getByText('Always offer our newest plan.').waitFor()
+    await page.goBack()
+    await panel.getByText('They asked for it.').waitFor()
+  })
+
+  test('the counts before and after a change lead to exactly those signals', async (t) => {
+    for (const [side, name, count] of [
+      ['before', '220 of 400 signals', 400],
+      ['after', '320 of 400 signals', 400],
+    ] as const) {
+      const visitor = await suite.visit(t, { at: path, key })
+      await visitor.page.getByRole('button', { name: 'Answer in three sentences' }).click()
+      await visitor.page.getByRole('link', { name }).click()
+      await visitor.page
+        .getByText(new RegExp(`of ${count}\\b`))
+        .first()
+        .waitFor()
+      assert.match(visitor.path, new RegExp(`/signals\\?change=\\d+&side=${side}$`))
+    }
+  })
+
+  test('Escape closes the panel, and the focus returns to the entry that opened it', async (t) => {
+    const { page } = await suite.visit(t, { at: path, key })
+    const button = page.getByRole('button', { name: 'Answer in three sentences' })
+    await button.focus()
+    await page.keyboard.press('Enter')
+    const panel = page.getByRole('complementary', { name: 'Selected change' })
+    await panel.locator('.diff').waitFor()
+    assert.ok(await panel.evaluate((element) => element.contains(document.activeElement)))
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Escape')
+    await eventually(async () => assert.equal(await panel.count(), 0))
+    assert.ok(await button.evaluate((element) => element === document.activeElement))
   })
 
   test('a difference that the change does not explain is called unexplained, with the reason', async (t) => {
@@ -122,34 +153,13 @@ inBrowser('The prompt page', (suite) => {
     const { page } = await suite.visit(t, { at: `/prompts/${prompt.publicId}`, key: tenant.key })
     const newest = page.getByRole('listitem').filter({ hasText: 'Unexplained' })
     await newest.getByRole('button').first().click()
-    await newest.getByText(/positive after this change, .* before it, but .* without any change/).waitFor()
+    await page
+      .locator('.change-panel')
+      .getByText(/positive after this change, .* before it, but .* without any change/)
+      .waitFor()
   })
 
-  test('pointing at a change highlights it in both the chart and the timeline', async (t) => {
-    const { page } = await suite.visit(t, { at: path, key })
-    const marker = page.locator('.chart-marker', { hasText: 'Answer in three sentences' })
-    const item = page.getByRole('listitem').filter({ hasText: 'Answer in three sentences' })
-    const highlighted = page.locator('[data-highlighted="true"]')
-    async function isHighlightedInBoth() {
-      await page.locator('.chart-marker[data-highlighted="true"]', { hasText: 'Answer in three sentences' }).waitFor()
-      await page.locator('li[data-highlighted="true"]', { hasText: 'Answer in three sentences' }).waitFor()
-      // The third is the average while this version was live.
-      assert.equal(await highlighted.count(), 3)
-    }
-    await item.hover()
-    await isHighlightedInBoth()
-    await page.getByRole('heading', { name: 'History', exact: true }).hover()
-    await eventually(async () => assert.equal(await highlighted.count(), 0))
-    await marker.locator('circle').hover()
-    await isHighlightedInBoth()
-    await page.locator('.chart-tooltip').waitFor()
-    await marker.locator('circle').click()
-    await item.locator('.diff').waitFor()
-    await page.getByRole('heading', { name: 'prompts/p.md' }).hover()
-    await eventually(async () => assert.equal(await page.locator('.chart-tooltip').count(), 0))
-  })
-
-  test('the chart and the timeline can be filtered by action and by time', async (t) => {
+  test('the history can be filtered by action, and with the chart by time', async (t) => {
     const visitor = await suite.visit(t, { at: path, key })
     const { page } = visitor
     const click = (name: string) => page.getByRole('button', { name, exact: true }).click()
@@ -158,24 +168,26 @@ inBrowser('The prompt page', (suite) => {
       await eventually(async () => assert.equal(await page.locator('.chart-marker').count(), markers))
       assert.equal(visitor.path, path + query)
     }
-    const [sold, shortened, opened, started] = titles as [string, string, string, string]
+    const [sold, shortened, started] = rows as [string, string, string]
     await click('Merged')
-    await shows([shortened], '?action=pr_merged', 1)
-    await click('Opened')
-    await shows([shortened, opened], '?action=pr_merged%2Cpr_opened', 1)
+    await shows([shortened], '?action=pr_merged', 3)
+    await click('Deployed')
+    await shows([sold, shortened, started], '?action=pr_merged%2Cdeployed', 3)
     await click('Merged')
-    await shows([opened], '?action=pr_opened', 0)
-    await click('30 days')
+    await shows([sold, started], '?action=deployed', 3)
+    await click('Deployed')
+    await click('Open')
     await page.getByRole('heading', { name: 'No matching entries' }).waitFor()
-    await click('Opened')
+    await click('Open')
+    await click('30 days')
     await shows([sold], '?range=month', 1)
     await click('90 days')
-    await shows([sold, shortened, opened], '?range=quarter', 2)
+    await shows([sold, shortened], '?range=quarter', 2)
     const [from, to] = [localDate(service.now - 95 * dayMs), localDate(service.now - 30 * dayMs)]
     await page.getByLabel('From').fill(from)
-    await shows([sold, shortened, opened, started], `?from=${from}`, 3)
+    await shows([sold, shortened, started], `?range=quarter&from=${from}`, 3)
     await page.getByLabel('To', { exact: true }).fill(to)
-    await shows([shortened, opened, started], `?from=${from}&to=${to}`, 2)
+    await shows([shortened, started], `?range=quarter&from=${from}&to=${to}`, 2)
   })
 
   test('the URL contains the whole view, so that it can be shared', async (t) => {
@@ -190,15 +202,15 @@ inBrowser('The prompt page', (suite) => {
     assert.equal(await readView(first), view)
     const second = await suite.visit(t, { at: first.path, key })
     assert.equal(await readView(second), view)
-    await second.page.getByRole('link', { name: 'Signals' }).click()
+    await second.page.getByRole('link', { name: 'Signals', exact: true }).click()
     await second.page.getByRole('heading', { name: 'Signals' }).waitFor()
     await second.page.goBack()
     assert.equal(await readView(second), view)
   })
 
-  test('a long history loads page by page, and a URL finds an entry on an older page', async (t) => {
+  test('a long history loads page by page, and a URL shows an entry on an older page with one request for it', async (t) => {
     const tenant = await service.tenant()
-    const entries = []
+    const entries: HistoryEntry[] = []
     for (let i = 0; i < 60; i++) {
       entries.push(await tenant.recordEntry({ createdAt: service.now - (60 - i) * dayMs, branchName: `branch-${i}` }))
     }
@@ -208,13 +220,22 @@ inBrowser('The prompt page', (suite) => {
     await eventually(async () => assert.equal(await items.count(), 25))
     await visitor.page.getByRole('button', { name: 'Show older entries' }).click()
     await eventually(async () => assert.equal(await items.count(), 50))
+    const requests: string[] = []
+    visitor.page.on('request', (request) => requests.push(new URL(request.url()).pathname))
     await visitor.open(`${at}?entry=${entries[0]?.id}`)
-    const oldest = items.filter({ hasText: 'branch-0' })
-    await oldest.getByText('The text is unavailable').waitFor()
+    const panel = visitor.page.getByRole('complementary', { name: 'Selected change' })
+    await panel.getByText('branch-0').waitFor()
+    await panel.getByText('The text is unavailable').waitFor()
+    const timeline = requests.filter((pathname) => pathname.endsWith('/timeline'))
+    assert.ok(timeline.length <= 2, `the list was requested ${timeline.length} times`)
+    assert.equal(requests.filter((pathname) => pathname.endsWith(`/timeline/${entries[0]?.id}`)).length, 1)
     await eventually(async () => {
-      const { y } = (await oldest.boundingBox()) ?? { y: Number.NaN }
-      assert.ok(y >= 0 && y < 720, `the entry is out of view, at ${y}`)
+      const { y } = (await panel.boundingBox()) ?? { y: Number.NaN }
+      assert.ok(y >= 0 && y < 200, `the panel is out of view, at ${y}`)
     })
+    visitor.expectErrors(`404 GET /api/v1${at}/timeline/999999`)
+    await visitor.open(`${at}?entry=999999`)
+    await panel.getByText('This entry is not part of the history.').waitFor()
   })
 
   test("times are in the reader's time zone, with UTC on hover", async (t) => {
@@ -229,7 +250,7 @@ inBrowser('The prompt page', (suite) => {
     const time = page.getByRole('listitem').locator('time')
     await time.waitFor()
     // The browser puts a narrow no-break space before PM.
-    assert.equal((await time.textContent())?.replaceAll(/\s/gu, ' '), 'Jun 30, 2026, 9:30 PM')
+    assert.equal((await time.textContent())?.replaceAll(/\s/gu, ' '), '30 Jun 2026, 21:30')
     assert.equal(await time.getAttribute('title'), '2026-07-01 01:30:05 UTC')
     assert.equal(await time.getAttribute('datetime'), '2026-07-01T01:30:05.000Z')
   })
@@ -237,7 +258,7 @@ inBrowser('The prompt page', (suite) => {
   test('a prompt of another organisation is not found', async (t) => {
     const { key: otherKey } = await service.tenant()
     const visitor = await suite.visit(t, { at: '/usage', key: otherKey })
-    for (const end of ['', '/timeline', '/signals/summary']) visitor.expectErrors(`404 GET /api/v1${path}${end}`)
+    for (const end of ['', '/regressions']) visitor.expectErrors(`404 GET /api/v1${path}${end}`)
     await visitor.open(path)
     await visitor.page.getByRole('heading', { name: 'Page not found' }).waitFor()
   })
@@ -250,7 +271,7 @@ function entryTitles(page: Page): Promise<string[]> {
 /** The text of the page and its active filters. */
 async function readView({ page }: Visitor): Promise<string> {
   await page.locator('.diff').waitFor()
-  await page.locator('.chart-marker').first().waitFor()
+  await page.locator('.chart-marker[data-entry]').first().waitFor()
   const filters = await page.locator('[aria-pressed="true"]').allTextContents()
   return `${filters.join(', ')}\n${await page.locator('main').innerText()}`
 }

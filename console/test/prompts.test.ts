@@ -11,8 +11,10 @@ inBrowser('The prompts page', (suite) => {
   const { service } = suite
   let key: string
   before(async () => {
-    const { scenario } = await createChangedPrompt(service)
+    const { scenario, prompt } = await createChangedPrompt(service)
     key = scenario.tenant.key
+    service.judge.touch(prompt.organisationId, prompt.id)
+    await service.judge.round()
     await importSignals(service, scenario.tenant.prompt, [9, 1], { positive: 10, negative: 0 })
   })
 
@@ -24,11 +26,13 @@ inBrowser('The prompts page', (suite) => {
     assert.match(change ?? '', /^Deployed.*Ada Lovelace.*2 weeks ago$/)
     assert.match(signals ?? '', /^3\d\d$/)
     assert.match(share ?? '', /^5\d%$/)
-    assert.equal(verdict, 'Worse')
+    assert.equal(verdict, 'WorseOpen regression: 80% → 50%')
     const sparkline = row.getByRole('img', { name: `${signals} signals in 30 days` })
-    assert.equal(await sparkline.locator('g').count(), 30)
-    const heights = await sparkline.locator('rect').evaluateAll((bars) => bars.map((bar) => bar.getAttribute('height')))
-    assert.ok(heights.filter((height) => Number(height) > 0).length > 40, `hardly any bars: ${heights}`)
+    const bars = await sparkline
+      .locator('path')
+      .evaluateAll((paths) => paths.map((path) => path.getAttribute('d') ?? ''))
+    const counts = bars.map((path) => path.split('M').length - 1)
+    assert.ok(counts.length === 2 && counts.every((count) => count > 20 && count <= 30), `bars: ${counts}`)
     assert.equal(await page.title(), 'Prompts · Promptledger')
   })
 
@@ -37,27 +41,33 @@ inBrowser('The prompts page', (suite) => {
     const { page } = visitor
     const header = (name: string) => page.getByRole('columnheader', { name, exact: true })
     async function shows(names: string[], query: string, column: string, direction: string) {
+      await eventually(() => assert.equal(visitor.path, `/prompts${query}`))
       await eventually(async () => assert.deepEqual(await promptNames(page), names))
-      assert.equal(visitor.path, `/prompts${query}`)
       assert.equal(await header(column).getAttribute('aria-sort'), direction)
       assert.equal(await page.locator('[aria-sort]').count(), 1)
     }
     const [a, p, q] = ['prompts/a.md', 'prompts/p.md', 'prompts/q.md']
-    await shows([a, p, q], '', 'Prompt', 'ascending')
+    await eventually(async () => assert.deepEqual(await promptNames(page), [p, a, q]))
+    assert.equal(await page.locator('[aria-sort]').count(), 0, 'the worst come first, which is the order of no column')
     const clicks: [string, string[], string, string][] = [
+      ['Prompt', [a, p, q], '?sort=name', 'ascending'],
       ['Prompt', [q, p, a], '?sort=-name', 'descending'],
       ['Last change', [p, q, a], '?sort=-last_change', 'descending'],
       ['Last change', [q, p, a], '?sort=last_change', 'ascending'],
       ['Signals (30 days)', [p, a, q], '?sort=-signals', 'descending'],
       ['Positive', [p, a, q], '?sort=positive_share', 'ascending'],
       ['Positive', [a, p, q], '?sort=-positive_share', 'descending'],
+      ['Effect of last change', [p, a, q], '?sort=effect', 'ascending'],
+      ['Effect of last change', [p, a, q], '?sort=-effect', 'descending'],
     ]
     for (const [column, names, query, direction] of clicks) {
       await header(column).getByRole('button').click()
       await shows(names, query, column, direction)
     }
     await page.reload()
-    await shows([a, p, q], '?sort=-positive_share', 'Positive', 'descending')
+    await shows([p, a, q], '?sort=-effect', 'Effect of last change', 'descending')
+    await page.goBack()
+    await shows([p, a, q], '?sort=effect', 'Effect of last change', 'ascending')
   })
 
   test('searching finds prompts by part of their name and updates the URL', async (t) => {
@@ -98,11 +108,17 @@ inBrowser('The prompts page', (suite) => {
   test('an organisation without prompts sees how to connect a repository, depending on the role', async (t) => {
     const organisation = await service.organisation()
     const standard = await suite.visit(t, { key: await service.key(organisation) })
+    await standard.page.getByRole('button', { name: 'Hide' }).click()
     await standard.page.getByRole('heading', { name: 'No prompts yet' }).waitFor()
     await standard.page.getByText('This requires an admin key.').waitFor()
-    await standard.page.getByText('promptledger repo connect').waitFor()
+    await standard.page.getByText(`promptledger repo connect --org ${organisation.id} `).waitFor()
+    await standard.page.getByRole('button', { name: 'Copy the command' }).waitFor()
     assert.equal(await standard.page.getByRole('link', { name: 'Connect a repository' }).count(), 0)
     const admin = await suite.visit(t, { key: await service.key(organisation, 'admin') })
+    await admin.page.getByRole('button', { name: 'Hide' }).click()
+    await admin.page.getByRole('button', { name: 'Set up step by step' }).click()
+    await admin.page.getByRole('heading', { name: 'Set up Acme' }).waitFor()
+    await admin.page.getByRole('button', { name: 'Hide' }).click()
     await admin.page.getByRole('link', { name: 'Connect a repository' }).click()
     await eventually(() => assert.equal(new URL(admin.page.url()).pathname, '/repositories'))
   })

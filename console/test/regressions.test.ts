@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addAlert, addDelivery } from '../../testing/alerts.ts'
+import { eventually } from '../../testing/eventually.ts'
+import { openRegression } from '../../testing/regressions.ts'
 import { queryRows } from '../../testing/rows.ts'
 import { inBrowser } from './support/browser.ts'
-import { createChangedPrompt } from './support/changed-prompt.ts'
+import { createChangedPrompt, dayMs } from './support/changed-prompt.ts'
 import { eventuallyHasFocus, tabTo } from './support/keyboard.ts'
 import { rowWith } from './support/table-row.ts'
 
@@ -103,5 +105,98 @@ inBrowser('The page of a regression', (suite) => {
     visitor.expectErrors(`404 GET /api/v1${path}`)
     await visitor.open(path)
     await visitor.page.getByText('Page not found').waitFor()
+  })
+})
+
+inBrowser('The list of regressions', (suite) => {
+  const { service } = suite
+
+  /** One regression in each state, and two open ones. */
+  async function regressions() {
+    const tenant = await service.tenant()
+    const { store } = service
+    const open = async (name: string, daysAgo: number, difference: number) => {
+      const prompt = await service.prompt(tenant.organisation, name)
+      const at = service.now - daysAgo * dayMs
+      const commitSha = name.padEnd(40, 'a').slice(0, 40)
+      return openRegression(tenant, at, { prompt, difference, commitSha, liveFrom: at, rateAfter: 0.85 + difference })
+    }
+    await open('large', 9, -0.3)
+    await open('small', 5, -0.05)
+    const repaired = await open('repaired', 8, -0.1)
+    await store.regressions.repair(repaired.prompt, repaired.id, {
+      at: service.now - 6 * dayMs,
+      by: 'rate',
+      entryId: null,
+    })
+    const withdrawn = await open('withdrawn', 7, -0.1)
+    const withdrawal = { at: service.now - dayMs, explanation: 'Votes were deleted.' }
+    await store.regressions.withdraw(withdrawn.prompt, withdrawn.id, withdrawal)
+    const dismissed = await open('dismissed', 3, -0.1)
+    const keyId = (await store.keys.list(tenant.organisation.id))[0]?.id as number
+    await store.regressions.dismiss(dismissed.prompt, dismissed.id, 'On purpose.', service.now, { keyId })
+    return tenant
+  }
+
+  test('regressions are listed by state and in any order, which the URL and Back remember', async (t) => {
+    const tenant = await regressions()
+    const visitor = await suite.visit(t, { key: tenant.key })
+    const { page } = visitor
+    await page.getByRole('link', { name: 'Regressions' }).click()
+    const names = () => page.getByRole('table', { name: 'Regressions' }).getByRole('rowheader').allTextContents()
+    const shows = async (expected: string[], path: string) => {
+      await eventually(async () => assert.deepEqual(await names(), expected))
+      assert.equal(visitor.path, path)
+    }
+    await shows(['small', 'large'], '/regressions')
+    const cells = await rowWith(page, 'large').getByRole('cell').allTextContents()
+    assert.deepEqual(cells.slice(0, 4), ['85% → 55%', '−30 points', 'Ada Lovelace', 'None'])
+    assert.equal(cells.at(-1), '9 days')
+    const state = (name: string) =>
+      page.getByRole('group', { name: 'State' }).getByRole('button', { name, exact: true })
+    await page.getByRole('button', { name: 'Difference' }).click()
+    await shows(['large', 'small'], '/regressions?sort=difference')
+    await state('Repaired').click()
+    await shows(['repaired'], '/regressions?sort=difference&state=repaired')
+    assert.equal((await rowWith(page, 'repaired').getByRole('cell').allTextContents()).at(-1), '2 days')
+    await state('Withdrawn').click()
+    await shows(['withdrawn'], '/regressions?sort=difference&state=withdrawn')
+    await state('Dismissed').click()
+    await shows(['dismissed'], '/regressions?sort=difference&state=dismissed')
+    await page.goBack()
+    await shows(['withdrawn'], '/regressions?sort=difference&state=withdrawn')
+    await visitor.open('/regressions?state=all')
+    await shows(['dismissed', 'small', 'withdrawn', 'repaired', 'large'], '/regressions?state=all')
+    assert.match(await rowWith(page, 'dismissed').innerText(), /Dismissed/)
+    await page.getByRole('link', { name: 'small' }).click()
+    await page.getByRole('heading', { name: 'Regression: 85% → 80% positive' }).waitFor()
+    await page.getByText('Open for 5 days').waitFor()
+    await page.getByRole('navigation', { name: 'Breadcrumbs' }).getByRole('link', { name: 'Regressions' }).click()
+    await shows(['small', 'large'], '/regressions')
+  })
+
+  test('shifts that nothing explains are listed beside, with a link to their time in the chart', async (t) => {
+    const tenant = await service.tenant()
+    const at = service.now - 60 * dayMs
+    const shift = { between: [at - dayMs, at + dayMs] as [number, number], rateBefore: 0.9, rateAfter: 0.6 }
+    await service.store.shifts.replace(tenant.prompt, [
+      { at, ...shift, entryId: null, sharedWith: null },
+      { at: at + dayMs, ...shift, entryId: null, sharedWith: 4 },
+    ])
+    const visitor = await suite.visit(t, { at: '/regressions', key: tenant.key })
+    const { page } = visitor
+    await page.getByRole('heading', { name: 'No open regressions' }).waitFor()
+    const section = page.getByRole('region', { name: 'Unexplained shifts' })
+    const rows = section.locator('tbody tr')
+    await rows.first().waitFor()
+    assert.equal(await rows.count(), 1)
+    assert.match(await rows.first().innerText(), /90% → 60%/)
+    // The prompt was created without a text.
+    visitor.expectErrors(`404 GET /api/v1/prompts/${tenant.prompt.publicId}/live`)
+    await section.getByRole('link', { name: 'prompts/a.md' }).click()
+    const day = (time: number) => new Date(time).toISOString().slice(0, 10)
+    await eventually(() =>
+      assert.ok(visitor.path.includes(`?from=${day(at - 14 * dayMs)}&to=${day(at + 14 * dayMs)}`), visitor.path),
+    )
   })
 })

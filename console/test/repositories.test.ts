@@ -4,12 +4,14 @@ import { test } from 'node:test'
 import { operator } from '../../server/src/domain/access/audit.ts'
 import { connectRepository } from '../../server/src/follow/connect.ts'
 import { syncOnce, syncWithLease } from '../../server/src/follow/worker.ts'
+import { GitHttpServer } from '../../testing/git-http.ts'
 import { GitRepository } from '../../testing/git-repository.ts'
 import { deliveriesFrom } from '../../testing/payloads/deliveries.ts'
 import type { Delivery } from '../../testing/payloads/facts.ts'
 import { queryRows } from '../../testing/rows.ts'
 import { connectedScenario } from '../../testing/scenario.ts'
 import { inBrowser } from './support/browser.ts'
+import { closeSecret } from './support/secret.ts'
 import { rowWith } from './support/table-row.ts'
 
 inBrowser('The repositories page', (suite) => {
@@ -19,6 +21,10 @@ inBrowser('The repositories page', (suite) => {
     const git = new GitRepository()
     git.commit('Start', { 'prompts/a.md': 'A\n', 'prompts/b.md': 'B\n', 'README.md': 'x\n' })
     git.push()
+    const server = await new GitHttpServer().start()
+    server.folders.set('/acme/prompts.git', git.remote)
+    const url = server.url('/acme/prompts.git')
+    Object.assign(service.syncContext, { allowPrivateAddresses: true, allowHttp: true })
     const organisation = await service.organisation()
     const key = await service.key(organisation, 'admin')
     const visitor = await suite.visit(t, { at: '/prompts', key })
@@ -35,7 +41,7 @@ inBrowser('The repositories page', (suite) => {
       .waitFor()
 
     await form.getByLabel('Forge').selectOption('GitHub')
-    await form.getByLabel('Repository URL').fill(git.remote)
+    await form.getByLabel('Repository URL').fill(url)
     await form.getByLabel('Prompt files').fill('prompts/*.md')
     await form.getByRole('button', { name: 'Connect' }).click()
     const connected = page.getByRole('dialog', { name: 'Repository connected' })
@@ -43,7 +49,12 @@ inBrowser('The repositories page', (suite) => {
     const webhookUrl = await connected.getByLabel('Webhook URL', { exact: true }).inputValue()
     assert.match(webhookUrl, /^https:\/\/ledger\.example\/webhooks\/\w{24}$/)
     const secret = await connected.getByLabel('Webhook secret', { exact: true }).inputValue()
-    await connected.getByRole('button', { name: 'Done' }).click()
+    // Back is Close here too: it must not lose the secret.
+    await page.evaluate(() => window.history.back())
+    await connected.getByText('The secret is not copied yet, and it cannot be shown again.').waitFor()
+    assert.equal(await connected.getByLabel('Webhook secret', { exact: true }).inputValue(), secret)
+    assert.equal(await connected.getByText('cannot reach').count(), 0, 'this forge can reach the service')
+    await connected.getByRole('button', { name: 'Close anyway' }).click()
     await connected.waitFor({ state: 'detached' })
     assert.equal(visitor.path, '/repositories')
     assert.ok(!(await page.content()).includes(secret))
@@ -55,8 +66,8 @@ inBrowser('The repositories page', (suite) => {
         body: new Uint8Array(body),
       })
     assert.equal((await send(deliveriesFrom('github', secret).ping())).status, 202)
-    await rowWith(page, git.remote).getByText('Connected', { exact: true }).waitFor()
-    await page.getByRole('link', { name: git.remote }).click()
+    await rowWith(page, url).getByText('Connected', { exact: true }).waitFor()
+    await page.getByRole('link', { name: url }).click()
     const delivery = page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr')
     await delivery.getByText('ping').waitFor()
     assert.equal(await page.getByLabel('Webhook URL', { exact: true }).inputValue(), webhookUrl)
@@ -80,7 +91,7 @@ inBrowser('The repositories page', (suite) => {
     assert.notEqual(newSecret, secret)
     assert.equal((await send(deliveriesFrom('github', newSecret).ping())).status, 202)
     assert.equal((await send(deliveriesFrom('github', secret).ping())).status, 202)
-    await rotated.getByRole('button', { name: 'Done' }).click()
+    await closeSecret(rotated)
 
     await page.getByRole('button', { name: 'Rotate secret' }).click()
     await page.getByLabel('The old secret has leaked: reject it from now on').check()
@@ -88,11 +99,11 @@ inBrowser('The repositories page', (suite) => {
     const lastSecret = await rotated.getByLabel('Webhook secret', { exact: true }).inputValue()
     assert.equal((await send(deliveriesFrom('github', newSecret).ping())).status, 401)
     assert.equal((await send(deliveriesFrom('github', lastSecret).ping())).status, 202)
-    await rotated.getByRole('button', { name: 'Done' }).click()
+    await closeSecret(rotated)
 
     await page.getByRole('button', { name: 'Disconnect' }).click()
     const question = page.getByRole('dialog', { name: 'Disconnect this repository?' })
-    await question.getByText(git.remote).waitFor()
+    await question.getByText(url).waitFor()
     await question.getByRole('button', { name: 'Disconnect' }).click()
     await question.waitFor({ state: 'detached' })
     await page.getByText('Disconnected', { exact: true }).waitFor()
@@ -100,6 +111,42 @@ inBrowser('The repositories page', (suite) => {
     assert.equal((await send(deliveriesFrom('github', lastSecret).ping())).status, 404)
     await page.getByRole('link', { name: 'Prompts', exact: true }).click()
     await page.getByRole('link', { name: 'prompts/c.md' }).waitFor()
+  })
+
+  test('a webhook that the forge cannot reach is explained, with what to do', async (t) => {
+    const { tenant, repository } = await connectedScenario(service)
+    const setUrl = `update repositories set url = 'https://github.com/acme/prompts.git' where id = ${repository.id}`
+    await queryRows(service.url, setUrl)
+    const key = await service.key(tenant.organisation, 'admin')
+    const at = `/repositories/${repository.id}`
+    const publicUrl = service.publicUrl
+    t.after(() => {
+      service.publicUrl = publicUrl
+    })
+    service.publicUrl = 'http://127.0.0.1:3000'
+    const { page } = await suite.visit(t, { at, key })
+    await page.getByText('GitHub cannot reach 127.0.0.1:3000').waitFor()
+    await page.getByText('Start the service with PUBLIC_URL set to its address').waitFor()
+    await page.getByRole('button', { name: 'Rotate secret' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
+    const rotated = page.getByRole('dialog', { name: 'New webhook secret' })
+    await rotated.getByText('GitHub cannot reach 127.0.0.1:3000').waitFor()
+    await closeSecret(rotated)
+
+    service.publicUrl = 'http://ledger.example'
+    await page.reload()
+    await page.getByText('Deliveries from GitHub to ledger.example are not encrypted.').waitFor()
+  })
+
+  test('a folder on the server needs no webhook, and the page says what happens instead', async (t) => {
+    const { tenant, repository } = await connectedScenario(service)
+    const key = await service.key(tenant.organisation, 'admin')
+    const { page } = await suite.visit(t, { at: `/repositories/${repository.id}`, key })
+    await page.getByText('This repository is a folder on the server, so no forge reports its changes.').waitFor()
+    const url = page.getByLabel('Webhook URL', { exact: true })
+    assert.equal(await url.isVisible(), false)
+    await page.getByText('If it is a copy of a repository on a forge').click()
+    assert.match(await url.inputValue(), /^https:/)
   })
 
   test('the page shows a backfill as it progresses, and why a sync failed', async (t) => {

@@ -71,7 +71,7 @@ async function picturesOf(demo: Demo): Promise<Picture[]> {
       path: `${path}?${open}`,
       selector: '.diff',
       context: desktop(640),
-      prepare: (page) => page.locator('.timeline-item:has(.diff)').evaluate((item) => item.scrollIntoView()),
+      prepare: (page) => page.locator('.change-panel .diff').waitFor(),
     },
     { name: 'dark', path, selector: '.chart-marker', context: desktop(800, 'dark') },
     { name: 'phone', path, selector: '.chart-marker', context: phone },
@@ -106,7 +106,7 @@ async function highlightOpenEntry(page: Page): Promise<void> {
   await page.evaluate(() => window.scrollTo(0, 0))
   // Without this, a pointer that already rests on the entry does not enter it.
   await page.mouse.move(0, 0)
-  await page.locator('.timeline-item:has(.diff) .timeline-meta').hover()
+  await page.locator('.timeline-item[data-open="true"] .timeline-meta').hover()
   await page.locator('.chart-marker[data-highlighted="true"]').waitFor()
 }
 

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
+import { operator } from '../../server/src/domain/access/audit.ts'
+import { removeOldSignals } from '../../server/src/domain/signals/retention.ts'
 import type { NewSignal } from '../../server/src/domain/signals/signal.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { queryRows } from '../../testing/rows.ts'
 import type { Tenant } from '../../testing/service.ts'
-import { inBatches } from '../../testing/signals.ts'
+import { inBatches, signalFor } from '../../testing/signals.ts'
 import { inBrowser } from './support/browser.ts'
+import { createChangedPrompt } from './support/changed-prompt.ts'
 import { localDateTime } from './support/local-time.ts'
 
 const hourMs = 3_600_000
@@ -45,6 +48,12 @@ inBrowser('The signals page', (suite) => {
     await page.reload()
     await shows(4, 4, new URL(page.url()).search)
     assert.equal(await page.getByLabel('From').inputValue(), from)
+    const { href } = new URL(page.url())
+    await page.getByLabel('From').fill('2026-02-31')
+    await page.keyboard.press('Enter')
+    await page.getByText('Use the form YYYY-MM-DD hh:mm').waitFor()
+    assert.equal(page.url(), href)
+    await page.getByLabel('From').fill(from)
     await page.locator('.metadata summary').first().click()
     await page.getByText('"model": "small"').first().waitFor()
     await page.getByRole('button', { name: 'Clear filters' }).click()
@@ -71,7 +80,9 @@ inBrowser('The signals page', (suite) => {
     await eventually(async () => assert.equal(await rows.count(), 1))
     assert.match(visitor.path, /\?comment=any&q=TOO(\+|%20)slow$/)
     await page.getByRole('button', { name: 'Clear filters' }).click()
-    await page.getByLabel('Metadata').fill('model=large')
+    await page.getByLabel('Metadata', { exact: true }).fill('model')
+    await page.getByLabel('Value of the metadata').fill('large')
+    await page.getByRole('button', { name: 'Add the metadata filter' }).click()
     await eventually(async () => assert.equal(await rows.count(), 1))
     const exported = await page.getByRole('link', { name: 'Export these signals as CSV' }).getAttribute('href')
     assert.match(exported ?? '', /&metadata\.model=large$/)
@@ -80,6 +91,119 @@ inBrowser('The signals page', (suite) => {
     await eventually(async () => assert.equal(await rows.count(), 1))
     await page.getByLabel('Version').fill('bbbbbbb')
     await page.getByRole('heading', { name: 'No matching signals' }).waitFor()
+  })
+
+  test('the signals of one side of a change are named, can be left, and keep the filter in the export', async (t) => {
+    const { scenario, prompt } = await createChangedPrompt(service)
+    const entries = await scenario.history()
+    const merged = entries.find(({ action }) => action === 'pr_merged')
+    const at = `/prompts/${prompt.publicId}/signals`
+    const visitor = await suite.visit(t, { at: `${at}?change=${merged?.id}&side=after`, key: scenario.tenant.key })
+    const { page } = visitor
+    const chip = page.locator('.filter-chip')
+    const shows = (count: number) => page.getByText(`1–25 of ${count} signals`).waitFor()
+    await shows(400)
+    await eventually(async () => assert.match(await chip.innerText(), /^After #7 by Bob, \d+ \w+ \d{4}$/))
+    const exported = await page.getByRole('link', { name: 'Export these signals as CSV' }).getAttribute('href')
+    assert.match(exported ?? '', new RegExp(`&change=${merged?.id}&side=after$`))
+    await page.getByRole('button', { name: 'Negative' }).click()
+    await shows(80)
+    await page.getByRole('button', { name: 'Show before' }).click()
+    await shows(180)
+    assert.match(await chip.innerText(), /^Before #7/)
+    await page.getByRole('button', { name: 'Remove the filter on this change' }).click()
+    await shows(410)
+    assert.equal(visitor.path, `${at}?value=negative`)
+    await page.goBack()
+    await shows(180)
+    await page.reload()
+    await shows(180)
+    await chip.getByRole('link').click()
+    await eventually(() => assert.equal(visitor.path, `/prompts/${prompt.publicId}?entry=${merged?.id}`))
+  })
+
+  test('a change without signals says so, and one whose signals retention removed says how many still count', async (t) => {
+    const tenant = await service.tenant()
+    const entry = await tenant.recordEntry({ createdAt: service.now - 300 * 24 * hourMs })
+    const at = `/prompts/${tenant.prompt.publicId}/signals?change=${entry.id}&side=after`
+    const visitor = await suite.visit(t, { at, key: tenant.key })
+    const { page } = visitor
+    await page.getByRole('heading', { name: 'No signals after this change' }).waitFor()
+    await page.getByRole('button', { name: 'Show before' }).click()
+    await page.getByRole('heading', { name: 'No signals before this change' }).waitFor()
+    const signals = [200, 199, 1].map((days) => signalFor(tenant, { createdAt: service.now - days * 24 * hourMs }))
+    await service.store.signals.import(inBatches(signals))
+    await removeOldSignals(service.store.signals, 90, service.now)
+    await visitor.open(at)
+    await page.getByText('3 signals count as after this change. Retention has removed 2 of them').waitFor()
+    assert.equal(await page.locator('tbody tr').count(), 1)
+  })
+
+  test('typing replaces the step of the history, Enter and buttons add one, and Back undoes it', async (t) => {
+    const tenant = await service.tenant()
+    await importDetailed(tenant)
+    const at = `/prompts/${tenant.prompt.publicId}/signals`
+    const visitor = await suite.visit(t, { at, key: tenant.key })
+    const { page } = visitor
+    const rows = page.locator('tbody tr')
+    const shows = (count: number, query: string) =>
+      eventually(async () => assert.deepEqual([await rows.count(), visitor.path], [count, at + query]))
+    await shows(4, '')
+    const steps = () => page.evaluate(() => history.length)
+    const before = await steps()
+    const comment = page.getByLabel('Comment', { exact: true })
+    await comment.fill('too')
+    await shows(1, '?q=too')
+    assert.equal(await steps(), before)
+    await comment.press('Enter')
+    await eventually(async () => assert.equal(await steps(), before + 1))
+    await shows(1, '?q=too')
+    await page.goBack()
+    await shows(4, '')
+    assert.equal(await comment.inputValue(), '')
+    await page.goForward()
+    await shows(1, '?q=too')
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await shows(4, '')
+    await comment.fill('EXACTLY')
+    await comment.press('Enter')
+    await shows(1, '?q=EXACTLY')
+    await page.goBack()
+    await shows(4, '')
+  })
+
+  test('members of the metadata are added and removed as filters, from the fields and from a signal', async (t) => {
+    const tenant = await service.tenant('free', 'admin')
+    await service.store.segments.setForOrganisation(tenant.organisation.id, ['model'], service.now, operator)
+    await importHourly(tenant, 6)
+    const at = `/prompts/${tenant.prompt.publicId}/signals`
+    const visitor = await suite.visit(t, { at, key: tenant.key, viewport: { width: 375, height: 740 } })
+    const { page } = visitor
+    const rows = page.locator('tbody tr')
+    await eventually(async () => assert.equal(await rows.count(), 6))
+    await page.getByText('More filters').click()
+    assert.deepEqual(
+      await page
+        .locator('datalist option')
+        .evaluateAll((options) => options.map((option) => option.getAttribute('value'))),
+      ['model'],
+    )
+    await page.getByLabel('Metadata', { exact: true }).fill('model')
+    await page.getByLabel('Value of the metadata').fill('small')
+    await page.keyboard.press('Enter')
+    await eventually(() => assert.equal(visitor.path, `${at}?metadata.model=small`))
+    await rows.nth(2).locator('summary').click()
+    await rows.nth(2).getByRole('button', { name: 'Only signals with number: 2' }).click()
+    await eventually(async () => assert.equal(await rows.count(), 1))
+    assert.equal(visitor.path, `${at}?metadata.model=small&metadata.number=2`)
+    const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth)
+    assert.equal(scrollWidth, 375)
+    await page.reload()
+    await eventually(async () => assert.equal(await rows.count(), 1))
+    await page.getByRole('button', { name: 'Remove the filter number: 2' }).click()
+    await eventually(async () => assert.equal(await rows.count(), 6))
+    await page.goBack()
+    await eventually(async () => assert.equal(await rows.count(), 1))
   })
 
   test('a long search shows how far it got, and continues on request', async (t) => {
@@ -96,7 +220,7 @@ inBrowser('The signals page', (suite) => {
       }),
     )
     await service.store.signals.import(inBatches(signals))
-    const at = `/prompts/${prompt.publicId}/signals?metadata=user%3Dwanted`
+    const at = `/prompts/${prompt.publicId}/signals?metadata.user=wanted`
     const { page } = await suite.visit(t, { at, key: tenant.key })
     await page.getByText('No match so far.').waitFor()
     const rows = page.locator('tbody tr')

@@ -18,7 +18,8 @@ export function AddAlert({ onClose }: { onClose: () => void }) {
   const [, navigate] = useLocation()
   const [channel, setChannel] = useState<Channel>('webhook')
   const [form, setForm] = useState(newForm)
-  const open = ({ id }: AddedAlert) => navigate(`/alerts/${id}`)
+  // Replaces the form in the history: Back would open it again.
+  const open = ({ id }: AddedAlert) => navigate(`/alerts/${id}`, { replace: true })
   const addition = useMutation({
     mutationFn: (body: NewAlert) => ledger.alerts.add(body),
     onSuccess: async (added) => {
@@ -35,7 +36,13 @@ export function AddAlert({ onClose }: { onClose: () => void }) {
   const added = addition.data
   if (added?.secret != null) {
     return (
-      <SecretDialog title="Alert added" label="Signing secret" secret={added.secret} onClose={() => open(added)}>
+      <SecretDialog
+        title="Alert added"
+        label="Signing secret"
+        secret={added.secret}
+        recovery="rotate it to get a new one"
+        onClose={() => open(added)}
+      >
         <p>Your receiver verifies with it that requests come from here, as Standard Webhooks describes.</p>
       </SecretDialog>
     )

@@ -1,6 +1,8 @@
 import type { Alert } from '@promptledger/client'
+import { CopyableId } from '../ui/copy-button.tsx'
 import { Detail } from '../ui/detail.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { formatNumber } from '../ui/number.ts'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { channelLabels, targetFields } from './channels.ts'
@@ -35,7 +37,7 @@ export function AlertDetails({ alert }: { alert: Alert }) {
           )}
         </Detail>
         <Detail name="Told after">
-          {formatMinutes(hold)} and {alert.min_signals.toLocaleString()} signals
+          {formatMinutes(hold)} and {formatNumber(alert.min_signals)} signals
         </Detail>
         <Detail name="Recovery told after">{formatMinutes(alert.recovery_hold_minutes)}</Detail>
         <Detail name="Repeated">{repeat === null ? 'Never' : `Every ${repeat} hours`}</Detail>
@@ -46,7 +48,7 @@ export function AlertDetails({ alert }: { alert: Alert }) {
           <Time at={alert.created_at} />
         </Detail>
         <Detail name="ID">
-          <code>{alert.id}</code>
+          <CopyableId id={alert.id} what="alert ID" />
         </Detail>
       </dl>
     </section>
@@ -55,5 +57,5 @@ export function AlertDetails({ alert }: { alert: Alert }) {
 
 function formatMinutes(minutes: number): string {
   if (minutes === 0) return 'At once'
-  return minutes === 1 ? '1 minute' : `${minutes.toLocaleString()} minutes`
+  return minutes === 1 ? '1 minute' : `${formatNumber(minutes)} minutes`
 }

@@ -31,7 +31,7 @@ export function AlertPage({ id }: { id: string }) {
   })
   usePageTitle(alert.data?.name ?? 'Alert')
   if (alert.error instanceof NotFoundError) return <NotFoundPage />
-  if (alert.isError) return <LoadError error={alert.error} retry={alert.refetch} />
+  if (alert.isLoadingError) return <LoadError error={alert.error} retry={alert.refetch} />
   if (alert.isPending) return <Loading what="the alert" />
   const { data } = alert
   const isActive = data.state === 'active'

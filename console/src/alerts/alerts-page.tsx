@@ -27,7 +27,7 @@ export function AlertsPage() {
       {alerts.isError && <LoadError error={alerts.error} retry={alerts.refetch} />}
       {alerts.data && <AlertTable alerts={alerts.data} />}
       <AlertDeliveries alertId={null} />
-      {params.has('add') && <AddAlert onClose={() => setParams({ add: null })} />}
+      {params.has('add') && <AddAlert onClose={() => setParams({ add: null }, { replace: true })} />}
     </>
   )
 }

@@ -14,7 +14,7 @@ export const alertEvents: AlertEvent[] = [
 export const eventLabels: Record<DeliveryEvent, string> = {
   'regression.opened': 'A change made prompts worse',
   'regression.repaired': 'A regression is repaired',
-  'regression.withdrawn': 'A regression is taken back',
+  'regression.withdrawn': 'A regression is withdrawn',
   'regression.dismissed': 'A regression is dismissed',
   'shift.unexplained': 'Prompts got worse without a change',
   'limit.near': '80% of the monthly limit is used',

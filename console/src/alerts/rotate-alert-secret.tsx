@@ -46,7 +46,13 @@ export function RotateAlertSecret({ alert, onClose }: Props) {
   }
   const { secret, old_secret_until: oldSecretUntil } = rotation.data
   return (
-    <SecretDialog title="New signing secret" label="Signing secret" secret={secret} onClose={onClose}>
+    <SecretDialog
+      title="New signing secret"
+      label="Signing secret"
+      secret={secret}
+      recovery="rotate it once more"
+      onClose={onClose}
+    >
       <p>
         {hasLeaked ? (
           'Requests are signed with this secret alone from now on.'

@@ -1,6 +1,7 @@
 import type { TestedAlert } from '@promptledger/client'
 import { CircleCheck } from 'lucide-react'
 import { Notice } from '../ui/notice.tsx'
+import { formatNumber } from '../ui/number.ts'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 
 /** What the receiver of a test message answered. */
@@ -10,7 +11,7 @@ export function TestResult({ result }: { result: TestedAlert }) {
   const text = (
     <>
       <strong>{sent ? 'The test was sent.' : 'The test was not sent.'}</strong> {answer} after{' '}
-      {milliseconds.toLocaleString()} ms.
+      {formatNumber(milliseconds)} ms.
       {error !== null && (
         <>
           {' '}

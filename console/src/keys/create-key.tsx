@@ -6,8 +6,9 @@ import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
 import { FormFooter } from '../ui/form-footer.tsx'
 import { focusOnOpen } from '../ui/initial-focus.ts'
+import { isLocalDate } from '../ui/iso-time.ts'
 import { CreatedKey } from './created-key.tsx'
-import { endOfDay, today } from './expiry.ts'
+import { endOfDay } from './expiry.ts'
 import { RoleField } from './role-field.tsx'
 
 const labels = { name: 'Name', role: 'Role', prompts: 'Prompts', expires_at: 'Last day' }
@@ -74,10 +75,14 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
           {(control) => (
             <input
               {...control}
-              type="date"
-              min={today()}
+              placeholder="YYYY-MM-DD"
+              autoComplete="off"
               value={lastDay}
-              onChange={(event) => setLastDay(event.target.value)}
+              onChange={({ target }) => {
+                setLastDay(target.value)
+                const isDate = target.value === '' || isLocalDate(target.value)
+                target.setCustomValidity(isDate ? '' : 'Use the form YYYY-MM-DD.')
+              }}
             />
           )}
         </Field>

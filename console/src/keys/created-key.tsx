@@ -1,9 +1,8 @@
 import type { IssuedKey } from '@promptledger/client'
 import type { ReactNode } from 'react'
-import { CopyField } from '../ui/copy-field.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { ResultDialog } from '../ui/result-dialog.tsx'
+import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { Time } from '../ui/time.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 
 interface Props {
   created: IssuedKey
@@ -13,12 +12,22 @@ interface Props {
 
 /** Shows a new key. The service stores only its hash, so this is the only time. */
 export function CreatedKey({ created, onClose, children }: Props) {
-  const warning = <Notice tone="caution">Copy the key now. It will not be shown again.</Notice>
   return (
-    <ResultDialog title="Key created" lead={warning} onClose={onClose}>
-      <CopyField label={`Key “${created.name}”`} value={created.key} />
+    <SecretDialog
+      title="Key created"
+      noun="key"
+      label={`Key “${created.name}”`}
+      secret={created.key}
+      recovery="revoke it and create another"
+      onClose={onClose}
+    >
       <p className="muted">
-        Role {created.role}, {created.prompts !== null && `limited to ${created.prompts}, `}
+        Role {created.role},{' '}
+        {created.prompts !== null && (
+          <>
+            limited to <UntrustedText text={created.prompts} />,{' '}
+          </>
+        )}
         {created.expires_at === null ? (
           'never expires'
         ) : (
@@ -29,6 +38,6 @@ export function CreatedKey({ created, onClose, children }: Props) {
         .
       </p>
       {children}
-    </ResultDialog>
+    </SecretDialog>
   )
 }

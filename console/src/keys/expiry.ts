@@ -4,9 +4,3 @@ export function endOfDay(day: string): string | null {
   const [year, month, date] = day.split('-').map(Number) as [number, number, number]
   return new Date(year, month - 1, date, 23, 59, 59, 999).toISOString()
 }
-
-/** Today's date in the reader's time zone, such as 2026-11-15. */
-export function today(): string {
-  const now = new Date()
-  return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, 10)
-}

@@ -2,6 +2,7 @@ import type { Key } from '@promptledger/client'
 import { Ban, RotateCw } from 'lucide-react'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
+import { CopyableId } from '../ui/copy-button.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText, visibleText } from '../ui/untrusted-text.tsx'
@@ -23,6 +24,7 @@ interface Props {
 export function KeyTable({ keys, currentKeyId, onRotate, onRevoke }: Props) {
   const columns: Column<KeyRow>[] = [
     { header: 'Key', cell: ({ key }) => <KeyName apiKey={key} isCurrent={key.id === currentKeyId} /> },
+    { header: 'ID', className: 'nowrap', cell: ({ key }) => <CopyableId id={key.id} what={`ID of ${key.name}`} /> },
     { header: 'Role', cell: ({ key }) => <KeyRole apiKey={key} /> },
     { header: 'Status', cell: ({ status }) => <KeyStatusBadge status={status} /> },
     { header: 'Created', className: 'nowrap', cell: ({ key }) => <Time at={key.created_at} as="date" /> },
@@ -74,7 +76,9 @@ function KeyName({ apiKey, isCurrent }: { apiKey: Key; isCurrent: boolean }) {
         </strong>
         {isCurrent && <Badge>Current session</Badge>}
       </span>
-      <code className="muted">plk_…{apiKey.hint}</code>
+      <code className="muted">
+        {apiKey.role === 'signing' ? 'pls_' : 'plk_'}…{apiKey.hint}
+      </code>
     </>
   )
 }

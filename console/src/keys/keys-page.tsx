@@ -7,6 +7,7 @@ import { usePageTitle } from '../page-title.ts'
 import { Button } from '../ui/button.tsx'
 import { LoadError } from '../ui/load-error.tsx'
 import { Loading } from '../ui/loading.tsx'
+import { formatNumber } from '../ui/number.ts'
 import { useUrlParams } from '../url-params.ts'
 import { CreateKey } from './create-key.tsx'
 import { isActive, statusOf } from './key-status.tsx'
@@ -54,7 +55,7 @@ export function KeysPage({ session }: { session: SessionInfo }) {
                 checked={showAll}
                 onChange={({ target }) => setParams({ all: target.checked ? '1' : null })}
               />
-              Show revoked and expired keys ({inactive.length.toLocaleString()})
+              Show revoked and expired keys ({formatNumber(inactive.length)})
             </label>
           )}
         </>

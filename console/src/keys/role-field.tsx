@@ -7,6 +7,7 @@ const roles: { role: Role; description: string }[] = [
   { role: 'reader', description: 'Read prompts, history, signals and usage, and sign in.' },
   { role: 'standard', description: 'Also record and delete signals.' },
   { role: 'admin', description: 'Everything, including prompts, keys, repositories and alerts.' },
+  { role: 'signing', description: 'Sign tokens for votes from browsers, nothing else. Makes no requests.' },
 ]
 
 export function RoleField({ role: selected, onChange }: { role: Role; onChange: (role: Role) => void }) {

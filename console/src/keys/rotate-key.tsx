@@ -7,6 +7,7 @@ import { Field } from '../ui/field.tsx'
 import { FormFooter } from '../ui/form-footer.tsx'
 import { focusOnOpen } from '../ui/initial-focus.ts'
 import { Notice } from '../ui/notice.tsx'
+import { formatNumber } from '../ui/number.ts'
 import { CreatedKey } from './created-key.tsx'
 
 interface Props {
@@ -78,5 +79,5 @@ export function RotateKey({ apiKey, isCurrent, onClose }: Props) {
 }
 
 function hours(text: string): string {
-  return text === '1' ? '1 hour' : `${Number(text).toLocaleString()} hours`
+  return text === '1' ? '1 hour' : `${formatNumber(Number(text))} hours`
 }

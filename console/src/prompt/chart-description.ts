@@ -1,21 +1,21 @@
-import type { TimelineEntry } from '@promptledger/client'
+import { countOf, formatNumber } from '../ui/number.ts'
 import { formatPercent } from '../ui/percent.ts'
 import { formatDate } from '../ui/time.tsx'
 import { verdictLabels } from '../ui/verdict.tsx'
-import type { Point } from './chart-points.ts'
+import type { ChartView } from './chart-view.ts'
 
 /** The chart in words, for screen readers. */
-export function describeChart(points: Point[], changes: TimelineEntry[], from: Date): string {
-  const positive = points.reduce((sum, point) => sum + point.positive, 0)
-  const total = points.reduce((sum, point) => sum + point.positive + point.negative, 0)
+export function describeChart({ steps, changes, changeCount, span }: ChartView): string {
+  const positive = steps.reduce((sum, step) => sum + step.positive, 0)
+  const total = steps.reduce((sum, step) => sum + step.total, 0)
   const share = total === 0 ? '' : `, ${formatPercent(positive / total)} positive`
-  const verdicts = changes.flatMap(({ entry, impact }) => {
+  const verdicts = [...changes.values()].flatMap(({ impact }) => {
     if (impact?.verdict !== 'better' && impact?.verdict !== 'worse') return []
-    return [`${verdictLabels[impact.verdict]} since ${formatDate(new Date(entry.created_at))}`]
+    return [`${verdictLabels[impact.verdict]} since ${formatDate(new Date(impact.live_from))}`]
   })
   return [
-    `${total.toLocaleString()} signals since ${formatDate(from)}${share}`,
-    changes.length === 1 ? '1 change' : `${changes.length} changes`,
+    `${formatNumber(total)} signals, ${formatDate(new Date(span[0]))} to ${formatDate(new Date(span[1]))}${share}`,
+    countOf(changeCount, 'change'),
     ...verdicts,
   ].join('. ')
 }

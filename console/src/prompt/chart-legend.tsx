@@ -1,24 +1,22 @@
+/** What the chart's parts mean, here and in the exported picture. */
+export const legend = [
+  { kind: 'average', label: 'average while a version was live' },
+  { kind: 'band', label: 'its 95% confidence range' },
+  { kind: 'line', label: 'share of positive signals per interval' },
+  { kind: 'few', label: 'few signals, or an interval that is not over' },
+  { kind: 'bar', label: 'number of signals' },
+  { kind: 'dot better', label: 'better' },
+  { kind: 'dot worse', label: 'worse' },
+]
+
 export function ChartLegend() {
   return (
     <ul className="legend" aria-label="Legend">
-      <li>
-        <span className="legend-line" /> share of positive signals
-      </li>
-      <li>
-        <span className="legend-band" /> 95% confidence range
-      </li>
-      <li>
-        <span className="legend-average" /> average while this version was live
-      </li>
-      <li>
-        <span className="legend-bar" /> number of signals
-      </li>
-      <li>
-        <span className="legend-dot better" /> better
-      </li>
-      <li>
-        <span className="legend-dot worse" /> worse
-      </li>
+      {legend.map(({ kind, label }) => (
+        <li key={kind}>
+          <span className={`legend-${kind}`} /> {label}
+        </li>
+      ))}
     </ul>
   )
 }

@@ -1,3 +1,5 @@
+import { type DateFormat, dateFormat } from '../ui/locale.ts'
+
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
@@ -5,12 +7,12 @@ interface Step {
   lengthMs: number
   first: (from: Date) => Date
   next: (tick: Date) => Date
-  format: Intl.DateTimeFormat
+  format: DateFormat
 }
 
-const timeFormat = new Intl.DateTimeFormat(undefined, { weekday: 'short', hour: '2-digit', minute: '2-digit' })
-const dateFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
-const monthFormat = new Intl.DateTimeFormat(undefined, { month: 'short', year: 'numeric' })
+const timeFormat = dateFormat({ weekday: 'short', hour: '2-digit', minute: '2-digit' })
+const dayFormat = dateFormat({ day: 'numeric', month: 'short' })
+const monthFormat = dateFormat({ month: 'short', year: 'numeric' })
 
 // Steps follow the reader's calendar, so ticks stay at midnight across daylight saving changes.
 function hours(count: number): Step {
@@ -27,7 +29,7 @@ function days(count: number): Step {
     lengthMs: count * dayMs,
     first: (from) => new Date(from.getFullYear(), from.getMonth(), from.getDate()),
     next: (tick) => new Date(tick.getFullYear(), tick.getMonth(), tick.getDate() + count),
-    format: dateFormat,
+    format: dayFormat,
   }
 }
 

@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'react'
+import { countOf } from '../ui/number.ts'
 import { splitUntrusted, UntrustedText } from '../ui/untrusted-text.tsx'
 import { diffTexts, type Line, type Row } from './text-diff.ts'
 
@@ -28,14 +29,29 @@ export function Diff({ before, after, patch }: Props) {
   )
 }
 
-function DiffRow({ row }: { row: Row }) {
-  const [isExpanded, setIsExpanded] = useState(false)
+// More rows at once would make the page slow.
+const maxExpanded = 500
+
+export function DiffRow({ row }: { row: Row }) {
+  const [expanded, setExpanded] = useState(0)
   if (row.kind !== 'collapsed') return <DiffLine line={row} />
-  // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a diff are never reordered.
-  if (isExpanded) return row.lines.map((line, i) => <DiffLine key={i} line={line} />)
+  const left = row.lines.length - expanded
   return (
-    <button type="button" className="diff-collapsed" onClick={() => setIsExpanded(true)}>
-      {row.lines.length === 1 ? '1 unchanged line' : `${row.lines.length} unchanged lines`}
+    <>
+      {row.lines.slice(0, expanded).map((line, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a diff are never reordered.
+        <DiffLine key={i} line={line} />
+      ))}
+      {left > 0 && <Collapsed count={left} onExpand={() => setExpanded(expanded + maxExpanded)} />}
+    </>
+  )
+}
+
+/** Unchanged lines that are left out until they are asked for. */
+export function Collapsed({ count, onExpand }: { count: number; onExpand: () => void }) {
+  return (
+    <button type="button" className="diff-collapsed" onClick={onExpand}>
+      {countOf(count, 'unchanged line')}
     </button>
   )
 }
@@ -43,25 +59,32 @@ function DiffRow({ row }: { row: Row }) {
 const signs = { same: ' ', added: '+', removed: '−' }
 const spokenSigns = { same: '', added: 'Added: ', removed: 'Removed: ' }
 
-function DiffLine({ line: { kind, pieces } }: { line: Line }) {
+function DiffLine({ line }: { line: Line }) {
+  return (
+    <div className={`diff-line ${line.kind}`}>
+      <span className="diff-sign" aria-hidden="true">
+        {signs[line.kind]}
+      </span>
+      <DiffText line={line} />
+    </div>
+  )
+}
+
+/** The text of a line, with its changed words. */
+export function DiffText({ line: { kind, pieces } }: { line: Line }) {
   const Changed = kind === 'added' ? 'ins' : 'del'
   return (
-    <div className={`diff-line ${kind}`}>
-      <span className="diff-sign" aria-hidden="true">
-        {signs[kind]}
-      </span>
-      <span className="diff-text">
-        {kind !== 'same' && <span className="visually-hidden">{spokenSigns[kind]}</span>}
-        {splitUntrusted(pieces).map(({ text, runs, changed }, i) => {
-          const Piece = changed ? Changed : 'span'
-          return (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a line are never reordered.
-            <Piece key={i}>
-              <UntrustedText text={text} runs={runs} />
-            </Piece>
-          )
-        })}
-      </span>
-    </div>
+    <span className="diff-text">
+      {kind !== 'same' && <span className="visually-hidden">{spokenSigns[kind]}</span>}
+      {splitUntrusted(pieces).map(({ text, runs, changed }, i) => {
+        const Piece = changed ? Changed : 'span'
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a line are never reordered.
+          <Piece key={i}>
+            <UntrustedText text={text} runs={runs} />
+          </Piece>
+        )
+      })}
+    </span>
   )
 }

@@ -1,5 +1,6 @@
 import type { HistoryEntryDetails } from '@promptledger/client'
 import { Notice } from '../ui/notice.tsx'
+import { countOf, formatNumber } from '../ui/number.ts'
 import { countOfKind } from '../ui/untrusted-text.tsx'
 
 type Found = NonNullable<HistoryEntryDetails['hidden_characters']>
@@ -12,8 +13,7 @@ export function HiddenCharacters({ found }: { found: Found | null }) {
   if (!found.added) {
     return (
       <Notice tone="caution">
-        The text contains {count(found.count, ['hidden character', 'hidden characters'])} from earlier changes (
-        {kindsOf(found, 'count')}).
+        The text contains {countOf(found.count, 'hidden character')} from earlier changes ({kindsOf(found, 'count')}).
       </Notice>
     )
   }
@@ -22,8 +22,7 @@ export function HiddenCharacters({ found }: { found: Found | null }) {
   return (
     <Notice tone="bad">
       <strong>
-        This change adds {count(found.added_count, ['hidden character', 'hidden characters'])} (
-        {kindsOf(found, 'added_count')}).
+        This change adds {countOf(found.added_count, 'hidden character')} ({kindsOf(found, 'added_count')}).
       </strong>
       <p>
         A model reads them, but most editors and review pages do not show them. They can carry instructions that no
@@ -32,10 +31,10 @@ export function HiddenCharacters({ found }: { found: Found | null }) {
       <ul className="hidden-positions">
         {added.slice(0, maxListed).map(({ line, column, label }) => (
           <li key={`${line}:${column}`}>
-            Line {line.toLocaleString()}, column {column.toLocaleString()}: <code>{label}</code>
+            Line {formatNumber(line)}, column {formatNumber(column)}: <code>{label}</code>
           </li>
         ))}
-        {unlisted > 0 && <li>and {count(unlisted, ['more place', 'more places'])}</li>}
+        {unlisted > 0 && <li>and {countOf(unlisted, 'more place')}</li>}
       </ul>
     </Notice>
   )
@@ -46,8 +45,4 @@ function kindsOf({ kinds }: Found, field: 'count' | 'added_count'): string {
     .filter((kind) => kind[field] > 0)
     .map((kind) => countOfKind(kind.kind, kind[field]))
     .join(', ')
-}
-
-function count(number: number, [singular, plural]: [string, string]): string {
-  return `${number.toLocaleString()} ${number === 1 ? singular : plural}`
 }

@@ -1,4 +1,5 @@
 import type { Effect } from '@promptledger/client'
+import { formatNumber } from '../ui/number.ts'
 import { formatPercent } from '../ui/percent.ts'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
@@ -24,8 +25,8 @@ export function LiveTimes({ impact }: { impact: Effect }) {
       </ul>
       {unattributed > 0 && (
         <p className="live-times">
-          {unattributed.toLocaleString()} of the signals after the change named no version and came while another
-          version was live too.
+          {formatNumber(unattributed)} of the signals after the change named no version and came while another version
+          was live too.
         </p>
       )}
     </>

@@ -26,10 +26,12 @@ export function diffTexts(before: string, after: string): Row[] | null {
   const parts = diffLines(before, after, { timeout: timeoutMs }) as Change[] | undefined
   if (parts === undefined) return null
   const lines: Line[] = []
+  // Lines that are left when the time is up are shown as a whole.
+  const deadline = performance.now() + timeoutMs
   for (let i = 0; i < parts.length; i++) {
     const [part, next] = [parts[i] as Change, parts[i + 1]]
     if (part.removed && next?.added) {
-      lines.push(...diffReplacedLines(splitLines(part.value), splitLines(next.value)))
+      lines.push(...diffReplacedLines(splitLines(part.value), splitLines(next.value), deadline))
       i++
     } else {
       const kind = part.added ? 'added' : part.removed ? 'removed' : 'same'
@@ -37,6 +39,22 @@ export function diffTexts(before: string, after: string): Row[] | null {
     }
   }
   return collapseUnchanged(lines)
+}
+
+/** Without comparing: the equal lines at both ends, and between them all old and all new lines. */
+export function replaceTexts(before: string, after: string): Row[] {
+  const [oldLines, newLines] = [splitLines(before), splitLines(after)]
+  const shorter = Math.min(oldLines.length, newLines.length)
+  let start = 0
+  while (start < shorter && oldLines[start] === newLines[start]) start++
+  let end = 0
+  while (end < shorter - start && oldLines.at(-1 - end) === newLines.at(-1 - end)) end++
+  return collapseUnchanged([
+    ...oldLines.slice(0, start).map((text) => wholeLine('same', text)),
+    ...oldLines.slice(start, oldLines.length - end).map((text) => wholeLine('removed', text)),
+    ...newLines.slice(start, newLines.length - end).map((text) => wholeLine('added', text)),
+    ...oldLines.slice(oldLines.length - end).map((text) => wholeLine('same', text)),
+  ])
 }
 
 function splitLines(text: string): string[] {
@@ -50,19 +68,22 @@ function wholeLine(kind: Line['kind'], text: string): Line {
 }
 
 /** Pairs removed lines with added ones, and compares each similar pair by word. */
-function diffReplacedLines(oldLines: string[], newLines: string[]): Line[] {
+function diffReplacedLines(oldLines: string[], newLines: string[], deadline: number): Line[] {
   const [removed, added]: [Line[], Line[]] = [[], []]
   for (let i = 0; i < Math.max(oldLines.length, newLines.length); i++) {
     const [oldLine, newLine] = [oldLines[i], newLines[i]]
-    const pair = oldLine === undefined || newLine === undefined ? null : diffWords(oldLine, newLine)
+    const pair = oldLine === undefined || newLine === undefined ? null : diffWords(oldLine, newLine, deadline)
     if (oldLine !== undefined) removed.push(pair?.removed ?? wholeLine('removed', oldLine))
     if (newLine !== undefined) added.push(pair?.added ?? wholeLine('added', newLine))
   }
   return [...removed, ...added]
 }
 
-function diffWords(oldLine: string, newLine: string): { removed: Line; added: Line } | null {
-  const words = diffWordsWithSpace(oldLine, newLine)
+function diffWords(oldLine: string, newLine: string, deadline: number): { removed: Line; added: Line } | null {
+  const timeout = deadline - performance.now()
+  if (timeout <= 0) return null
+  const words = diffWordsWithSpace(oldLine, newLine, { timeout }) as Change[] | undefined
+  if (words === undefined) return null
   const common = words.reduce((sum, { added, removed, value }) => sum + (added || removed ? 0 : value.length), 0)
   if (common < minSimilarity * Math.max(oldLine.length, newLine.length)) return null
   const pieces = (side: 'added' | 'removed') =>

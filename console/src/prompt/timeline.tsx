@@ -1,19 +1,18 @@
-import type { HistoryEntry, TimelineEntry } from '@promptledger/client'
-import { ChevronDown, EyeOff } from 'lucide-react'
-import { useEffect, useRef } from 'react'
-import { ActionIcon, actionLabels } from '../ui/action-icon.tsx'
+import type { TimelineEntry } from '@promptledger/client'
+import { ChevronRight, EyeOff } from 'lucide-react'
+import { memo } from 'react'
+import { ActionIcon } from '../ui/action-icon.tsx'
 import { Badge } from '../ui/badge.tsx'
-import { ExternalLink } from '../ui/external-link.tsx'
-import { Time } from '../ui/time.tsx'
-import { UntrustedText, visibleText } from '../ui/untrusted-text.tsx'
+import { dateFormat } from '../ui/locale.ts'
+import { formatShares } from '../ui/percent.ts'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { Verdict } from '../ui/verdict.tsx'
-import { parseMessage } from './commit-message.ts'
-import { EntryDetails } from './entry-details.tsx'
+import { EntryMeta, PullCourse } from './entry-meta.tsx'
+import { titleOf } from './entry-title.ts'
 
 interface Props {
-  promptId: string
   items: TimelineEntry[]
-  /** The ID of the open entry. */
+  /** The ID of the selected entry. */
   open: number | null
   onOpen: (id: number | null) => void
   /** The ID of the entry that is highlighted here and in the chart. */
@@ -21,9 +20,9 @@ interface Props {
   onHighlight: (id: number | null) => void
 }
 
-const monthFormat = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric' })
+const monthFormat = dateFormat({ month: 'long', year: 'numeric' })
 
-export function Timeline({ items, ...rest }: Props) {
+export function Timeline({ items, open, highlighted, ...rest }: Props) {
   const months = Map.groupBy(items, ({ entry }) => monthFormat.format(new Date(entry.created_at)))
   return (
     <div className="timeline">
@@ -32,7 +31,13 @@ export function Timeline({ items, ...rest }: Props) {
           <h3>{month}</h3>
           <ol>
             {entries.map((item) => (
-              <TimelineItem key={item.entry.id} item={item} {...rest} />
+              <TimelineItem
+                key={item.entry.id}
+                item={item}
+                isOpen={open !== null && (open === item.entry.id || open === item.pull?.opened?.entry_id)}
+                isHighlighted={highlighted === item.entry.id}
+                {...rest}
+              />
             ))}
           </ol>
         </section>
@@ -41,21 +46,20 @@ export function Timeline({ items, ...rest }: Props) {
   )
 }
 
-interface ItemProps extends Omit<Props, 'items'> {
+interface ItemProps extends Pick<Props, 'onOpen' | 'onHighlight'> {
   item: TimelineEntry
+  isOpen: boolean
+  isHighlighted: boolean
 }
 
-function TimelineItem({ promptId, item, open, onOpen, highlighted, onHighlight }: ItemProps) {
-  const { entry, impact, commit_url: commitUrl } = item
-  const { title } = parseMessage(item.message)
-  const isOpen = open === entry.id
-  const element = useScrollIntoView(isOpen)
-  const detailsId = `entry-${entry.id}`
+// Pointing at one of hundreds of entries must not render the others.
+const TimelineItem = memo(function TimelineItem({ item, isOpen, isHighlighted, onOpen, onHighlight }: ItemProps) {
+  const { entry, impact } = item
   return (
     <li
-      ref={element}
       className="timeline-item"
-      data-highlighted={highlighted === entry.id}
+      data-highlighted={isHighlighted}
+      data-open={isOpen}
       onPointerEnter={() => onHighlight(entry.id)}
       onPointerLeave={() => onHighlight(null)}
       onFocus={() => onHighlight(entry.id)}
@@ -67,14 +71,14 @@ function TimelineItem({ promptId, item, open, onOpen, highlighted, onHighlight }
           <button
             type="button"
             className="timeline-title"
+            data-opens={entry.id}
             aria-expanded={isOpen}
-            aria-controls={detailsId}
             onClick={() => onOpen(isOpen ? null : entry.id)}
           >
             <span>
-              <UntrustedText text={title ?? fallbackTitle(entry)} />
+              <UntrustedText text={titleOf(entry, item.message)} />
             </span>
-            <ChevronDown aria-hidden="true" />
+            <ChevronRight aria-hidden="true" />
           </button>
           <span className="timeline-badges">
             {item.hidden_characters?.added && (
@@ -82,44 +86,25 @@ function TimelineItem({ promptId, item, open, onOpen, highlighted, onHighlight }
                 Adds hidden characters
               </Badge>
             )}
-            {impact !== null && <Verdict verdict={impact.verdict} />}
+            {impact !== null && (
+              <>
+                <Rates {...impact} />
+                <Verdict verdict={impact.verdict} />
+              </>
+            )}
           </span>
         </div>
-        <p className="timeline-meta">
-          <span title={visibleText(entry.user.email)}>
-            <UntrustedText text={entry.user.name} />
-          </span>
-          <Time at={entry.created_at} />
-          {entry.pr_url !== null && <ExternalLink to={entry.pr_url}>#{entry.pr_number}</ExternalLink>}
-          {commitUrl === null ? (
-            <code>{entry.commit_sha.slice(0, 7)}</code>
-          ) : (
-            <ExternalLink to={commitUrl}>
-              <code>{entry.commit_sha.slice(0, 7)}</code>
-            </ExternalLink>
-          )}
-          <code>
-            <UntrustedText text={entry.branch_name} />
-          </code>
-          {title !== null && <span>{actionLabels[entry.action]}</span>}
-        </p>
-        <div id={detailsId}>{isOpen && <EntryDetails promptId={promptId} item={item} />}</div>
+        <EntryMeta item={item}>
+          <PullCourse item={item} />
+        </EntryMeta>
       </div>
     </li>
   )
-}
+})
 
-/** For entries without a message. */
-function fallbackTitle({ action, pr_number: number }: HistoryEntry): string {
-  return number === null ? actionLabels[action] : `${actionLabels[action]} #${number}`
-}
+type Impact = NonNullable<TimelineEntry['impact']>
 
-/** Scrolls to an entry that was opened from the chart or by its URL. */
-function useScrollIntoView(isOpen: boolean) {
-  const element = useRef<HTMLLIElement>(null)
-  useEffect(() => {
-    const { top, bottom } = element.current?.getBoundingClientRect() ?? { top: 0, bottom: 0 }
-    if (isOpen && (top < 0 || bottom > window.innerHeight)) element.current?.scrollIntoView({ block: 'start' })
-  }, [isOpen])
-  return element
+function Rates({ before, after }: Pick<Impact, 'before' | 'after'>) {
+  if (after.rate === null) return null
+  return <span className="timeline-rates">{formatShares(before.rate, after.rate)}</span>
 }

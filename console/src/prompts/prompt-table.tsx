@@ -2,17 +2,22 @@ import type { Page, Prompt, PromptSort } from '@promptledger/client'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
+import { promptPath } from '../prompt/prompt-path.ts'
 import { ratesOf, regressionPath } from '../regressions/open-regressions.tsx'
 import { ActionIcon } from '../ui/action-icon.tsx'
+import { formatNumber } from '../ui/number.ts'
 import { PagedTable } from '../ui/paged-table.tsx'
 import { formatPercent } from '../ui/percent.ts'
 import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { Verdict } from '../ui/verdict.tsx'
+import { pageFrom } from '../url-params.ts'
 import { Sparkline } from './sparkline.tsx'
 
-const sortFields = ['name', 'last_change', 'signals', 'positive_share'] as const
+const sortFields = ['name', 'last_change', 'signals', 'positive_share', 'effect', 'regression'] as const
+
+export const worstFirst = 'regression'
 
 type SortField = (typeof sortFields)[number]
 
@@ -29,7 +34,7 @@ const columns: Column<Prompt, SortField>[] = [
     cell: ({ signals }) => (
       <span className="trend">
         <Sparkline days={signals.days} />
-        <span className="number">{(signals.positive + signals.negative).toLocaleString()}</span>
+        <span className="number">{formatNumber(signals.positive + signals.negative)}</span>
       </span>
     ),
   },
@@ -42,7 +47,11 @@ const columns: Column<Prompt, SortField>[] = [
       </span>
     ),
   },
-  { header: 'Effect of last change', cell: (prompt) => <LastEffect {...prompt} /> },
+  {
+    header: 'Effect of last change',
+    sort: { field: 'effect', first: 'effect' },
+    cell: (prompt) => <LastEffect {...prompt} />,
+  },
 ]
 
 interface Props {
@@ -67,16 +76,17 @@ export function PromptTable({ query, empty, sort, onSort }: Props) {
   )
 }
 
-/** The sort order in the URL. Anything unknown sorts by name. */
-export function sortFrom(params: URLSearchParams): PromptSort {
+/** The list that the URL asks for. Any unknown order sorts the worst prompts first. */
+export function listFrom(params: URLSearchParams): { page: number; q: string; sort: PromptSort } {
   const sorts = sortFields.flatMap((field) => [field, `-${field}` as const])
-  return sorts.find((sort) => sort === params.get('sort')) ?? 'name'
+  const sort = sorts.find((known) => known === params.get('sort')) ?? worstFirst
+  return { page: pageFrom(params), q: params.get('q') ?? '', sort }
 }
 
 function Name({ id, name, path }: Prompt) {
   return (
     <>
-      <Link className="row-link" href={`/prompts/${id}`}>
+      <Link className="row-link" href={promptPath(id)}>
         <UntrustedText text={name} />
       </Link>
       {path !== null && path !== name && (

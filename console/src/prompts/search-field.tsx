@@ -3,7 +3,14 @@ import { useEffect, useState } from 'react'
 
 const typingDelayMs = 250
 
-export function SearchField({ query, onSearch }: { query: string; onSearch: (query: string) => void }) {
+interface Props {
+  query: string
+  onSearch: (query: string) => void
+  label?: string
+  placeholder?: string
+}
+
+export function SearchField({ query, onSearch, label = 'Search prompts', placeholder = 'Name or path' }: Props) {
   const [text, setText] = useState(query)
   useEffect(() => setText(query), [query])
   useEffect(() => {
@@ -16,8 +23,8 @@ export function SearchField({ query, onSearch }: { query: string; onSearch: (que
       <Search aria-hidden="true" />
       <input
         type="search"
-        aria-label="Search prompts"
-        placeholder="Name or path"
+        aria-label={label}
+        placeholder={placeholder}
         value={text}
         onChange={(event) => setText(event.target.value)}
       />

@@ -1,9 +1,11 @@
 import type { Regression } from '@promptledger/client'
 import { Link } from 'wouter'
+import { promptPath } from '../prompt/prompt-path.ts'
 import { Notice } from '../ui/notice.tsx'
-import { formatPercent } from '../ui/percent.ts'
+import { formatShares } from '../ui/percent.ts'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
+import { liveSince } from './open-time.ts'
 import { useOpenRegressions } from './regression-query.ts'
 
 /** Names the changes that made a prompt worse and are not repaired. */
@@ -34,16 +36,15 @@ function OpenRegression({ regression }: { regression: Regression }) {
         <strong>Open regression: {ratesOf(regression)}</strong>
       </Link>{' '}
       since the change by <UntrustedText text={change.user.name} />
-      {change.pr_number !== null && `, #${change.pr_number}`}, <Time at={change.created_at} as="date" />
+      {change.pr_number !== null && `, #${change.pr_number}`}, <Time at={liveSince(regression)} as="date" />
     </>
   )
 }
 
-/** Such as `85% → 60%`. */
 export function ratesOf({ rate_before: before, rate_after: after }: Regression): string {
-  return `${formatPercent(before)} → ${formatPercent(after)}`
+  return formatShares(before, after)
 }
 
 export function regressionPath({ id, prompt }: Regression): string {
-  return `/prompts/${prompt.id}/regressions/${id}`
+  return `${promptPath(prompt.id)}/regressions/${id}`
 }

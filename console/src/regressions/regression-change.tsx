@@ -1,10 +1,13 @@
 import type { Regression, TimelineEntry } from '@promptledger/client'
 import { Link } from 'wouter'
-import { parseMessage } from '../prompt/commit-message.ts'
-import { ActionIcon, actionLabels } from '../ui/action-icon.tsx'
+import { titleOf } from '../prompt/entry-title.ts'
+import { changePath } from '../prompt/prompt-path.ts'
+import { type ChangeSide, signalsPath } from '../signals/signals-path.ts'
+import { ActionIcon } from '../ui/action-icon.tsx'
 import { Detail } from '../ui/detail.tsx'
 import { ExternalLink } from '../ui/external-link.tsx'
-import { formatPercent } from '../ui/percent.ts'
+import { formatNumber } from '../ui/number.ts'
+import { formatPercent, formatPoints } from '../ui/percent.ts'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText, visibleText } from '../ui/untrusted-text.tsx'
 
@@ -17,22 +20,22 @@ interface Props {
 /** The change that made the prompt worse, and what the votes say. */
 export function RegressionChange({ regression, item }: Props) {
   const { change, prompt, interval } = regression
-  const { title } = parseMessage(item?.message ?? null)
+  const signals = (side: ChangeSide) => signalsPath(prompt.id, { change: change.id, side })
   const [low, high] = interval.map(formatPoints) as [string, string]
   return (
     <section className="card regression-change" aria-labelledby="change">
       <h2 id="change">
         <ActionIcon action={change.action} />
-        <Link href={`/prompts/${prompt.id}?entry=${change.id}`}>
-          <UntrustedText text={title ?? `${actionLabels[change.action]} ${change.commit_sha.slice(0, 7)}`} />
+        <Link href={changePath(prompt.id, change.id)}>
+          <UntrustedText text={titleOf(change, item?.message ?? null)} />
         </Link>
       </h2>
       <dl className="details-list even">
         <Detail name="Before">
-          <Rate rate={regression.rate_before} signals={regression.signals_before} />
+          <Rate rate={regression.rate_before} signals={regression.signals_before} to={signals('before')} />
         </Detail>
         <Detail name="After">
-          <Rate rate={regression.rate_after} signals={regression.signals_after} />
+          <Rate rate={regression.rate_after} signals={regression.signals_after} to={signals('after')} />
         </Detail>
         <Detail name="Difference">
           {formatPoints(regression.difference)} percentage points{' '}
@@ -61,7 +64,7 @@ export function RegressionChange({ regression, item }: Props) {
         <UntrustedText text={regression.explanation} />
       </p>
       <p>
-        <Link href={`/prompts/${prompt.id}?entry=${change.id}`}>See the change with its diff</Link>
+        <Link href={changePath(prompt.id, change.id)}>See the change with its diff</Link>
       </p>
     </section>
   )
@@ -72,18 +75,17 @@ function Commit({ sha, url }: { sha: string; url: string | null }) {
   return url === null ? code : <ExternalLink to={url}>{code}</ExternalLink>
 }
 
-function Rate({ rate, signals }: { rate: number; signals: number | null }) {
+/** The votes as of the last time that the verdict was `worse`. The link leads to those that count now. */
+function Rate({ rate, signals, to }: { rate: number; signals: number | null; to: string }) {
   return (
     <>
       <strong>{formatPercent(rate)}</strong> positive
-      {signals !== null && <span className="muted"> of {signals.toLocaleString()} signals</span>}
+      {signals !== null && (
+        <span className="muted">
+          {' '}
+          of <Link href={to}>{formatNumber(signals)} signals</Link>
+        </span>
+      )}
     </>
   )
-}
-
-/** A difference of two shares in percentage points, with its sign. */
-function formatPoints(difference: number): string {
-  const rounded = Math.round(difference * 1_000) / 10
-  const sign = rounded > 0 ? '+' : rounded < 0 ? '−' : ''
-  return `${sign}${Math.abs(rounded)}`
 }

@@ -1,6 +1,7 @@
 import type { Regression } from '@promptledger/client'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
+import { changePath } from '../prompt/prompt-path.ts'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 
@@ -39,7 +40,7 @@ function stepsOf(regression: Regression): Step[] {
     },
     { at: openedAt, text: 'The votes showed that it made the prompt worse' },
     repairedAt === null ? null : { at: repairedAt, text: <Repaired {...regression} /> },
-    withdrawnAt === null ? null : { at: withdrawnAt, text: 'Taken back: the votes no longer speak against the change' },
+    withdrawnAt === null ? null : { at: withdrawnAt, text: 'Withdrawn: the votes no longer speak against the change' },
     dismissedAt === null ? null : { at: dismissedAt, text: <Dismissed {...regression} /> },
   ]
   return steps.filter((step) => step !== null)
@@ -52,7 +53,7 @@ function Repaired({ prompt, repaired_by: by, repaired_entry: entry }: Regression
       {entry !== null && (
         <>
           {by === 'revert' ? ' by ' : ' after a change by '}
-          <Link href={`/prompts/${prompt.id}?entry=${entry.id}`}>
+          <Link href={changePath(prompt.id, entry.id)}>
             <UntrustedText text={entry.user.name} />
           </Link>
         </>

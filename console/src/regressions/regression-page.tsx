@@ -3,15 +3,19 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { NotFoundPage } from '../not-found-page.tsx'
 import { usePageTitle } from '../page-title.ts'
+import { useTimelineEntry } from '../prompt/entry-queries.ts'
+import { promptPath } from '../prompt/prompt-path.ts'
 import { Button } from '../ui/button.tsx'
+import { CopyableId } from '../ui/copy-button.tsx'
 import { LoadError } from '../ui/load-error.tsx'
 import { Loading } from '../ui/loading.tsx'
-import { formatPercent } from '../ui/percent.ts'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { DismissRegression } from './dismiss-regression.tsx'
+import { ratesOf } from './open-regressions.tsx'
+import { openTimeOf } from './open-time.ts'
 import { RegressionChange } from './regression-change.tsx'
 import { RegressionHistory } from './regression-history.tsx'
-import { useChange, useRegression } from './regression-query.ts'
+import { useRegression } from './regression-query.ts'
 import { RegressionStateBadge } from './regression-state.tsx'
 import { ToldTable } from './told-table.tsx'
 
@@ -26,7 +30,7 @@ export function RegressionPage({ promptId, id, canDismiss }: Props) {
   const regression = useRegression(promptId, id)
   usePageTitle(regression.data === undefined ? 'Regression' : `Regression of ${regression.data.prompt.name}`)
   if (!Number.isInteger(id) || regression.error instanceof NotFoundError) return <NotFoundPage />
-  if (regression.isError) return <LoadError error={regression.error} retry={regression.refetch} />
+  if (regression.isLoadingError) return <LoadError error={regression.error} retry={regression.refetch} />
   if (regression.isPending) return <Loading what="the regression" />
   const { data } = regression
   return (
@@ -43,21 +47,28 @@ export function RegressionPage({ promptId, id, canDismiss }: Props) {
 
 function Head({ regression, canDismiss }: { regression: Regression; canDismiss: boolean }) {
   const [isDismissing, setIsDismissing] = useState(false)
-  const { prompt, state, rate_before: before, rate_after: after } = regression
+  const { prompt, state } = regression
   return (
     <div className="page-head">
       <div>
         <nav className="breadcrumbs" aria-label="Breadcrumbs">
-          <Link href="/prompts">Prompts</Link>
-          <Link href={`/prompts/${prompt.id}`}>
+          <Link href="/regressions">Regressions</Link>
+          <Link href={promptPath(prompt.id)}>
             <UntrustedText text={prompt.name} />
           </Link>
         </nav>
         <div className="title-with-badge">
-          <h1>
-            Regression: {formatPercent(before)} → {formatPercent(after)} positive
-          </h1>
+          <h1>Regression: {ratesOf(regression)} positive</h1>
           <RegressionStateBadge state={state} />
+        </div>
+        <div className="prompt-head-ids muted">
+          <span>
+            {state === 'open' ? 'Open for' : 'Was open for'} {openTimeOf(regression)}
+          </span>
+          <CopyableId id={prompt.id} what="prompt ID" />
+          <span className="copyable-id">
+            Regression <CopyableId id={regression.id} what="regression ID" />
+          </span>
         </div>
       </div>
       {canDismiss && state === 'open' && <Button onClick={() => setIsDismissing(true)}>Dismiss</Button>}
@@ -67,11 +78,13 @@ function Head({ regression, canDismiss }: { regression: Regression; canDismiss: 
 }
 
 function ChangeAndHistory({ regression }: { regression: Regression }) {
-  const change = useChange(regression.prompt.id, regression.change)
+  const change = useTimelineEntry(regression.prompt.id, regression.change.id)
+  // The regression itself names a change that is no longer part of the history.
+  const isFailed = change.isError && !(change.error instanceof NotFoundError)
   return (
     <>
       <RegressionChange regression={regression} item={change.data ?? null} />
-      {change.isError && <LoadError error={change.error} retry={change.refetch} />}
+      {isFailed && <LoadError error={change.error} retry={change.refetch} />}
       <section aria-labelledby="history" className="page-section">
         <h2 id="history">What happened</h2>
         <RegressionHistory regression={regression} />

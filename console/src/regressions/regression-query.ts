@@ -1,5 +1,5 @@
-import type { HistoryEntry } from '@promptledger/client'
-import { useQuery } from '@tanstack/react-query'
+import type { RegressionQuery } from '@promptledger/client'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ledger } from '../ledger.ts'
 
 export function useRegression(promptId: string, id: number) {
@@ -9,24 +9,19 @@ export function useRegression(promptId: string, id: number) {
   })
 }
 
+/** A page of the regressions of all prompts. */
+export function useRegressions(query: RegressionQuery) {
+  return useQuery({
+    queryKey: ['regressions', query],
+    queryFn: async ({ signal }) => await ledger.regressions.list(query, { signal }),
+    placeholderData: keepPreviousData,
+  })
+}
+
 /** The open regressions of a prompt, the last opened first. */
 export function useOpenRegressions(promptId: string) {
   return useQuery({
     queryKey: ['regressions', promptId, 'open'],
     queryFn: async ({ signal }) => await ledger.regressions.listOfPrompt(promptId, { state: 'open' }, { signal }),
-  })
-}
-
-/** The change with its message and its impact, as the timeline has it. Null if it is no longer part of the history. */
-export function useChange(promptId: string, { id, created_at: at }: HistoryEntry) {
-  return useQuery({
-    queryKey: ['timeline-entry', promptId, id],
-    queryFn: async ({ signal }) => {
-      const until = new Date(Date.parse(at) + 1)
-      for await (const item of ledger.timeline.list(promptId, { since: at, until }, { signal })) {
-        if (item.entry.id === id) return item
-      }
-      return null
-    },
   })
 }

@@ -4,7 +4,7 @@ import { Badge } from '../ui/badge.tsx'
 const badges = {
   open: { tone: 'bad', label: 'Open' },
   repaired: { tone: 'good', label: 'Repaired' },
-  withdrawn: { tone: 'plain', label: 'Taken back' },
+  withdrawn: { tone: 'plain', label: 'Withdrawn' },
   dismissed: { tone: 'plain', label: 'Dismissed' },
 } as const
 

@@ -30,7 +30,7 @@ export function RepositoriesPage() {
         </Button>
       </div>
       <RepositoryTable query={repositories} />
-      {params.has('connect') && <ConnectRepository onClose={() => setParams({ connect: null })} />}
+      {params.has('connect') && <ConnectRepository onClose={() => setParams({ connect: null }, { replace: true })} />}
     </>
   )
 }

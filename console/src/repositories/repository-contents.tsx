@@ -1,4 +1,5 @@
 import type { Repository } from '@promptledger/client'
+import { countOf } from '../ui/number.ts'
 
 type Counts = Pick<Repository, 'prompt_count' | 'entry_count'>
 
@@ -6,11 +7,7 @@ type Counts = Pick<Repository, 'prompt_count' | 'entry_count'>
 export function RepositoryContents({ prompt_count: prompts, entry_count: entries }: Counts) {
   return (
     <span className="number">
-      {count(prompts, 'prompt', 'prompts')}, {count(entries, 'entry', 'entries')}
+      {countOf(prompts, 'prompt')}, {countOf(entries, 'entry', 'entries')}
     </span>
   )
-}
-
-function count(number: number, singular: string, plural: string): string {
-  return `${number.toLocaleString()} ${number === 1 ? singular : plural}`
 }

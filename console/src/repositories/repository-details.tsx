@@ -1,4 +1,5 @@
 import type { Repository } from '@promptledger/client'
+import { CopyableId } from '../ui/copy-button.tsx'
 import { CopyField } from '../ui/copy-field.tsx'
 import { Detail } from '../ui/detail.tsx'
 import { ExternalLink } from '../ui/external-link.tsx'
@@ -8,6 +9,8 @@ import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { forgeLabels } from './forges.ts'
 import { isRejecting, RejectedNotice } from './rejected-deliveries.tsx'
 import { RepositoryContents } from './repository-contents.tsx'
+import { LocalFolderNotice, WebhookNotice } from './webhook-notice.tsx'
+import { isLocalFolder } from './webhook-reach.ts'
 
 export function RepositoryDetails({ repository }: { repository: Repository }) {
   const { forge, url, path, state, stale, default_branch: branch, incomplete, last_error: error } = repository
@@ -83,12 +86,37 @@ export function RepositoryDetails({ repository }: { repository: Repository }) {
         <Detail name="Connected on">
           <TimeOrNone at={repository.created_at} />
         </Detail>
+        <Detail name="ID">
+          <CopyableId id={repository.id} what="repository ID" />
+        </Detail>
       </dl>
       {state !== 'disconnected' && repository.ssh_public_key !== null && (
         <CopyField label="Deploy key" value={repository.ssh_public_key} />
       )}
-      {state !== 'disconnected' && <CopyField label="Webhook URL" value={repository.webhook_url} />}
+      {state !== 'disconnected' && <Webhook repository={repository} />}
     </section>
+  )
+}
+
+function Webhook({ repository }: { repository: Repository }) {
+  if (isLocalFolder(repository.url)) {
+    return (
+      <>
+        <LocalFolderNotice />
+        <details className="form-advanced">
+          <summary>If it is a copy of a repository on a forge</summary>
+          <p>Add a webhook there to record its pull requests. “Rotate secret” shows a secret for it.</p>
+          <CopyField label="Webhook URL" value={repository.webhook_url} />
+        </details>
+      </>
+    )
+  }
+  return (
+    <>
+      {/* A delivery that arrived proves that the forge can. */}
+      {repository.last_delivery_at === null && <WebhookNotice repository={repository} />}
+      <CopyField label="Webhook URL" value={repository.webhook_url} />
+    </>
   )
 }
 

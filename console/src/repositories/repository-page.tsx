@@ -22,7 +22,7 @@ export function RepositoryPage({ id }: { id: number }) {
   const [dialog, setDialog] = useState<'edit' | 'rotate' | 'disconnect' | null>(null)
   usePageTitle(repository.data?.url ?? 'Repository')
   if (repository.error instanceof NotFoundError) return <NotFoundPage />
-  if (repository.isError) return <LoadError error={repository.error} retry={repository.refetch} />
+  if (repository.isLoadingError) return <LoadError error={repository.error} retry={repository.refetch} />
   if (repository.isPending) return <Loading what="the repository" />
   const { data } = repository
   const isConnected = data.state !== 'disconnected'

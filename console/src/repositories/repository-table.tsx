@@ -53,7 +53,9 @@ function Name({ id, url, forge }: Repository) {
       <Link className="row-link" href={`/repositories/${id}`}>
         <RepositoryUrl url={url} />
       </Link>
-      <span className="cell-note muted">{forgeLabels[forge]}</span>
+      <span className="cell-note muted">
+        {forgeLabels[forge]}, ID {id}
+      </span>
     </>
   )
 }

@@ -4,10 +4,11 @@ import { useState } from 'react'
 import { ledger } from '../ledger.ts'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { CopyField } from '../ui/copy-field.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { ResultDialog } from '../ui/result-dialog.tsx'
+import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
+import { WebhookNotice } from './webhook-notice.tsx'
+import { isLocalFolder } from './webhook-reach.ts'
 
 interface Props {
   repository: Repository
@@ -45,15 +46,26 @@ export function RotateWebhookSecret({ repository, onClose }: Props) {
       </ConfirmDialog>
     )
   }
-  const warning = <Notice tone="caution">Copy the secret now. It will not be shown again.</Notice>
   return (
-    <ResultDialog title="New webhook secret" lead={warning} onClose={onClose}>
-      <CopyField label="Webhook secret" value={rotation.data.webhook_secret} />
+    <SecretDialog
+      title="New webhook secret"
+      label="Webhook secret"
+      secret={rotation.data.webhook_secret}
+      recovery="rotate it once more"
+      onClose={onClose}
+    >
       <CopyField label="Webhook URL" value={rotation.data.webhook_url} />
+      {!isLocalFolder(repository.url) && <WebhookNotice repository={repository} />}
       <p>
-        Enter it in the webhook's settings on the forge. The old secret stays valid until{' '}
-        <Time at={rotation.data.old_secret_until} />.
+        Enter it in the webhook's settings on the forge.{' '}
+        {hasLeaked ? (
+          'The old secret is rejected from now on.'
+        ) : (
+          <>
+            The old secret stays valid until <Time at={rotation.data.old_secret_until} />.
+          </>
+        )}
       </p>
-    </ResultDialog>
+    </SecretDialog>
   )
 }

@@ -1,19 +1,24 @@
 import { type SessionInfo, UnauthorizedError } from '@promptledger/client'
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { ledger } from '../ledger.ts'
 import { queryClient } from '../query-client.ts'
+import { isSignedOut, reasonFor, type SignedOut } from './ended-session.ts'
 
-/** The current session; null when signed out. */
+/** The current session, or why there is none. */
+export const sessionQuery = queryOptions<SessionInfo | SignedOut>({
+  queryKey: ['session'],
+  staleTime: 60_000,
+  queryFn: ({ signal }) =>
+    ledger.session.get({ signal }).catch((error) => {
+      if (!(error instanceof UnauthorizedError)) throw error
+      const previous = queryClient.getQueryData<SessionInfo | SignedOut>(['session'])
+      if (previous !== undefined && isSignedOut(previous)) return previous
+      return { isSignedOut: true, reason: reasonFor(error, previous) }
+    }),
+})
+
 export function useSession() {
-  return useQuery<SessionInfo | null>({
-    queryKey: ['session'],
-    staleTime: 60_000,
-    queryFn: ({ signal }) =>
-      ledger.session.get({ signal }).catch((error) => {
-        if (error instanceof UnauthorizedError) return null
-        throw error
-      }),
-  })
+  return useQuery(sessionQuery)
 }
 
 export async function signIn(key: string): Promise<void> {
@@ -25,7 +30,7 @@ export async function signIn(key: string): Promise<void> {
 
 export async function signOut(): Promise<void> {
   await ledger.session.delete()
-  queryClient.setQueryData(['session'], null)
+  queryClient.setQueryData<SignedOut>(['session'], { isSignedOut: true, reason: null })
   clearCache()
 }
 

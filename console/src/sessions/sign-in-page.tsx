@@ -6,9 +6,10 @@ import { usePageTitle } from '../page-title.ts'
 import { errorMessage } from '../query-client.ts'
 import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
+import { Notice } from '../ui/notice.tsx'
 import { signIn } from './session.ts'
 
-export function SignInPage() {
+export function SignInPage({ reason }: { reason: string | null }) {
   usePageTitle('Sign in')
   const [key, setKey] = useState('')
   const attempt = useMutation({ mutationFn: signIn })
@@ -22,6 +23,11 @@ export function SignInPage() {
         <img src={logo} alt="" width="44" height="44" />
         <h1>Promptledger</h1>
         <p className="muted">See which prompt changes helped or hurt your users.</p>
+        {reason !== null && (
+          <div role="status">
+            <Notice tone="caution">{reason}</Notice>
+          </div>
+        )}
         <Field
           label="API key"
           hint={

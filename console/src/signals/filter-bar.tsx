@@ -1,14 +1,19 @@
 import type { SignalFilter } from '@promptledger/client'
-import { MessageSquare, X } from 'lucide-react'
+import { MessageSquare } from 'lucide-react'
 import { useCallback } from 'react'
-import { filterNames, isFiltered } from './signal-filter.ts'
+import { useIsPhone } from '../ui/media-query.ts'
+import { ToggleGroup } from '../ui/toggle-group.tsx'
+import type { SetParams } from '../url-params.ts'
+import { MetadataFilter } from './metadata-filter.tsx'
+import { memberParameter } from './signal-filter.ts'
 import { valueLabels } from './signal-value.tsx'
 import { TextFilter } from './text-filter.tsx'
 import { TimeField } from './time-field.tsx'
 
 interface Props {
+  promptId: string
   filter: SignalFilter
-  onChange: (changes: Record<string, string | null>) => void
+  onChange: SetParams
 }
 
 const values = [
@@ -17,57 +22,68 @@ const values = [
   { label: valueLabels.negative, value: 'negative' },
 ] as const
 
-const noFilters = Object.fromEntries(filterNames.map((name) => [name, null]))
-const isMember = (text: string) => text.indexOf('=') > 0
-
-export function FilterBar({ filter, onChange }: Props) {
-  const setQ = useCallback((q: string) => onChange({ q }), [onChange])
-  const setVersion = useCallback((version: string) => onChange({ version }), [onChange])
-  const setMetadata = useCallback((metadata: string) => onChange({ metadata }), [onChange])
-  const [member] = Object.entries(filter.metadata ?? {})
+/** Each filter is in the URL. Typing replaces the current step of the history; everything else is a new one. */
+export function FilterBar({ promptId, filter, onChange }: Props) {
   const hasComment = filter.comment === 'any'
+  const hasMore = filter.since !== undefined || filter.until !== undefined || filter.version !== undefined
+  const isPhone = useIsPhone()
   return (
-    <search className="filter-bar" aria-label="Filter signals">
-      <fieldset className="toggle-group">
-        <legend className="visually-hidden">Value</legend>
-        {values.map(({ label, value }) => (
+    <search aria-label="Filter signals">
+      <div className="filter-bar">
+        <ToggleGroup
+          label="Value"
+          options={values}
+          isSelected={(value) => value === filter.value}
+          onSelect={(value) => onChange({ value: value ?? null })}
+        />
+        <div className="toggle-group">
           <button
-            key={label}
             type="button"
-            aria-pressed={filter.value === value}
-            onClick={() => onChange({ value: value ?? null })}
+            aria-pressed={hasComment}
+            onClick={() => onChange({ comment: hasComment ? null : 'any' })}
           >
-            {label}
+            <MessageSquare aria-hidden="true" />
+            With comment
           </button>
-        ))}
-      </fieldset>
-      <div className="toggle-group">
-        <button
-          type="button"
-          aria-pressed={hasComment}
-          onClick={() => onChange({ comment: hasComment ? null : 'any' })}
-        >
-          <MessageSquare aria-hidden="true" />
-          With comment
-        </button>
+        </div>
+        <TextParameter name="q" label="Comment" placeholder="Part of the comment" filter={filter} onChange={onChange} />
       </div>
-      <TimeField label="From" at={filter.since?.toString() ?? null} onChange={(since) => onChange({ since })} />
-      <TimeField label="Before" at={filter.until?.toString() ?? null} onChange={(until) => onChange({ until })} />
-      <TextFilter label="Comment" placeholder="Part of the comment" text={filter.q ?? ''} onChange={setQ} />
-      <TextFilter label="Version" placeholder="Commit or entry ID" text={filter.version ?? ''} onChange={setVersion} />
-      <TextFilter
-        label="Metadata"
-        placeholder="key=value"
-        text={member === undefined ? '' : member.join('=')}
-        onChange={setMetadata}
-        isUsable={isMember}
-      />
-      {isFiltered(filter) && (
-        <button type="button" className="text-button" onClick={() => onChange(noFilters)}>
-          <X aria-hidden="true" />
-          Clear filters
-        </button>
-      )}
+      <details className="more-filters" open={hasMore || !isPhone}>
+        <summary>More filters</summary>
+        <div className="filter-bar">
+          <TimeField label="From" at={filter.since?.toString() ?? null} onChange={(since) => onChange({ since })} />
+          <TimeField label="Before" at={filter.until?.toString() ?? null} onChange={(until) => onChange({ until })} />
+          <TextParameter
+            name="version"
+            label="Version"
+            placeholder="Commit or entry ID"
+            filter={filter}
+            onChange={onChange}
+          />
+          <MetadataFilter promptId={promptId} onAdd={(name, value) => onChange({ [memberParameter(name)]: value })} />
+        </div>
+      </details>
     </search>
+  )
+}
+
+interface ParameterProps extends Omit<Props, 'promptId'> {
+  name: 'q' | 'version'
+  label: string
+  placeholder: string
+}
+
+function TextParameter({ name, label, placeholder, filter, onChange }: ParameterProps) {
+  const type = useCallback((text: string) => onChange({ [name]: text }, { replace: true }), [name, onChange])
+  const submit = useCallback(
+    (text: string, before: string) => {
+      // Back leads to the list from before the search, not to one of a text that was typed halfway.
+      onChange({ [name]: before }, { replace: true })
+      onChange({ [name]: text })
+    },
+    [name, onChange],
+  )
+  return (
+    <TextFilter label={label} placeholder={placeholder} text={filter[name] ?? ''} onType={type} onSubmit={submit} />
   )
 }

@@ -9,8 +9,15 @@ import { SignalValue } from './signal-value.tsx'
 
 const shownVoterLength = 10
 
-/** The columns that any of the signals has something for. `onDelete` is null if the key may not delete signals. */
-export function signalColumns(signals: Signal[], onDelete: ((signal: Signal) => void) | null): Column<Signal>[] {
+export interface SignalActions {
+  /** Null if the key may not delete signals. */
+  onDelete: ((signal: Signal) => void) | null
+  /** Selects the signals with this member in their metadata. */
+  onMember: (name: string, value: string) => void
+}
+
+/** The columns that any of the signals has something for. */
+export function signalColumns(signals: Signal[], { onDelete, onMember }: SignalActions): Column<Signal>[] {
   const has = (field: keyof Signal) => signals.some((signal) => signal[field] !== null)
   const columns: (Column<Signal> | false)[] = [
     { header: 'Value', cell: ({ value }) => <SignalValue value={value} /> },
@@ -36,7 +43,11 @@ export function signalColumns(signals: Signal[], onDelete: ((signal: Signal) => 
         </span>
       ),
     },
-    { header: 'Metadata', className: 'metadata-cell', cell: ({ metadata }) => <Metadata metadata={metadata} /> },
+    {
+      header: 'Metadata',
+      className: 'metadata-cell',
+      cell: ({ metadata }) => <Metadata metadata={metadata} onMember={onMember} />,
+    },
     onDelete !== null && {
       header: 'Actions',
       isHeaderHidden: true,

@@ -1,24 +1,25 @@
-import type { Signal, SignalFilter } from '@promptledger/client'
+import type { SignalFilter } from '@promptledger/client'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ledger } from '../ledger.ts'
 import { Button } from '../ui/button.tsx'
 import { LoadError } from '../ui/load-error.tsx'
 import { Loading } from '../ui/loading.tsx'
+import { formatNumber } from '../ui/number.ts'
 import { Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
-import { signalColumns } from './signal-columns.tsx'
+import { RemovedNote } from './removed-note.tsx'
+import { type SignalActions, signalColumns } from './signal-columns.tsx'
 
-interface Props {
+interface Props extends SignalActions {
   promptId: string
   filter: SignalFilter
   /** Shown if the search is complete and found nothing. */
   empty: ReactNode
-  onDelete: ((signal: Signal) => void) | null
 }
 
 /** The results of a filter that the service has to search for, a part at a time. */
-export function SignalSearch({ promptId, filter, empty, onDelete }: Props) {
+export function SignalSearch({ promptId, filter, empty, ...actions }: Props) {
   const query = useInfiniteQuery({
     queryKey: ['signals', promptId, 'search', filter],
     initialPageParam: undefined as string | undefined,
@@ -34,10 +35,11 @@ export function SignalSearch({ promptId, filter, empty, onDelete }: Props) {
     <>
       {query.isPending && <Loading what="signals" />}
       {query.isError && <LoadError error={query.error} retry={query.refetch} />}
+      <RemovedNote change={pages[0]?.change} />
       {query.data !== undefined && (signals.length > 0 || searchedTo === null) && (
         <Table
           caption="Matching signals, newest first"
-          columns={signalColumns(signals, onDelete)}
+          columns={signalColumns(signals, actions)}
           rows={signals}
           rowKey={({ id }) => id}
           empty={empty}
@@ -47,7 +49,7 @@ export function SignalSearch({ promptId, filter, empty, onDelete }: Props) {
         <div className="search-more">
           <p role="status">
             {signals.length === 0 && 'No match so far. '}
-            Searched {examined.toLocaleString()} signals, back to <Time at={searchedTo} />.
+            Searched {formatNumber(examined)} signals, back to <Time at={searchedTo} />.
           </p>
           <Button onClick={() => query.fetchNextPage()} disabled={query.isFetchingNextPage}>
             {query.isFetchingNextPage ? 'Searching…' : 'Search older signals'}

@@ -1,6 +1,7 @@
 import { Check, Copy } from 'lucide-react'
 import { useId, useRef, useState } from 'react'
 import { Button } from './button.tsx'
+import { copyText } from './clipboard.ts'
 import { UntrustedText, visibleText } from './untrusted-text.tsx'
 
 const copiedNoticeMs = 2_000
@@ -17,14 +18,16 @@ export function CopyField({ label, value, onCopy }: Props) {
   const [isCopied, setIsCopied] = useState(false)
   const input = useRef<HTMLInputElement>(null)
   const id = useId()
-  async function copy() {
-    // Browsers offer no clipboard over plain HTTP. Selecting the value at least allows Ctrl+C.
-    input.current?.select()
-    if (navigator.clipboard === undefined) return
-    await navigator.clipboard.writeText(value)
+  function confirmCopy() {
     setIsCopied(true)
     onCopy?.()
     setTimeout(() => setIsCopied(false), copiedNoticeMs)
+  }
+  async function copy() {
+    const isDone = await copyText(value)
+    // If the browser refuses, Ctrl+C still works on the selection.
+    input.current?.select()
+    if (isDone) confirmCopy()
   }
   return (
     <div className="copy-field">
@@ -32,7 +35,14 @@ export function CopyField({ label, value, onCopy }: Props) {
         <UntrustedText text={label} />
       </label>
       <div>
-        <input id={id} ref={input} readOnly value={value} onFocus={(event) => event.currentTarget.select()} />
+        <input
+          id={id}
+          ref={input}
+          readOnly
+          value={value}
+          onFocus={(event) => event.currentTarget.select()}
+          onCopy={() => window.getSelection()?.toString() === value && confirmCopy()}
+        />
         <Button onClick={copy} aria-label={`Copy ${visibleText(label)}`}>
           {isCopied ? <Check aria-hidden="true" /> : <Copy aria-hidden="true" />}
           <span aria-live="polite">{isCopied ? 'Copied' : 'Copy'}</span>

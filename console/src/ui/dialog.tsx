@@ -27,6 +27,12 @@ export function Dialog({ title, onClose, children }: Props) {
         event.preventDefault()
         onClose()
       }}
+      // Browsers let a page cancel the first Escape only, and close the dialog on the second. Whether it closes is up to `onClose`.
+      onClose={() => {
+        if (dialog.current === null) return
+        dialog.current.showModal()
+        onClose()
+      }}
     >
       <header>
         <h2 id={titleId}>

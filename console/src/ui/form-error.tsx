@@ -1,24 +1,51 @@
+import { ConnectionError, PromptledgerError, TimeoutError } from '@promptledger/client'
 import { errorMessage } from '../query-client.ts'
+
+/** The label of each field of a form, by its name in the API. */
+export type Labels = Record<string, string>
 
 interface Props {
   error: unknown
-  /** The label of each field, by its name in the API. */
-  labels?: Record<string, string>
+  labels?: Labels
 }
 
-/** Why the service rejected what the form sent. */
+/** Why the service rejected what the form sent, in the words of the form. */
 export function FormError({ error, labels = {} }: Props) {
   if (error === null) return null
-  // Validation messages start with the field's name in the API, which the form does not show.
-  const message = errorMessage(error).replace(
-    /^\w+/,
-    (name) => (Object.hasOwn(labels, name) ? labels[name] : name) as string,
-  )
+  const requestId = error instanceof PromptledgerError && error.code === 'internal_error' ? error.requestId : null
   return (
     <p className="form-error" role="alert" ref={bringIntoView}>
-      {message}
+      {messageOf(error, labels)}
+      {requestId !== null && (
+        <>
+          {' '}
+          Request ID <code>{requestId}</code>.
+        </>
+      )}
     </p>
   )
+}
+
+function messageOf(error: unknown, labels: Labels): string {
+  if (error instanceof ConnectionError || error instanceof TimeoutError) {
+    return 'The server did not respond, so this may or may not have been done. Check before you try again.'
+  }
+  return withLabels(errorMessage(error), labels)
+}
+
+/**
+ * Replaces the API's names of fields, which the form does not show. A message starts with the name of its field, such as
+ * `keys.0 must…`. Elsewhere in it, only names with an underscore are certain to be names.
+ */
+export function withLabels(message: string, labels: Labels): string {
+  const labelOf = (name: string) =>
+    Object.hasOwn(labels, name) ? labels[name]?.replace(/ \(optional\)$/, '') : undefined
+  const [, first = '', index] = /^(\w+)(?:\.(\d+))?(?=[ .])/.exec(message) ?? []
+  const label = labelOf(first)
+  const position = index === undefined ? '' : ` ${Number(index) + 1}`
+  const start = index === undefined ? first : `${first}.${index}`
+  const rest = label === undefined ? message : message.slice(start.length)
+  return `${label === undefined ? '' : label + position}${rest.replaceAll(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => labelOf(name) ?? name)}`
 }
 
 /** A long form may have scrolled the error out of view. */

@@ -1,6 +1,7 @@
 import type { Pagination } from '@promptledger/client'
 import { ChevronLeft, ChevronRight } from 'lucide-react'
 import { Button } from './button.tsx'
+import { formatNumber } from './number.ts'
 
 interface Props {
   pagination: Pagination
@@ -20,7 +21,7 @@ export function Pager({ pagination, noun, onPage }: Props) {
         <ChevronLeft aria-hidden="true" />
       </Button>
       <span>
-        {first.toLocaleString()}–{last.toLocaleString()} of {count.toLocaleString()} {noun}
+        {formatNumber(first)}–{formatNumber(last)} of {formatNumber(count)} {noun}
       </span>
       <Button onClick={() => onPage(page + 1)} disabled={page >= pages} aria-label="Next page">
         <ChevronRight aria-hidden="true" />

@@ -1,11 +1,9 @@
-const dateAndTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
-const dateOnly = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+import { mediumDate, relativeTime, shortTime } from './locale.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
-const units: [Intl.RelativeTimeFormatUnit, lengthMs: number][] = [
+const units: [Parameters<typeof relativeTime>[1], lengthMs: number][] = [
   ['year', 365 * dayMs],
   ['month', 30 * dayMs],
   ['week', 7 * dayMs],
@@ -26,11 +24,11 @@ export function Time({ at, as = 'full' }: { at: string; as?: 'full' | 'date' | '
 }
 
 export function formatTime(time: Date): string {
-  return dateAndTime.format(time)
+  return `${mediumDate(time)}, ${shortTime(time)}`
 }
 
 export function formatDate(time: Date): string {
-  return dateOnly.format(time)
+  return mediumDate(time)
 }
 
 function formatUtc(time: Date): string {
@@ -42,5 +40,5 @@ function formatRelative(time: Date): string {
   const unit = units.find(([, lengthMs]) => Math.abs(offsetMs) >= lengthMs)
   if (unit === undefined) return 'just now'
   const [name, lengthMs] = unit
-  return relative.format(Math.trunc(offsetMs / lengthMs), name)
+  return relativeTime(Math.trunc(offsetMs / lengthMs), name)
 }

@@ -1,15 +1,16 @@
 import type { UsageReport } from '@promptledger/client'
+import { dateFormat } from '../ui/locale.ts'
+import { formatCompact, formatNumber } from '../ui/number.ts'
 import { type Column, Table } from '../ui/table.tsx'
 
 type Month = UsageReport['months'][number]
 
-const shortName = new Intl.DateTimeFormat(undefined, { month: 'short', timeZone: 'UTC' })
-const longName = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' })
-const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
+const shortName = dateFormat({ month: 'short', timeZone: 'UTC' })
+const longName = dateFormat({ month: 'long', year: 'numeric', timeZone: 'UTC' })
 
 const columns: Column<Month>[] = [
   { header: 'Month', cell: (month) => longName.format(startOf(month)) },
-  { header: 'Signals', cell: ({ used }) => used.toLocaleString() },
+  { header: 'Signals', cell: ({ used }) => formatNumber(used) },
 ]
 
 /** A bar per month, oldest first. Screen readers get a table instead. */
@@ -24,10 +25,10 @@ export function Months({ months }: { months: Month[] }) {
           <li
             key={month.month}
             className={i === oldestFirst.length - 1 ? 'current' : undefined}
-            title={`${longName.format(startOf(month))}: ${month.used.toLocaleString()} signals`}
+            title={`${longName.format(startOf(month))}: ${formatNumber(month.used)} signals`}
           >
             <span className="months-bar" style={{ height: `${(month.used / max) * 100}%` }}>
-              <span className="months-count">{compact.format(month.used)}</span>
+              <span className="months-count">{formatCompact(month.used)}</span>
             </span>
             <span className="months-name">{shortName.format(startOf(month))}</span>
           </li>

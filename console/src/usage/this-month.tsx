@@ -1,14 +1,16 @@
 import type { UsageReport } from '@promptledger/client'
 import { Badge } from '../ui/badge.tsx'
+import { CodeBlock } from '../ui/code-block.tsx'
 import { Meter } from '../ui/meter.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { formatNumber } from '../ui/number.ts'
 import { Time } from '../ui/time.tsx'
 import { type LimitLevel, limitLevel } from './limit-level.ts'
+import { planCommand, planLabels } from './plan.ts'
 
-const planLabels: Record<UsageReport['plan'], string> = { free: 'Free', team: 'Team', business: 'Business' }
 const tones = { ok: 'accent', near: 'caution', reached: 'bad' } as const
 
-export function ThisMonth({ usage }: { usage: UsageReport }) {
+export function ThisMonth({ usage, organisationId }: { usage: UsageReport; organisationId: number }) {
   const { plan, limit, used, remaining, resets_at: resetsAt } = usage
   const level = limitLevel(usage)
   return (
@@ -27,7 +29,7 @@ export function ThisMonth({ usage }: { usage: UsageReport }) {
         )}
         <div>
           <dt>Remaining</dt>
-          <dd>{remaining?.toLocaleString() ?? 'Unlimited'}</dd>
+          <dd>{remaining === null ? 'Unlimited' : formatNumber(remaining)}</dd>
         </div>
         <div>
           <dt>{limit === null ? 'Next month starts' : 'Resets'}</dt>
@@ -40,16 +42,22 @@ export function ThisMonth({ usage }: { usage: UsageReport }) {
         </div>
       </dl>
       <LimitWarning level={level} />
+      {level !== 'ok' && (
+        <div>
+          <p className="muted small">To change the plan, run this on the server:</p>
+          <CodeBlock code={planCommand(organisationId, plan)} what="command" />
+        </div>
+      )}
     </section>
   )
 }
 
 function OfLimit({ used, limit, level }: { used: number; limit: number; level: LimitLevel }) {
-  const text = `${used.toLocaleString()} of ${limit.toLocaleString()} signals`
+  const text = `${formatNumber(used)} of ${formatNumber(limit)} signals`
   return (
     <>
       <p className="usage-total">
-        <strong>{used.toLocaleString()}</strong> of {limit.toLocaleString()} signals
+        <strong>{formatNumber(used)}</strong> of {formatNumber(limit)} signals
       </p>
       <Meter label="Signals recorded this month" value={used} max={limit} tone={tones[level]} text={text} />
     </>
@@ -59,7 +67,7 @@ function OfLimit({ used, limit, level }: { used: number; limit: number; level: L
 function Unlimited({ used }: { used: number }) {
   return (
     <p className="usage-total">
-      <strong>{used.toLocaleString()}</strong> {used === 1 ? 'signal' : 'signals'}, no monthly limit
+      <strong>{formatNumber(used)}</strong> {used === 1 ? 'signal' : 'signals'}, no monthly limit
     </p>
   )
 }
@@ -77,7 +85,7 @@ function LimitWarning({ level }: { level: LimitLevel }) {
   return (
     <Notice tone="bad">
       You have reached this month's limit. New signals are rejected (429) and not recorded until the month ends or the
-      plan changes: <code>promptledger org set-plan</code>.
+      plan changes.
     </Notice>
   )
 }

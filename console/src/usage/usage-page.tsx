@@ -1,17 +1,14 @@
-import { useQuery } from '@tanstack/react-query'
-import { ledger } from '../ledger.ts'
+import type { SessionInfo } from '@promptledger/client'
 import { usePageTitle } from '../page-title.ts'
 import { LoadError } from '../ui/load-error.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { Months } from './months.tsx'
 import { ThisMonth } from './this-month.tsx'
+import { useUsage } from './usage-query.ts'
 
-export function UsagePage() {
+export function UsagePage({ session }: { session: SessionInfo }) {
   usePageTitle('Usage')
-  const usage = useQuery({
-    queryKey: ['usage'],
-    queryFn: ({ signal }) => ledger.usage.get({ signal }),
-  })
+  const usage = useUsage()
   return (
     <>
       <div className="page-head">
@@ -21,7 +18,7 @@ export function UsagePage() {
       {usage.isError && <LoadError error={usage.error} retry={usage.refetch} />}
       {usage.data && (
         <div className="usage">
-          <ThisMonth usage={usage.data} />
+          <ThisMonth usage={usage.data} organisationId={session.organisation.id} />
           <Months months={usage.data.months} />
         </div>
       )}

@@ -24,6 +24,28 @@ export async function checkAccessibility(page: Page, what: string): Promise<void
   assert.deepEqual({ inLight, inDark }, { inLight: [], inDark: [] }, `${what} is not accessible`)
 }
 
+/** Fails if the page scrolls sideways, or a part of it is cut off at the right. */
+export async function checkFits(page: Page, what: string): Promise<void> {
+  const { width, cutOff } = await page.evaluate(() => {
+    const isClipped = (element: Element): boolean => {
+      // Cells may scroll or end in an ellipsis where the design says so; the rest has to be whole.
+      for (let box = element.parentElement; box !== null; box = box.parentElement) {
+        if (getComputedStyle(box).overflowX !== 'visible') return true
+      }
+      return false
+    }
+    const beyond = [...document.body.querySelectorAll('*')].filter(
+      (element) => element.getBoundingClientRect().right > window.innerWidth + 1 && !isClipped(element),
+    )
+    return {
+      width: document.documentElement.scrollWidth - window.innerWidth,
+      cutOff: beyond.map((element) => element.outerHTML.slice(0, 120)),
+    }
+  })
+  assert.ok(width <= 0, `${what} scrolls sideways by ${width} px: ${cutOff.join(' ')}`)
+  assert.deepEqual(cutOff, [], `${what} is cut off`)
+}
+
 async function findProblems(page: Page, options: RunOptions): Promise<string[]> {
   // The Content-Security-Policy blocks a script tag, but not evaluation by the test.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource)

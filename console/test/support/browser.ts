@@ -5,7 +5,7 @@ import { sqlite } from '../../../testing/engines.ts'
 import { TestService } from '../../../testing/service.ts'
 import { findChromium, launch } from './chromium.ts'
 import { builtConsole } from './console-build.ts'
-import { createPagePool, type PagePool } from './page-pool.ts'
+import { openPage } from './page.ts'
 import { Visitor } from './visitor.ts'
 
 export interface VisitOptions extends BrowserContextOptions {
@@ -21,14 +21,13 @@ export class BrowserSuite {
   /** Uses the real time, because the browser does. */
   readonly service = new TestService()
   address = ''
-  #pages!: PagePool
 
   /** Opens the console. After the test, any unexpected error in the browser fails it. */
   async visit(t: TestContext, { at = '/', key, ...options }: VisitOptions = {}): Promise<Visitor> {
-    const page = await this.#pages.acquire(options)
+    const page = await openPage(this.browser, options)
     const visitor = new Visitor(page, this.address)
     t.after(async () => {
-      await this.#pages.release(page)
+      await page.context().close()
       visitor.end()
     })
     await visitor.open(at)
@@ -49,7 +48,6 @@ export class BrowserSuite {
     await this.service.app.listen({ host: '127.0.0.1', port: 0 })
     this.address = `http://127.0.0.1:${(this.service.app.server.address() as AddressInfo).port}`
     this.browser = await launch(chromium)
-    this.#pages = createPagePool(this.browser)
   }
 
   async close(): Promise<void> {

@@ -7,6 +7,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const dist = join(root, 'dist')
 const sources = [
   'src',
+  'demo',
   'public',
   'index.html',
   'vite.config.ts',

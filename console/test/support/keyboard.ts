@@ -16,7 +16,7 @@ export async function tabTo(page: Page, element: Locator, key: 'Tab' | 'Shift+Ta
 }
 
 function hasFocus(element: Locator): Promise<boolean> {
-  return element.evaluate((node) => node === document.activeElement)
+  return element.evaluate((node) => node === (node.getRootNode() as Document | ShadowRoot).activeElement)
 }
 
 export async function eventuallyHasFocus(element: Locator): Promise<void> {
@@ -25,7 +25,8 @@ export async function eventuallyHasFocus(element: Locator): Promise<void> {
 
 async function checkFocusIsVisible(page: Page): Promise<void> {
   const { name, isOutlined, isInView } = await page.evaluate(() => {
-    const element = document.activeElement ?? document.body
+    let element = document.activeElement ?? document.body
+    while (element.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
     const { outlineStyle, outlineWidth } = getComputedStyle(element)
     const { top, bottom, left, right } = element.getBoundingClientRect()
     // Inside a date field, the browser's own button has the focus and a focus ring of its own.

@@ -10,6 +10,12 @@ export class Visitor {
   // A signed-out page has to ask whether there is a session.
   readonly #expectedErrors = ['401 GET /api/v1/session']
 
+  #allowsDialogs = false
+  #allowsEndOfSession = false
+  #allowsScriptErrors = false
+  // Leaving a page aborts its requests.
+  #expectedFailure = 'net::ERR_ABORTED'
+
   constructor(page: Page, address: string) {
     this.page = page
     this.address = address
@@ -26,6 +32,29 @@ export class Visitor {
   /** Allows error responses, such as `403 POST /api/v1/session`. */
   expectErrors(...responses: string[]): void {
     this.#expectedErrors.push(...responses)
+  }
+
+  /**
+   * Allows every request to find the session ended: which ones do depends on what is under way at that moment. Call it
+   * before the session ends.
+   */
+  expectEndOfSession(): void {
+    this.#allowsEndOfSession = true
+  }
+
+  /** Allows requests to fail for this reason, such as `net::ERR_CONNECTION_REFUSED`. */
+  expectFailures(reason: string): void {
+    this.#expectedFailure = reason
+  }
+
+  /** Allows errors of scripts. */
+  allowScriptErrors(): void {
+    this.#allowsScriptErrors = true
+  }
+
+  /** Allows the browser's own questions, such as the one before a page is left. Each is answered with Cancel. */
+  allowDialogs(): void {
+    this.#allowsDialogs = true
   }
 
   async open(path: string): Promise<void> {
@@ -70,12 +99,12 @@ export class Visitor {
 
   #onRequestFailed = (request: Request): void => {
     const reason = request.failure()?.errorText
-    // Leaving a page aborts its requests.
-    if (reason !== 'net::ERR_ABORTED') this.problems.push(`${nameOf(request)}: ${reason}`)
+    if (reason !== 'net::ERR_ABORTED' && reason !== this.#expectedFailure)
+      this.problems.push(`${nameOf(request)}: ${reason}`)
   }
 
   #onResponse = (response: Response): void => {
-    if (response.status() < 400) return
+    if (response.status() < 400 || (response.status() === 401 && this.#allowsEndOfSession)) return
     const error = `${response.status()} ${nameOf(response.request())}`
     if (!this.#expectedErrors.includes(error)) this.problems.push(error)
   }
@@ -83,16 +112,19 @@ export class Visitor {
   #onConsole = (message: ConsoleMessage): void => {
     // #onResponse reports error responses, with their method.
     const isErrorResponse = message.text().startsWith('Failed to load resource')
-    if (message.type() === 'error' && !isErrorResponse) this.problems.push(message.text())
+    if (message.type() === 'error' && !isErrorResponse && !this.#allowsScriptErrors) this.problems.push(message.text())
   }
 
   #onError = (error: WebError): void => {
-    this.problems.push(String(error.error()))
+    if (!this.#allowsScriptErrors) this.problems.push(String(error.error()))
   }
 
   #onDialog = (dialog: Dialog): void => {
-    this.problems.push(`an alert: ${dialog.message()}`)
-    dialog.dismiss().catch(() => {})
+    const isLeaving = dialog.type() === 'beforeunload'
+    if (!this.#allowsDialogs && !isLeaving) this.problems.push(`an alert: ${dialog.message()}`)
+    // A test that opens another page means to leave this one.
+    const answer = isLeaving && !this.#allowsDialogs ? dialog.accept() : dialog.dismiss()
+    answer.catch(() => {})
   }
 }
 

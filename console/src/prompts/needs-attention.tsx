@@ -1,0 +1,90 @@
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { errorMessage } from '../query-client.ts'
+import { Button } from '../ui/button.tsx'
+import { countOf } from '../ui/number.ts'
+import { limitLevel } from '../usage/limit-level.ts'
+import { useUsage } from '../usage/usage-query.ts'
+import { AlertItem, LimitItem, RegressionItem, RepositoryItem, ShiftItem } from './attention-items.tsx'
+import { useFailingAlerts, useFirstRepositories, useRecentShifts, useWorstRegressions } from './attention-queries.ts'
+
+const maxItems = 5
+
+/** What is wrong now, the worst first, or `calm` if there is nothing. Each part loads, and fails, on its own. */
+export function NeedsAttention({ isAdmin, calm }: { isAdmin: boolean; calm: ReactNode }) {
+  const regressions = useWorstRegressions()
+  const shifts = useRecentShifts()
+  const repositories = useFirstRepositories(isAdmin)
+  const failing = repositories.data?.filter(({ state }) => state === 'failing') ?? []
+  const alerts = useFailingAlerts(isAdmin)
+  const usage = useUsage()
+  const parts = { regressions, shifts, usage, ...(isAdmin && { repositories, alerts }) }
+  const isLimited = usage.data !== undefined && limitLevel(usage.data) !== 'ok'
+  const isCalm =
+    Object.values(parts).every(({ data }) => data !== undefined) &&
+    [regressions.data?.data, shifts.data?.data, failing, alerts.data].every((items) => !items?.length) &&
+    !isLimited
+  if (isCalm) return calm
+  if (Object.values(parts).every(({ isPending }) => isPending)) return <p className="attention-none">Checking…</p>
+  return (
+    <section className="attention" aria-labelledby="attention">
+      <h2 id="attention">Needs attention</h2>
+      <ul>
+        {isLimited && <LimitItem usage={usage.data} />}
+        {regressions.data?.data.map((regression) => (
+          <RegressionItem key={regression.id} regression={regression} />
+        ))}
+        <More total={regressions.data?.pagination.total_count} shown={regressions.data?.data.length}>
+          {(total) => <Link href="/regressions">All {countOf(total, 'open regression')}</Link>}
+        </More>
+        {shifts.data?.data.map((shift) => (
+          <ShiftItem key={`${shift.prompt.id} ${shift.at}`} shift={shift} />
+        ))}
+        <More total={shifts.data?.pagination.total_count} shown={shifts.data?.data.length}>
+          {(total) => <Link href="/regressions">All {countOf(total, 'unexplained shift')}</Link>}
+        </More>
+        {failing.slice(0, maxItems).map((repository) => (
+          <RepositoryItem key={repository.id} repository={repository} />
+        ))}
+        <More total={failing.length} shown={maxItems}>
+          {(total) => (
+            <Link href="/repositories">All {countOf(total, 'failing repository', 'failing repositories')}</Link>
+          )}
+        </More>
+        {alerts.data?.slice(0, maxItems).map((alert) => (
+          <AlertItem key={alert.id} alert={alert} />
+        ))}
+        <More total={alerts.data?.length} shown={maxItems}>
+          {(total) => <Link href="/alerts">All {countOf(total, 'alert')} that reach no one</Link>}
+        </More>
+        {Object.entries(parts).map(([what, query]) => (
+          <Failed key={what} what={what} query={query} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+interface MoreProps {
+  total: number | undefined
+  shown: number | undefined
+  children: (total: number) => ReactNode
+}
+
+function More({ total = 0, shown = 0, children }: MoreProps) {
+  return total > shown ? <li className="attention-more">{children(total)}</li> : null
+}
+
+function Failed({ what, query }: { what: string; query: UseQueryResult<unknown> }) {
+  // A later failure is the connection's: what is shown stays.
+  if (!query.isLoadingError) return null
+  return (
+    <li className="attention-failed" role="alert">
+      <span>
+        The {what} could not be loaded: {errorMessage(query.error)}
+      </span>
+      <Button onClick={() => query.refetch()}>Try again</Button>
+    </li>
+  )
+}

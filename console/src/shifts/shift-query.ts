@@ -1,0 +1,12 @@
+import type { ShiftQuery } from '@promptledger/client'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { ledger } from '../ledger.ts'
+
+/** Moves of rates that neither a change nor other prompts explain, newest first. */
+export function useUnexplainedShifts(query: ShiftQuery) {
+  return useQuery({
+    queryKey: ['shifts', 'unexplained', query],
+    queryFn: async ({ signal }) => await ledger.shifts.list({ ...query, cause: 'unexplained' }, { signal }),
+    placeholderData: keepPreviousData,
+  })
+}

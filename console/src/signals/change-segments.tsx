@@ -1,0 +1,94 @@
+import type { SegmentImpact, Segments } from '@promptledger/client'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { ledger } from '../ledger.ts'
+import { timelineEntryKey } from '../prompt/entry-queries.ts'
+import { LoadError } from '../ui/load-error.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { formatPoints } from '../ui/percent.ts'
+import { ToggleGroup } from '../ui/toggle-group.tsx'
+import { useUrlParams } from '../url-params.ts'
+import { usePromptSegments } from './segment-query.ts'
+import { SegmentTable } from './segment-table.tsx'
+
+interface Props {
+  promptId: string
+  /** A change that went live. */
+  entryId: number
+}
+
+/** The effect of a change for each value of a declared key of the metadata. The key is `by` in the URL. */
+export function ChangeSegments({ promptId, entryId }: Props) {
+  const [params, setParams] = useUrlParams()
+  const declared = usePromptSegments(promptId)
+  const keys = declared.data?.keys ?? []
+  const key = keys.find((name) => name === params.get('by')) ?? null
+  return (
+    <section className="change-segments" aria-label="Effect by segment">
+      <h3>By segment</h3>
+      {declared.isError && <LoadError error={declared.error} retry={declared.refetch} />}
+      {declared.data !== undefined && keys.length === 0 && (
+        <p className="muted">
+          To break this effect down by model, language or plan, declare a key of your signals’ metadata in{' '}
+          <Link href="/settings">Settings</Link>.
+        </p>
+      )}
+      {keys.length > 0 && (
+        <ToggleGroup
+          label="Break down by"
+          options={keys.map((name) => ({ value: name, label: name }))}
+          isSelected={(name) => name === key}
+          onSelect={(name) => setParams({ by: name === key ? null : name })}
+        />
+      )}
+      {key !== null && <Breakdown promptId={promptId} entryId={entryId} name={key} />}
+    </section>
+  )
+}
+
+function Breakdown({ promptId, entryId, name }: Props & { name: string }) {
+  const change = useQuery({
+    queryKey: [...timelineEntryKey(promptId, entryId), 'by', name],
+    queryFn: ({ signal }) => ledger.timeline.get(promptId, entryId, { by: `metadata.${name}` }, { signal }),
+    placeholderData: keepPreviousData,
+  })
+  if (change.isPending) return <Loading what="segments" />
+  if (change.isLoadingError) return <LoadError error={change.error} retry={change.refetch} />
+  const { segments = null } = change.data
+  if (segments === null) {
+    return <p className="muted">There is no earlier change to compare with, so segments have no effect to show.</p>
+  }
+  if (segments.values.every(isEmpty)) {
+    return <p className="muted">No signals of this change or the one before it are left to break down.</p>
+  }
+  return (
+    <>
+      <SegmentTable promptId={promptId} entryId={entryId} segments={segments} />
+      <p className="segment-notes">{notesOn(segments).join(' ')}</p>
+    </>
+  )
+}
+
+function isEmpty({ before, after }: SegmentImpact): boolean {
+  return before.rate === null && after.rate === null
+}
+
+/** What the table leaves out, and where the difference comes from. */
+function notesOn({ key, complete, mix, values }: Segments): string[] {
+  const notes: string[] = []
+  if (mix !== null) {
+    notes.push(
+      `Within segments, the share moved by ${formatPoints(mix.within)} percentage points. A different mix of segments ` +
+        `made ${formatPoints(mix.audience)}.`,
+    )
+  }
+  if (!complete) {
+    notes.push(
+      'Not all signals are included: at most the last 20,000 before the change and the first 20,000 after it, and none that ' +
+        'retention has removed.',
+    )
+  }
+  if (values.some(({ other }) => other))
+    notes.push(`Values of ${key} beyond the first 20 are pooled as “Other values”.`)
+  return notes
+}

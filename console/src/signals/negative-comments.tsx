@@ -1,0 +1,59 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { ledger } from '../ledger.ts'
+import { LoadError } from '../ui/load-error.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { formatNumber } from '../ui/number.ts'
+import { Time } from '../ui/time.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
+import { signalsPath } from './signals-path.ts'
+
+interface Props {
+  promptId: string
+  /** A change that went live. */
+  entryId: number
+  limit?: number
+}
+
+/** What users who were not satisfied wrote after a change, newest first. */
+export function NegativeComments({ promptId, entryId, limit = 5 }: Props) {
+  const filter = { change: entryId, side: 'after', value: 'negative', comment: 'any' } as const
+  const comments = useQuery({
+    queryKey: ['signals', promptId, 'negative-comments', entryId, limit],
+    queryFn: async ({ signal }) =>
+      await ledger.signals.list(promptId, { ...filter, change: String(entryId), limit }, { signal }),
+  })
+  const href = signalsPath(promptId, filter)
+  const { data: signals, search } = comments.data ?? {}
+  return (
+    <section className="negative-comments" aria-label="Newest negative comments">
+      <div className="section-head">
+        <h3>Newest negative comments</h3>
+        {signals !== undefined && signals.length > 0 && <Link href={href}>All negative comments</Link>}
+      </div>
+      {comments.isPending && <Loading what="comments" />}
+      {comments.isError && <LoadError error={comments.error} retry={comments.refetch} />}
+      {signals?.length === 0 && search?.complete && <p className="muted">No negative comments after this change.</p>}
+      {signals?.length === 0 && search?.complete === false && (
+        <p className="muted">
+          None among the newest {formatNumber(search.examined)} comments. <Link href={href}>Search older ones</Link>
+        </p>
+      )}
+      {signals !== undefined && signals.length > 0 && (
+        <ul>
+          {signals.map(({ id, comment, occurred_at: at }) => (
+            <li key={id}>
+              <blockquote dir="auto">
+                <UntrustedText text={comment ?? ''} />
+              </blockquote>
+              <Link href={href}>
+                <span className="visually-hidden">In the list of signals: </span>
+                <Time at={at} as="relative" />
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}

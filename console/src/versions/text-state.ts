@@ -1,0 +1,19 @@
+import type { Live } from '@promptledger/client'
+
+type TextState = Live['content_state']
+
+interface Known {
+  state: TextState
+  /** Null for a change that was not read from git. */
+  path: string | null
+}
+
+/** Why a version has no text to show. */
+export function missingTextReason({ state, path }: Known): string {
+  if (state === 'too_large') return 'The text is too large to show: together, the old and the new text exceed 16 MiB.'
+  if (state === 'absent') return 'This version has no text: the change deleted the file.'
+  if (path === null) {
+    return 'The text is unavailable: this change was recorded through the API or an import, not read from git.'
+  }
+  return 'The text is unavailable: the repository no longer has this commit, or it is not connected.'
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { eventually } from '../../testing/eventually.ts'
+import { inBrowser } from './support/browser.ts'
+
+inBrowser('The settings page', (suite) => {
+  const { service } = suite
+
+  test('the organisation can be renamed, and its ID and limits are shown', async (t) => {
+    const tenant = await service.tenant('free', 'admin')
+    await tenant.fillMonth(850)
+    const visitor = await suite.visit(t, { at: '/settings', key: tenant.key })
+    const { page } = visitor
+    const organisation = page.getByRole('region', { name: 'Organisation' })
+    await organisation.getByText(String(tenant.organisation.id), { exact: true }).waitFor()
+    await organisation.getByLabel('Name').fill('Acme <b>Ltd</b>')
+    await organisation.getByRole('button', { name: 'Rename' }).click()
+    await organisation.getByText('Renamed.').waitFor()
+    await page.getByRole('banner').getByText('Acme <b>Ltd</b>').waitFor()
+    assert.equal((await service.store.organisations.find(tenant.organisation.id))?.name, 'Acme <b>Ltd</b>')
+    visitor.expectErrors('422 PATCH /api/v1/organisation')
+    await organisation.getByLabel('Name').fill('a\u202eb')
+    await organisation.getByRole('button', { name: 'Rename' }).click()
+    await organisation
+      .getByRole('alert')
+      .filter({ hasText: /^Name must not contain hidden characters/ })
+      .waitFor()
+
+    const limits = page.getByRole('region', { name: 'Plan and limits' })
+    const signals = limits.getByRole('meter', { name: 'Signals this month' })
+    await eventually(async () => assert.equal(await signals.getAttribute('aria-valuetext'), '850 of 1,000'))
+    const text = await limits.innerText()
+    for (const part of ['Free plan', '0 of 100', '0 of 20', 'kept until they are deleted'])
+      assert.ok(text.includes(part), text)
+    assert.equal(
+      await limits.getByLabel('Command that changes the plan', { exact: true }).inputValue(),
+      `promptledger org set-plan ${tenant.organisation.id} team`,
+    )
+  })
+
+  test('segments are declared for all prompts and for one prompt', async (t) => {
+    const tenant = await service.tenant('free', 'admin')
+    const visitor = await suite.visit(t, { at: '/settings', key: tenant.key })
+    const { page } = visitor
+    const segments = page.getByRole('region', { name: 'Segments' })
+    await segments.getByLabel('Keys for all prompts').fill('model\n\nlocale')
+    await segments.getByRole('button', { name: 'Save segments' }).click()
+    const { id } = tenant.organisation
+    await eventually(async () => assert.deepEqual(await service.store.segments.ofOrganisation(id), ['model', 'locale']))
+    visitor.expectErrors('422 PUT /api/v1/segments')
+    await segments.getByLabel('Keys for all prompts').fill('a\nb\nc\nd\ne\nf')
+    await segments.getByRole('button', { name: 'Save segments' }).click()
+    await segments
+      .getByRole('alert')
+      .filter({ hasText: /^Keys for all prompts / })
+      .waitFor()
+
+    await segments.getByText('Segments of one prompt').click()
+    await segments.getByLabel('Prompt', { exact: true }).fill('prompts/a.md')
+    await segments.getByText('This prompt uses the keys for all prompts.').waitFor()
+    await segments.getByLabel('Keys for this prompt').fill('app_version')
+    await segments.getByRole('button', { name: 'Save segments' }).last().click()
+    await segments.getByText('This prompt has keys of its own.').waitFor()
+    assert.deepEqual((await service.store.segments.ofPrompt(tenant.prompt)).keys, ['app_version'])
+    await segments.getByRole('button', { name: 'Use the keys for all prompts' }).click()
+    await segments.getByText('This prompt uses the keys for all prompts.').waitFor()
+    assert.equal((await service.store.segments.ofPrompt(tenant.prompt)).source, 'organisation')
+  })
+
+  test('signals are erased only after their number is shown and confirmed', async (t) => {
+    const tenant = await service.tenant('free', 'admin')
+    for (const voter of ['Ada', 'Ada', 'Grace']) await tenant.signal({ value: 'positive', voter, metadata: { n: 1 } })
+    const visitor = await suite.visit(t, { at: '/settings', key: tenant.key })
+    const { page } = visitor
+    const erase = page.getByRole('region', { name: 'Erase signals' })
+    const count = erase.getByRole('button', { name: 'Count matching signals' })
+    const stored = async () => {
+      const { pagination } = await (
+        await suite.request(tenant.key, `/prompts/${tenant.prompt.publicId}/signals`)
+      ).json()
+      return pagination.total_count
+    }
+    await erase.getByLabel('Voter', { exact: true }).fill('Alan')
+    await count.click()
+    await erase.getByText('No signal matches. Nothing was erased.').waitFor()
+    await erase.getByLabel('Voter', { exact: true }).fill('Ada')
+    await count.click()
+    const dialog = page.getByRole('dialog', { name: 'Erase 2 signals?' })
+    await dialog.getByText('This cannot be undone.').waitFor()
+    await dialog.getByText('Voter Ada').waitFor()
+    // Cancel has the focus.
+    await page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'detached' })
+    assert.equal(await stored(), 3)
+    await count.click()
+    await dialog.getByRole('button', { name: 'Erase 2 signals' }).click()
+    await erase.getByText('2 signals erased. Existing backups still contain them').waitFor()
+    assert.equal(await stored(), 1)
+
+    await erase.getByRole('button', { name: 'Metadata' }).click()
+    await erase.getByLabel('Metadata').fill('{"n": ')
+    await count.click()
+    await erase.getByRole('alert').filter({ hasText: 'Metadata must be a JSON object' }).waitFor()
+    await erase.getByLabel('Metadata').fill('{"n": 12345678901234567890}')
+    await count.click()
+    await erase.getByRole('alert').filter({ hasText: 'more than 15 digits' }).waitFor()
+    await erase.getByLabel('Metadata').fill('{"n": 1}')
+    await count.click()
+    await page.getByRole('dialog', { name: 'Erase 1 signal?' }).getByRole('button', { name: 'Erase 1 signal' }).click()
+    await erase.getByText('1 signal erased.').waitFor()
+    assert.equal(await stored(), 0)
+  })
+})

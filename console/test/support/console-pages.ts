@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { addAlert, addDelivery } from '../../../testing/alerts.ts'
+import type { TestService } from '../../../testing/service.ts'
+import { inBatches, signalFor } from '../../../testing/signals.ts'
+import { createChangedPrompt } from './changed-prompt.ts'
+
+/** IDs for the paths of pages with something to show on each. */
+export interface Contents {
+  key: string
+  prompt: string
+  /** The newest and the oldest change of the prompt. */
+  entries: [newest: number, oldest: number]
+  regression: number
+  repository: number
+  alert: string
+  disabledAlert: string
+}
+
+interface ConsolePage {
+  path: (contents: Contents) => string
+  /** Matches once the page has loaded. */
+  shows: string
+  /** The path responds with 404. */
+  isMissing?: boolean
+}
+
+/** Every page of the console. A new page is one more line. reference.test.ts checks the API reference, which is long. */
+export const consolePages: Record<string, ConsolePage> = {
+  'the prompts page': { path: () => '/prompts', shows: '.row-link' },
+  'a search without matches': { path: () => '/prompts?q=nothing', shows: '.empty-state' },
+  'a prompt': { path: ({ prompt }) => `/prompts/${prompt}`, shows: '.chart-marker' },
+  'a prompt with an open change': {
+    path: ({ prompt, entries }) => `/prompts/${prompt}?entry=${entries[0]}`,
+    shows: '.diff',
+  },
+  'the text of a prompt': { path: ({ prompt }) => `/prompts/${prompt}/text`, shows: '.text-line' },
+  'the comparison of two versions': {
+    path: ({ prompt, entries: [newest, oldest] }) => `/prompts/${prompt}/compare?a=${oldest}&b=${newest}`,
+    // Side by side, or one below the other on a phone.
+    shows: '.split-row, .diff',
+  },
+  'the signals of a prompt': { path: ({ prompt }) => `/prompts/${prompt}/signals`, shows: '.metadata' },
+  'the signals of a change': {
+    path: ({ prompt, entries }) => `/prompts/${prompt}/signals?change=${entries[0]}&side=after`,
+    shows: '.filter-chip a',
+  },
+  'signals without a match': {
+    path: ({ prompt, entries }) => `/prompts/${prompt}/signals?change=${entries[0]}&side=after&q=nothing`,
+    shows: '.empty-state',
+  },
+  'the regressions page': { path: () => '/regressions', shows: '.regression-loss' },
+  'regressions of a state without any': { path: () => '/regressions?state=repaired', shows: '.empty-state' },
+  'a regression': {
+    path: ({ prompt, regression }) => `/prompts/${prompt}/regressions/${regression}`,
+    shows: '.regression-history',
+  },
+  'the usage page': { path: () => '/usage', shows: '[role=meter]' },
+  'the repositories page': { path: () => '/repositories', shows: '.repository-name' },
+  'a repository': { path: ({ repository }) => `/repositories/${repository}`, shows: '.delivery-event' },
+  'the alerts page': { path: () => '/alerts', shows: '.alert-event' },
+  'an alert': { path: ({ alert }) => `/alerts/${alert}`, shows: '.alert-event' },
+  'a disabled alert': { path: ({ disabledAlert }) => `/alerts/${disabledAlert}`, shows: '.notice.bad' },
+  'the keys page': { path: () => '/keys', shows: '.key-name' },
+  'the audit log': { path: () => '/audit', shows: '.audit-hash' },
+  'the settings': { path: () => '/settings', shows: '.limits' },
+  'an unknown page': { path: () => '/nothing', shows: '.empty-state', isMissing: true },
+}
+
+/** An organisation with a regression, signals, deliveries, alerts and keys. */
+export async function createContents(service: TestService): Promise<Contents> {
+  const { scenario, prompt } = await createChangedPrompt(service)
+  const { key, organisation } = scenario.tenant
+  const metadata = JSON.stringify({ model: 'small', trace: '4bf92f35' })
+  const signal = signalFor(scenario.tenant, { promptId: prompt.id, metadata })
+  await service.store.signals.import(inBatches([signal]))
+  await service.key(organisation, 'ingest', service.now + 3_600_000)
+  await scenario.send(scenario.forge.ping())
+  service.judge.touch(organisation.id, prompt.id)
+  await service.judge.round()
+  const [regression] = await service.store.regressions.ofPrompt(prompt)
+  assert.ok(regression)
+  const [active, disabled] = [await addAlert(service, organisation.id), await addAlert(service, organisation.id)]
+  for (const state of ['pending', 'sent', 'failed', 'cancelled']) {
+    await addDelivery(service, active, { state, response: 'ok', status: 500, error: 'No.', finished_at: service.now })
+  }
+  await service.store.alerts.disable(disabled, 'The receiver responded with 410.', service.now)
+  const history = await service.app.inject({
+    url: `/api/v1/prompts/${prompt.publicId}/history`,
+    headers: { authorization: `Bearer ${key}` },
+  })
+  const ids = history
+    .json()
+    .data.filter(({ action }: { action: string }) => action !== 'pr_opened')
+    .map(({ id }: { id: number }) => id)
+  return {
+    key,
+    prompt: prompt.publicId,
+    entries: [ids[0], ids.at(-1)],
+    regression: regression.id,
+    repository: scenario.repository.id,
+    alert: active.publicId,
+    disabledAlert: disabled.publicId,
+  }
+}

@@ -1,0 +1,20 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { timeZone } from './local-time.ts'
+
+// Tests wait for what happens, so only a failure takes this long. A loaded machine needs seconds for one page.
+const timeoutMs = 30_000
+
+/** A page with its own cookies and storage. Not reused: clocks, routes and listeners of one test would remain in the next. */
+export async function openPage(browser: Browser, options: BrowserContextOptions): Promise<Page> {
+  const context = await browser.newContext({ locale: 'en-GB', timezoneId: timeZone, ...options })
+  context.setDefaultTimeout(timeoutMs)
+  await context.addInitScript(reportPolicyViolations)
+  return context.newPage()
+}
+
+/** Runs in the page: logs violations of the Content-Security-Policy as errors, which fail the test. */
+function reportPolicyViolations(): void {
+  document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+    console.error(`policy violation: ${violatedDirective} ${blockedURI}`),
+  )
+}
