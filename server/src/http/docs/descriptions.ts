@@ -30,6 +30,7 @@ export const tags: Document['tags'] = [
     description: 'Changes that made prompts worse and are not repaired yet, and when rates moved.',
   },
   { name: 'Alerts', description: 'Where people are told about regressions, and what was sent.' },
+  { name: 'Organisation', description: 'Your organisation: its name, its plan and its limits.' },
   { name: 'Usage', description: "How much of the plan's monthly limit is used." },
   { name: 'Keys', description: 'The API keys of your organisation.' },
   { name: 'Sessions', description: 'Sign in to the console with a key.' },

@@ -17,7 +17,7 @@ export const errorResponses: Record<string, ErrorResponse> = {
   401: {
     name: 'Unauthorized',
     description:
-      'The key or session is missing, malformed, unknown, revoked, ended or expired. The response is the same in all cases.',
+      'The key or session is missing, malformed, unknown, revoked, ended or expired. The response is the same in all cases, except that the cookie of an ended session is told why it ended.',
     schema: errorBodySchema,
     headers: {
       'WWW-Authenticate': { description: 'The scheme to use', schema: { const: 'Bearer', type: 'string' } },

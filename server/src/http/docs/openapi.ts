@@ -14,7 +14,7 @@ declare module 'fastify' {
     summary?: string
     description?: string
     tags?: readonly string[]
-    /** Accepted security schemes, any one of them. Default: key or session under /api/v1, none elsewhere. */
+    /** Accepted security schemes, any one of them; empty for none. Default: key or session under /api/v1, none elsewhere. */
     security?: readonly string[]
     /** Leaves the route out of the document. */
     hide?: boolean
@@ -94,7 +94,9 @@ function operationOf({ url, schema = {}, config }: RouteOptions, shared: Shared)
   return {
     operationId,
     summary,
-    description: [description, isApi ? rolesOf(config?.roles) : undefined].filter(Boolean).join('\n\n'),
+    description: [description, isApi && security?.length !== 0 ? rolesOf(config?.roles) : undefined]
+      .filter(Boolean)
+      .join('\n\n'),
     tags: [...tags],
     ...(security && { security }),
     ...(parameters.length > 0 && { parameters }),

@@ -23,7 +23,7 @@ interface ErrorBody {
 
 const empty = html``
 
-/** The API reference as one self-contained page. */
+/** The API reference as one page. Its script adds what needs one: docs/browser/page.js. */
 export function renderDocsPage(document: Document, style: string): string {
   const endpoints = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]): Endpoint => ({ path, method, operation })),
@@ -43,13 +43,17 @@ export function renderDocsPage(document: Document, style: string): string {
 <meta name="color-scheme" content="light dark">
 <title>${title} API reference</title>
 <style>${new Html(style)}</style>
+<script type="module" src="/docs/page.js"></script>
 </head>
 <body>
 <nav aria-label="Contents">
 <p class="title"><a href="#top">${title}</a> <small>${version}</small></p>
+<p class="back"><a href="/">Back to the console</a></p>
 ${sections.map(
   ({ name, endpoints, events }) => html`<p><a href="#tag-${name}">${name}</a></p>
-<ul>${[...endpoints, ...events].map(({ operation }) => html`<li><a href="#${operation.operationId}">${operation.summary}</a></li>`)}</ul>
+<ul>${endpoints.map(({ method, path, operation }) => contentsLink(operation, `${method.toUpperCase()} ${path}`))}${events.map(
+    ({ name, operation }) => contentsLink(operation, name),
+  )}</ul>
 `,
 )}<p><a href="#objects">Objects</a></p>
 <ul>${Object.keys(document.components.schemas).map((name) => html`<li><a href="#object-${name}">${name}</a></li>`)}</ul>
@@ -82,6 +86,10 @@ ${fieldTable(schema)}
 `.text
 }
 
+function contentsLink({ operationId, summary }: Operation, title: string): Html {
+  return html`<li><a href="#${operationId}" title="${title}">${summary}</a></li>`
+}
+
 function renderOperation(document: Document, { path, method, operation }: Endpoint): Html {
   const { operationId, summary, description, parameters = [], requestBody, security } = operation
   const responses = Object.entries(operation.responses).map(([status, response]) => ({
@@ -90,7 +98,7 @@ function renderOperation(document: Document, { path, method, operation }: Endpoi
   }))
   const successes = responses.filter(({ status }) => status < '400')
   const failures = responses.filter(({ status }) => status >= '400')
-  return html`<article>
+  return html`<article data-operation="${operationId}">
 <h3 id="${operationId}"><a href="#${operationId}">${summary}</a></h3>
 <p class="endpoint"><b class="${method}">${method.toUpperCase()}</b> <code>${breakable(path)}</code></p>
 ${prose(description)}

@@ -1,17 +1,44 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { FastifyInstance, RouteOptions } from 'fastify'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { referenceFolder } from '../../files.ts'
+import { acceptedEncoding, type Encoding } from '../console/accepted-encoding.ts'
 import { malformedRequestSchema } from '../error-schema.ts'
 import { lazy } from '../lazy.ts'
 import type { Document } from './openapi-document.ts'
 
 const service = { tags: ['Service'] }
 
+/** The script of the page and what it imports. */
+const scripts = [
+  'confirm.js',
+  'copy.js',
+  'element.js',
+  'form.js',
+  'operations.js',
+  'page.js',
+  'prompt-ids.js',
+  'response.js',
+  'search.js',
+  'session.js',
+  'try-it.js',
+]
+
+/** Paths of the scripts, which are no part of the API. */
+export const scriptPaths = scripts.map((name) => `/docs/${name}`)
+
+/** A text, and the same compressed: the document and the page are a few hundred kilobytes. */
+interface Content extends Record<Encoding, Buffer> {
+  text: string
+}
+
 /** The API reference: OpenAPI for programs, a page for people. Both are generated from the routes. */
 export function docsRoutes(routes: RouteOptions[]) {
   // Generated on the first request, so that start-up does not wait for it.
   const document = lazy(async () => (await import('./openapi.ts')).describeRoutes(routes))
-  const text = lazy(async () => `${JSON.stringify(await document(), null, 2)}\n`)
+  const openapi = lazy(async () => compress(`${JSON.stringify(await document(), null, 2)}\n`))
   const page = lazy(async () => renderReferencePage(await document()))
 
   return async (app: FastifyInstance) => {
@@ -25,7 +52,7 @@ export function docsRoutes(routes: RouteOptions[]) {
           response: { 200: { type: 'object', description: 'An OpenAPI 3.1 document' }, 422: malformedRequestSchema },
         },
       },
-      async (_request, reply) => reply.type('application/json; charset=utf-8').send(await text()),
+      async (request, reply) => send(request, reply.type('application/json; charset=utf-8'), await openapi()),
     )
 
     app.get(
@@ -44,23 +71,57 @@ export function docsRoutes(routes: RouteOptions[]) {
           },
         },
       },
-      async (_request, reply) => {
+      async (request, reply) => {
         const { html, policy } = await page()
-        return reply
+        reply
           .type('text/html; charset=utf-8')
           .header('Content-Security-Policy', policy)
           .header('Referrer-Policy', 'no-referrer')
-          .send(html)
+        return send(request, reply, html)
       },
     )
+
+    for (const name of scripts) {
+      const script = lazy(async () => compress(await readScript(name)))
+      app.get(`/docs/${name}`, { schema: { hide: true } }, async (request, reply) => {
+        reply.type('text/javascript; charset=utf-8').header('Cache-Control', 'no-cache')
+        return send(request, reply, await script())
+      })
+    }
   }
 }
 
-/** The page, with a content security policy that allows its inline style and nothing else. */
-async function renderReferencePage(document: Document): Promise<{ html: string; policy: string }> {
+async function compress(text: string): Promise<Content> {
+  return { text, br: await promisify(brotliCompress)(text, brotliOptions), gzip: await promisify(gzip)(text) }
+}
+
+// The default quality takes seconds.
+const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
+
+function send({ headers }: FastifyRequest, reply: FastifyReply, content: Content): FastifyReply {
+  reply.header('Vary', 'Accept-Encoding')
+  const encoding = acceptedEncoding(headers['accept-encoding'])
+  if (encoding === null) return reply.send(content.text)
+  return reply.header('Content-Encoding', encoding).send(content[encoding])
+}
+
+function readScript(name: string): Promise<string> {
+  return readFile(new URL(`browser/${name}`, referenceFolder), 'utf8')
+}
+
+/**
+ * The page, with a content security policy that allows its inline style, its scripts and requests to this service, and nothing
+ * else. Trusted types without a policy make browsers refuse to turn any text into HTML.
+ */
+async function renderReferencePage(document: Document): Promise<{ html: Content; policy: string }> {
   const { renderDocsPage: renderPage } = await import('./page.ts')
-  const style = await readFile(new URL('./page.css', import.meta.url), 'utf8')
+  const style = await readFile(new URL('page.css', referenceFolder), 'utf8')
   const hash = createHash('sha256').update(style).digest('base64')
   const blocked = ['default-src', 'base-uri', 'form-action', 'frame-ancestors'].map((kind) => `${kind} 'none'`)
-  return { html: renderPage(document, style), policy: [...blocked, `style-src 'sha256-${hash}'`].join('; ') }
+  const allowed = [`style-src 'sha256-${hash}'`, "script-src 'self'", "connect-src 'self'"]
+  const noHtml = ["require-trusted-types-for 'script'", "trusted-types 'none'"]
+  return {
+    html: await compress(renderPage(document, style)),
+    policy: [...blocked, ...allowed, ...noHtml].join('; '),
+  }
 }
