@@ -29,7 +29,7 @@ export interface PromptPage {
   totalCount: number
 }
 
-export const promptSorts = ['name', 'last_change', 'signals', 'positive_share', 'regression'] as const
+export const promptSorts = ['name', 'last_change', 'signals', 'positive_share', 'effect', 'regression'] as const
 
 /** `search` is part of the name or path; `glob`, if not null, must match one of them. */
 export interface PromptFilter {
@@ -117,7 +117,7 @@ export function validPromptName(text: string): string {
 }
 
 /** The search ignores case and Unicode normalisation; the glob does not. */
-export function matchesFilter({ search, glob }: PromptFilter): (prompt: Prompt) => boolean {
+export function matchesFilter({ search, glob }: PromptFilter): (prompt: Pick<Prompt, 'name' | 'path'>) => boolean {
   const term = folded(search)
   return (prompt) => {
     const { name, path } = prompt

@@ -11,6 +11,7 @@ import type { DeploymentStore } from './deployments/deployment.ts'
 import type { FactStore } from './history/facts.ts'
 import type { HistoryStore } from './history/history.ts'
 import type { SegmentStore } from './impact/segment-keys.ts'
+import type { StandingStore } from './impact/standing.ts'
 import type { WanderStore } from './impact/wander-store.ts'
 import type { PromptStore } from './prompt.ts'
 import type { RegressionStore } from './regressions/regression.ts'
@@ -38,7 +39,15 @@ export interface Queues {
 
 export interface StoreStats {
   caches: Record<
-    'keys' | 'sessions' | 'prompts' | 'named_prompts' | 'pages' | 'deployments' | 'changes' | 'versions',
+    | 'keys'
+    | 'signing_keys'
+    | 'sessions'
+    | 'prompts'
+    | 'named_prompts'
+    | 'pages'
+    | 'deployments'
+    | 'changes'
+    | 'versions',
     { hits: number; misses: number }
   >
   /** The connection pool. Null for SQLite, which has a single connection. */
@@ -63,6 +72,7 @@ export interface Store {
   facts: FactStore
   deployments: DeploymentStore
   wander: WanderStore
+  standings: StandingStore
   shifts: ShiftStore
   regressions: RegressionStore
   sweep: SweepStore

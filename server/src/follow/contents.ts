@@ -83,7 +83,7 @@ function oneAtATime<T>(read: () => Promise<T>): Promise<T> {
 }
 
 /** The mirror with the entry's commit. Creates the mirror if this process has none yet; null if git cannot provide it. */
-async function mirrorWith(context: SyncContext, entry: EntryDetails): Promise<Mirror | null> {
+export async function mirrorWith(context: SyncContext, entry: EntryDetails): Promise<Mirror | null> {
   if (entry.repositoryId === null || entry.path === null) return null
   const repository = await context.store.repositories.find(entry.repositoryId)
   if (repository?.defaultBranch == null || repository.tip === null) return null

@@ -1,6 +1,7 @@
 import { checkConnected, type Repository } from '../domain/repositories/repository.ts'
 import type { RepositoryService } from '../domain/repositories/repository-service.ts'
 import { backfill } from './backfill.ts'
+import { readEntryBlame } from './blame.ts'
 import { connectRepository, createConnectLimit, rotateSecret } from './connect.ts'
 import { readContents } from './contents.ts'
 import { readEarliestText } from './earliest-text.ts'
@@ -54,6 +55,7 @@ export function createRepositoryService(context: SyncContext, worker: Worker): R
     },
     rotateSecret: (repository, overlapMs, by) => rotateSecret(context, repository, overlapMs, by),
     contents: (entry) => readContents(context, entry),
+    blame: (entry) => readEntryBlame(context, entry),
     earliestText: (prompt, at) => readEarliestText(context, prompt, at),
     flush: rejected.flush,
   }

@@ -21,12 +21,6 @@ export async function readRemoteHead(remote: Remote, fallback: string | null = n
   return fallbackSha ? { branch: fallback, sha: fallbackSha } : { branch, sha }
 }
 
-/** The names of the remote's refs that match the pattern. */
-export async function listRemoteRefs(remote: Remote, pattern: string): Promise<Set<string>> {
-  const listed = await listRemote(remote, ['--refs'], pattern)
-  return new Set(listed.split('\n').flatMap((line) => line.split('\t')[1] ?? []))
-}
-
 /** The key with which the server identifies itself over ssh, even if it refuses access. */
 export async function readHostKey(remote: Remote): Promise<string> {
   return withRemoteAccess(remote, 'ls-remote', async ({ url, env, ssh }) => {

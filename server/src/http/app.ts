@@ -2,22 +2,32 @@ import Fastify, { type FastifyInstance, type onSendHookHandler, type RouteOption
 import type { Logger } from 'pino'
 import { api } from './api.ts'
 import { type AuditThrottle, createAuditThrottle } from './audit/throttle.ts'
-import { consoleRoutes } from './console/routes.ts'
+import { createFileLookup } from './console/files.ts'
+import { consoleNotFound, consoleRoutes } from './console/routes.ts'
 import type { Context, RequestObserver } from './context.ts'
+import { demoRoutes } from './demo/routes.ts'
 import { docsRoutes } from './docs/routes.ts'
-import { errorHandler, notFound } from './errors.ts'
+import { errorHandler } from './errors.ts'
+import { createExportSlots, type ExportSlots } from './export-slots.ts'
 import { healthRoutes } from './health/routes.ts'
+import { type ContentsReader, createContentsReader } from './history/contents.ts'
 import { bodyLimit } from './json-bodies.ts'
+import { createRejectedKeys, type RejectedKeys } from './keys/rejected.ts'
 import { createLoadShedder, type LoadShedder } from './load-shedding.ts'
 import { malformedRequestHandler } from './malformed-requests.ts'
+import { mcpRoutes } from './mcp/routes.ts'
 import { createRequestIds } from './request-id.ts'
 import { setSecurityHeaders } from './security-headers.ts'
+import { voteRoutes } from './votes/routes.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
     loadShedder: LoadShedder
     auditThrottle: AuditThrottle
+    exports: ExportSlots
+    contents: ContentsReader
+    rejectedKeys: RejectedKeys
   }
   interface FastifyRequest {
     /** When the headers arrived, on the monotonic clock. */
@@ -51,18 +61,22 @@ export function buildApp(context: Context): FastifyInstance {
     // Ids of any length must reach the handler and get the same 404.
     routerOptions: { maxParamLength: 16_384 },
     clientErrorHandler: malformedRequestHandler(() => requestId({ headers: {} })),
+    // Routes serialise their own responses, and response schemas only feed the documentation and the tests. So do request schemas,
+    // except for bodies under /api/v1. Without factories of ours, Fastify loads its own, which takes a tenth of the start.
+    schemaController: {
+      compilersFactory: {
+        buildSerializer: () => () => JSON.stringify,
+        // Fastify's type asks for a function of Ajv.
+        buildValidator: (() => () => () => true) as never,
+      },
+    },
   })
   // Otherwise Node responds to an unknown `Expect` header itself, with 417, which the API does not define.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
 
-  // Routes serialise their own responses; response schemas only feed the documentation and the tests.
-  app.setSerializerCompiler(() => JSON.stringify)
-  // Request schemas are documentation too, except for bodies under /api/v1.
-  app.setValidatorCompiler(() => () => true)
   app.setErrorHandler(errorHandler(log, clock))
-  app.setNotFoundHandler(() => {
-    throw notFound()
-  })
+  const consoleFiles = createFileLookup(context.consoleFolder)
+  app.setNotFoundHandler(consoleNotFound(consoleFiles))
   app.decorateRequest('arrivedAt', 0)
   app.addHook('onRequest', (request, reply, done) => {
     request.arrivedAt = performance.now()
@@ -81,15 +95,21 @@ export function buildApp(context: Context): FastifyInstance {
   app.register(healthRoutes(context))
   const loadShedder = createLoadShedder(store.queues, limits, log)
   app.decorate('loadShedder', loadShedder)
+  app.decorate('exports', createExportSlots(loadShedder))
+  app.decorate('contents', createContentsReader(context.repositories))
   app.decorate('auditThrottle', createAuditThrottle(store.audit, clock))
+  app.decorate('rejectedKeys', createRejectedKeys(app.auditThrottle, log, clock))
   flushRegularly(app, log)
   // Health checks stay outside: they must respond under overload too.
   app.register(async (guarded) => {
     loadShedder.guard(guarded)
     guarded.register(docsRoutes(routes))
     guarded.register(webhookRoutes(context))
-    guarded.register(consoleRoutes(context))
+    guarded.register(consoleRoutes(consoleFiles, publicUrl))
+    guarded.register(mcpRoutes(context))
+    if (context.demo !== undefined) guarded.register(demoRoutes(context.demo, consoleFiles))
     guarded.register(api(context), { prefix: '/api/v1' })
+    guarded.register(voteRoutes(context), { prefix: '/api/v1' })
   })
   return app
 }

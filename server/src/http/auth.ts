@@ -5,7 +5,7 @@ import { hashToken } from '../domain/access/session.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { Store } from '../domain/store.ts'
 import type { Instant } from '../domain/time.ts'
-import { unauthorized } from './errors.ts'
+import { EndedSessionError, unauthorized } from './errors.ts'
 import type { RejectedKeys } from './keys/rejected.ts'
 import { isSameOrigin } from './same-origin.ts'
 import { sessionTokenIn } from './sessions/cookie.ts'
@@ -33,7 +33,8 @@ export async function authenticate(
     throw unauthorized()
   }
   const access = await store.keys.findAccess(hashSecret(secret))
-  if (access === null) {
+  // A signing key signs tokens, and makes no requests.
+  if (access === null || access.role === 'signing') {
     rejectedKeys.unknown(request.ip)
     throw unauthorized()
   }
@@ -56,7 +57,8 @@ export async function authenticateSession(
 ): Promise<Access> {
   const token = sessionTokenIn(headers.cookie, publicUrl)
   const access = token === null ? null : await store.sessions.findAccess(hashToken(token))
-  if (access === null || !isActive(access, now)) throw unauthorized()
+  if (access === null) throw unauthorized()
+  if (!isActive(access, now)) throw new EndedSessionError(access.revokedAt === null ? 'expired' : 'key_revoked')
   if (method !== 'GET' && method !== 'HEAD' && !isSameOrigin(headers, publicUrl)) {
     throw new DomainError('forbidden', crossOriginMessage)
   }

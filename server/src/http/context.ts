@@ -3,9 +3,11 @@ import type { PlanLimits } from '../domain/access/plan.ts'
 import type { AlertService } from '../domain/alerts/alert-service.ts'
 import type { LearnedWander } from '../domain/impact/learned-wander.ts'
 import type { RepositoryService } from '../domain/repositories/repository-service.ts'
+import type { Vault } from '../domain/repositories/vault.ts'
 import type { Voters } from '../domain/signals/voter.ts'
 import type { Store } from '../domain/store.ts'
 import type { Clock } from '../domain/time.ts'
+import type { DemoApplication } from './demo/routes.ts'
 import type { LastUsedTracker } from './keys/last-used.ts'
 
 /** Dependencies of the routes. */
@@ -15,6 +17,8 @@ export interface Context {
   repositories: RepositoryService
   alerts: AlertService
   voters: Voters
+  /** Encrypts the secrets of signing keys. */
+  vault: Vault
   learned: LearnedWander
   /** The URL at which forges and browsers reach the service. */
   publicUrl: () => string
@@ -24,7 +28,12 @@ export interface Context {
   log: Logger
   limits: RequestLimits
   planLimits: PlanLimits
+  /** Addresses and networks of proxies, whose `X-Forwarded-For` says where a vote comes from. */
+  trustedProxies: readonly string[]
+  organisationLimits: OrganisationLimits
   observer?: RequestObserver
+  /** Only in the demo. */
+  demo?: DemoApplication
 }
 
 /** How much of a process one caller may use: see docs/operations/overload.md. */
@@ -34,6 +43,13 @@ export interface RequestLimits {
   keyShare: number
   /** Light requests of one organisation that are at work at the same time. A heavy one counts as several. */
   organisationConcurrency: number
+}
+
+/** What the operator's settings allow each organisation. */
+export interface OrganisationLimits {
+  repositories: number
+  /** After how many days signals are deleted. Null if they are kept. */
+  signalRetentionDays: number | null
 }
 
 /** Receives the duration and status of every response. */

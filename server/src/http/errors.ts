@@ -6,6 +6,7 @@ import { AmbiguousPromptError } from '../domain/prompt-reference.ts'
 import { InboxFullError } from '../domain/repositories/delivery.ts'
 import { MonthlyLimitError } from '../domain/signals/monthly-limit.ts'
 import { type Clock, isoTime } from '../domain/time.ts'
+import { VoteLimitError } from '../domain/votes/limit.ts'
 
 export const statusOf: Record<ErrorCode, number> = {
   unauthorized: 401,
@@ -37,6 +38,21 @@ export function unauthorized(): DomainError {
   )
 }
 
+const sessionEndings = {
+  key_revoked: 'The key of this session was revoked. Sign in with another key.',
+  expired: 'The session has expired. Sign in again.',
+}
+
+/** Why a session ended. Only a request with its cookie, which no one can guess, is told. */
+export class EndedSessionError extends DomainError {
+  readonly reason: keyof typeof sessionEndings
+
+  constructor(reason: keyof typeof sessionEndings) {
+    super('unauthorized', sessionEndings[reason])
+    this.reason = reason
+  }
+}
+
 export function forbidden(role: string): DomainError {
   return new DomainError('forbidden', `Keys with the role ${role} are not allowed to do this.`)
 }
@@ -52,15 +68,21 @@ export function internalError(): DomainError {
   return new DomainError('internal_error', 'Internal error. Retry later.')
 }
 
+/** The errors that say when to try again. */
+function isLimitError(error: DomainError): error is MonthlyLimitError | TestLimitError | VoteLimitError {
+  return error instanceof MonthlyLimitError || error instanceof TestLimitError || error instanceof VoteLimitError
+}
+
 export function errorBody(error: DomainError): string {
   const details = detailsOf(error)
   return JSON.stringify({ error: { code: error.code, message: errorMessage(error), ...details } })
 }
 
 function detailsOf(error: DomainError): object | undefined {
-  if (error instanceof MonthlyLimitError || error instanceof TestLimitError) {
+  if (isLimitError(error)) {
     return { limit: error.limit, used: error.used, resets_at: isoTime(error.resetsAt) }
   }
+  if (error instanceof EndedSessionError) return { reason: error.reason }
   return error instanceof AmbiguousPromptError ? { prompt_ids: error.ids } : undefined
 }
 
@@ -84,7 +106,7 @@ export function errorHandler(log: Logger, clock: Clock) {
     else if (error instanceof InboxFullError) reply.header('Retry-After', inboxRetryAfterSeconds)
     else if (error.code === 'internal_error') log.error({ requestId: request.id, err: thrown }, 'request failed')
     if (error.code === 'unauthorized') reply.header('WWW-Authenticate', 'Bearer')
-    if (error instanceof MonthlyLimitError || error instanceof TestLimitError) {
+    if (isLimitError(error)) {
       const seconds = Math.ceil((error.resetsAt - clock()) / 1_000)
       reply.header('Retry-After', Math.max(seconds, 1))
     }

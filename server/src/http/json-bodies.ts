@@ -47,7 +47,7 @@ function isOptional(body: unknown): boolean {
 }
 
 /** Parses a JSON body. Fastify's own parser rejects keys such as `__proto__`, which are valid in metadata. */
-function parseBody(bytes: Buffer): { text: string; value: object } {
+export function parseBody(bytes: Buffer): { text: string; value: object } {
   if (bytes.length === 0) throw invalid('The body is empty: send a JSON object')
   if (!isUtf8(bytes)) throw invalid('The body is not valid UTF-8')
   const text = bytes.toString()

@@ -8,10 +8,12 @@ import type { RequestLimits } from './context.ts'
 import { type OverloadError, organisationOverloaded, overloaded } from './errors.ts'
 import { createFairQueue, heavyWeight, lightWeight } from './fair-queue.ts'
 import { bodyLimit } from './json-bodies.ts'
+import { mcpPath } from './mcp/path.ts'
 import { emptyOccupancy, hasRoom, type Occupancy, occupy, type RequestKind, shareOf, vacate } from './occupancy.ts'
 import { pauseConnection } from './pause-connection.ts'
 import { drainBody } from './request-drain.ts'
 import { onResponseEnd } from './response-end.ts'
+import { votesPath } from './votes/path.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -21,6 +23,7 @@ declare module 'fastify' {
     batch?: boolean
   }
   interface FastifyRequest {
+    kind: RequestKind
     /** Body bytes counted for this request while it is in flight, otherwise -1. */
     bodyBytesInFlight: number
     /** Admitted on a slot reserved for admins: to be rejected unless the key turns out to be one. */
@@ -52,6 +55,7 @@ const reasons = [
   'reads',
   'writes',
   'webhooks',
+  'votes',
   'bodies',
   'stalled',
   'organisation',
@@ -63,7 +67,7 @@ const reasons = [
 type Reason = (typeof reasons)[number]
 
 // The service handles several thousand requests per second, so the last one in the queue waits a fraction of a second.
-const capacity: Occupancy = { reads: 2_000, writes: 2_000, webhooks: 500, bodyBytes: 48 * 1024 * 1024 }
+const capacity: Occupancy = { reads: 2_000, writes: 2_000, webhooks: 500, votes: 500, bodyBytes: 48 * 1024 * 1024 }
 const adminReads = 200
 // Responses of an organisation that its clients do not read. The largest single response has a few megabytes.
 const maxUnreadBytes = 16 * 1024 * 1024
@@ -85,14 +89,16 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
 
   function rejectionReason(request: FastifyRequest, kind: RequestKind, length: number): Reason | null {
     if (refresh.stalledForMs() > stallTimeoutMs) return 'stalled'
+    const hasBodyRoom = length === 0 || used.bodyBytes + length <= capacity.bodyBytes
     if (kind === 'reads') {
+      if (!hasBodyRoom) return 'bodies'
       if (used.reads < capacity.reads) return null
       request.adminsOnly = true
       return used.reads < capacity.reads + adminReads ? null : 'reads'
     }
     if (signals.stalledForMs() > stallTimeoutMs) return 'stalled'
     if (used[kind] >= capacity[kind]) return kind
-    return used.bodyBytes + length > capacity.bodyBytes ? 'bodies' : null
+    return hasBodyRoom ? null : 'bodies'
   }
 
   function callerRejectionReason(caller: Caller, { role }: Access, kind: RequestKind, length: number): Reason | null {
@@ -134,8 +140,7 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
   }
 
   function release(request: FastifyRequest): void {
-    const { caller, bodyBytesInFlight } = request
-    const kind = kindOf(request)
+    const { caller, kind, bodyBytesInFlight } = request
     request.bodyBytesInFlight = -1
     vacate(used, kind, bodyBytesInFlight)
     if (caller === null) return
@@ -164,6 +169,7 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
 
   return {
     guard(app) {
+      app.decorateRequest('kind', 'reads')
       app.decorateRequest('bodyBytesInFlight', -1)
       app.decorateRequest('adminsOnly', false)
       app.decorateRequest('caller', null)
@@ -173,6 +179,7 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
 
       app.addHook('onRequest', (request, reply, done) => {
         const kind = kindOf(request)
+        request.kind = kind
         const length = kind === 'webhooks' ? 0 : bodyLength(request)
         const reason = rejectionReason(request, kind, length)
         if (reason !== null) {
@@ -206,7 +213,7 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
     admit(request, reply, access) {
       if (request.caller === null) {
         const caller = callerOf(access)
-        const kind = kindOf(request)
+        const { kind } = request
         const reason = callerRejectionReason(caller, access, kind, request.bodyBytesInFlight)
         if (reason !== null) throw reject(reason, request, reply, organisationOverloaded)
         occupy(caller.used, kind, request.bodyBytesInFlight)
@@ -239,13 +246,17 @@ function batchWeight(bodyBytes: number, { organisationConcurrency }: RequestLimi
   return Math.min(most, lightWeight + Math.floor(bodyBytes / bytesPerWeight))
 }
 
-function kindOf({ method, url }: FastifyRequest): RequestKind {
+/** By the route, because a path can be spelled in many ways. */
+function kindOf({ method, routeOptions: { url = '' } }: FastifyRequest): RequestKind {
   if (method === 'GET' || method === 'HEAD') return 'reads'
-  return url.startsWith('/webhooks/') ? 'webhooks' : 'writes'
+  if (url === votesPath) return 'votes'
+  if (url.startsWith('/webhooks/')) return 'webhooks'
+  // All tools of agents read.
+  return url.startsWith(mcpPath) ? 'reads' : 'writes'
 }
 
-function laneOf({ method }: FastifyRequest): 'reads' | 'writes' {
-  return method === 'GET' || method === 'HEAD' ? 'reads' : 'writes'
+function laneOf({ kind }: FastifyRequest): 'reads' | 'writes' {
+  return kind === 'reads' ? 'reads' : 'writes'
 }
 
 function bodyLength(request: FastifyRequest): number {

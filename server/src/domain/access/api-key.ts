@@ -3,12 +3,17 @@ import { crc32 } from 'node:zlib'
 import { DomainError, invalidField } from '../errors.ts'
 import { validGlob } from '../glob.ts'
 import { base62, randomBase62 } from '../random.ts'
+import type { Vault } from '../repositories/vault.ts'
 import { validLine, validName } from '../text.ts'
 import { type Instant, yearTenThousand } from '../time.ts'
 import type { Actor } from './audit.ts'
 import type { Plan } from './plan.ts'
 
-export const roles = ['ingest', 'recorder', 'reader', 'standard', 'admin'] as const
+/** The roles of keys that authenticate requests. */
+export const requestRoles = ['ingest', 'recorder', 'reader', 'standard', 'admin'] as const
+
+/** A key with the role `signing` authenticates no request: it signs the tokens that pages vote with. */
+export const roles = [...requestRoles, 'signing'] as const
 
 export type Role = (typeof roles)[number]
 
@@ -39,6 +44,14 @@ export interface NewApiKey {
   hint: string
   createdAt: Instant
   expiresAt: Instant | null
+  /** Only for the role `signing`. */
+  signing: SealedSigningKey | null
+}
+
+/** What the store keeps of a signing key, beside its hash: the ID that tokens name it by, and the encrypted key. */
+export interface SealedSigningKey {
+  id: string
+  sealed: string
 }
 
 /** What a key grants: access to its organisation, or to some of its prompts, on that organisation's plan, with the key's role. */
@@ -50,6 +63,11 @@ export interface Access {
   revokedAt: Instant | null
   organisationId: number
   plan: Plan
+}
+
+/** What a signing key grants to the tokens that it signed. */
+export interface SigningAccess extends Access {
+  signing: SealedSigningKey
 }
 
 export interface KeyUse {
@@ -69,14 +87,16 @@ export interface KeyStore {
    */
   rotate(id: number, replacement: NewApiKey, oldExpiresAt: Instant, by: Actor): Promise<ApiKey>
   findAccess(keyHash: string): Promise<Access | null>
+  /** The signing key that tokens name by this ID. */
+  findSigning(signingId: string): Promise<SigningAccess | null>
   /** Records when keys were last used. An older time never replaces a newer one. */
   recordUses(uses: KeyUse[]): Promise<void>
 }
 
 /** What the caller chooses about a new key. */
-export type KeyDetails = Omit<NewApiKey, 'hash' | 'hint' | 'prompts'> & { prompts?: string | null }
+export type KeyDetails = Omit<NewApiKey, 'hash' | 'hint' | 'prompts' | 'signing'> & { prompts?: string | null }
 
-/** A key that was just created. The secret is available only now: the store keeps just its hash. */
+/** A key that was just created. The secret is available only now: the store keeps its hash and, of a signing key, it encrypted. */
 export interface IssuedKey {
   key: ApiKey
   secret: string
@@ -87,10 +107,25 @@ const prefix = 'plk_'
 const randomLength = 43
 const checksumLength = 6
 const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}$`)
+// Another prefix than that of other keys, so that no process takes it for a key that authenticates requests.
+const signingPrefix = 'pls_'
+const signingIdLength = 16
+const signingId = new RegExp(`^[0-9A-Za-z]{${signingIdLength}}$`)
 
 export function generateSecret(): string {
   const body = prefix + randomBase62(randomLength)
   return body + checksum(body)
+}
+
+/** `pls_<ID>_<random><checksum>`. The clients read the ID from it, so that signing needs no request. */
+export function generateSigningKey(): { id: string; secret: string } {
+  const id = randomBase62(signingIdLength)
+  const body = `${signingPrefix}${id}_${randomBase62(randomLength)}`
+  return { id, secret: body + checksum(body) }
+}
+
+export function isSigningId(text: string): boolean {
+  return signingId.test(text)
 }
 
 /** Detects mistyped and made-up keys by their checksum, without a database query. */
@@ -109,6 +144,31 @@ export function newApiKey(secret: string, key: KeyDetails): NewApiKey {
     prompts: validPromptLimit(key.role, key.prompts),
     hash: hashSecret(secret),
     hint: secret.slice(-4),
+    signing: null,
+  }
+}
+
+/** Creates the secret of a key. That of a signing key is stored encrypted, because it has to be known to verify tokens. */
+function newSecret(details: KeyDetails, vault: Pick<Vault, 'encrypt'> | null): { key: NewApiKey; secret: string } {
+  if (details.role !== 'signing') {
+    const secret = generateSecret()
+    return { key: newApiKey(secret, details), secret }
+  }
+  if (vault === null) throw new Error('A signing key cannot be created without a vault')
+  const { id, secret } = generateSigningKey()
+  const key = newApiKey(secret, details)
+  return { key: { ...key, signing: { id, sealed: seal(vault, id, secret) } }, secret }
+}
+
+function seal(vault: Pick<Vault, 'encrypt'>, signingId: string, secret: string): string {
+  try {
+    return vault.encrypt(secret, { signingId, kind: 'signing_key' })
+  } catch (error) {
+    if (!(error instanceof DomainError && error.code === 'conflict')) throw error
+    throw invalidField(
+      'role',
+      'cannot be signing, because this service has no key to encrypt the signing key with. Its operator must set PROMPTLEDGER_SECRET_KEY',
+    )
   }
 }
 
@@ -121,11 +181,17 @@ export function validPromptLimit(role: Role, prompts: string | null = null): str
   return validGlob('prompts', prompts)
 }
 
-export async function issueKey(keys: KeyStore, details: KeyDetails, by: Actor): Promise<IssuedKey> {
+/** Only a signing key needs the vault. */
+export async function issueKey(
+  keys: KeyStore,
+  details: KeyDetails,
+  by: Actor,
+  vault: Pick<Vault, 'encrypt'> | null = null,
+): Promise<IssuedKey> {
   // Not checked when a key is rotated, because its name may be older than this rule.
   validName('name', details.name, maxNameLength)
-  const secret = generateSecret()
-  return { key: await keys.create(newApiKey(secret, details), by), secret }
+  const { key, secret } = newSecret(details, vault)
+  return { key: await keys.create(key, by), secret }
 }
 
 /** Replaces a key. The old one stays valid for `overlapMs`. */
@@ -135,9 +201,10 @@ export async function rotateKey(
   overlapMs: number,
   now: Instant,
   by: Actor,
+  vault: Pick<Vault, 'encrypt'> | null = null,
 ): Promise<IssuedKey> {
-  const secret = generateSecret()
-  return { key: await keys.rotate(old.id, newApiKey(secret, replacementFor(old, now)), now + overlapMs, by), secret }
+  const { key, secret } = newSecret(replacementFor(old, now), vault)
+  return { key: await keys.rotate(old.id, key, now + overlapMs, by), secret }
 }
 
 export function inactiveKey(keyId: number): DomainError {
@@ -160,7 +227,7 @@ function replacementFor(
   }
 }
 
-export function isActive(access: Access, now: Instant): boolean {
+export function isActive(access: Pick<Access, 'revokedAt' | 'expiresAt'>, now: Instant): boolean {
   return access.revokedAt === null && (access.expiresAt === null || now < access.expiresAt)
 }
 

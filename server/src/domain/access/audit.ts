@@ -19,6 +19,7 @@ export const auditActions = [
   'secrets.reencrypted',
   'history.recorded',
   'history.imported',
+  'history.exported',
   'deployment.recorded',
   'regression.dismissed',
   'alert.added',
@@ -31,6 +32,7 @@ export const auditActions = [
   'signals.erased',
   'signals.exported',
   'signals.imported',
+  'organisation.renamed',
   'organisation.plan_changed',
   'organisation.segments_changed',
   'organisation.exported',
@@ -75,6 +77,8 @@ export interface AuditEntry {
 /** A null field matches every entry. `since` is inclusive, `until` exclusive. */
 export interface AuditFilter {
   action: AuditAction | null
+  /** The ID of a key, or the operator. */
+  actor: number | 'operator' | null
   since: Instant | null
   until: Instant | null
 }

@@ -14,7 +14,11 @@ export interface Organisation {
 export type NewOrganisation = Omit<Organisation, 'id'>
 
 export function newOrganisation(name: string, plan: Plan, now: Instant): NewOrganisation {
-  return { name: validName('name', name, 200), plan, createdAt: now }
+  return { name: validOrganisationName(name), plan, createdAt: now }
+}
+
+export function validOrganisationName(name: string): string {
+  return validName('name', name, 200)
 }
 
 export interface OrganisationStore extends VoterKeyStore {
@@ -25,5 +29,7 @@ export interface OrganisationStore extends VoterKeyStore {
   list(): Promise<Organisation[]>
   /** Signals recorded per month from `since` on, keyed by the start of the month. Months without signals are omitted. */
   usage(id: number, since: Instant): Promise<Map<Instant, number>>
+  /** Null if the organisation does not exist. */
+  rename(id: number, name: string, at: Instant, by: Actor): Promise<Organisation | null>
   setPlan(id: number, plan: Plan, at: Instant, by: Actor): Promise<Organisation | null>
 }

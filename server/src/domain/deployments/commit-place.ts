@@ -19,7 +19,10 @@ export interface CommitPlaces {
   places(organisationId: number, repositoryId: number, commits: string[]): Promise<Map<string, Place>>
   /** The newest located commits whose last change of a prompt is at or after this position. */
   placesFrom(organisationId: number, repositoryId: number, seq: number): Promise<Place[]>
-  /** The commits of production deployments that the line has not been searched for, or that a newer `tip` may have brought. */
+  /**
+   * The commits of production deployments that the line has not been searched for, or that a newer `tip` may have brought, and those
+   * that run in other environments and have not been searched for.
+   */
   unlocatedDeployments(repository: Repository, tip: string, now: Instant, limit: number): Promise<string[]>
   /**
    * The newest commits that signals since this time name as their version, and that the line has not been searched for, or

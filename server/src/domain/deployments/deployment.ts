@@ -7,7 +7,7 @@ import type { Repository } from '../repositories/repository.ts'
 import { validName } from '../text.ts'
 import type { Instant } from '../time.ts'
 import type { CommitPlaces } from './commit-place.ts'
-import type { LineSegment, Place } from './live-line.ts'
+import type { LineEvent, LineSegment, Place } from './live-line.ts'
 import { type DeploymentState, wholeShare } from './state.ts'
 
 /** What a forge or a CI system reports. */
@@ -67,6 +67,11 @@ export interface DeploymentStore extends CommitPlaces {
   line(organisationId: number, repositoryId: number): Promise<LineSegment[]>
   /** The same for a prompt with production deployments of its own, together with those of its repository; null without. */
   promptLine(prompt: Prompt): Promise<LineSegment[] | null>
+  /**
+   * The newest deployments that concern the prompt and change what runs in any environment, up to `at`, in order of time. The place of
+   * one that is not located has no position.
+   */
+  environmentEvents(prompt: Prompt, at: Instant, limit: number): Promise<(LineEvent & { production: boolean })[]>
   /** Which of these prompts have production deployments of their own. */
   deployedPrompts(organisationId: number, promptIds: number[]): Promise<Set<number>>
 }

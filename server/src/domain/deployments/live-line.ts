@@ -65,6 +65,28 @@ export function liveLine(events: LineEvent[]): LineSegment[] {
   return segments
 }
 
+/** What runs in an environment. */
+export interface EnvironmentParts {
+  environment: string
+  /** The versions that serve its traffic. Empty if its last deployment ended. */
+  parts: Pick<LivePart, 'place' | 'mergedBy' | 'share'>[]
+  /** The time of the last deployment that changed it. */
+  since: Instant
+}
+
+/** What runs in each environment after these deployments in order of time, the last changed first. */
+export function environmentsAfter(events: LineEvent[]): EnvironmentParts[] {
+  const environments = new Map<string, EnvironmentParts & { parts: EnvironmentPart[] }>()
+  for (const event of events) {
+    const { environment, at } = event
+    const parts = partsAfter(environments.get(environment)?.parts, event)
+    if (parts === null) continue
+    environments.delete(environment)
+    environments.set(environment, { environment, parts, since: at })
+  }
+  return [...environments.values()].reverse()
+}
+
 /** The parts of the environment after the event; null if it changes nothing. */
 function partsAfter(before: EnvironmentPart[] | undefined, event: LineEvent): EnvironmentPart[] | null {
   const { state, place, at, forgeDeploymentId } = event

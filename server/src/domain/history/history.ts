@@ -4,13 +4,21 @@ import type { Prompt } from '../prompt.ts'
 import type { Instant } from '../time.ts'
 import type { LandedChange } from './change.ts'
 import type { Action, EntryDetails, HistoryEntry, NewHistoryEntry } from './entry.ts'
+import type { PullSpan } from './pull-span.ts'
+import type { SearchText } from './version-search.ts'
 
 /** A null field matches every entry. `since` is inclusive, `until` exclusive. */
 export interface TimelineFilter {
   actions: Action[] | null
   since: Instant | null
   until: Instant | null
+  /** `outcome` leaves out the openings of pull requests that were merged or closed later. */
+  pulls?: (typeof pullEntries)[number]
+  /** Nothing is known about later changes; absent or null for no limit. */
+  knownUntil?: Instant | null
 }
+
+export const pullEntries = ['all', 'outcome'] as const
 
 export interface HistoryPage {
   entries: HistoryEntry[]
@@ -30,6 +38,8 @@ export interface HistoryStore {
   /** Newest first. Every page costs the same, however long the history is. */
   page(prompt: Prompt, request: PageRequest): Promise<HistoryPage>
   find(prompt: Prompt, id: number): Promise<EntryDetails | null>
+  /** The internal ID of the prompt that has this entry, which may be deleted. */
+  promptIdOf(organisationId: number, id: number): Promise<number | null>
   /** The change that was live at `at`: the last one on the default branch by then, unless it had been orphaned. */
   live(prompt: Prompt, at: Instant, now: Instant): Promise<EntryDetails | null>
   /** Every change that reached the default branch, in no particular order. */
@@ -41,6 +51,10 @@ export interface HistoryStore {
   newestChanges(prompts: Prompt[], limit: number): Promise<LandedChange[][]>
   /** The entries with these IDs, in this order. */
   entries(organisationId: number, ids: number[]): Promise<EntryDetails[]>
+  /** The entries of a prompt that brought these commits of the default branch, by commit. Unknown ones are absent. */
+  entriesOfCommits(prompt: Prompt, commits: string[]): Promise<Map<string, EntryDetails>>
+  /** What a search for versions looks at, of these entries, in no particular order. */
+  searchTexts(organisationId: number, ids: number[]): Promise<SearchText[]>
   /** The first change on the default branch. */
   firstLanded(prompt: Prompt): Promise<EntryDetails | null>
   /** Newest first. */
@@ -49,4 +63,13 @@ export interface HistoryStore {
     filter: TimelineFilter,
     request: PageRequest,
   ): Promise<{ entries: EntryDetails[]; totalCount: number }>
+  /** The same entries in parts: those that follow this one, or the first. */
+  timelineAfter(
+    prompt: Prompt,
+    filter: TimelineFilter,
+    last: Pick<EntryDetails, 'id' | 'createdAt'> | null,
+    limit: number,
+  ): Promise<EntryDetails[]>
+  /** How far the pull requests of these entries of a prompt had got by `knownUntil`; null for an entry without one. */
+  pullSpans(prompt: Prompt, entries: HistoryEntry[], knownUntil: Instant | null): Promise<(PullSpan | null)[]>
 }

@@ -1,6 +1,7 @@
 import type { Prompt } from '../prompt.ts'
+import type { VoteWindow } from '../signals/vote-window.ts'
 import type { Vote, VoteStore } from '../signals/votes.ts'
-import { maxExaminedVotes, readVotes, type VoteOrder, type VoteWindow } from './window-votes.ts'
+import { maxExaminedVotes, readVotes, type VoteOrder } from './window-votes.ts'
 
 /** The value of a segment: a text, number or boolean as text. Null for signals without one, or with an object, array or null. */
 export type SegmentValue = string | null

@@ -1,9 +1,10 @@
 import type { Prompt } from '../prompt.ts'
 import type { Tally } from '../signals/tally.ts'
+import type { VoteWindow } from '../signals/vote-window.ts'
 import type { Vote, VoteStore } from '../signals/votes.ts'
 import { hour, hourStart, type Instant } from '../time.ts'
 import { type Sum, totalOf } from './blocks.ts'
-import { maxShortWindowVotes, sumsOfVotes, type VoteWindow, votesOf } from './window-votes.ts'
+import { maxShortWindowVotes, sumsOfVotes, votesOf } from './window-votes.ts'
 
 // With fewer hours than this, sums by hour hide how the votes of a window wander.
 const minHours = 10

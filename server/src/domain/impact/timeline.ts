@@ -1,17 +1,22 @@
 import type { EntryDetails } from '../history/entry.ts'
 import type { HistoryStore, TimelineFilter } from '../history/history.ts'
+import type { PullSpan } from '../history/pull-span.ts'
 import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
 import type { VersionTally } from '../signals/signal.ts'
+import type { Instant } from '../time.ts'
 import { type Impact, toImpact } from './impact.ts'
-import { type JudgeStores, judgeChanges } from './judged-changes.ts'
+import { type JudgedChange, type JudgeStores, judgeChanges } from './judged-changes.ts'
 import type { Moment } from './moment.ts'
+import { segmentsOfChanges } from './segment-impact.ts'
 import { unknownVersionsOf, type VoteStores, voteHistoryOf } from './vote-history.ts'
-import type { Wander } from './wander.ts'
+import { defaultWander, type Wander } from './wander.ts'
 
 /** A history entry with its impact. `impact` is null if the change did not go live. */
 export interface TimelineEntry {
   entry: EntryDetails
+  /** Of its pull request; null without one. */
+  pull: PullSpan | null
   impact: Impact | null
 }
 
@@ -22,9 +27,16 @@ export interface Timeline {
   unknownVersions: VersionTally[]
 }
 
-export interface TimelineStores extends VoteStores, JudgeStores {
+interface ImpactStores extends VoteStores, JudgeStores {
   signals: JudgeStores['signals']
-  history: Pick<HistoryStore, 'landedChanges' | 'timeline'>
+}
+
+export interface TimelineStores extends ImpactStores {
+  history: Pick<HistoryStore, 'landedChanges' | 'timeline' | 'pullSpans'>
+}
+
+export interface TimelineEntryStores extends ImpactStores {
+  history: Pick<HistoryStore, 'landedChanges' | 'find' | 'pullSpans'>
 }
 
 /** The history with everything known about each change. */
@@ -41,21 +53,56 @@ export async function timelineOf(
     stores.history.timeline(prompt, knownBy(moment, filter), request),
   ])
   const lives = entries.map(({ id }) => history.live.lives.get(id)).filter((life) => life !== undefined)
-  const [judged, unknownVersions] = await Promise.all([
+  const [judged, unknownVersions, pulls] = await Promise.all([
     judgeChanges(stores, history, lives, wander),
     unknownVersionsOf(stores, history),
+    stores.history.pullSpans(prompt, entries, knownUntil(moment)),
   ])
-  const judgedById = new Map(judged.map((change) => [change.life.change.id, change]))
-  return {
-    entries: entries.map((entry) => {
-      const change = judgedById.get(entry.id)
-      return { entry, impact: change === undefined ? null : toImpact(entry, change) }
-    }),
-    totalCount,
-    unknownVersions,
-  }
+  return { entries: toTimelineEntries(entries, pulls, judged), totalCount, unknownVersions }
 }
 
-function knownBy({ at, isPast }: Moment, filter: TimelineFilter): TimelineFilter {
-  return isPast ? { ...filter, until: Math.min(filter.until ?? at + 1, at + 1) } : filter
+/**
+ * One entry of the timeline, or null if there is none. Only this change is judged, however many there are. `by` adds the impact in
+ * each segment.
+ */
+export async function timelineEntryOf(
+  stores: TimelineEntryStores,
+  prompt: Prompt,
+  entryId: number,
+  moment: Moment,
+  wander: Readonly<Wander> = defaultWander,
+  by: string | null = null,
+): Promise<TimelineEntry | null> {
+  const entry = await stores.history.find(prompt, entryId)
+  if (entry === null || (moment.isPast && entry.createdAt > moment.at)) return null
+  const [history, [pull = null]] = await Promise.all([
+    voteHistoryOf(stores, prompt, moment),
+    stores.history.pullSpans(prompt, [entry], knownUntil(moment)),
+  ])
+  const life = history.live.lives.get(entry.id)
+  if (life === undefined) return { entry, pull, impact: null }
+  const judged = await judgeChanges(stores, history, [life], wander)
+  const segments = by === null ? [] : await segmentsOfChanges(stores.signals, history, judged, by, wander)
+  return { entry, pull, impact: { ...toImpact(entry, judged[0] as JudgedChange), segments: segments[0] ?? null } }
+}
+
+export function toTimelineEntries(
+  entries: EntryDetails[],
+  pulls: (PullSpan | null)[],
+  judged: JudgedChange[],
+): TimelineEntry[] {
+  const judgedById = new Map(judged.map((change) => [change.life.change.id, change]))
+  return entries.map((entry, i) => {
+    const change = judgedById.get(entry.id)
+    return { entry, pull: pulls[i] ?? null, impact: change === undefined ? null : toImpact(entry, change) }
+  })
+}
+
+/** Leaves out what was not known yet. */
+export function knownBy({ at, isPast }: Moment, filter: TimelineFilter): TimelineFilter {
+  return isPast ? { ...filter, until: Math.min(filter.until ?? at + 1, at + 1), knownUntil: at } : filter
+}
+
+export function knownUntil({ at, isPast }: Moment): Instant | null {
+  return isPast ? at : null
 }

@@ -6,12 +6,12 @@ import type { HourlySums } from '../signals/hourly-sums.ts'
 import { maxVersions, type SignalStore, type VersionTally } from '../signals/signal.ts'
 import type { Tally } from '../signals/tally.ts'
 import type { VersionText } from '../signals/version.ts'
+import type { VoteWindow } from '../signals/vote-window.ts'
 import { day, hour, hourStart, type Instant } from '../time.ts'
 import { type KnownLives, knownLives } from './known-lives.ts'
 import type { Life } from './live-window.ts'
 import type { Moment } from './moment.ts'
 import { commitsToPlace, namedChanges, type ResolvedVersions, resolveVersions } from './version-resolution.ts'
-import type { VoteWindow } from './window-votes.ts'
 
 export interface VoteStores {
   history: Pick<HistoryStore, 'landedChanges'>

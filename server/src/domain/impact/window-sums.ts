@@ -43,30 +43,26 @@ export async function windowSumsOf(
     return history.hasVersions ? history.versionsOf(life).map((version) => ({ ...of, version })) : []
   })
   const credits = wanted.flatMap(({ history, life }, at) => life.credits.map((credit) => ({ at, history, credit })))
-  const mixed = credits.filter(({ history }) => history.hasVersions)
+  const mixed = [...Map.groupBy(credits, ({ history }) => history)].filter(([history]) => history.hasVersions)
   const [versionSums, mixedSums] = await Promise.all([
     signals.hourlySumsOfVersions(organisationId, versions),
     signals.versionedHourlySums(
       organisationId,
-      mixed.map(({ history, credit }) => {
-        const { from, until } = rangeOf(history)
-        return {
-          promptId: history.prompt.id,
-          from: Math.max(credit.from, from),
-          until: Math.min(credit.until ?? until, until),
-        }
-      }),
+      mixed.map(([history, ofHistory]) => ({ promptId: history.prompt.id, ...creditedRange(history, ofHistory) })),
     ),
   ])
-  const versioned = new Map(mixed.map((each, i) => [each, mixedSums[i] ?? noSums]))
-  const unversioned = credits.map((each) => unversionedHours(each.history, each.credit, versioned.get(each) ?? noSums))
+  const versioned = new Map(mixed.map(([history], i) => [history, mixedSums[i] ?? noSums]))
+  const unversioned = credits.map(({ history, credit }) =>
+    unversionedHours(history, credit, versioned.get(history) ?? noSums),
+  )
   const started = await startedHours(signals, organisationId, credits, unversioned)
 
   const windows = wanted.map((): WindowSums => {
     return { sums: [], tally: emptyTally, attributedBy: { version: 0, deployment: 0, time: 0 }, unattributed: 0 }
   })
   for (const [i, { at, history, credit }] of credits.entries()) {
-    const startedAt = (instant: Instant) => started.get(`${history.prompt.id} ${instant}`) ?? emptyTally
+    const ofPrompt = started.get(history.prompt.id)
+    const startedAt = (instant: Instant) => ofPrompt?.get(instant) ?? emptyTally
     addCredit(windows[at] as WindowSums, credit, unversioned[i] as Sum[], startedAt)
   }
   for (const [i, { at, version }] of versions.entries()) {
@@ -91,6 +87,20 @@ function rangeOf({ moment, hours }: VoteHistory): Span {
   return { from: hours.start[0] ?? until, until: Math.min(until, (hours.start.at(-1) ?? until) + hour) }
 }
 
+/**
+ * From the first of these credits to the last. One range for all of them: a tenant decides how often deployments take turns, and each
+ * turn is a credit of its own.
+ */
+function creditedRange(history: VoteHistory, credits: readonly { credit: Credit }[]): Span {
+  const range = rangeOf(history)
+  let [from, until] = [Number.POSITIVE_INFINITY, 0]
+  for (const { credit } of credits) {
+    from = Math.min(from, credit.from)
+    until = Math.max(until, credit.until ?? range.until)
+  }
+  return { from: Math.max(from, range.from), until: Math.min(until, range.until) }
+}
+
 /** Most windows are one credit or one version, whose sums are in order already. */
 function isInOrder(sums: readonly Sum[]): boolean {
   for (let i = 1; i < sums.length; i++) {
@@ -103,7 +113,7 @@ function isInOrder(sums: readonly Sum[]): boolean {
 function unversionedHours({ hours, startedHour }: VoteHistory, credit: Credit, versioned: HourlySums): Sum[] {
   const sums: Sum[] = []
   const end = credit.until ?? Number.POSITIVE_INFINITY
-  let next = 0
+  let next = firstFrom(versioned.start, hourStart(credit.from))
   for (let i = firstFrom(hours.start, hourStart(credit.from)); i < hours.start.length; i++) {
     const start = hours.start[i] as number
     if (start >= end) break
@@ -126,21 +136,26 @@ async function startedHours(
   organisationId: number,
   credits: { history: VoteHistory; credit: Credit }[],
   unversioned: Sum[][],
-): Promise<Map<string, Tally>> {
-  const instants = new Map<string, { promptId: number; at: Instant }>()
+): Promise<Map<number, Map<Instant, Tally>>> {
+  const found = new Map<number, Map<Instant, Tally>>()
+  const wanted: { promptId: number; at: Instant }[] = []
   for (const [i, { history, credit }] of credits.entries()) {
     const sums = unversioned[i] as Sum[]
     const promptId = history.prompt.id
+    const ofPrompt = found.get(promptId) ?? new Map<Instant, Tally>()
+    found.set(promptId, ofPrompt)
     for (const [at, sum] of [
       [credit.from, sums[0]],
       [credit.until, sums.at(-1)],
     ] as const) {
-      if (at === null || at % hour === 0 || sum?.start !== hourStart(at)) continue
-      instants.set(`${promptId} ${at}`, { promptId, at })
+      if (at === null || at % hour === 0 || sum?.start !== hourStart(at) || ofPrompt.has(at)) continue
+      ofPrompt.set(at, emptyTally)
+      wanted.push({ promptId, at })
     }
   }
-  const tallies = await signals.startedHours(organisationId, [...instants.values()])
-  return new Map([...instants.keys()].map((key, i) => [key, tallies[i] ?? emptyTally]))
+  const tallies = await signals.startedHours(organisationId, wanted)
+  for (const [i, { promptId, at }] of wanted.entries()) found.get(promptId)?.set(at, tallies[i] ?? emptyTally)
+  return found
 }
 
 /**
@@ -165,7 +180,8 @@ function addCredit(
   }
   if (isEmpty(hours[0])) hours.shift()
   if (isEmpty(hours.at(-1))) hours.pop()
-  window.sums = window.sums.length === 0 ? hours : window.sums.concat(hours)
+  if (window.sums.length === 0) window.sums = hours
+  else for (const sum of hours) window.sums.push(sum)
   const { positive, negative } = totalOf(hours)
   window.attributedBy[source === 'deployment' ? 'deployment' : 'time'] += positive + negative
   if (shared) window.unattributed += positive + negative

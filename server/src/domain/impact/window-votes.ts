@@ -1,20 +1,11 @@
 import type { Prompt } from '../prompt.ts'
 import type { Span } from '../signals/interval.ts'
 import type { VersionText } from '../signals/version.ts'
+import type { VoteWindow } from '../signals/vote-window.ts'
 import type { Vote, VoteRead, VoteStore } from '../signals/votes.ts'
-import { type Instant, nextTurn } from '../time.ts'
+import { nextTurn } from '../time.ts'
 import type { Sum } from './blocks.ts'
 import { squaresAdded } from './voices.ts'
-
-/** Which signals count for a change: those that name a version of it, and those of the times in which it was live. */
-export interface VoteWindow {
-  versions: readonly VersionText[]
-  spans: readonly Span[]
-  /** Whether signals in the spans that name a version count for another change. */
-  unversionedOnly: boolean
-  /** Signals from this time on do not count. */
-  until: Instant
-}
 
 /** `oldest` reads from the start of the window, `newest` from its end. */
 export type VoteOrder = VoteRead['order']

@@ -4,6 +4,7 @@ import { type JudgedChange, type JudgeStores, judgeChanges } from '../impact/jud
 import type { LearnedWander } from '../impact/learned-wander.ts'
 import { type Life, liveFrom } from '../impact/live-window.ts'
 import { now as atNow } from '../impact/moment.ts'
+import { type StandingStore, standingOf } from '../impact/standing.ts'
 import { rateOf } from '../impact/verdict.ts'
 import { type VoteHistory, type VoteStores, voteHistoryOf } from '../impact/vote-history.ts'
 import type { Wander } from '../impact/wander.ts'
@@ -22,6 +23,7 @@ export interface JudgingStores extends VoteStores, JudgeStores {
   signals: JudgeStores['signals']
   history: Pick<HistoryStore, 'landedChanges' | 'entries'>
   wander: WanderStore
+  standings: StandingStore
   shifts: ShiftStore
   regressions: RegressionStore
 }
@@ -37,7 +39,8 @@ const maxChanges = 20
 const minBlocks = 5
 
 /**
- * Judges a prompt from all its votes, and stores what was found: how its votes wander, its shifts, and its regressions. Judging a
+ * Judges a prompt from all its votes, and stores what was found: how its votes wander, its shifts, its
+ * regressions, and how it stands. Judging a
  * prompt again, or in two processes at once, changes nothing unless votes or changes came in between.
  */
 export async function judgePrompt(
@@ -65,6 +68,7 @@ export async function judgePrompt(
   const isShared = shifts.some(({ sharedWith }) => sharedWith !== null)
   const judged = isShared ? await judgeChanges(stores, history, wanted, wander) : alone
   await storeRegressions(stores, history, known, judged, wander, now)
+  await stores.standings.save(prompt, standingOf(history, judged, now), now)
   return { affected }
 }
 

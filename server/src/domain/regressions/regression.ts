@@ -63,6 +63,14 @@ export interface ListedRegression extends Regression {
   repairedEntry: HistoryEntry | null
 }
 
+export const regressionSorts = ['opened_at', 'difference'] as const
+
+/** By `difference` in ascending order, the largest loss comes first. */
+export interface RegressionOrder {
+  by: (typeof regressionSorts)[number]
+  descending: boolean
+}
+
 /** A null field matches every regression. */
 export interface RegressionFilter {
   state: RegressionState | null
@@ -99,10 +107,11 @@ export interface RegressionStore {
   moveTo(prompt: Prompt, id: number, entryId: number): Promise<void>
   /** An open regression becomes dismissed, with an entry in the audit log. A dismissed one stays as it is. */
   dismiss(prompt: Prompt, id: number, note: string, at: Instant, by: NonNullable<Actor>): Promise<Dismissal>
-  /** The regressions of existing prompts, the last opened first. */
+  /** The regressions of existing prompts. Those that are equal come in the order of their IDs. */
   page(
     organisationId: number,
     filter: RegressionFilter,
+    order: RegressionOrder,
     request: PageRequest,
   ): Promise<{ regressions: ListedRegression[]; totalCount: number }>
   /** Of each prompt, the open regression with the largest loss. */

@@ -23,6 +23,8 @@ export interface RepositoryService {
   rotateSecret(repository: Repository, overlapMs: number, by: Actor): Promise<RotatedSecret>
   /** The texts before and after a change, from git. */
   contents(entry: EntryDetails): Promise<Contents>
+  /** The text after a change that landed, and which commits last changed its lines, from git. */
+  blame(entry: EntryDetails): Promise<Blame>
   /** The text of a prompt before its first recorded change; null unless the repository's older history is missing. */
   earliestText(prompt: Prompt, at: Instant): Promise<EarliestText | null>
   /** Stores counts of rejected webhook requests that are still only in memory. */
@@ -134,6 +136,22 @@ export const textStates = ['available', 'absent', 'too_large', 'unavailable'] as
 
 /** Why a text is null: the file did not exist, its text exceeds the limit, or git does not have it. */
 export type TextState = (typeof textStates)[number]
+
+export const blameStates = ['available', 'absent', 'too_large', 'binary', 'not_landed', 'unavailable'] as const
+
+/**
+ * Why there is no blame: the change deleted the file, it exceeds a limit, it is no text, the change is not on the default branch, or
+ * git does not have it.
+ */
+export type BlameState = (typeof blameStates)[number]
+
+/** Both are empty unless the state is `available`. */
+export interface Blame {
+  state: BlameState
+  text: string | null
+  /** In the order of the lines. Lines count from 1, and `end` is the last of them. */
+  lines: { start: number; end: number; commit: string }[]
+}
 
 export interface EarliestText {
   path: string

@@ -6,7 +6,7 @@ export interface SealedSecret {
   organisationId: number
   table: SealedTable
   id: number
-  /** What identifies the row in what is authenticated: the hook ID of a repository, the public ID of an alert. */
+  /** What identifies the row in what is authenticated: see `SecretPlace`. */
   place: string | null
   column: string
   sealed: string
@@ -35,7 +35,8 @@ export interface Reencryption {
 
 export function placeOf({ table, place, column }: Omit<PlacedSecret, 'sealed'>): SecretPlace {
   const kind = (sealedColumns[table] as Record<string, SecretPlace['kind']>)[column]
-  return (table === 'alerts' ? { alertId: place, kind } : { hookId: place, kind }) as SecretPlace
+  if (table === 'alerts') return { alertId: place, kind } as SecretPlace
+  return (table === 'api_keys' ? { signingId: place, kind } : { hookId: place, kind }) as SecretPlace
 }
 
 export type PlacedSecret = Pick<SealedSecret, 'table' | 'place' | 'column' | 'sealed'>

@@ -12,15 +12,20 @@ export interface Vault {
 
 /**
  * Where a secret is stored. It is part of what is authenticated: a value copied to another row, or to a column of another kind,
- * cannot be decrypted. The hook ID of a repository and the public ID of an alert identify the row, because they are known before
- * the row is stored and do not change when an organisation moves to another database. The hook ID is null for a secret of the
- * organisation itself, which has no such ID.
+ * cannot be decrypted. The hook ID of a repository, the public ID of an alert and the ID of a signing key identify the row, because
+ * they are known before the row is stored and do not change when an organisation moves to another database. The hook ID is null
+ * for a secret of the organisation itself, which has no such ID.
  */
-export type SecretPlace = { hookId: string | null; kind: SecretKind } | { alertId: string; kind: AlertSecretKind }
+export type SecretPlace =
+  | { hookId: string | null; kind: SecretKind }
+  | { alertId: string; kind: AlertSecretKind }
+  | { signingId: string; kind: SigningSecretKind }
 
 export type SecretKind = 'token' | 'ssh_key' | 'webhook_secret' | 'voter_key'
 
 export type AlertSecretKind = 'alert_target' | 'alert_secret'
+
+export type SigningSecretKind = 'signing_key'
 
 /**
  * The columns with secrets, by table. The current and the previous secret are of one kind, because a rotation moves one value to
@@ -35,7 +40,8 @@ export const sealedColumns = {
   },
   organisations: { sealed_voter_key: 'voter_key' },
   alerts: { sealed_target: 'alert_target', sealed_secret: 'alert_secret', sealed_old_secret: 'alert_secret' },
-} as const satisfies Record<string, Record<string, SecretKind | AlertSecretKind>>
+  api_keys: { sealed_secret: 'signing_key' },
+} as const satisfies Record<string, Record<string, SecretPlace['kind']>>
 
 export type SealedTable = keyof typeof sealedColumns
 
@@ -50,6 +56,7 @@ export const placeColumns = {
   repositories: 'hook_id',
   organisations: null,
   alerts: 'public_id',
+  api_keys: 'signing_id',
 } as const satisfies Record<SealedTable, string | null>
 
 const algorithm = 'aes-256-gcm'
@@ -86,7 +93,7 @@ export function createVault(current: Buffer, old: Buffer[] = []): Vault {
         return open(key, sealed.slice(prefix.length), authenticated(place))
       } catch {
         throw new Error(
-          'Cannot decrypt a stored secret: it is damaged, or belongs to another repository, alert or column',
+          'Cannot decrypt a stored secret: it is damaged, or belongs to another repository, alert, key or column',
         )
       }
     },
@@ -102,6 +109,7 @@ export function secretKeyId(key: Buffer): string {
 
 function authenticated(place: SecretPlace): Buffer {
   if ('alertId' in place) return Buffer.from(`alerts ${place.alertId} ${place.kind}`)
+  if ('signingId' in place) return Buffer.from(`api_keys ${place.signingId} ${place.kind}`)
   const { hookId, kind } = place
   return Buffer.from(hookId === null ? `organisations ${kind}` : `repositories ${hookId} ${kind}`)
 }

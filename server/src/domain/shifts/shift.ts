@@ -29,6 +29,18 @@ export interface SharedShift {
   sharedWith: number
 }
 
+export const shiftCauses = ['change', 'shared', 'unexplained'] as const
+
+export type ShiftCause = (typeof shiftCauses)[number]
+
+/** A null field matches every shift. */
+export interface ShiftFilter {
+  promptIds: number[] | null
+  cause: ShiftCause | null
+  /** The earliest time of a shift. */
+  since: Instant | null
+}
+
 export interface ListedShift extends StoredShift {
   prompt: Pick<Prompt, 'publicId' | 'name'>
   /** Null if there is no change within the range of the shift, or if it is no longer part of the history. */
@@ -40,10 +52,10 @@ export interface ShiftStore {
   ofPrompt(prompt: Prompt): Promise<StoredShift[]>
   /** Replaces all shifts of a prompt. */
   replace(prompt: Prompt, shifts: StoredShift[]): Promise<void>
-  /** The shifts of existing prompts, the newest first. `promptIds` is null for all of them. */
+  /** The shifts of existing prompts, the newest first. */
   page(
     organisationId: number,
-    promptIds: number[] | null,
+    filter: ShiftFilter,
     request: PageRequest,
   ): Promise<{ shifts: ListedShift[]; totalCount: number }>
   /** The shifts of these prompts that other prompts share, by the ID of the prompt. */

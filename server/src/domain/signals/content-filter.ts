@@ -1,5 +1,7 @@
 import { invalidField } from '../errors.ts'
+import type { Instant } from '../time.ts'
 import { canonicalJson, forEachMember } from './json-text.ts'
+import type { VersionText } from './version.ts'
 
 /** What a signal must contain. No sums exist for this, so it is searched. */
 export interface ContentFilter {
@@ -7,7 +9,14 @@ export interface ContentFilter {
   needsComment: boolean
   /** A substring of all matching metadata without a backslash. Null if metadata does not matter. */
   metadataPrefilter: string | null
-  matches(signal: { comment: string | null; metadata: string | null }): boolean
+  matches(signal: SignalContent): boolean
+}
+
+export interface SignalContent {
+  comment: string | null
+  metadata: string | null
+  version: VersionText | null
+  occurredAt: Instant
 }
 
 export interface ContentQuery {

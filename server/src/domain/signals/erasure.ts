@@ -49,6 +49,8 @@ export interface ErasureStore {
    * the signal again.
    */
   eraseNextBatch(erasure: Erasure, query: ErasureQuery): Promise<Erasure>
+  /** The same, but only counts the signals that would be erased. */
+  countNextBatch(erasure: Erasure, query: ErasureQuery): Promise<Erasure>
 }
 
 // Bounds the cost of one comparison. A person is identified by one or two members.
@@ -100,16 +102,36 @@ const pauseMs = 2
 /**
  * Erases the matching signals among all that exist now and returns how many. An interrupted erasure can simply be run again.
  */
-export async function eraseSignals(
+export function eraseSignals(
   signals: ErasureStore,
   access: Pick<Access, 'organisationId' | 'keyId'>,
   query: ErasureQuery,
   now: Instant,
 ): Promise<number> {
-  let erasure = startErasure(access.organisationId, access, now)
+  return inBatches(startErasure(access.organisationId, access, now), (erasure) =>
+    signals.eraseNextBatch(erasure, query),
+  )
+}
+
+/** How many signals an erasure would remove. `isWanted` stops a count whose client is gone. */
+export function countErasure(
+  signals: ErasureStore,
+  access: Pick<Access, 'organisationId' | 'keyId'>,
+  query: ErasureQuery,
+  now: Instant,
+  isWanted: () => boolean,
+): Promise<number> {
+  return inBatches(startErasure(access.organisationId, access, now), async (erasure) => {
+    const next = await signals.countNextBatch(erasure, query)
+    return isWanted() ? next : { ...next, done: true }
+  })
+}
+
+async function inBatches(start: Erasure, next: (erasure: Erasure) => Promise<Erasure>): Promise<number> {
+  let erasure = start
   let pausedAt = performance.now()
   while (!erasure.done) {
-    erasure = await signals.eraseNextBatch(erasure, query)
+    erasure = await next(erasure)
     if (performance.now() - pausedAt < workMs) continue
     await delay(pauseMs)
     pausedAt = performance.now()

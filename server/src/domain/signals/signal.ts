@@ -15,6 +15,7 @@ import { MonthlyLimitError } from './monthly-limit.ts'
 import type { RetentionStore } from './retention.ts'
 import type { Tally } from './tally.ts'
 import type { VersionText } from './version.ts'
+import type { VoteWindow } from './vote-window.ts'
 
 export const signalValues = ['positive', 'negative'] as const
 
@@ -106,6 +107,13 @@ export interface SignalCursor {
 
 export type SignalSearchFilter = SignalFilter & { content: ContentFilter }
 
+/** Which signals of a window to read. */
+export interface WindowSlice {
+  value: SignalValue | null
+  skip: number
+  limit: number
+}
+
 export interface SearchedSlice {
   /** Newest first. */
   matches: StoredSignal[]
@@ -146,6 +154,8 @@ export interface SignalStore extends ErasureStore, RetentionStore {
   import(batches: AsyncIterable<NewSignal[]>, audit?: SignalImportAudit): Promise<SignalImport>
   /** Newest first, back to the start of retention. */
   page(prompt: Prompt, filter: SignalFilter, request: PageRequest): Promise<SignalPage>
+  /** The signals of a window in this span, newest first, of those that it retains. Examines all signals of the span. */
+  windowSignals(prompt: Prompt, window: VoteWindow, span: Span, slice: WindowSlice): Promise<StoredSignal[]>
   /** Oldest first. Reads in batches so memory use stays constant. */
   stream(prompt: Prompt, filter: SignalFilter): AsyncIterable<StoredSignal[]>
   /** Deletes a signal from all stats except the month's usage. False if it does not exist. */

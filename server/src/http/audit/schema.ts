@@ -70,6 +70,7 @@ export const auditQuerySchema = {
   type: 'object',
   properties: {
     action: { enum: auditActions, description: 'Only this action' },
+    actor: { type: 'string', description: 'Only what was done with this key, by its ID, or `operator` for the CLI' },
     since: {
       type: 'string',
       format: 'date-time',

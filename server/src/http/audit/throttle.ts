@@ -23,6 +23,7 @@ export type RepeatedEvent = Omit<NewAuditEntry, 'at'> & {
 // A client that was not updated may send its revoked key for months.
 const periodMs = {
   'signals.exported': minute,
+  'history.exported': minute,
   'session.started': minute,
   'key.rejected': hour,
 }

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
+import { sessionTokenIn } from '../sessions/cookie.ts'
 import { acceptedEncoding } from './accepted-encoding.ts'
-import { type ConsoleFile, createFileLookup } from './files.ts'
+import type { ConsoleFile, createFileLookup } from './files.ts'
+import { preloadHeader } from './preload.ts'
 
 /** Paths that serve the console's index.html, which then routes in the browser. */
 export const pagePaths = [
@@ -10,7 +11,10 @@ export const pagePaths = [
   '/sign-in',
   '/prompts',
   '/prompts/*',
+  '/regressions',
   '/usage',
+  '/audit',
+  '/settings',
   '/keys',
   '/repositories',
   '/repositories/*',
@@ -25,10 +29,12 @@ const method = ['GET', 'HEAD']
 // Not part of the API, so not in its documentation.
 const schema = { hide: true }
 
+const htmlType = 'text/html; charset=utf-8'
+
 const immutable = 'public, max-age=31536000, immutable'
 const revalidate = 'no-cache'
 
-const securityHeaders = {
+export const securityHeaders = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
     "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -53,9 +59,30 @@ const notBuilt = `<!doctype html>
 </html>
 `
 
+// Their unknown paths get JSON, also in a browser, and with a slash too many after the host.
+const apiPaths = /^\/+(api|webhooks)(\/|$)/
+
+type FileLookup = ReturnType<typeof createFileLookup>
+
+/** For paths that no route knows: browsers get the console, which shows "Page not found", and programs JSON. */
+export function consoleNotFound(find: FileLookup) {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const { method, url, headers } = request
+    const isBrowser = (method === 'GET' || method === 'HEAD') && headers.accept?.includes('text/html')
+    if (!isBrowser || apiPaths.test(url)) throw notFound()
+    const index = await find('index.html')
+    const html = index === null ? notBuilt : await index.bytes(null)
+    return reply
+      .headers({ ...securityHeaders, 'Cache-Control': 'no-store' })
+      .status(404)
+      .type(htmlType)
+      .send(html)
+  }
+}
+
 /** Serves the web console: static files that get all their data from the API. */
-export function consoleRoutes({ consoleFolder }: Context) {
-  const find = createFileLookup(consoleFolder)
+export function consoleRoutes(find: FileLookup, publicUrl: () => string) {
+  const sendNotFound = consoleNotFound(find)
 
   return async (app: FastifyInstance) => {
     app.addHook('onRequest', (_request, reply, done) => {
@@ -70,8 +97,12 @@ export function consoleRoutes({ consoleFolder }: Context) {
         schema,
         async handler(request, reply) {
           const index = await find('index.html')
-          if (index !== null) return sendFile(request, reply, index, revalidate)
-          return reply.type('text/html; charset=utf-8').header('Cache-Control', 'no-store').send(notBuilt)
+          if (index !== null) {
+            const hasSession = sessionTokenIn(request.headers.cookie, publicUrl()) !== null
+            reply.header('Link', preloadHeader(request.url, hasSession))
+            return sendFile(request, reply, index, revalidate)
+          }
+          return reply.type(htmlType).header('Cache-Control', 'no-store').send(notBuilt)
         },
       })
     }
@@ -85,7 +116,7 @@ export function consoleRoutes({ consoleFolder }: Context) {
           // The request only ever selects a known name. Building a path from it would allow path traversal.
           const { '*': asset, file } = request.params as { '*'?: string; file?: string }
           const requested = await find(file ?? `assets/${asset}`)
-          if (requested === null) throw notFound()
+          if (requested === null) return sendNotFound(request, reply)
           return sendFile(request, reply, requested, file === undefined ? immutable : revalidate)
         },
       })
@@ -93,7 +124,7 @@ export function consoleRoutes({ consoleFolder }: Context) {
   }
 }
 
-async function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: ConsoleFile, caching: string) {
+export async function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: ConsoleFile, caching: string) {
   const etag = await file.etag()
   reply.header('Cache-Control', caching).header('ETag', etag)
   if (file.compressible) reply.header('Vary', 'Accept-Encoding')

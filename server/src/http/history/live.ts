@@ -1,14 +1,17 @@
 import type { FastifyInstance } from 'fastify'
 import { readerRoles } from '../../domain/access/api-key.ts'
 import { liveAt } from '../../domain/impact/live.ts'
+import { type LiveEnvironment, liveEnvironments } from '../../domain/impact/live-environments.ts'
+import { isoTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, invalidTimeSchema } from '../error-schema.ts'
 import { notFound } from '../errors.ts'
+import { rounded } from '../impact/body.ts'
 import { type Query, timeParameter } from '../parameters.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { toHistoryEntryBody } from './body.ts'
 import type { ContentsReader } from './contents.ts'
-import { liveQuerySchema, liveSchema } from './schema.ts'
+import { liveQuerySchema, liveSchema } from './live-schema.ts'
 
 const schema = {
   operationId: 'getLive',
@@ -18,7 +21,7 @@ const schema = {
     'shallow clone, older changes are unknown: then `incomplete` is true before the first known one, `entry` is null, and ' +
     "`content` is the prompt's text at the start of the known history. By the deployments to production, if there are any, and " +
     'otherwise by the merges: see `live_source`. If several versions were live, the one with the largest share is returned, and ' +
-    'the others are in `also_live`.',
+    'the others are in `also_live`. `environments` has what ran in every environment.',
   tags: ['History'],
   params: promptParamsSchema,
   querystring: liveQuerySchema,
@@ -40,13 +43,17 @@ export function livePromptRoute({ store, clock }: Context, reader: ContentsReade
     app.get('/prompts/:prompt_id/live', { schema, config: { roles: readerRoles } }, async (request, reply) => {
       const now = clock()
       const at = timeParameter(request.query as Query, 'at') ?? now
-      const live = await liveAt(store, request.prompt, at, now)
+      const [live, running] = await Promise.all([
+        liveAt(store, request.prompt, at, now),
+        liveEnvironments(store, request.prompt, at, now),
+      ])
+      const environments = running.map(toEnvironmentBody)
       if (live === null) {
         const earliest = await reader.earliestText(request.prompt, at, reply)
         if (earliest === null) throw notFound()
         const { path, text, state } = earliest
         const content = { content: text, content_state: state }
-        return { data: { entry: null, path, ...content, incomplete: true, ...unknownSource } }
+        return { data: { entry: null, path, ...content, incomplete: true, ...unknownSource, environments } }
       }
       const { entry, others } = live
       const { after, afterState } = await reader.contents(request.prompt.organisationId, entry, reply)
@@ -62,7 +69,20 @@ export function livePromptRoute({ store, clock }: Context, reader: ContentsReade
           environment: other.environment,
         })),
       }
-      return { data: { entry: toHistoryEntryBody(entry), path, ...texts, incomplete: false, ...source } }
+      return { data: { entry: toHistoryEntryBody(entry), path, ...texts, incomplete: false, ...source, environments } }
     })
+  }
+}
+
+function toEnvironmentBody({ environment, production, since, versions }: LiveEnvironment) {
+  return {
+    environment,
+    production,
+    since: isoTime(since),
+    versions: versions.map(({ entry, commitSha, share }) => ({
+      entry: entry && toHistoryEntryBody(entry),
+      commit_sha: commitSha,
+      share: rounded(share),
+    })),
   }
 }

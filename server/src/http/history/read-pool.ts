@@ -1,8 +1,9 @@
 import { overloaded } from '../errors.ts'
 
 // One read starts up to five git processes, one after the other or two at once.
-const maxReads = 4
-const maxReadsPerOrganisation = 2
+const limitsOfTexts = { reads: 4, readsPerOrganisation: 2 }
+// A blame takes longer than a text. It has slots of its own, so that it does not delay texts.
+export const limitsOfBlames = { reads: 2, readsPerOrganisation: 1 }
 const maxWaiting = 100
 const maxWaitingPerOrganisation = 50
 
@@ -12,13 +13,13 @@ interface Waiting {
 }
 
 /** Runs a few reads of git at a time. Organisations take turns, and a request that finds the queue full is rejected. */
-export function createReadPool() {
+export function createReadPool({ reads, readsPerOrganisation } = limitsOfTexts) {
   const running = new Map<number, number>()
   const waiting: Waiting[] = []
   let count = 0
 
   const canStart = (organisationId: number) =>
-    count < maxReads && (running.get(organisationId) ?? 0) < maxReadsPerOrganisation
+    count < reads && (running.get(organisationId) ?? 0) < readsPerOrganisation
 
   function started(organisationId: number, change: 1 | -1): void {
     count += change

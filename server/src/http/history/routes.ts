@@ -1,16 +1,19 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../context.ts'
-import { createContentsReader } from './contents.ts'
+import { blameRoute } from './blame.ts'
 import { historyEntryRoutes } from './entries.ts'
+import { findEntryRoute } from './find.ts'
 import { listHistoryRoute } from './list.ts'
 import { livePromptRoute } from './live.ts'
 
 /** The changes of a prompt. */
 export function historyRoutes(context: Context) {
-  const reader = createContentsReader(context.repositories)
   return async (app: FastifyInstance) => {
+    const { contents: reader } = app
     await app.register(listHistoryRoute(context))
+    await app.register(findEntryRoute(context))
     await app.register(historyEntryRoutes(context, reader))
     await app.register(livePromptRoute(context, reader))
+    await app.register(blameRoute(context, reader))
   }
 }

@@ -1,9 +1,8 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { actions } from '../../domain/history/entry.ts'
-import { liveSources } from '../../domain/impact/live-window.ts'
 import { textStates } from '../../domain/repositories/repository-service.ts'
 import { paginationExample, paginationSchema } from '../page-schema.ts'
-import { promptId } from '../prompts/id-schema.ts'
+import { promptId, promptIdExample } from '../prompts/id-schema.ts'
 import { hiddenCharactersSchema } from './hidden-characters.ts'
 
 const fields = {
@@ -90,9 +89,9 @@ export const historyPageSchema = {
   ],
 } as const
 
-const textOrNull = { type: ['string', 'null'] } as const
+export const textOrNull = { type: ['string', 'null'] } as const
 
-const textStateSchema = {
+export const textStateSchema = {
   enum: textStates,
   description:
     '`absent`: the file did not exist. `too_large`: the texts exceed 16 MiB together. `unavailable`: git does not have it, or ' +
@@ -183,75 +182,6 @@ export const recordedEntrySchema = {
   examples: [{ data: historyEntryExample }],
 } as const
 
-export const liveSchema = {
-  type: 'object',
-  required: ['data'],
-  properties: {
-    data: {
-      type: 'object',
-      required: [
-        'entry',
-        'path',
-        'content',
-        'content_state',
-        'incomplete',
-        'live_source',
-        'environment',
-        'share',
-        'also_live',
-      ],
-      properties: {
-        entry: { anyOf: [historyEntrySchema, { type: 'null' }], description: 'The change; null if it is unknown' },
-        path: details.path,
-        content: { ...textOrNull, description: "The prompt's text at that time; `content_state` says why it is null" },
-        content_state: textStateSchema,
-        incomplete: {
-          type: 'boolean',
-          description: 'Whether the change is unknown because the repository is a shallow clone',
-        },
-        live_source: {
-          enum: [...liveSources, null],
-          description: 'Whether a deployment to production or the merge made it live; null if the change is unknown',
-        },
-        environment: { ...textOrNull, description: 'Where it was deployed to; null for a merge' },
-        share: { type: 'number', description: 'The part of the traffic that it served' },
-        also_live: {
-          type: 'array',
-          description: 'Other versions that were live at that time, the largest share first',
-          items: {
-            type: 'object',
-            required: ['entry', 'share', 'environment'],
-            properties: {
-              entry: historyEntrySchema,
-              share: { type: 'number' },
-              environment: textOrNull,
-            },
-            additionalProperties: false,
-          },
-        },
-      },
-      additionalProperties: false,
-    },
-  },
-  additionalProperties: false,
-  description: 'The change that was live',
-  examples: [
-    {
-      data: {
-        entry: historyEntryExample,
-        path: 'prompts/support.md',
-        content: 'You answer customers in their language.\n',
-        content_state: 'available',
-        incomplete: false,
-        live_source: 'merge',
-        environment: null,
-        share: 1,
-        also_live: [],
-      },
-    },
-  ],
-} as const
-
 export const entryParamsSchema = {
   type: 'object',
   required: ['prompt_id', 'entry_id'],
@@ -261,16 +191,36 @@ export const entryParamsSchema = {
   },
 } as const
 
-export const liveQuerySchema = {
+export const foundEntryParamsSchema = {
   type: 'object',
+  required: ['entry_id'],
+  properties: { entry_id: entryParamsSchema.properties.entry_id },
+} as const
+
+export const foundEntrySchema = {
+  type: 'object',
+  required: ['data'],
   properties: {
-    at: {
-      type: 'string',
-      format: 'date-time',
-      description: 'Defaults to now',
-      examples: ['2026-11-15T09:30:00.000Z'],
+    data: {
+      title: 'FoundEntry',
+      description: 'A history entry, and its prompt',
+      type: 'object',
+      required: ['prompt', 'entry'],
+      properties: {
+        prompt: {
+          type: 'object',
+          required: ['id', 'name'],
+          properties: { id: { type: 'string' }, name: { type: 'string' } },
+          additionalProperties: false,
+        },
+        entry: historyEntrySchema,
+      },
+      additionalProperties: false,
     },
   },
+  additionalProperties: false,
+  description: 'The entry',
+  examples: [{ data: { prompt: { id: promptIdExample, name: 'Support answers' }, entry: historyEntryExample } }],
 } as const
 
 export type HistoryEntryBody = FromSchema<typeof historyEntrySchema>

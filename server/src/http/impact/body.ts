@@ -1,3 +1,4 @@
+import type { PullStep } from '../../domain/history/pull-span.ts'
 import type { Impact } from '../../domain/impact/impact.ts'
 import type { LiveWindow } from '../../domain/impact/live-window.ts'
 import type { TimelineEntry } from '../../domain/impact/timeline.ts'
@@ -19,7 +20,7 @@ export function toEffectBody({ liveFrom, liveUntil, liveSource, windows, ...impa
     live_from: isoTime(liveFrom),
     live_until: timeOrNull(liveUntil),
     live_source: liveSource,
-    live_windows: windows.slice(-maxWindows).map(toWindowBody),
+    live_windows: toWindowBodies(windows),
     before,
     after,
     attributed_by: attributedBy,
@@ -34,6 +35,10 @@ export function toEffectBody({ liveFrom, liveUntil, liveSource, windows, ...impa
 
 /** The newest times in which a change was live. A canary can have many. */
 const maxWindows = 20
+
+export function toWindowBodies(windows: readonly LiveWindow[]): LiveWindowBody[] {
+  return windows.slice(-maxWindows).map(toWindowBody)
+}
 
 function toWindowBody({ from, until, share, source, environment }: LiveWindow): LiveWindowBody {
   return { from: isoTime(from), until: timeOrNull(until), share: rounded(share), live_source: source, environment }
@@ -55,7 +60,7 @@ function timeOrNull(at: Instant | null): string | null {
 }
 
 export function toTimelineEntryBody(
-  { entry, impact }: TimelineEntry,
+  { entry, pull, impact }: TimelineEntry,
   repository: Repository | null,
 ): TimelineEntryBody {
   const { message, actor, path, commitSha, hiddenCharacters } = entry
@@ -66,8 +71,13 @@ export function toTimelineEntryBody(
     path,
     commit_url: repository && webUrlOf(repository) + forgeOf(repository.forge).commitPath(commitSha),
     hidden_characters: hiddenCharacters && toHiddenStatusBody(hiddenCharacters),
+    pull: pull && { opened: toStepBody(pull.opened), outcome: toStepBody(pull.outcome) },
     impact: impact && toEffectBody(impact),
   }
+}
+
+function toStepBody(step: PullStep | null) {
+  return step && { entry_id: step.entryId, action: step.action, created_at: isoTime(step.createdAt) }
 }
 
 /** Digits beyond the sixth decimal are floating-point noise. */

@@ -1,5 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { actions } from '../../domain/history/entry.ts'
+import { pullEntries } from '../../domain/history/history.ts'
 import { liveSources } from '../../domain/impact/live-window.ts'
 import { hiddenStatusSchema } from '../history/hidden-characters.ts'
 import { historyEntryExample, historyEntrySchema } from '../history/schema.ts'
@@ -15,7 +16,7 @@ export const liveSourceSchema = {
     'How it is known when the change went live: by a deployment to production, or by its merge if none is recorded',
 } as const
 
-const liveWindowSchema = {
+export const liveWindowSchema = {
   title: 'LiveWindow',
   description: 'A time in which a change was live',
   type: 'object',
@@ -131,7 +132,7 @@ const unknownVersionsExample = { positive: 0, negative: 0, versions: [] }
 
 const segmentsOfChange = {
   anyOf: [segmentsSchema, { type: 'null' }],
-  description: 'Only with `by`; null if there is no change before it',
+  description: 'Only with `by`; null if the change did not go live, or if there is no change before it',
 } as const
 
 export const impactSchema = {
@@ -164,11 +165,33 @@ export const impactSchema = {
 
 const textOrNull = { type: ['string', 'null'] } as const
 
+const pullStep = {
+  type: ['object', 'null'],
+  required: ['entry_id', 'action', 'created_at'],
+  properties: {
+    entry_id: { type: 'integer', description: 'The entry that recorded it' },
+    action: { enum: actions },
+    created_at: { type: 'string', format: 'date-time' },
+  },
+  additionalProperties: false,
+} as const
+
+const pullSpanSchema = {
+  type: ['object', 'null'],
+  description: 'The course of its pull request, as far as it is in the history of this prompt; null without one',
+  required: ['opened', 'outcome'],
+  properties: {
+    opened: { ...pullStep, description: 'When it was opened; null if that is not recorded' },
+    outcome: { ...pullStep, description: 'When it was merged, or closed last; null while it is open' },
+  },
+  additionalProperties: false,
+} as const
+
 const timelineEntrySchema = {
   title: 'TimelineEntry',
   description: 'A recorded change of a prompt, with its details and its effect on user feedback',
   type: 'object',
-  required: ['entry', 'message', 'actor', 'path', 'commit_url', 'hidden_characters', 'impact'],
+  required: ['entry', 'message', 'actor', 'path', 'commit_url', 'hidden_characters', 'pull', 'impact'],
   properties: {
     entry: historyEntrySchema,
     message: { ...textOrNull, description: 'The commit message, or the title of the pull request' },
@@ -176,6 +199,7 @@ const timelineEntrySchema = {
     path: { ...textOrNull, description: "Path of the prompt's file at that time" },
     commit_url: { ...textOrNull, description: "The commit's page on the forge; null if the repository is unknown" },
     hidden_characters: hiddenStatusSchema,
+    pull: pullSpanSchema,
     impact: {
       anyOf: [
         { type: 'object', required: effectFields, properties: effect, additionalProperties: false },
@@ -183,8 +207,32 @@ const timelineEntrySchema = {
       ],
       description: 'Effect on user feedback; null if the change did not go live',
     },
+    segments: segmentsOfChange,
   },
   additionalProperties: false,
+} as const
+
+const timelineEntryExample = {
+  entry: historyEntryExample,
+  message: 'Answer in the language of the question (#42)',
+  actor: 'ada',
+  path: 'prompts/support.md',
+  commit_url: `https://github.com/acme/prompts/commit/${historyEntryExample.commit_sha}`,
+  hidden_characters: { present: false, added: false },
+  pull: {
+    opened: { entry_id: 1040, action: 'pr_opened', created_at: '2026-11-13T10:20:00.000Z' },
+    outcome: { entry_id: 1042, action: 'pr_merged', created_at: historyEntryExample.created_at },
+  },
+  impact: effectExample,
+} as const
+
+export const timelineEntryResponseSchema = {
+  type: 'object',
+  required: ['data'],
+  properties: { data: timelineEntrySchema },
+  additionalProperties: false,
+  description: 'The entry',
+  examples: [{ data: timelineEntryExample }],
 } as const
 
 export const timelineSchema = {
@@ -199,17 +247,7 @@ export const timelineSchema = {
   description: 'One page of entries, newest first',
   examples: [
     {
-      data: [
-        {
-          entry: historyEntryExample,
-          message: 'Answer in the language of the question (#42)',
-          actor: 'ada',
-          path: 'prompts/support.md',
-          commit_url: `https://github.com/acme/prompts/commit/${historyEntryExample.commit_sha}`,
-          hidden_characters: { present: false, added: false },
-          impact: effectExample,
-        },
-      ],
+      data: [timelineEntryExample],
       pagination: paginationExample(1),
       unknown_versions: unknownVersionsExample,
     },
@@ -228,6 +266,13 @@ export const timelineQuerySchema = {
     },
     since: { ...time, description: 'From this time, inclusive' },
     until: { ...time, description: 'Until this time, exclusive', examples: ['2026-12-01T00:00:00.000Z'] },
+    pulls: {
+      enum: pullEntries,
+      default: 'all',
+      description:
+        '`outcome`: one row for each pull request that was merged or closed, without its opening, which is in `pull`. Filters ' +
+        'select from these rows',
+    },
     as_of: asOfSchema,
     ...pageQuerySchema.properties,
   },

@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify'
 import { readerRoles } from '../../domain/access/api-key.ts'
 import { invalid } from '../../domain/errors.ts'
 import { type Action, actions } from '../../domain/history/entry.ts'
-import type { TimelineFilter } from '../../domain/history/history.ts'
+import { pullEntries, type TimelineFilter } from '../../domain/history/history.ts'
 import { type TimelineEntry, timelineOf } from '../../domain/impact/timeline.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema } from '../error-schema.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
-import { checkTimeRange, lastValue, type Query, timeParameter } from '../parameters.ts'
+import { checkTimeRange, enumParameter, lastValue, type Query, timeParameter } from '../parameters.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { requestedMoment } from './as-of.ts'
 import { toTimelineEntryBody, toUnknownVersionsBody } from './body.ts'
@@ -61,10 +61,11 @@ export function timelineRoute({ store, learned, clock }: Context) {
   }
 }
 
-function parseFilter(query: Query): TimelineFilter {
+export function parseFilter(query: Query): TimelineFilter {
   const [since, until] = [timeParameter(query, 'since'), timeParameter(query, 'until')]
   checkTimeRange(['since', since], ['until', until])
-  return { actions: parseActions(lastValue(query.action)), since, until }
+  const pulls = enumParameter(query, 'pulls', pullEntries) ?? 'all'
+  return { actions: parseActions(lastValue(query.action)), since, until, pulls }
 }
 
 function parseActions(text: string | undefined): Action[] | null {

@@ -19,7 +19,7 @@ const params = keyParamsSchema
 const tags = ['Keys']
 
 /** Manage the organisation's API keys, as the CLI does. */
-export function keyRoutes({ store, clock }: Context) {
+export function keyRoutes({ store, vault, clock }: Context) {
   /** The key in the path. A key of another organisation is a 404. */
   async function findKey(request: FastifyRequest): Promise<ApiKey> {
     const { key_id: id } = request.params as { key_id: string }
@@ -65,7 +65,10 @@ export function keyRoutes({ store, clock }: Context) {
           response: {
             201: issuedKeySchema,
             ...errors,
-            422: errorSchema('validation_error', 'role must be "ingest", "recorder", "reader", "standard" or "admin"'),
+            422: errorSchema(
+              'validation_error',
+              'role must be "ingest", "recorder", "reader", "standard", "admin" or "signing"',
+            ),
           },
         },
         config,
@@ -77,7 +80,7 @@ export function keyRoutes({ store, clock }: Context) {
         const now = clock()
         const expiresAt = expires == null ? null : futureTime('expires_at', expires, now)
         const details = { organisationId, name, role, prompts, createdAt: now, expiresAt }
-        const issued = await issueKey(store.keys, details, access)
+        const issued = await issueKey(store.keys, details, access, vault)
         return reply.status(201).send({ data: toIssuedKeyBody(issued) })
       },
     )
@@ -136,7 +139,7 @@ export function keyRoutes({ store, clock }: Context) {
       async (request, reply) => {
         const { overlap_hours: overlapHours = defaultOverlapHours } = (request.body ?? {}) as OverlapBody
         const key = await findKey(request)
-        const issued = await rotateKey(store.keys, key, overlapHours * hour, clock(), request.access)
+        const issued = await rotateKey(store.keys, key, overlapHours * hour, clock(), request.access, vault)
         return reply.status(201).send({ data: toIssuedKeyBody(issued) })
       },
     )

@@ -10,7 +10,7 @@ const terms = {
     enum: roles,
     description:
       '`ingest` records signals, `recorder` records history entries, `reader` reads, `standard` records signals, reads and ' +
-      'deletes signals, `admin` does everything',
+      'deletes signals, `admin` does everything. `signing` makes no requests: it signs tokens for votes from browsers',
   },
   prompts: {
     type: ['string', 'null'],

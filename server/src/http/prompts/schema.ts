@@ -19,8 +19,10 @@ export const promptQuerySchema = {
       enum: promptSortValues,
       default: 'name',
       description:
-        'Prefix with `-` for descending order. `regression`: open regressions, the largest loss first. Prompts without a ' +
-        'change, without signals in the last 30 days, or without an open regression, come last',
+        'Prefix with `-` for descending order. `effect`: of the last change, as last judged in the background: worse, ' +
+        'unexplained, no clear difference, better. Prompts without a change, without signals in the last 30 days, or with too ' +
+        'little data come last. `regression`: open regressions, the largest loss first, then the other prompts by the share of ' +
+        'positive signals, the lowest first',
     },
     ...pageQuerySchema.properties,
   },

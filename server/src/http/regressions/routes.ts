@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { readerRoles } from '../../domain/access/api-key.ts'
 import { DomainError } from '../../domain/errors.ts'
-import { regressionStates, validNote } from '../../domain/regressions/regression.ts'
+import { type RegressionOrder, regressionStates, validNote } from '../../domain/regressions/regression.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema } from '../error-schema.ts'
 import { notFound } from '../errors.ts'
@@ -18,6 +18,7 @@ import {
   regressionPageSchema,
   regressionParamsSchema,
   regressionQuerySchema,
+  regressionSortValues,
 } from './schema.ts'
 
 const errors = { 401: errorBodySchema, 403: errorBodySchema, 500: errorBodySchema }
@@ -31,7 +32,12 @@ export function regressionRoutes({ store, clock }: Context) {
   async function pageOf(query: unknown, organisationId: number, promptIds: number[] | null): Promise<string> {
     const request = requestedPage(query)
     const state = enumParameter(query as Query, 'state', regressionStates)
-    const { regressions, totalCount } = await store.regressions.page(organisationId, { state, promptIds }, request)
+    const { regressions, totalCount } = await store.regressions.page(
+      organisationId,
+      { state, promptIds },
+      parseOrder(query as Query),
+      request,
+    )
     return renderPage(regressions.map(toRegressionBody), request, totalCount)
   }
 
@@ -44,7 +50,7 @@ export function regressionRoutes({ store, clock }: Context) {
           summary: 'List the regressions of all prompts',
           description:
             'A change whose verdict is `worse` opens a regression. It stays open, whatever ships next, until the rate is back, ' +
-            'the change is reverted, the verdict is taken back, or it is dismissed. The last opened comes first.',
+            'the change is reverted, the verdict is taken back, or it is dismissed. The last opened comes first, unless `sort` says otherwise.',
           tags,
           querystring: regressionQuerySchema,
           response: { 200: regressionPageSchema, ...errors, 422: invalidState },
@@ -136,6 +142,12 @@ export function regressionRoutes({ store, clock }: Context) {
       },
     )
   }
+}
+
+function parseOrder(query: Query): RegressionOrder {
+  const value = enumParameter(query, 'sort', regressionSortValues) ?? '-opened_at'
+  const descending = value.startsWith('-')
+  return { by: (descending ? value.slice(1) : value) as RegressionOrder['by'], descending }
 }
 
 function regressionId(params: unknown): number {

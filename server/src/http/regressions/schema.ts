@@ -2,7 +2,7 @@ import type { FromSchema } from 'json-schema-to-ts'
 import { channels } from '../../domain/alerts/alert.ts'
 import { alertDeliveryStates } from '../../domain/alerts/delivery.ts'
 import { deliveryEvents } from '../../domain/alerts/event.ts'
-import { regressionStates, repairs } from '../../domain/regressions/regression.ts'
+import { regressionSorts, regressionStates, repairs } from '../../domain/regressions/regression.ts'
 import { destinationSchema } from '../alerts/delivery-schema.ts'
 import { historyEntryExample, historyEntrySchema } from '../history/schema.ts'
 import { pageQuerySchema, paginationExample, paginationSchema } from '../page-schema.ts'
@@ -178,7 +178,7 @@ export const regressionPageSchema = {
   required: ['data', 'pagination'],
   properties: { data: { type: 'array', items: regressionSchema }, pagination: paginationSchema },
   additionalProperties: false,
-  description: 'One page of regressions, the last opened first',
+  description: 'One page of regressions',
   examples: [{ data: [regressionExample], pagination: paginationExample(1) }],
 } as const
 
@@ -201,10 +201,19 @@ export const oneRegressionSchema = {
   ],
 } as const
 
+/** Each sort key, and the same key prefixed with `-` for descending order. */
+export const regressionSortValues = regressionSorts.flatMap((sort) => [sort, `-${sort}` as const])
+
 export const regressionQuerySchema = {
   type: 'object',
   properties: {
     state: { type: 'string', enum: regressionStates, description: 'Only regressions in this state' },
+    sort: {
+      type: 'string',
+      enum: regressionSortValues,
+      default: '-opened_at',
+      description: 'Prefix with `-` for descending order. `difference`: the largest loss first',
+    },
     ...pageQuerySchema.properties,
   },
 } as const

@@ -6,7 +6,7 @@ import { errorBodySchema, unexpectedBodySchema } from '../error-schema.ts'
 import { unauthorized } from '../errors.ts'
 import { sessionBody } from './body.ts'
 import { clearedSessionCookie, sessionCookie, sessionTokenIn } from './cookie.ts'
-import { sessionSchema } from './schema.ts'
+import { endedSessionSchema, sessionSchema } from './schema.ts'
 
 const tags = ['Sessions']
 const config = { roles: readerRoles }
@@ -66,7 +66,7 @@ export function sessionRoutes({ store, publicUrl, clock }: Context) {
           description:
             'The organisation and key of the current session. With a key instead of a cookie: those of the key.',
           tags,
-          response: { 200: sessionSchema, ...errors },
+          response: { 200: sessionSchema, ...errors, 401: endedSessionSchema },
         },
         config,
       },

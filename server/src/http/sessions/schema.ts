@@ -1,6 +1,8 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { roles } from '../../domain/access/api-key.ts'
 import { plans } from '../../domain/access/plan.ts'
+import { message } from '../error-schema.ts'
+import { unauthorized } from '../errors.ts'
 
 const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const
 
@@ -56,6 +58,30 @@ export const sessionSchema = {
       },
     },
   ],
+} as const
+
+/** The response to the cookie of a session that has ended. */
+export const endedSessionSchema = {
+  title: 'EndedSession',
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      properties: {
+        code: { const: 'unauthorized' },
+        message,
+        reason: {
+          enum: ['key_revoked', 'expired'],
+          description:
+            'Why the session of the cookie ended: its key was revoked, or the session or its key expired. Absent without a ' +
+            'session: there is no cookie, or someone signed out',
+        },
+      },
+    },
+  },
+  examples: [{ error: { code: 'unauthorized', message: unauthorized().message } }],
 } as const
 
 export type SessionBody = FromSchema<typeof session>

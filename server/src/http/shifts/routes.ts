@@ -1,15 +1,17 @@
 import type { FastifyInstance } from 'fastify'
 import { readerRoles } from '../../domain/access/api-key.ts'
+import { shiftCauses } from '../../domain/shifts/shift.ts'
 import type { Context } from '../context.ts'
-import { errorBodySchema } from '../error-schema.ts'
+import { errorBodySchema, errorSchema } from '../error-schema.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
-import { pageQuerySchema } from '../page-schema.ts'
+import { enumParameter, type Query, timeParameter } from '../parameters.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { visiblePrompts } from '../visible-prompts.ts'
 import { toShiftBody } from './body.ts'
-import { shiftPageSchema } from './schema.ts'
+import { shiftPageSchema, shiftQuerySchema } from './schema.ts'
 
-const errors = { 401: errorBodySchema, 403: errorBodySchema, 500: errorBodySchema }
+const invalidCause = errorSchema('validation_error', `cause must be one of ${shiftCauses.join(', ')}`)
+const errors = { 401: errorBodySchema, 403: errorBodySchema, 422: invalidCause, 500: errorBodySchema }
 const tags = ['Regressions']
 const readers = { roles: readerRoles }
 
@@ -17,7 +19,12 @@ const readers = { roles: readerRoles }
 export function shiftRoutes({ store }: Context) {
   async function pageOf(query: unknown, organisationId: number, promptIds: number[] | null): Promise<string> {
     const request = requestedPage(query)
-    const { shifts, totalCount } = await store.shifts.page(organisationId, promptIds, request)
+    const filter = {
+      promptIds,
+      cause: enumParameter(query as Query, 'cause', shiftCauses),
+      since: timeParameter(query as Query, 'since'),
+    }
+    const { shifts, totalCount } = await store.shifts.page(organisationId, filter, request)
     return renderPage(shifts.map(toShiftBody), request, totalCount)
   }
 
@@ -33,7 +40,7 @@ export function shiftRoutes({ store }: Context) {
             'something outside of the prompt that other prompts share, or unknown. Found in the background, within seconds ' +
             'to minutes of the votes.',
           tags,
-          querystring: pageQuerySchema,
+          querystring: shiftQuerySchema,
           response: { 200: shiftPageSchema, ...errors },
         },
         config: readers,
@@ -53,7 +60,7 @@ export function shiftRoutes({ store }: Context) {
           description: 'Up to 16, newest first.',
           tags,
           params: promptParamsSchema,
-          querystring: pageQuerySchema,
+          querystring: shiftQuerySchema,
           response: { 200: shiftPageSchema, ...errors, 404: errorBodySchema },
         },
         config: readers,

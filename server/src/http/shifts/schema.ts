@@ -1,6 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts'
+import { shiftCauses } from '../../domain/shifts/shift.ts'
 import { historyEntryExample, historyEntrySchema } from '../history/schema.ts'
-import { paginationExample, paginationSchema } from '../page-schema.ts'
+import { pageQuerySchema, paginationExample, paginationSchema } from '../page-schema.ts'
 import { promptIdExample } from '../prompts/id-schema.ts'
 import { promptNameSchema } from '../regressions/schema.ts'
 
@@ -40,6 +41,15 @@ const shiftSchema = {
     cause: causeSchema,
   },
   additionalProperties: false,
+} as const
+
+export const shiftQuerySchema = {
+  type: 'object',
+  properties: {
+    cause: { type: 'string', enum: shiftCauses, description: 'Only shifts with this cause' },
+    since: { ...time, description: 'Only shifts at this time or later' },
+    ...pageQuerySchema.properties,
+  },
 } as const
 
 export const shiftPageSchema = {

@@ -1,7 +1,10 @@
+import type { SelectedSignals } from '../../domain/impact/signal-selection.ts'
+import type { PageRequest } from '../../domain/page.ts'
 import { cursorText, type SignalSearch } from '../../domain/signals/search.ts'
 import type { Signal, StoredSignal } from '../../domain/signals/signal.ts'
 import { sentVersion } from '../../domain/signals/version.ts'
 import { isoTime } from '../../domain/time.ts'
+import { renderPageJson } from '../page-body.ts'
 
 // Built by hand because metadata is stored as JSON text and must come back exactly as sent.
 
@@ -27,7 +30,12 @@ export function renderStoredSignal(signal: StoredSignal): string {
 }
 
 /** The results of a search. The number of matches is known only if the search began with the newest signal and examined all. */
-export function renderSearch({ signals, examined, cursor }: SignalSearch, limit: number, isFirst: boolean): string {
+export function renderSearch(
+  { signals, examined, cursor }: SignalSearch,
+  limit: number,
+  isFirst: boolean,
+  counted: SelectedSignals['counted'],
+): string {
   const isComplete = cursor === null
   const count = isFirst && isComplete ? signals.length : null
   const pagination = {
@@ -43,7 +51,24 @@ export function renderSearch({ signals, examined, cursor }: SignalSearch, limit:
     cursor: isComplete ? null : cursorText(cursor),
   }
   const data = `[${signals.map(renderStoredSignal).join(',')}]`
-  return `{"data":${data},"pagination":${JSON.stringify(pagination)},"search":${JSON.stringify(search)}}`
+  return `{"data":${data},"pagination":${JSON.stringify(pagination)},"search":${JSON.stringify(search)}${renderChange(counted)}}`
+}
+
+export function renderSignalPage(
+  signals: StoredSignal[],
+  request: PageRequest,
+  totalCount: number,
+  counted: SelectedSignals['counted'],
+): string {
+  const page = renderPageJson(`[${signals.map(renderStoredSignal).join(',')}]`, request, totalCount)
+  return `${page.slice(0, -1)}${renderChange(counted)}}`
+}
+
+function renderChange(counted: SelectedSignals['counted']): string {
+  if (counted === null) return ''
+  const { entryId, side, counted: count, hours } = counted
+  const listed = hours.reduce((sum, { positive, negative }) => sum + positive + negative, 0)
+  return `,"change":${JSON.stringify({ entry_id: entryId, side, counted: count, removed: count - listed })}`
 }
 
 /**

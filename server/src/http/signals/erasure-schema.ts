@@ -38,4 +38,21 @@ export const erasedSchema = {
   examples: [{ data: { erased: 42 } }],
 } as const
 
+export const erasurePreviewSchema = {
+  type: 'object',
+  required: ['data'],
+  properties: {
+    data: {
+      title: 'ErasurePreview',
+      type: 'object',
+      required: ['matching'],
+      properties: { matching: { type: 'integer', description: 'Number of signals that would be erased' } },
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+  description: 'The number of signals',
+  examples: [{ data: { matching: 42 } }],
+} as const
+
 export type ErasureBody = FromSchema<typeof erasureSchema>

@@ -1,21 +1,21 @@
-import type { ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { readerRoles } from '../../domain/access/api-key.ts'
-import type { StoredSignal } from '../../domain/signals/signal.ts'
+import type { Prompt } from '../../domain/prompt.ts'
+import { type CountedSignals, searchedSpans } from '../../domain/signals/counted-signals.ts'
+import type { SignalFilter, SignalStore, StoredSignal } from '../../domain/signals/signal.ts'
 import { sentVersion } from '../../domain/signals/version.ts'
 import { isoTime } from '../../domain/time.ts'
+import { auditExport } from '../audit/exports.ts'
 import type { Context } from '../context.ts'
+import { csvLine } from '../csv.ts'
 import { errorBodySchema, invalidTimeSchema } from '../error-schema.ts'
+import { exportFormats, sendExport, untilClosed } from '../export-stream.ts'
 import { enumParameter, type Query } from '../parameters.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { allowSilence } from '../silent-request.ts'
 import { renderSignalLine } from './body.ts'
-import { csvLine } from './csv.ts'
-import { createExportSlots } from './export-slots.ts'
+import { csvColumns, exportQuerySchema, exportSchemas } from './export-schema.ts'
 import { readSignalFilter } from './filter.ts'
-import { csvColumns, exportFormats, exportQuerySchema, exportSchemas } from './schema.ts'
 
 const schema = {
   operationId: 'exportSignals',
@@ -39,41 +39,43 @@ const schema = {
   },
 }
 
-const chunkLength = 64 * 1024
-
-export function exportSignalsRoute({ store }: Context) {
-  const inTurns = createTurns()
-
+export function exportSignalsRoute({ store, clock }: Context) {
   return async (app: FastifyInstance) => {
-    const takeSlot = createExportSlots(app.loadShedder)
+    const { takeSlot, inTurns } = app.exports
     app.get(
       '/prompts/:prompt_id/signals/export',
       { schema, config: { roles: readerRoles } },
       async (request, reply) => {
         const query = request.query as Query
         const format = enumParameter(query, 'format', exportFormats) ?? 'ndjson'
-        const { access, prompt } = request
-        const filter = await readSignalFilter(store, prompt, query)
+        const { prompt } = request
+        const { filter, counted } = await readSignalFilter(store, prompt, query, clock())
         takeSlot(request, reply)
-        await app.auditThrottle.record({
-          organisationId: access.organisationId,
-          by: access,
-          action: 'signals.exported',
-          subject: { id: prompt.publicId, name: prompt.name },
-          details: { format },
-          about: `${prompt.publicId} ${format}`,
-        })
+        await auditExport(app.auditThrottle, request, 'signals.exported', format)
         // A search may find nothing for a while.
         if (filter.content !== null) allowSilence(request)
-        const batches = untilClosed(reply.raw, inTurns(store.signals.stream(prompt, filter)))
-        const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson; charset=utf-8'
-        return reply
-          .type(type)
-          .header('Content-Disposition', `attachment; filename="${prompt.publicId}-signals.${format}"`)
-          .send(Readable.from(inChunks(format === 'csv' ? toCsv(batches) : toNdjson(batches)), { objectMode: false }))
+        const parts = counted === null ? [filter] : partsOf(filter, counted)
+        const batches = untilClosed(reply.raw, inTurns(streamParts(store.signals, prompt, parts)))
+        const lines = format === 'csv' ? toCsv(batches) : toNdjson(batches)
+        return sendExport(reply, `${prompt.publicId}-signals`, format, lines)
       },
     )
   }
+}
+
+/** The times that have signals of the change, oldest first. */
+function partsOf(filter: SignalFilter, counted: CountedSignals): SignalFilter[] {
+  return searchedSpans(counted, filter)
+    .reverse()
+    .map(({ from, until }) => ({ ...filter, since: from, until }))
+}
+
+async function* streamParts(
+  signals: Pick<SignalStore, 'stream'>,
+  prompt: Prompt,
+  parts: SignalFilter[],
+): AsyncGenerator<StoredSignal[]> {
+  for (const part of parts) yield* signals.stream(prompt, part)
 }
 
 async function* toNdjson(batches: AsyncIterable<StoredSignal[]>): AsyncGenerator<string> {
@@ -88,38 +90,6 @@ async function* toCsv(batches: AsyncIterable<StoredSignal[]>): AsyncGenerator<st
       const times = [isoTime(createdAt), isoTime(occurredAt)] as const
       const sent = version === null ? null : sentVersion(version)
       yield csvLine([id, value, times[0], metadata, sent, subject, voter, comment, times[1], traceId])
-    }
-  }
-}
-
-/** Stops reading when the client is gone, which a search without matches would not notice. */
-async function* untilClosed<T>(response: ServerResponse, batches: AsyncIterable<T>): AsyncGenerator<T> {
-  for await (const batch of batches) {
-    if (response.destroyed) return
-    yield batch
-  }
-}
-
-/** Joins lines to chunks of one size, so that the memory of an export does not depend on the size of its metadata. */
-async function* inChunks(lines: AsyncIterable<string>): AsyncGenerator<string> {
-  let chunk = ''
-  for await (const line of lines) {
-    chunk += line
-    if (chunk.length < chunkLength) continue
-    yield chunk
-    chunk = ''
-  }
-  if (chunk !== '') yield chunk
-}
-
-/** Reads one batch per turn of the event loop, of all exports together. Otherwise large exports would slow down everyone. */
-function createTurns(): <T>(batches: AsyncIterable<T>) => AsyncGenerator<T> {
-  let lastTurn: Promise<void> = Promise.resolve()
-  return async function* (batches) {
-    for await (const batch of batches) {
-      yield batch
-      lastTurn = lastTurn.then(() => nextTurn())
-      await lastTurn
     }
   }
 }

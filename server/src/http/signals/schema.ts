@@ -1,9 +1,8 @@
 import type { FromSchema } from 'json-schema-to-ts'
+import { changeSides } from '../../domain/impact/change-signals.ts'
 import { signalValues } from '../../domain/signals/signal.ts'
-import { pageQuerySchema, paginationExample, paginationSchema } from '../page-schema.ts'
+import { paginationExample, paginationSchema } from '../page-schema.ts'
 import { promptId } from '../prompts/id-schema.ts'
-
-export const exportFormats = ['ndjson', 'csv'] as const
 
 const value = { enum: signalValues } as const
 const metadata = {
@@ -199,7 +198,7 @@ export const signalSchema = {
   examples: [{ data: { id: 31337, value: 'positive', created_at: '2026-11-15T12:00:00.000Z' } }],
 } as const
 
-const storedSignalExample = {
+export const storedSignalExample = {
   id: 31337,
   value: 'positive',
   metadata: { session: 'b7d1', model: 'small-3' },
@@ -210,35 +209,6 @@ const storedSignalExample = {
   comment: 'Exactly what I needed',
   occurred_at: '2026-11-15T11:58:30.000Z',
   trace_id: null,
-} as const
-
-export const csvColumns = [
-  'id',
-  'value',
-  'created_at',
-  'metadata',
-  'version',
-  'subject',
-  'voter',
-  'comment',
-  'occurred_at',
-  'trace_id',
-]
-
-/** The export formats, each with one signal as an example. */
-export const exportSchemas = {
-  'application/x-ndjson': {
-    type: 'string',
-    description: 'One signal per line, in the same format as in the list',
-    examples: [`${JSON.stringify(storedSignalExample)}\n`],
-  },
-  'text/csv': {
-    type: 'string',
-    description: 'One signal per line, with metadata as JSON text',
-    examples: [
-      `${csvColumns.join()}\r\n31337,positive,2026-11-15T12:00:00.000Z,,8f3a1c5,answer-42,,Exactly what I needed,2026-11-15T11:58:30.000Z,\r\n`,
-    ],
-  },
 } as const
 
 const storedSignalSchema = {
@@ -294,6 +264,23 @@ const searchSchema = {
   additionalProperties: false,
 } as const
 
+const changeSchema = {
+  title: 'SignalsOfChange',
+  description: 'What the impact of the change counts. Only with `change`',
+  type: 'object',
+  required: ['entry_id', 'side', 'counted', 'removed'],
+  properties: {
+    entry_id: { type: 'integer', description: 'The ID of the history entry' },
+    side: { enum: changeSides },
+    counted: { type: 'integer', description: 'All signals of this side in the impact, whatever other filters select' },
+    removed: {
+      type: 'integer',
+      description: 'Of these, how many retention has removed. They still count, and cannot be listed',
+    },
+  },
+  additionalProperties: false,
+} as const
+
 const signalPaginationSchema = {
   ...paginationSchema,
   title: 'SignalPagination',
@@ -313,57 +300,11 @@ export const signalPageSchema = {
     data: { type: 'array', items: storedSignalSchema },
     pagination: signalPaginationSchema,
     search: searchSchema,
+    change: changeSchema,
   },
   additionalProperties: false,
   description: 'One page of signals, newest first',
   examples: [{ data: [storedSignalExample], pagination: paginationExample(1) }],
-} as const
-
-const since = {
-  type: 'string',
-  format: 'date-time',
-  description: 'From this time, inclusive',
-  examples: ['2026-11-01T00:00:00.000Z'],
-} as const
-const until = {
-  type: 'string',
-  format: 'date-time',
-  description: 'Until this time, exclusive',
-  examples: ['2026-12-01T00:00:00.000Z'],
-} as const
-
-export const signalFilterSchema = {
-  type: 'object',
-  properties: {
-    value: { ...value, description: 'Only signals with this value' },
-    since,
-    until,
-    version: {
-      type: 'string',
-      description:
-        'Only signals with this version. A commit SHA also finds signals that name the same commit in full or abbreviated, unless ' +
-        'several commits start alike. `#123` for the history entry and `:v2` for the label where that could be a commit SHA',
-    },
-    comment: { enum: ['any'], description: 'Only signals with a comment' },
-    q: { type: 'string', maxLength: 200, description: 'Part of the comment, ignoring case' },
-  },
-} as const
-
-export const signalQuerySchema = {
-  type: 'object',
-  properties: {
-    ...signalFilterSchema.properties,
-    cursor: { type: 'string', description: 'Continues a search: `search.cursor` of the previous response' },
-    ...pageQuerySchema.properties,
-  },
-} as const
-
-export const exportQuerySchema = {
-  type: 'object',
-  properties: {
-    format: { enum: exportFormats, default: 'ndjson', description: 'One JSON object per line, or CSV' },
-    ...signalFilterSchema.properties,
-  },
 } as const
 
 export const signalParamsSchema = {

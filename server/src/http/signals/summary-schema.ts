@@ -16,7 +16,33 @@ export const summaryQuerySchema = {
       description: 'Defaults to now',
       examples: ['2026-11-15T00:00:00.000Z'],
     },
-    interval: { enum: intervals, default: 'day', description: 'UTC. Weeks start on Monday' },
+    interval: {
+      enum: [...intervals, 'auto'],
+      default: 'day',
+      description:
+        'UTC. Weeks start on Monday. `auto` is the shortest one that leaves at most 200 intervals since the first signal, and 30 ' +
+        'signals in the average interval, or 10 in the average day if the range is shorter than 8 weeks. With it, the last ' +
+        'interval is the current one, also if `to` is later',
+    },
+    split: {
+      enum: ['changes'],
+      description:
+        'Splits intervals at the hours in which changes went live, and says which version was live in each part',
+    },
+  },
+} as const
+
+const live = {
+  end: { type: 'string', format: 'date-time', description: 'Only with `split`, like the next three. Exclusive' },
+  changes: { type: 'integer', description: 'How many changes went live' },
+  versions: {
+    type: 'integer',
+    description:
+      'How many versions took turns. More than one in the hour of a change, and if there are too many changes to split at',
+  },
+  entry_id: {
+    type: ['integer', 'null'],
+    description: 'The history entry of the version that was live; null unless there was exactly one',
   },
 } as const
 
@@ -26,10 +52,16 @@ export const summarySchema = {
   properties: {
     data: {
       type: 'array',
-      description: 'Every interval that overlaps the requested range, in order. The first and last are counted in full',
-      items: intervalTally,
+      description:
+        'Every interval that overlaps the requested range, in order. The first and last are counted in full, but with `split` cut ' +
+        'to the hours of `from` and `to`',
+      items: { ...intervalTally, properties: { ...intervalTally.properties, ...live } },
     },
     interval: { enum: intervals },
+    split: {
+      type: 'boolean',
+      description: 'Only with `split`. False if the range has more than about 250 changes: intervals are whole then',
+    },
     total: { type: 'object', required: ['positive', 'negative'], properties: tally, additionalProperties: false },
   },
   additionalProperties: false,

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { readerRoles } from '../../domain/access/api-key.ts'
+import { type FeedbackSteps, feedbackStepsOf } from '../../domain/impact/feedback-steps.ts'
 import { type Interval, intervalLength, intervalStarts, intervals } from '../../domain/signals/interval.ts'
+import { chooseInterval } from '../../domain/signals/interval-choice.ts'
 import type { IntervalTally } from '../../domain/signals/signal.ts'
 import type { Tally } from '../../domain/signals/tally.ts'
 import { day, type Instant, isoTime } from '../../domain/time.ts'
@@ -15,7 +17,8 @@ const defaultRangeMs = 30 * day
 const schema = {
   operationId: 'summariseSignals',
   summary: 'Summarise signals',
-  description: 'Counts per hour, day or week, including intervals without signals.',
+  description:
+    'Counts per hour, day or week, including intervals without signals, and on request by the version that was live.',
   tags: ['Signals'],
   params: promptParamsSchema,
   querystring: summaryQuerySchema,
@@ -33,11 +36,18 @@ export function signalSummaryRoute({ store, clock }: Context) {
   return async (app: FastifyInstance) => {
     app.get('/prompts/:prompt_id/signals/summary', { schema, config: { roles: readerRoles } }, async (request) => {
       const query = request.query as Query
-      const interval = enumParameter(query, 'interval', intervals) ?? 'day'
+      const wanted = enumParameter(query, 'interval', [...intervals, 'auto']) ?? 'day'
+      const isSplit = enumParameter(query, 'split', ['changes']) !== null
       const [from, to] = [timeParameter(query, 'from'), timeParameter(query, 'to')]
-      const until = to ?? clock()
-      const span = { from: from ?? Math.max(0, until - defaultRangeMs), until }
-      checkTimeRange(['from', span.from], ['to', span.until])
+      const now = clock()
+      const until = to ?? now
+      const asked = { from: from ?? Math.max(0, until - defaultRangeMs), until }
+      checkTimeRange(['from', asked.from], ['to', asked.until])
+      // The interval is chosen for the time up to now. A later end would have any number of empty intervals.
+      const span =
+        wanted === 'auto' ? { from: asked.from, until: Math.min(until, Math.max(now, asked.from) + 1) } : asked
+      const interval = wanted === 'auto' ? await chooseInterval(store, request.prompt, span, now) : wanted
+      if (isSplit) return toSplitBody(interval, await feedbackStepsOf(store, request.prompt, span, interval, now))
       const starts = intervalStarts(interval, span)
       const end = (starts.at(-1) as Instant) + intervalLength(interval)
       const wholeIntervals = { from: starts[0] as Instant, until: end }
@@ -56,4 +66,12 @@ function summarise(interval: Interval, starts: Instant[], tallies: IntervalTally
     return { start: isoTime(start), positive, negative }
   })
   return { data, interval, total }
+}
+
+function toSplitBody(interval: Interval, { steps, isSplit }: FeedbackSteps) {
+  const data = steps.map(({ from, until, positive, negative, changes, versions, entryId }) => {
+    return { start: isoTime(from), end: isoTime(until), positive, negative, changes, versions, entry_id: entryId }
+  })
+  const sum = (value: 'positive' | 'negative') => steps.reduce((total, step) => total + step[value], 0)
+  return { data, interval, split: isSplit, total: { positive: sum('positive'), negative: sum('negative') } }
 }

@@ -1,0 +1,148 @@
+import type { DeploymentStore } from '../deployments/deployment.ts'
+import type { HistoryStore } from '../history/history.ts'
+import type { Prompt } from '../prompt.ts'
+import { type Interval, intervalLength, intervalStarts, type Span } from '../signals/interval.ts'
+import type { SignalStore } from '../signals/signal.ts'
+import { emptyTally, type Tally } from '../signals/tally.ts'
+import { hour, hourStart, type Instant } from '../time.ts'
+import { type KnownLives, knownLives } from './known-lives.ts'
+import { liveFrom } from './live-window.ts'
+import { now as atNow } from './moment.ts'
+import { lineOf } from './vote-history.ts'
+
+/** The signals of an interval, or of the part of it between two changes. */
+export interface FeedbackStep extends Span, Tally {
+  /** How many changes went live in it. */
+  changes: number
+  /** How many versions took turns in it. Of versions that were live at the same time, the one with the largest share counts. */
+  versions: number
+  /** The history entry of the version that was live; null unless there was exactly one. */
+  entryId: number | null
+}
+
+export interface FeedbackSteps {
+  steps: FeedbackStep[]
+  /** False if there are too many changes to split the intervals at. */
+  isSplit: boolean
+}
+
+export interface FeedbackStores {
+  history: Pick<HistoryStore, 'landedChanges'>
+  deployments: Pick<DeploymentStore, 'line' | 'promptLine' | 'places'>
+  signals: Pick<SignalStore, 'tallyByInterval' | 'tallies'>
+}
+
+/** A time in which one version was live with the largest share. */
+interface Turn {
+  id: number
+  from: Instant
+  until: Instant
+}
+
+// Each costs up to two sums. More could not be told apart in a chart.
+const maxSplits = 500
+
+/**
+ * The signals of every interval that the span overlaps, with the changes that went live. The first and the last interval are cut
+ * to the hours of the span, so that it can be shorter than an interval. All are split at the hours of changes: sums are by the
+ * hour, so the hour in which a version replaced another one is a step of its own.
+ */
+export async function feedbackStepsOf(
+  stores: FeedbackStores,
+  prompt: Prompt,
+  span: Span,
+  interval: Interval,
+  now: Instant,
+): Promise<FeedbackSteps> {
+  const starts = intervalStarts(interval, span)
+  const whole = { from: starts[0] as Instant, until: (starts.at(-1) as Instant) + intervalLength(interval) }
+  const range = { from: hourStart(span.from), until: hourStart(span.until + hour - 1) }
+  const [segments, landed, tallies] = await Promise.all([
+    lineOf(stores, prompt),
+    stores.history.landedChanges(prompt),
+    stores.signals.tallyByInterval(prompt, whole, interval),
+  ])
+  const lives = knownLives(landed, segments, atNow(now))
+  const turns = turnsOf(lives)
+  const splits = splitsIn(turns, range)
+  const isSplit = splits.length <= maxSplits
+  const edges = [...new Set([range.from, ...starts.slice(1), ...(isSplit ? splits : [])])].sort((a, b) => a - b)
+  const spans = edges.map((from, i) => ({ from, until: edges[i + 1] ?? range.until }))
+  const ofInterval = new Map<Instant, Tally>(tallies.map((tally) => [tally.start, tally]))
+  const isPart = ({ from, until }: Span) => until - from !== intervalLength(interval)
+  const parts = spans.filter(isPart)
+  const partTallies = await stores.signals.tallies(
+    prompt.organisationId,
+    parts.map((part) => ({ promptId: prompt.id, ...part })),
+  )
+  const ofPart = new Map(parts.map(({ from }, i) => [from, partTallies[i]]))
+  const changesIn = counter(lives.lives.map(liveFrom))
+  const liveIn = liveFinder(turns)
+  return {
+    steps: spans.map((each) => {
+      const { positive, negative } = (isPart(each) ? ofPart : ofInterval).get(each.from) ?? emptyTally
+      return { ...each, positive, negative, changes: changesIn(each), ...liveIn(each) }
+    }),
+    isSplit,
+  }
+}
+
+const rememberedTurns = new WeakMap<KnownLives, Turn[]>()
+
+/** In order. They do not overlap. */
+function turnsOf(lives: KnownLives): Turn[] {
+  let turns = rememberedTurns.get(lives)
+  if (turns === undefined) {
+    turns = lives.lives
+      .flatMap(({ change: { id }, credits }) =>
+        credits.map(({ from, until }) => ({ id, from, until: until ?? Number.POSITIVE_INFINITY })),
+      )
+      .filter(({ from, until }) => from < until)
+      .sort((a, b) => a.from - b.from)
+    rememberedTurns.set(lives, turns)
+  }
+  return turns
+}
+
+/** The full hours at which the span has to be split so that each part, except the hours of a change, has one version. */
+function splitsIn(turns: Turn[], { from, until }: Span): Instant[] {
+  const splits = new Set<Instant>()
+  for (const [i, turn] of turns.entries()) {
+    if (turn.until <= from || turn.from >= until) continue
+    const [last, next] = [turns[i - 1], turns[i + 1]]
+    // A canary that grows continues the turn of its version.
+    if (!(last?.id === turn.id && last.until === turn.from)) splitAt(turn.from)
+    if (next?.from !== turn.until) splitAt(turn.until)
+  }
+  return [...splits]
+
+  function splitAt(at: Instant): void {
+    if (!(at > from && at < until)) return
+    const start = hourStart(at)
+    if (start > from) splits.add(start)
+    if (start !== at && start + hour < until) splits.add(start + hour)
+  }
+}
+
+/** Counts the instants, which are in order, in spans that are in order. */
+function counter(instants: Instant[]): (span: Span) => number {
+  let next = 0
+  return ({ from, until }) => {
+    while (next < instants.length && (instants[next] as Instant) < from) next++
+    const first = next
+    while (next < instants.length && (instants[next] as Instant) < until) next++
+    return next - first
+  }
+}
+
+/** Finds what was live in spans that are in order. */
+function liveFinder(turns: Turn[]): (span: Span) => Pick<FeedbackStep, 'versions' | 'entryId'> {
+  let next = 0
+  return ({ from, until }) => {
+    while (next < turns.length && (turns[next] as Turn).until <= from) next++
+    const ids = new Set<number>()
+    for (let i = next; i < turns.length && (turns[i] as Turn).from < until; i++) ids.add((turns[i] as Turn).id)
+    const [only] = ids
+    return { versions: ids.size, entryId: ids.size === 1 ? (only as number) : null }
+  }
+}

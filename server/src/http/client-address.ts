@@ -1,0 +1,45 @@
+import { BlockList, isIP } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+
+/** Finds the address of the client behind the operator's proxies. */
+export interface ClientAddresses {
+  of(request: FastifyRequest): string
+  /** Whether the request says that it came through a proxy, but not through one that is trusted. */
+  isForwardedByUnknown(request: FastifyRequest): boolean
+}
+
+/**
+ * Each proxy appends the address that it saw to `X-Forwarded-For`, so the header is read from its end, as long as a trusted proxy
+ * wrote it. Clients can write whatever they like before that.
+ */
+export function createClientAddresses(trustedProxies: readonly string[]): ClientAddresses {
+  const trusted = new BlockList()
+  for (const proxy of trustedProxies) {
+    const [address = '', prefix] = proxy.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    if (prefix === undefined) trusted.addAddress(address, family)
+    else trusted.addSubnet(address, Number(prefix), family)
+  }
+  // A connection that is closed already has no address, and a `BlockList` would throw.
+  const peerOf = ({ ip }: FastifyRequest): string => ip ?? 'unknown'
+  const isTrusted = (address: string) => trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  const forwardedFor = ({ headers }: FastifyRequest) => [headers['x-forwarded-for'] ?? []].flat().join(',')
+
+  return {
+    of(request) {
+      let address = peerOf(request)
+      if (trustedProxies.length === 0) return address
+      // Not split: the client decides how many parts there are.
+      let hops = forwardedFor(request)
+      while (isTrusted(address)) {
+        const comma = hops.lastIndexOf(',')
+        const before = hops.slice(comma + 1).trim()
+        if (isIP(before) === 0) break
+        address = before
+        hops = hops.slice(0, Math.max(comma, 0))
+      }
+      return address
+    },
+    isForwardedByUnknown: (request) => forwardedFor(request) !== '' && !isTrusted(peerOf(request)),
+  }
+}

@@ -1,0 +1,36 @@
+import type { FastifyInstance } from 'fastify'
+import type { createFileLookup } from '../console/files.ts'
+import { consoleNotFound, securityHeaders, sendFile } from '../console/routes.ts'
+
+/** The part of an application that the demo plays: it signs the tokens that its page votes with. */
+export interface DemoApplication {
+  /** The public ID of the prompt that is voted on. */
+  prompt: string
+  sign(): Promise<string>
+}
+
+// The page has fewer buttons.
+const tokenCount = 10
+const schema = { hide: true }
+
+/** Only registered by `promptledger demo`: a page whose users vote. Its sources are in console/demo. */
+export function demoRoutes(application: DemoApplication, find: ReturnType<typeof createFileLookup>) {
+  const sendNotFound = consoleNotFound(find)
+
+  return async (app: FastifyInstance) => {
+    app.addHook('onRequest', (_request, reply, done) => {
+      reply.headers(securityHeaders)
+      done()
+    })
+
+    app.get('/demo/thumbs', { schema }, async (request, reply) => {
+      const page = await find('demo/thumbs.html')
+      return page === null ? sendNotFound(request, reply) : sendFile(request, reply, page, 'no-cache')
+    })
+
+    app.get('/demo/tokens', { schema }, async (_request, reply) => {
+      const tokens = await Promise.all(Array.from({ length: tokenCount }, () => application.sign()))
+      return reply.header('Cache-Control', 'no-store').send({ prompt: application.prompt, tokens })
+    })
+  }
+}

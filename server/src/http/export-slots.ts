@@ -1,0 +1,46 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from './callers.ts'
+import { OverloadError } from './errors.ts'
+import { createExportTurns } from './export-stream.ts'
+import type { LoadShedder } from './load-shedding.ts'
+import { onResponseEnd } from './response-end.ts'
+
+// An export holds up to a few megabytes for as long as its client takes to read it.
+const maxExportsPerKey = 4
+const maxExportsPerOrganisation = 8
+const maxExports = 32
+
+const tooManyExports = new OverloadError(
+  `Too many exports are running: at most ${maxExportsPerKey} per key, ${maxExportsPerOrganisation} per organisation ` +
+    `and ${maxExports} per process. Retry when one has ended.`,
+)
+
+/** What all exports of a process share, of whatever data. */
+export interface ExportSlots {
+  /** Makes the response an export, until it has been read. Throws if too many are running. */
+  takeSlot(request: FastifyRequest, reply: FastifyReply): void
+  /** Makes the batches of all exports take turns. */
+  inTurns: ReturnType<typeof createExportTurns>
+}
+
+export function createExportSlots(loadShedder: LoadShedder): ExportSlots {
+  let exports = 0
+  return {
+    takeSlot(request, reply) {
+      const caller = request.caller as Caller
+      const { organisation } = caller
+      const hasSlot =
+        caller.exports < maxExportsPerKey && organisation.exports < maxExportsPerOrganisation && exports < maxExports
+      if (!hasSlot) throw loadShedder.reject('exports', request, reply, tooManyExports)
+      exports++
+      caller.exports++
+      organisation.exports++
+      onResponseEnd(request.raw, reply.raw, () => {
+        exports--
+        caller.exports--
+        organisation.exports--
+      })
+    },
+    inTurns: createExportTurns(),
+  }
+}

@@ -1,0 +1,108 @@
+import type { FastifyInstance } from 'fastify'
+import { readerRoles } from '../../domain/access/api-key.ts'
+import type { TimelineEntry } from '../../domain/impact/timeline.ts'
+import { streamTimeline } from '../../domain/impact/timeline-stream.ts'
+import type { Repository } from '../../domain/repositories/repository.ts'
+import { auditExport } from '../audit/exports.ts'
+import type { Context } from '../context.ts'
+import { csvLine } from '../csv.ts'
+import { errorBodySchema, invalidTimeSchema } from '../error-schema.ts'
+import { exportFormats, sendExport, untilClosed } from '../export-stream.ts'
+import { enumParameter, type Query } from '../parameters.ts'
+import { promptParamsSchema } from '../prompts/id-schema.ts'
+import { requestedMoment } from './as-of.ts'
+import { rounded, toTimelineEntryBody } from './body.ts'
+import { timelineColumns, timelineExportQuerySchema, timelineExportSchemas } from './export-schema.ts'
+import type { TimelineEntryBody } from './schema.ts'
+import { parseFilter } from './timeline.ts'
+
+const schema = {
+  operationId: 'exportTimeline',
+  summary: 'Export the timeline',
+  description:
+    'The whole history with its figures in one streamed response, newest first, with the same filters as the timeline. The CSV ' +
+    'format is safe to open in a spreadsheet.',
+  tags: ['Impact'],
+  params: promptParamsSchema,
+  querystring: timelineExportQuerySchema,
+  response: {
+    200: {
+      description: 'A file',
+      content: Object.fromEntries(Object.entries(timelineExportSchemas).map(([type, schema]) => [type, { schema }])),
+    },
+    401: errorBodySchema,
+    403: errorBodySchema,
+    404: errorBodySchema,
+    422: invalidTimeSchema('since'),
+    500: errorBodySchema,
+  },
+}
+
+export function exportTimelineRoute({ store, learned, clock }: Context) {
+  return async (app: FastifyInstance) => {
+    const { takeSlot, inTurns } = app.exports
+    app.get(
+      '/prompts/:prompt_id/timeline/export',
+      { schema, config: { roles: readerRoles } },
+      async (request, reply) => {
+        const query = request.query as Query
+        const format = enumParameter(query, 'format', exportFormats) ?? 'ndjson'
+        const { prompt } = request
+        const filter = parseFilter(query)
+        const moment = requestedMoment(query, clock())
+        takeSlot(request, reply)
+        await auditExport(app.auditThrottle, request, 'history.exported', format)
+        const stream = streamTimeline(store, prompt, filter, moment, await learned.of(prompt))
+        const batches = untilClosed(reply.raw, inTurns(bodiesOf(stream)))
+        const lines = format === 'csv' ? toCsv(batches) : toNdjson(batches)
+        return sendExport(reply, `${prompt.publicId}-history`, format, lines)
+      },
+    )
+  }
+
+  async function* bodiesOf(batches: AsyncIterable<TimelineEntry[]>): AsyncGenerator<TimelineEntryBody[]> {
+    const repositories = new Map<number, Repository | null>()
+    for await (const entries of batches) {
+      for (const { entry } of entries) {
+        const { repositoryId: id } = entry
+        if (id !== null && !repositories.has(id)) repositories.set(id, await store.repositories.find(id))
+      }
+      yield entries.map((item) => toTimelineEntryBody(item, repositories.get(item.entry.repositoryId ?? 0) ?? null))
+    }
+  }
+}
+
+async function* toNdjson(batches: AsyncIterable<TimelineEntryBody[]>): AsyncGenerator<string> {
+  for await (const entries of batches) for (const entry of entries) yield `${JSON.stringify(entry)}\n`
+}
+
+async function* toCsv(batches: AsyncIterable<TimelineEntryBody[]>): AsyncGenerator<string> {
+  yield csvLine([...timelineColumns])
+  for await (const entries of batches) for (const entry of entries) yield csvLine(cellsOf(entry))
+}
+
+function cellsOf({ entry, message, actor, path, impact }: TimelineEntryBody): (string | number | null)[] {
+  const { id, created_at, action, user, commit_sha, branch_name, pr_number, pr_url } = entry
+  return [
+    ...[id, created_at, action, user.name, user.email, actor, message, path],
+    ...[commit_sha, branch_name, pr_number, pr_url],
+    ...(impact === null ? noImpact : impactCells(impact)),
+  ]
+}
+
+const noImpact = Array(timelineColumns.length - timelineColumns.indexOf('live_from')).fill(null)
+
+function impactCells(impact: NonNullable<TimelineEntryBody['impact']>): (string | number | null)[] {
+  const { before, after, difference, interval, effective_signals, verdict, explanation } = impact
+  return [
+    ...[impact.live_from, impact.live_until, impact.live_source],
+    ...[before.positive, before.negative, roundedOrNull(before.rate)],
+    ...[after.positive, after.negative, roundedOrNull(after.rate)],
+    ...[difference, interval?.[0] ?? null, interval?.[1] ?? null],
+    ...[effective_signals, verdict, explanation],
+  ]
+}
+
+function roundedOrNull(rate: number | null): number | null {
+  return rate === null ? null : rounded(rate)
+}

@@ -1,0 +1,56 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Access, Role } from '../../domain/access/api-key.ts'
+import type { Instant } from '../../domain/time.ts'
+import type { Context } from '../context.ts'
+import { forbidden, notFound, overloaded } from '../errors.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The roles that may call the route; any role if absent. */
+    roles?: readonly Role[]
+  }
+  interface FastifyRequest {
+    access: Access
+  }
+}
+
+type Identify = (request: FastifyRequest, reply: FastifyReply, now: Instant) => Promise<Access>
+
+/** A body that takes longer than this to arrive has its key checked again. */
+export const slowBodyMs = 500
+
+/** Makes every route of `app` check the key, the limits of its caller, and the role. `then` may check more. */
+export function requireKey(
+  app: FastifyInstance,
+  { store, lastUsed, clock }: Pick<Context, 'store' | 'lastUsed' | 'clock'>,
+  identify: Identify,
+  then?: (request: FastifyRequest) => Promise<void>,
+): void {
+  const { loadShedder } = app
+  app.decorateRequest('access')
+
+  async function authorise(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    await store.refresh()
+    const now = clock()
+    const access = await identify(request, reply, now)
+    request.access = access
+    if (request.adminsOnly && access.role !== 'admin') throw overloaded
+    const turn = loadShedder.admit(request, reply, access)
+    if (turn !== undefined) await turn
+    lastUsed.record(access.keyId, now)
+    if (request.is404) throw notFound()
+    const { roles } = request.routeOptions.config
+    if (roles !== undefined && !roles.includes(access.role)) throw forbidden(access.role)
+    if (then !== undefined) await then(request)
+  }
+
+  // Before the body is read, so that a rejected request never costs its body.
+  app.addHook('onRequest', authorise)
+  // Again if the body was slow to arrive: the key may have been revoked in the meantime.
+  app.addHook('preHandler', (request, reply, done) => {
+    const isSlow = performance.now() - request.arrivedAt > slowBodyMs
+    const ready = isSlow ? authorise(request, reply) : loadShedder.resume(request)
+    if (ready === undefined) done()
+    else ready.then(() => done(), done)
+  })
+}
