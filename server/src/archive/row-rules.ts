@@ -1,4 +1,4 @@
-import { type Role, roles, validPromptLimit } from '../domain/access/api-key.ts'
+import { isSigningId, type Role, roles, validPromptLimit } from '../domain/access/api-key.ts'
 import { auditActions } from '../domain/access/audit.ts'
 import { plans } from '../domain/access/plan.ts'
 import { channels } from '../domain/alerts/alert.ts'
@@ -83,6 +83,8 @@ const rules: Record<string, Record<string, Rule>> = {
     role: oneOf(roles),
     hash: sha256,
     hint: pattern(/^[0-9A-Za-z]{4}$/, 'must be four characters of a key'),
+    signing_id: check(isSigningId, 'must be 16 letters and digits'),
+    sealed_secret: sealed,
   },
   repositories: {
     forge: oneOf(forgeNames),

@@ -1,3 +1,4 @@
+import { migrationsFolders } from '../files.ts'
 import { readMigrations } from '../store/migrations.ts'
 import type { DatabaseReader } from './database.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
@@ -10,7 +11,7 @@ const migrationTableExists = {
 /** `migrated`: the tables are of the version that this code expects. */
 export async function checkMigrations(database: DatabaseReader): Promise<{ finding: Finding; migrated: boolean }> {
   const { engine } = database
-  const migrations = readMigrations(new URL(`../store/${engine}/migrations/`, import.meta.url))
+  const migrations = readMigrations(migrationsFolders[engine])
   const newest = migrations.at(-1)?.version ?? 0
   const { version, applied } = await readVersion(database)
   const message = `the database is at version ${version}, this Promptledger at ${newest}`

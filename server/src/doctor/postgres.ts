@@ -1,10 +1,15 @@
 import pg from 'pg'
 import { type Instant, monthStart, nextMonthStart } from '../domain/time.ts'
 import { workerPoolSize } from '../service/worker/pool-size.ts'
-import { getTypeParser, minServerVersion, numberPlaceholders } from '../store/postgres/database.ts'
+import { getTypeParser } from '../store/postgres/connection.ts'
+import { minServerVersion } from '../store/postgres/database.ts'
+import { fixSnapshots } from '../store/postgres/distributed-snapshot.ts'
+import { hasCitus, isDistributed } from '../store/postgres/distributed-tables.ts'
 import { partitionName } from '../store/postgres/partitions.ts'
+import { numberPlaceholders } from '../store/postgres/placeholders.ts'
 import type { Row, Value } from '../store/sql/database.ts'
 import type { DatabaseReader } from './database.ts'
+import { checkDistribution } from './distribution.ts'
 import { type Finding, fail, ok, reasonOf, runCheck, warn } from './finding.ts'
 
 const guide = 'docs/operations/postgres.md'
@@ -33,12 +38,26 @@ export async function openPostgres(url: string, poolSize: number, now: () => Ins
   const rows = async (sql: string, parameters: Value[] = []): Promise<Row[]> =>
     (await client.query(numberPlaceholders(sql), parameters)).rows
 
+  async function fixDistributedSnapshots(): Promise<void> {
+    const other = new pg.Client({ connectionString: url, application_name: 'promptledger doctor' })
+    other.on('error', () => {})
+    await other.connect()
+    try {
+      await fixSnapshots(client, other)
+    } finally {
+      await other.end()
+    }
+  }
+
   return {
     engine: 'postgres',
     rows,
     async snapshot(work) {
+      // Asked before, because the first query of the transaction fixes what it sees.
+      const distributed = await isDistributed(rows)
       await client.query('begin isolation level repeatable read read only')
       try {
+        if (distributed) await fixDistributedSnapshots()
         return await work()
       } finally {
         await client.query('rollback')
@@ -53,6 +72,7 @@ export async function openPostgres(url: string, poolSize: number, now: () => Ins
         await runCheck('connections', () => checkConnections(rows, poolSize)),
         await runCheck('durability', () => checkDurability(rows)),
         ...(migrated ? [await runCheck('partitions', () => checkPartitions(rows, now()))] : []),
+        ...(migrated && (await hasCitus(rows)) ? [await runCheck('distribution', () => checkDistribution(rows))] : []),
       ]
     },
     async clock() {
@@ -76,8 +96,8 @@ async function checkServer(rows: DatabaseReader['rows'], address: string): Promi
 }
 
 const isOurTable = `(c.relname in ('organisations', 'api_keys', 'sessions', 'prompts', 'history_entries', 'signals',
-  'idempotency_keys', 'signal_usage', 'signal_hours', 'hour_revisions', 'repositories', 'deliveries', 'pulls', 'edits', 'audit',
-  'prompt_wander', 'shifts', 'regressions', 'sweep', 'audit_heads', 'signal_retention', 'readiness', 'schema_migrations', 'change_counter') or c.relname ~ '^signals_\\d{4}_\\d{2}$')`
+  'idempotency_keys', 'signal_usage', 'signal_hours', 'version_hours', 'signal_subjects', 'hour_revisions', 'repositories', 'deliveries', 'pulls', 'edits', 'audit',
+  'prompt_wander', 'prompt_standings', 'shifts', 'regressions', 'sweep', 'audit_heads', 'signal_retention', 'readiness', 'schema_migrations', 'change_counter') or c.relname ~ '^signals_\\d{4}_\\d{2}$')`
 
 async function checkPrivileges(rows: DatabaseReader['rows']): Promise<Finding> {
   const [row] = await rows(

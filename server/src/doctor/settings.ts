@@ -23,9 +23,10 @@ export function checkSettings(env: NodeJS.ProcessEnv): { finding: Finding; confi
       reasonOf(error),
       'Correct them as in .env.example. The service does not start until then',
     )
-    const { DATABASE_URL, DATABASE_POOL_SIZE, DATA_DIR, PROMPTLEDGER_SECRET_KEY } = env
+    const needed = /^(DATABASE_|DATA_DIR$|PROMPTLEDGER_SECRET_KEY)/
     try {
-      return { finding, config: readConfig({ DATABASE_URL, DATABASE_POOL_SIZE, DATA_DIR, PROMPTLEDGER_SECRET_KEY }) }
+      const config = readConfig(Object.fromEntries(Object.entries(env).filter(([name]) => needed.test(name))))
+      return { finding, config }
     } catch {
       return { finding, config: null }
     }

@@ -1,4 +1,4 @@
-import type { Access } from '../domain/access/api-key.ts'
+import type { Access, SigningAccess } from '../domain/access/api-key.ts'
 import type { LineSegment } from '../domain/deployments/live-line.ts'
 import type { LandedChange } from '../domain/history/change.ts'
 import type { HistoryPage } from '../domain/history/history.ts'
@@ -10,6 +10,7 @@ import type { Store, StoreStats } from '../domain/store.ts'
 /** Bounded caches, cleared as a whole on any change to the data behind them. */
 export interface Caches {
   access: Cache<Access>
+  signing: Cache<SigningAccess>
   sessions: Cache<Access>
   prompts: Cache<Prompt>
   /** By name or path. */
@@ -78,6 +79,7 @@ const maxCachedChanges = 2_000
 
 export function createCaches(): Caches {
   const access = new Cache<Access>(10_000)
+  const signing = new Cache<SigningAccess>(10_000)
   const sessions = new Cache<Access>(10_000)
   const prompts = new Cache<Prompt>(10_000)
   const namedPrompts = new Cache<Prompt[]>(10_000)
@@ -89,6 +91,7 @@ export function createCaches(): Caches {
   const versions = new Cache<VersionText[]>(50, ({ length }) => length <= maxVersions)
   return {
     access,
+    signing,
     sessions,
     prompts,
     namedPrompts,
@@ -98,6 +101,7 @@ export function createCaches(): Caches {
     versions,
     stats: () => ({
       keys: access,
+      signing_keys: signing,
       sessions,
       prompts,
       named_prompts: namedPrompts,
@@ -107,7 +111,8 @@ export function createCaches(): Caches {
       versions,
     }),
     clear() {
-      for (const cache of [access, sessions, prompts, namedPrompts, pages, lines, changes, versions]) cache.clear()
+      for (const cache of [access, signing, sessions, prompts, namedPrompts, pages, lines, changes, versions])
+        cache.clear()
     },
   }
 }
@@ -119,6 +124,7 @@ export function withCache(store: Store, caches: Caches): Store {
     keys: {
       ...store.keys,
       findAccess: (keyHash) => caches.access.get(keyHash, () => store.keys.findAccess(keyHash)),
+      findSigning: (signingId) => caches.signing.get(signingId, () => store.keys.findSigning(signingId)),
     },
     sessions: {
       ...store.sessions,

@@ -4,8 +4,10 @@ import { monthStart } from '../../domain/time.ts'
 import type { ArchiveConnection, ArchiveEngine } from '../sql/archive.ts'
 import { archiveTables } from '../sql/archive-tables.ts'
 import { statement, type Value } from '../sql/database.ts'
-import { incrementChangeCounter, numberPlaceholders, type PostgresDatabase } from './database.ts'
+import { incrementChangeCounter, type PostgresDatabase } from './database.ts'
+import { fixSnapshots } from './distributed-snapshot.ts'
 import { type CreatePartitions, skippingKnownMonths } from './partitions.ts'
+import { numberPlaceholders } from './placeholders.ts'
 
 const lockTimeout = '5s'
 const lockNotAvailable = '55P03'
@@ -23,6 +25,7 @@ export function postgresArchive(
         await client.query('begin isolation level repeatable read, read only')
         // The first query fixes the snapshot. Locking before it keeps retention from dropping a month that the snapshot includes.
         await client.query(`lock table ${tables} in access share mode`)
+        if (database.isDistributed) await database.onOwnConnection((other) => fixSnapshots(client, other))
         const result = await work(connectionOf(database, client, createPartitions))
         await client.query('commit')
         return result

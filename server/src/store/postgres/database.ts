@@ -2,6 +2,9 @@ import pg from 'pg'
 import { inChunks } from '../sql/chunks.ts'
 import type { Database, Row, RowInsert, Staging, Statement, TypedColumn } from '../sql/database.ts'
 import { columnNames, statement } from '../sql/database.ts'
+import { advisoryLockId, getTypeParser } from './connection.ts'
+import { isDistributed } from './distributed-tables.ts'
+import { numberPlaceholders } from './placeholders.ts'
 import { closeStalledConnections } from './stalled-connections.ts'
 
 export interface PostgresDatabase extends Database {
@@ -15,6 +18,8 @@ export interface PostgresDatabase extends Database {
   withoutTimeout<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   /** Runs `work` while holding a lock across all processes. A failure closes the connection, which releases the lock. */
   withLock<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
+  /** Finds out whether `promptledger distribute` has run since this process was started. */
+  noticeDistribution(): Promise<boolean>
   connections(): { total: number; idle: number; waiting: number }
   close(): Promise<void>
 }
@@ -29,15 +34,12 @@ export class UnknownOutcome extends Error {
 export const minServerVersion = 150_000
 /** The code of the error with which PostgreSQL ends one of several transactions that wait for each other. */
 export const deadlock = '40P01'
-const int8 = 20
-const numeric = 1700
-// An arbitrary number that nothing else in the same database should use.
-const advisoryLockId = 7_061_951
 
 // A slow server cancels its statement first. A server that has stopped responding is caught by our own, longer timeout.
 const statementTimeoutMs = 30_000
 const stallTimeoutMs = 32_000
 const connectTimeoutMs = 5_000
+const maxStagedAttempts = 10
 
 export const incrementChangeCounter: Statement = {
   ...statement('update change_counter set changes = changes + 1'),
@@ -82,6 +84,22 @@ export async function openPostgres(
     }
   }
 
+  /**
+   * Runs a single statement. Its connection is reused after an error that the server reports and survives: while a worker of a cluster
+   * is down, its signals fail all the time, and the other organisations would have to wait for new connections.
+   */
+  async function attempt(sql: string, values: unknown[]): Promise<Row[]> {
+    const client = await pool.connect()
+    try {
+      const found = await run(client, sql, values)
+      client.release()
+      return found
+    } catch (error) {
+      client.release(!(error instanceof pg.DatabaseError && error.severity === 'ERROR'))
+      throw isRejection(error) ? error : new UnknownOutcome(error)
+    }
+  }
+
   function write(statements: Statement[]): Promise<Row[][]> {
     return withClient((client) => transaction(client, statements))
   }
@@ -108,12 +126,17 @@ export async function openPostgres(
       }
       await client.query('analyze staged')
       const all = [...(await statements()), incrementChangeCounter]
-      const results = await transaction(client, all).catch(async (error) => {
-        if ((error as pg.DatabaseError).code !== deadlock) throw error
-        // Everything is still staged, so that an import of an hour does not fail because of one vote.
-        await client.query('rollback')
-        return transaction(client, all)
-      })
+      async function attempt(count: number): Promise<Row[][]> {
+        try {
+          return await transaction(client, all)
+        } catch (error) {
+          if ((error as pg.DatabaseError).code !== deadlock || count === maxStagedAttempts) throw error
+          // Everything is still staged, so that an import of an hour does not fail because of one vote.
+          await client.query('rollback')
+          return attempt(count + 1)
+        }
+      }
+      const results = await attempt(1)
       onChange()
       // Otherwise queries are planned for the old table size. The rows are committed already, so a failure here does not matter.
       await client.query(`analyze ${targets.join(', ')}`).catch(() => {})
@@ -121,7 +144,18 @@ export async function openPostgres(
     })
   }
 
+  const rows: Database['rows'] = (sql, parameters = []) => query(numberPlaceholders(sql), parameters)
+
+  let distributed = await isDistributed(rows)
+
   return {
+    get isDistributed() {
+      return distributed
+    },
+    async noticeDistribution() {
+      distributed ||= await isDistributed(rows)
+      return distributed
+    },
     rowAddress: 'ctid',
     byteOrder: 'collate "C"',
     textKey: (text) => `hashtextextended(${text}, 0)`,
@@ -133,15 +167,10 @@ export async function openPostgres(
     inJsonArray: (column, type) =>
       `${column} = any(array(select value::${type} from json_array_elements_text(?::json)))`,
     query,
-    attempt: (sql, values) =>
-      withClient((client) =>
-        run(client, sql, values).catch((error) => {
-          throw isRejection(error) ? error : new UnknownOutcome(error)
-        }),
-      ),
+    attempt,
     write,
     stage,
-    rows: (sql, parameters = []) => query(numberPlaceholders(sql), parameters),
+    rows,
     // Only named statements get a plan for any parameters.
     rowsPlanned: async (sql, parameters) => (await pool.query(numberPlaceholders(sql), parameters)).rows,
     async writeAndInvalidate(statements) {
@@ -255,22 +284,4 @@ async function run(client: pg.Pool | pg.ClientBase, sql: string, values: unknown
   }
   const result = await client.query({ name, text: sql, values })
   return result.rows
-}
-
-const numberedSql = new Map<string, string>()
-
-/** Turns `?` placeholders into `$1`, `$2`, … */
-export function numberPlaceholders(sql: string): string {
-  let text = numberedSql.get(sql)
-  if (text === undefined) {
-    let count = 0
-    text = sql.replaceAll('?', () => `$${++count}`)
-    numberedSql.set(sql, text)
-  }
-  return text
-}
-
-export function getTypeParser(oid: number, format?: 'text' | 'binary') {
-  // Counts, IDs and times stay far below 2^53, so they can be plain numbers, as they are in SQLite.
-  return oid === int8 || oid === numeric ? Number : pg.types.getTypeParser(oid, format as 'text')
 }

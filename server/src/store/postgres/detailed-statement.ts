@@ -223,10 +223,10 @@ select
     from stale left join found using (place)) as stale`
 
 /** The votes on the given subjects, by `place`. */
-export const findVotesSql = `
+export const findVotesSql = (condition: string) => `
 select place, ${voteColumns}
 from json_to_recordset($1) as input (place bigint, organisation_id bigint, prompt_id bigint, subject text)
-  join signal_subjects using (organisation_id, prompt_id, subject)`
+  join signal_subjects using (organisation_id, prompt_id, subject) ${condition}`
 
 export function toVotesJson(changes: SignalChange[]): string {
   return JSON.stringify(
@@ -250,29 +250,45 @@ function sqlFor(kinds: Kinds): string {
 
 /** The statement that stores these changes, and its parameters. */
 export function detailedStatement(changes: SignalChange[], now: Instant): { sql: string; parameters: string[] } {
-  const keys = changes.flatMap(({ signal: { organisationId }, after, keys }, i) =>
+  const replaces = changes.some(({ expected, before }) => expected !== null || before !== null)
+  const revises = changes.some((change) => isRevision(change, now))
+  const rows = changes.map((change) => ({
+    ...toInput(change),
+    ...(replaces && toReplaced(change)),
+    ...(revises && toRevised(change, now)),
+  }))
+  return {
+    sql: sqlFor({ replaces, revises }),
+    parameters: [...batchParameters(inputColumns({ replaces, revises }), rows), JSON.stringify(keyRows(changes))],
+  }
+}
+
+/** The columns of `changeRows`. */
+export const changeColumns = inputColumns({ replaces: true, revises: true })
+
+/** The changes as rows of all columns. */
+export function changeRows(changes: SignalChange[], now: Instant): BatchRow[] {
+  return changes.map((change) => ({ ...toInput(change), ...toReplaced(change), ...toRevised(change, now) }))
+}
+
+/** The idempotency keys of all changes. `place` counts the changes from 1. */
+export function keyRows(changes: SignalChange[]): BatchRow[] {
+  return changes.flatMap(({ signal: { organisationId }, after, keys }, i) =>
     keys.map(({ key, fingerprint, status, isStored }, index) => ({
       place: i + 1,
       index,
       organisation_id: organisationId,
       key,
       fingerprint,
-      signal_id: isStored ? after?.signalId : null,
-      created_at: after?.createdAt,
+      signal_id: isStored ? (after?.signalId ?? null) : null,
+      created_at: after?.createdAt ?? null,
       status,
     })),
   )
-  const replaces = changes.some(({ expected, before }) => expected !== null || before !== null)
-  const revises = changes.some((change) => isRevision(change, now))
-  const rows = changes.map((change) => ({
-    ...toInput(change),
-    ...(replaces && toReplaced(change)),
-    ...(revises && { changes_closed: isRevision(change, now) ? 1 : 0 }),
-  }))
-  return {
-    sql: sqlFor({ replaces, revises }),
-    parameters: [...batchParameters(inputColumns({ replaces, revises }), rows), JSON.stringify(keys)],
-  }
+}
+
+function toRevised(change: SignalChange, now: Instant): BatchRow {
+  return { changes_closed: isRevision(change, now) ? 1 : 0 }
 }
 
 function isRevision({ after, before }: SignalChange, now: Instant): boolean {

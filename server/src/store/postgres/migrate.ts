@@ -1,18 +1,20 @@
 import type { Clock } from '../../domain/time.ts'
+import { migrationsFolders } from '../../files.ts'
 import { createMigrationTable, currentVersion, pendingMigrations, readMigrations } from '../migrations.ts'
 import { chainEarlierEntries } from '../sql/unchained-audit.ts'
 import type { PostgresDatabase } from './database.ts'
-
-const folder = new URL('./migrations/', import.meta.url)
+import { completeDistribution, inSequence } from './distribute.ts'
+import { splitStatements } from './sql-statements.ts'
 
 export async function migrate(database: PostgresDatabase, clock: Clock): Promise<number> {
-  const migrations = readMigrations(folder)
+  const migrations = readMigrations(migrationsFolders.postgres)
   await database.withLock(async (client) => {
     await client.query(createMigrationTable)
     const current = (await client.query(currentVersion)).rows[0]?.version as number
     for (const { version, name, sql } of pendingMigrations(migrations, current)) {
       await client.query('begin')
-      await client.query(sql)
+      if (database.isDistributed) await client.query(inSequence)
+      for (const statement of splitStatements(sql)) await client.query(statement)
       await client.query('insert into schema_migrations (version, name, applied_at) values ($1, $2, $3)', [
         version,
         name,
@@ -20,6 +22,7 @@ export async function migrate(database: PostgresDatabase, clock: Clock): Promise
       ])
       await client.query('commit')
     }
+    if (database.isDistributed) await completeDistribution(client)
   })
   await chainEarlierEntries(database, clock())
   return migrations.at(-1)?.version ?? 0

@@ -81,11 +81,11 @@ select
     'fingerprint', fingerprint, 'status', status)) from known) as known`
 
 /** Finds which signals of a batch are already stored. */
-export const findStoredSql = `
+export const findStoredSql = (condition: string) => `
 select id, used
 from json_to_recordset($1) as input (id bigint, organisation_id bigint, prompt_id bigint, created_at bigint, month bigint)
   join signals using (organisation_id, prompt_id, created_at, id)
-  join signal_usage using (organisation_id, month)`
+  join signal_usage using (organisation_id, month) ${condition}`
 
 /** The parameters of `recordSql`. */
 export function recordParameters(signals: NumberedSignal[]): string[] {

@@ -27,14 +27,18 @@ order by c.relname`
 
 /** Drops whole months, oldest first, without blocking writers or readers. Removes idempotency keys in batches. */
 export function postgresRetention(database: PostgresDatabase): RetentionStore {
+  // Citus detaches in the plain way only, which waits for readers of the table, at most for the lock timeout.
+  function howToDetach(detachPending: boolean): string {
+    if (database.isDistributed) return ''
+    return detachPending ? 'finalize' : 'concurrently'
+  }
+
   async function drop({ name, detachPending }: Partition): Promise<void> {
     await database.onOwnConnection(async (client) => {
       await client.query(`set lock_timeout = '${lockTimeout}'`)
       // Dropping an attached partition would make everyone wait for the longest-running reader of any month.
       if (detachPending !== null) {
-        await client.query(
-          `alter table signals detach partition ${name} ${detachPending ? 'finalize' : 'concurrently'}`,
-        )
+        await client.query(`alter table signals detach partition ${name} ${howToDetach(detachPending)}`)
       }
       await client.query(`drop table if exists ${name}`)
     })

@@ -5,6 +5,7 @@ import type { Row } from '../sql/database.ts'
 import { changesClosed } from '../sql/hour-revisions.ts'
 import { deadlock, type PostgresDatabase, UnknownOutcome } from './database.ts'
 import { type DetailedResult, detailedStatement, findVotesSql, newMonth, toVotesJson } from './detailed-statement.ts'
+import { distributedStatement } from './distributed-record.ts'
 import { findUsed, type Remaining, usageKey, usedBy } from './monthly-limit.ts'
 import type { PreparePartitions } from './partitions.ts'
 import { type PendingSignal, repeat, settleRepeated } from './pending-signal.ts'
@@ -54,7 +55,8 @@ export function recordBatch(
         const round = nextRound(open, remaining, votes)
         const now = clock()
         // Only a clock that jumps makes a signal without details late.
-        if (round.some(({ signal }) => signal.details != null || changesClosed(signal.createdAt, now))) {
+        const isDetailed = round.some(({ signal }) => signal.details != null || changesClosed(signal.createdAt, now))
+        if (isDetailed || database.isDistributed) {
           await recordDetailedRound(planChanges(round, votes), deadline !== null)
         } else {
           settle(round, await recordRound(database, round, preparePartitions))
@@ -63,6 +65,9 @@ export function recordBatch(
         }
         settleRepeated(batch)
       } catch (error) {
+        // The tables were distributed meanwhile. The statements for those that are not are rejected from then on.
+        const isOutdated = codeOf(error) === featureNotSupported && !database.isDistributed
+        if (isOutdated && (await database.noticeDistribution())) continue
         const nothingStored = batch.every(({ outcome }) => outcome === null) && !(error instanceof UnknownOutcome)
         if (deadline === null && nothingStored) throw error
         ids.discard()
@@ -116,12 +121,32 @@ async function settleStored(database: PostgresDatabase, open: PendingSignal[]): 
   // Votes are compared before they are changed, so those may be sent again.
   const inserted = open.filter((pending) => subjectKey(pending) === null)
   if (inserted.length === 0) return
-  const rows = await database.query(findStoredSql, [toStoredJson(inserted)])
+  const rows = await findIn(
+    database,
+    findStoredSql,
+    inserted.map(({ signal }) => signal.organisationId),
+    toStoredJson(inserted),
+  )
   const used = new Map(rows.map((row) => [row.id as number, row.used as number]))
   for (const pending of inserted.filter(({ id }) => used.has(id))) {
     const { id, signal } = pending
     pending.outcome = { kind: 'recorded', id, createdAt: signal.createdAt, used: used.get(id) as number }
   }
+}
+
+/** Runs a query on signals, where they are distributed once for each organisation: other workers may not be available. */
+async function findIn(
+  database: PostgresDatabase,
+  sql: (condition: string) => string,
+  organisationIds: number[],
+  input: string,
+): Promise<Record<string, unknown>[]> {
+  if (!database.isDistributed) return database.query(sql(''), [input])
+  const found: Record<string, unknown>[] = []
+  for (const id of new Set(organisationIds)) {
+    found.push(...(await database.attempt(sql('where organisation_id = $2'), [input, id])))
+  }
+  return found
 }
 
 /**
@@ -217,7 +242,8 @@ async function settleRejectedChanges(
         database,
         changes.flatMap(({ pending }) => pending),
       )
-      for (const row of await database.query(findVotesSql, [toVotesJson(changes)])) {
+      const organisations = changes.map((change) => change.signal.organisationId)
+      for (const row of await findIn(database, findVotesSql, organisations, toVotesJson(changes))) {
         const change = changes[row.place as number] as PlannedChange
         if (isOwn(change, row as Row)) settleGranted(change, used)
       }
@@ -226,6 +252,7 @@ async function settleRejectedChanges(
   }
 }
 
+const featureNotSupported = '0A000'
 const uniqueViolation = '23505'
 const serializationFailure = '40001'
 // The only check that a recorded signal can fail: its month has no partition.
@@ -255,12 +282,13 @@ async function sendDetailed(
   const months = changes.map(newMonth).filter((month) => month !== null)
   // A vote may keep the time of the one that it replaces, which the batch did not know before.
   await preparePartitions(months)
-  const { sql, parameters } = detailedStatement(changes, now)
+  const { isDistributed } = database
+  const { sql, parameters } = isDistributed ? distributedStatement(changes, now) : detailedStatement(changes, now)
   const [row] = await attemptOften(
     () => database.attempt(sql, parameters),
     () => preparePartitions(months, true),
   )
-  return row as unknown as DetailedResult
+  return (isDistributed ? row?.result : row) as unknown as DetailedResult
 }
 
 async function attemptOften<T>(attempt: () => Promise<T>, createPartitions: () => Promise<void>): Promise<T> {

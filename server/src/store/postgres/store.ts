@@ -27,6 +27,7 @@ import { sqlShifts } from '../sql/shifts.ts'
 import { sqlSignalDeletion } from '../sql/signal-deletion.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
 import { sqlSignals } from '../sql/signals.ts'
+import { sqlStandings } from '../sql/standings.ts'
 import { sqlSweep } from '../sql/sweep.ts'
 import { sqlWander } from '../sql/wander.ts'
 import { postgresArchive } from './archive.ts'
@@ -36,6 +37,7 @@ import { migrate } from './migrate.ts'
 import { partitionCreator, skippingKnownMonths } from './partitions.ts'
 import { postgresRetention } from './retention.ts'
 import { recordBatch } from './signal-batch.ts'
+import { groupCommitByWorker, workerFinder } from './worker-queues.ts'
 
 // How long the caches may lag behind changes by other processes. This process sees its own changes at once.
 const maxCacheLagMs = 5
@@ -78,7 +80,19 @@ export async function openPostgresStore(
   // Keeps the first signal of a month from having to wait for its partition.
   await preparePartitions([monthStart(clock())])
 
-  const signals = groupCommit(recordBatch(database, preparePartitions, clock), { batchSize, onBatch })
+  const record = recordBatch(database, preparePartitions, clock)
+  const ofOneServer = groupCommit(record, { batchSize, onBatch })
+  const byWorker = groupCommitByWorker(workerFinder(database), record, { onBatch })
+  // The tables may be distributed while this process runs.
+  const current = () => (database.isDistributed ? byWorker : ofOneServer)
+  const signals: typeof ofOneServer = {
+    submit: (signal) => current().submit(signal),
+    waiting: () => current().waiting(),
+    stalledForMs: () => current().stalledForMs(),
+    async idle() {
+      await Promise.all([ofOneServer.idle(), byWorker.idle()])
+    },
+  }
 
   let seenChanges: unknown
   let checkedAt = Number.NEGATIVE_INFINITY
@@ -86,7 +100,10 @@ export async function openPostgresStore(
     const now = performance.now()
     if (now - checkedAt >= maxCacheLagMs) {
       const [row] = await withTimeout(database.rows('select changes from change_counter'))
-      if (row?.changes !== seenChanges) caches.clear()
+      if (row?.changes !== seenChanges) {
+        caches.clear()
+        await withTimeout(database.noticeDistribution())
+      }
       seenChanges = row?.changes
       checkedAt = now
     }
@@ -115,7 +132,9 @@ export async function openPostgresStore(
       import: sqlSignalImport(database, {
         preparePartitions: createPartitions,
         newSignalId: `nextval('signal_ids')`,
-        rowLock: 'for update',
+        get rowLock() {
+          return database.isDistributed ? 'update' : 'for update'
+        },
       }),
       delete: sqlSignalDeletion(database),
       ...sqlErasure(database, postgresSignalScan(database)),
@@ -128,6 +147,7 @@ export async function openPostgresStore(
     facts: sqlFacts(database),
     deployments: sqlDeployments(database),
     wander: sqlWander(database),
+    standings: sqlStandings(database),
     shifts: sqlShifts(database),
     regressions: sqlRegressions(database),
     sweep: sqlSweep(database),

@@ -30,6 +30,8 @@ export const archiveTables: ArchiveTable[] = [
       revoked_at: 'integer',
       last_used_at: 'integer',
       prompts: 'text',
+      signing_id: 'text',
+      sealed_secret: 'text',
     },
   },
   {

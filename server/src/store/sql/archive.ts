@@ -146,10 +146,14 @@ function ofOrganisation(table: string, id: number | null): { where: string; para
 }
 
 /** Columns that must be unique across organisations, and how to show a row to the operator. */
-const globallyUnique: Record<string, { column: string; label: string; noun: string }> = {
-  api_keys: { column: 'hash', label: `name || ' (…' || hint || ')'`, noun: 'key' },
-  repositories: { column: 'hook_id', label: 'url', noun: 'webhook of repository' },
-  prompts: { column: 'public_id', label: 'public_id', noun: 'prompt' },
+const keyLabel = `name || ' (…' || hint || ')'`
+const globallyUnique: Record<string, { column: string; label: string; noun: string }[]> = {
+  api_keys: [
+    { column: 'hash', label: keyLabel, noun: 'key' },
+    { column: 'signing_id', label: keyLabel, noun: 'signing key' },
+  ],
+  repositories: [{ column: 'hook_id', label: 'url', noun: 'webhook of repository' }],
+  prompts: [{ column: 'public_id', label: 'public_id', noun: 'prompt' }],
 }
 
 async function rejectExisting(
@@ -158,17 +162,16 @@ async function rejectExisting(
   { name, columns }: ArchiveTable,
   rows: ArchiveRow[],
 ): Promise<void> {
-  const unique = globallyUnique[name]
-  if (unique === undefined) return
-  const { column, label, noun } = unique
-  const index = Object.keys(columns).indexOf(column)
-  const [existing] = await connection.rows(
-    `select ${label}, organisation_id from ${name} where ${database.inJsonArray(column, 'text')} limit 1`,
-    [JSON.stringify(rows.map((row) => row[index]))],
-  )
-  if (existing === undefined) return
-  const [text, organisationId] = existing
-  throw new Error(`The ${noun} ${text} already exists here, in organisation ${organisationId}. Nothing was imported`)
+  for (const { column, label, noun } of globallyUnique[name] ?? []) {
+    const index = Object.keys(columns).indexOf(column)
+    const [existing] = await connection.rows(
+      `select ${label}, organisation_id from ${name} where ${database.inJsonArray(column, 'text')} limit 1`,
+      [JSON.stringify(rows.map((row) => row[index]))],
+    )
+    if (existing === undefined) continue
+    const [text, organisationId] = existing
+    throw new Error(`The ${noun} ${text} already exists here, in organisation ${organisationId}. Nothing was imported`)
+  }
 }
 
 /** If the database is empty, it stays so for other processes until the transaction ends. */

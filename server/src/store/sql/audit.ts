@@ -30,15 +30,16 @@ export function sqlAudit(database: Database): AuditStore {
   }
 }
 
-function filterConditions({ action, since, until }: AuditFilter): { conditions: string; parameters: Value[] } {
+function filterConditions({ action, actor, since, until }: AuditFilter): { conditions: string; parameters: Value[] } {
   const parts: [string, Value | null][] = [
     ['action = ?', action],
+    ['key_id = ?', actor === 'operator' ? null : actor],
     ['at >= ?', since],
     ['at < ?', until],
   ]
   const active = parts.filter(([, value]) => value !== null)
   return {
-    conditions: active.map(([sql]) => ` and ${sql}`).join(''),
+    conditions: active.map(([sql]) => ` and ${sql}`).join('') + (actor === 'operator' ? ' and key_id is null' : ''),
     parameters: active.map(([, value]) => value),
   }
 }

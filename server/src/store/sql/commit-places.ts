@@ -15,6 +15,7 @@ const placeColumns: TypedColumn[] = [
 
 // Bounds the memory of one request.
 const maxPlaces = 10_000
+const maxOtherEnvironments = 20
 // The line may still get these commits, by a merge that fast-forwards.
 const retriedForMs = 7 * day
 const notOnLine = 'c.located = 0 and c.checked_tip <> ? and d.received_at >= ?'
@@ -49,7 +50,7 @@ export function sqlCommitPlaces(database: Database): CommitPlaces {
       const decides = "d.production = 1 and d.state in ('success', 'inactive')"
       const placeOf = 'c.organisation_id = d.organisation_id and c.repository_id = ? and c.commit_sha = d.commit_sha'
       const isOpen = `(c.commit_sha is null or (${notOnLine}))`
-      const [ofRepository, ofPrompts] = await Promise.all([
+      const [ofRepository, ofPrompts, elsewhere] = await Promise.all([
         database.rows(
           `select d.commit_sha, max(d.id) as newest from deployments d left join commit_places c on ${placeOf}
            where d.organisation_id = ? and d.repository_id = ? and ${decides} and ${isOpen}
@@ -64,24 +65,35 @@ export function sqlCommitPlaces(database: Database): CommitPlaces {
            group by d.commit_sha order by 2 desc limit ?`,
           [id, organisationId, id, tip, now - retriedForMs, limit],
         ),
+        // Of other environments only what runs there now, and only once: previews are of commits that the line never gets.
+        database.rows(
+          `select d.commit_sha from (
+             select organisation_id, commit_sha, at, id, row_number() over (partition by environment order by at desc, id desc) as place
+             from deployments where organisation_id = ? and repository_id = ? and production = 0 and state = 'success') as d
+           left join commit_places c on ${placeOf}
+           where d.place = 1 and c.commit_sha is null order by d.at desc, d.id desc limit ${maxOtherEnvironments}`,
+          [organisationId, id, id],
+        ),
       ])
-      return [...new Set([...ofRepository, ...ofPrompts].map((row) => row.commit_sha as string))]
+      return [...new Set([...ofRepository, ...ofPrompts, ...elsewhere].map((row) => row.commit_sha as string))]
     },
 
     async unlocatedVersions({ organisationId, id }, tip, since, limit) {
       const rows = await database.rows(
-        `select v.version, max(v.hour) as newest from prompts p
-         cross join version_hours v
-         left join commit_places c
-           on c.organisation_id = v.organisation_id and c.repository_id = p.repository_id and c.commit_sha = v.version
-         where p.organisation_id = ? and p.repository_id = ? and v.organisation_id = ? and v.prompt_id = p.id
-           and v.hour >= ? and v.version not like '#%' and v.version not like ':%'
-           and (c.commit_sha is null or (c.located = 0 and c.checked_tip <> ?))
+        // Citus reads one part after the other, because it does not join tables of signals with those of the coordinator.
+        `with ours as materialized (select id from prompts where organisation_id = ? and repository_id = ?),
+         v as materialized (
+           select organisation_id, version, max(hour) as newest from version_hours
+           where organisation_id = ? and prompt_id in (select id from ours)
+             and hour >= ? and version not like '#%' and version not like ':%'
+           group by organisation_id, version)
+         select v.version, v.newest from v left join commit_places c
+           on c.organisation_id = v.organisation_id and c.repository_id = ? and c.commit_sha = v.version
+         where (c.commit_sha is null or (c.located = 0 and c.checked_tip <> ?))
            and not exists (select 1 from history_entries h
-             where h.organisation_id = p.organisation_id and h.repository_id = p.repository_id
-               and h.dedupe_key = 'c:' || v.version)
-         group by v.version order by 2 desc limit ?`,
-        [organisationId, id, organisationId, hourStart(since), tip, limit],
+             where h.organisation_id = v.organisation_id and h.repository_id = ? and h.dedupe_key = 'c:' || v.version)
+         order by v.newest desc limit ?`,
+        [organisationId, id, organisationId, hourStart(since), id, tip, id, limit],
       )
       return rows.map((row) => row.version as string)
     },

@@ -18,6 +18,8 @@ export type Row = Record<string, Value>
 
 /** What the shared statements need from an engine. They use `?` placeholders and the SQL that both engines support. */
 export interface Database {
+  /** Whether the tables of signals are distributed over several servers. Statements on them then name one organisation, or join. */
+  readonly isDistributed: boolean
   /** The engine's system column for the physical address of a row. */
   rowAddress: 'rowid' | 'ctid'
   /** The collation that sorts text by its bytes, regardless of the database's locale. */

@@ -63,7 +63,7 @@ export function toLineEvent(row: Row): LineEvent | null {
   return place === null ? null : { ...toReported(row), place }
 }
 
-function toReported(row: Row) {
+export function toReported(row: Row) {
   return {
     environment: row.environment as string,
     state: row.state as DeploymentState,

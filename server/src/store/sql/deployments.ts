@@ -13,6 +13,8 @@ import {
   newDeploymentColumns,
   toDeployment,
   toLineEvent,
+  toPlace,
+  toReported,
 } from './deployment-rows.ts'
 import { lockHistory } from './history-positions.ts'
 import { wentLive } from './history-rows.ts'
@@ -126,6 +128,31 @@ export function sqlDeployments(database: Database): DeploymentStore {
         [organisationId, id, organisationId, id],
       )
       return liveLine(rows.map(toLineEvent).filter((event) => event !== null))
+    },
+
+    async environmentEvents({ organisationId, id, repositoryId }, at, limit) {
+      const newest = (column: 'prompt_id' | 'repository_id', owner: number) =>
+        database.rows(
+          `select d.id, d.environment, d.production, d.commit_sha, d.state, d.share, d.at, d.forge_deployment_id, c.located, c.seq,
+             c.orphaned_at
+           from deployments d left join commit_places c
+             on c.organisation_id = d.organisation_id and c.repository_id = ? and c.commit_sha = d.commit_sha
+           where d.organisation_id = ? and d.${column} = ? and d.at <= ? and d.state in ('success', 'inactive')
+           order by d.at desc, d.id desc limit ?`,
+          [repositoryId ?? 0, organisationId, owner, at, limit],
+        )
+      const found = await Promise.all([
+        newest('prompt_id', id),
+        ...(repositoryId === null ? [] : [newest('repository_id', repositoryId)]),
+      ])
+      return found
+        .flat()
+        .sort((a, b) => (a.at as number) - (b.at as number) || (a.id as number) - (b.id as number))
+        .slice(-limit)
+        .map((row) => {
+          const unlocated = { sha: row.commit_sha as string, seq: null, orphanedAt: null }
+          return { ...toReported(row), place: toPlace(row) ?? unlocated, production: row.production === 1 }
+        })
     },
 
     async deployedPrompts(organisationId, promptIds) {

@@ -1,7 +1,14 @@
-import type { Erasure, ErasureStore, SignalPosition, SubjectQuery, VoterQuery } from '../../domain/signals/erasure.ts'
+import type {
+  Erasure,
+  ErasureStore,
+  MetadataQuery,
+  SignalPosition,
+  SubjectQuery,
+  VoterQuery,
+} from '../../domain/signals/erasure.ts'
 import { nextTurn } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
-import { type Database, type Row, requireRow, type Statement, statement } from './database.ts'
+import { type Database, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
 import { afterDeletion } from './signal-hours.ts'
 
 /** How an engine scans the signals of an organisation. */
@@ -107,17 +114,43 @@ export function sqlErasure(database: Database, scan: SignalScan): ErasureStore {
     ]
   }
 
+  /** The next signals whose metadata matches, and how far the scan got. */
+  async function scanNext(
+    erasure: Erasure,
+    { prefilter, matches }: MetadataQuery,
+  ): Promise<{ matching: SignalPosition[]; next: Erasure }> {
+    const { candidates, last } = await scan.next(erasure, likePattern(prefilter))
+    const matching = (await filterInSlices(candidates, ({ metadata }) => matches(metadata as string))).map(toPosition)
+    return { matching, next: { ...erasure, last: last ?? erasure.last, done: last === null } }
+  }
+
+  async function count(sql: string, parameters: Value[]): Promise<number> {
+    return requireRow(await database.rows(`select count(*) as count from ${sql}`, parameters)).count as number
+  }
+
   return {
+    async countNextBatch(erasure, query) {
+      const { organisationId } = erasure
+      if ('voter' in query) {
+        const erased = await count('signals where organisation_id = ? and voter = ?', [organisationId, query.voter])
+        return { ...erasure, erased, done: true }
+      }
+      if ('subject' in query) {
+        const isStored = `(value is null or created_at >= (select kept_since from signal_retention))`
+        const parameters = [organisationId, organisationId, query.subject]
+        const erased = await count(`signal_subjects where ${isSubject} and ${isStored}`, parameters)
+        return { ...erasure, erased, done: true }
+      }
+      const { matching, next } = await scanNext(erasure, query)
+      return { ...next, erased: erasure.erased + matching.length }
+    },
+
     async eraseNextBatch(erasure, query) {
       if ('voter' in query) return eraseSelected(erasure, await ofVoter(erasure, query))
       if ('subject' in query) return eraseSelected(erasure, await onSubject(erasure, query), withdrawn(erasure, query))
-      const { prefilter, matches } = query
-      const { candidates, last } = await scan.next(erasure, likePattern(prefilter))
-      const matching = (await filterInSlices(candidates, ({ metadata }) => matches(metadata as string))).map(toPosition)
+      const { matching, next } = await scanNext(erasure, query)
       const found = [...erasure.found, ...matching]
-      const done = last === null
-      const next = { ...erasure, last: last ?? erasure.last, done }
-      if (found.length < maxRemoved && !done) return { ...next, found }
+      if (found.length < maxRemoved && !next.done) return { ...next, found }
       // Without a match, the entry says 0.
       if (found.length === 0 && erasure.erased > 0) return next
       return { ...next, found: [], erased: erasure.erased + (await remove(erasure, found)) }

@@ -2,9 +2,11 @@ import type { Actor } from '../../domain/access/audit.ts'
 import type { LandedChange } from '../../domain/history/change.ts'
 import type { NewHistoryEntry } from '../../domain/history/entry.ts'
 import type { HistoryStore } from '../../domain/history/history.ts'
+import { searchedLength } from '../../domain/history/version-search.ts'
 import { pageOffset } from '../../domain/page.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import { auditEntry } from './audit-chain.ts'
+import { sqlBlamedEntries } from './blamed-entries.ts'
 import {
   columnNames,
   type Database,
@@ -18,7 +20,8 @@ import {
 import { lockHistory, renumberSince, updateCount } from './history-positions.ts'
 import { columns, detailColumns, factColumns, toDetails, toEntry, wentLive } from './history-rows.ts'
 import { type EntrySource, liveEntriesOf, liveTimes, newestLiveFirst } from './live-times.ts'
-import { sqlTimeline } from './timeline.ts'
+import { sqlPullSpans } from './pull-spans.ts'
+import { sqlTimeline, sqlTimelineAfter } from './timeline.ts'
 
 const factNames = columnNames(factColumns)
 
@@ -114,7 +117,14 @@ export function sqlHistory(database: Database): HistoryStore {
       return firstOrNull(await database.rows(sql, [organisationId, id, entryId]), toDetails)
     },
 
+    async promptIdOf(organisationId, entryId) {
+      const sql = 'select prompt_id from history_entries where organisation_id = ? and id = ?'
+      return firstOrNull(await database.rows(sql, [organisationId, entryId]), (row) => row.prompt_id as number)
+    },
+
     timeline: sqlTimeline(database),
+    timelineAfter: sqlTimelineAfter(database),
+    pullSpans: sqlPullSpans(database),
 
     async landedChanges(prompt) {
       const { sql, parameters } = liveEntriesOf(prompt, 'commit_sha')
@@ -135,6 +145,23 @@ export function sqlHistory(database: Database): HistoryStore {
       const byId = new Map(rows.map((row) => [row.id as number, toDetails(row)]))
       return ids.map((id) => byId.get(id)).filter((entry) => entry !== undefined)
     },
+
+    async searchTexts(organisationId, ids) {
+      const rows = await database.rows(
+        `select id, user_name, user_email, commit_sha, pr_number, substr(message, 1, ${searchedLength}) as message
+         from history_entries where organisation_id = ? and ${database.inJsonArray('id', 'bigint')}`,
+        [organisationId, JSON.stringify(ids)],
+      )
+      return rows.map((row) => ({
+        id: row.id as number,
+        user: { name: row.user_name as string, email: row.user_email as string },
+        commitSha: row.commit_sha as string,
+        prNumber: row.pr_number as number | null,
+        message: row.message as string | null,
+      }))
+    },
+
+    entriesOfCommits: sqlBlamedEntries(database),
 
     async firstLanded({ organisationId, id }) {
       const sql = `select ${detailColumns} from history_entries

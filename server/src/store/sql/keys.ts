@@ -5,6 +5,7 @@ import {
   type KeyStore,
   type NewApiKey,
   type Role,
+  type SigningAccess,
 } from '../../domain/access/api-key.ts'
 import type { Plan } from '../../domain/access/plan.ts'
 import { auditEntry } from './audit-chain.ts'
@@ -78,6 +79,13 @@ export function sqlKeys(database: Database): KeyStore {
       return firstOrNull(await database.rows(sql, [keyHash]), toAccess)
     },
 
+    async findSigning(signingId) {
+      const sql = `select k.id as key_id, k.role, k.prompts, k.expires_at, k.revoked_at, k.signing_id, k.sealed_secret,
+        o.id as organisation_id, o.plan
+        from api_keys k join organisations o on o.id = k.organisation_id where k.signing_id = ?`
+      return firstOrNull(await database.rows(sql, [signingId]), toSigningAccess)
+    },
+
     async recordUses(uses) {
       const sql = 'update api_keys set last_used_at = ? where id = ? and (last_used_at is null or last_used_at < ?)'
       // A fixed order prevents deadlocks between processes that update the same keys.
@@ -89,9 +97,20 @@ export function sqlKeys(database: Database): KeyStore {
 
 function insertKey(key: NewApiKey) {
   return statement(
-    `insert into api_keys (organisation_id, name, role, prompts, hash, hint, created_at, expires_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?) returning ${columns}`,
-    [key.organisationId, key.name, key.role, key.prompts, key.hash, key.hint, key.createdAt, key.expiresAt],
+    `insert into api_keys (organisation_id, name, role, prompts, hash, hint, created_at, expires_at, signing_id, sealed_secret)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning ${columns}`,
+    [
+      key.organisationId,
+      key.name,
+      key.role,
+      key.prompts,
+      key.hash,
+      key.hint,
+      key.createdAt,
+      key.expiresAt,
+      key.signing?.id ?? null,
+      key.signing?.sealed ?? null,
+    ],
   )
 }
 
@@ -108,6 +127,10 @@ function toApiKey(row: Row): ApiKey {
     revokedAt: row.revoked_at as number | null,
     lastUsedAt: row.last_used_at as number | null,
   }
+}
+
+function toSigningAccess(row: Row): SigningAccess {
+  return { ...toAccess(row), signing: { id: row.signing_id as string, sealed: row.sealed_secret as string } }
 }
 
 export function toAccess(row: Row): Access {

@@ -45,6 +45,26 @@ export function sqlOrganisations(database: Database): Omit<OrganisationStore, 'c
       return requireRow(rows).sealed_voter_key as string
     },
 
+    async rename(id, name, at, by) {
+      const updateAndAudit = (row: Row) => {
+        const { name: from } = toOrganisation(row)
+        if (from === name) return []
+        const details = { from, to: name }
+        return [
+          statement('update organisations set name = ? where id = ?', [name, id]),
+          auditEntry({ organisationId: id, by, at, action: 'organisation.renamed', subject: { id, name }, details }),
+        ]
+      }
+      const [rows = []] = await database.writeAndInvalidate([
+        {
+          // Locks the row, so the audit entry records the name that was actually replaced.
+          ...statement(`update organisations set name = name where id = ? returning ${columns}`, [id]),
+          andThen: (rows) => rows.flatMap(updateAndAudit),
+        },
+      ])
+      return firstOrNull(rows, (row) => ({ ...toOrganisation(row), name }))
+    },
+
     async setPlan(id, plan, at, by) {
       const updateAndAudit = (row: Row) => {
         const { name, plan: from } = toOrganisation(row)

@@ -2,7 +2,7 @@ import { type PageRequest, pageOffset } from '../../domain/page.ts'
 import { matchesFilter, type Prompt, type PromptOrder, type PromptStore } from '../../domain/prompt.ts'
 import type { Instant } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
-import { type Database, firstOrNull, type Row, requireRow, statement } from './database.ts'
+import { type Database, firstOrNull, type Row, requireRow, type Statement, statement } from './database.ts'
 import { wentLive } from './history-rows.ts'
 import { checkNotices } from './notice-changes.ts'
 import { lockOrganisation } from './organisations.ts'
@@ -19,7 +19,26 @@ export function sqlPrompts(database: Database): PromptStore {
   function orderBy({ by, descending, since }: PromptOrder): string {
     const direction = descending ? 'desc' : 'asc'
     if (by === 'name') return `${byName} ${direction}, id`
-    return `${sortKey(by, since)} ${direction} nulls last, ${byName}, id`
+    const keys = (
+      isFromTotals(by) ? ['(select key from totals where prompt_id = prompts.id)'] : sortKeys(by, since)
+    ).map((key) => `${key} ${direction} nulls last`)
+    if (by === 'regression') keys.push(`${standing('positive_share')} nulls last`)
+    return `${keys.join(', ')}, ${byName}, id`
+  }
+
+  // Citus does not look into another table for each row. It reads the totals of all prompts first.
+  const isFromTotals = (by: PromptOrder['by']) =>
+    database.isDistributed && (by === 'signals' || by === 'positive_share')
+
+  /** With the organisation as a parameter: every text of a statement is kept, by this process and by PostgreSQL. */
+  function totalsFor(organisationId: number, { by, since }: PromptOrder): Statement {
+    if (!isFromTotals(by)) return statement('')
+    return statement(
+      `with totals as materialized (
+         select prompt_id, ${sumOf(by)} as key from signal_hours where organisation_id = ? and hour >= ${since}
+         group by prompt_id having sum(positive + negative) > 0)`,
+      [organisationId],
+    )
   }
 
   /** Looks for the few open regressions first: computing the order of all prompts takes three times as long as a page by name. */
@@ -37,7 +56,7 @@ export function sqlPrompts(database: Database): PromptStore {
     const rest = await database.rows(
       `select ${promptColumns} from ${existing} and not exists (select 1 from regressions
          where organisation_id = prompts.organisation_id and prompt_id = prompts.id and state = 'open')
-       order by ${byName}, id limit ? offset ?`,
+       order by ${standing('positive_share')} nulls last, ${byName}, id limit ? offset ?`,
       [organisationId, request.limit - first.length, Math.max(0, offset - open.length)],
     )
     return [...first, ...rest]
@@ -95,19 +114,34 @@ export function sqlPrompts(database: Database): PromptStore {
 
     async page(organisationId, filter, order, request) {
       const offset = pageOffset(request)
-      const select = `select ${promptColumns} from ${existing} order by ${orderBy(order)}`
+      const totals = totalsFor(organisationId, order)
+      const select = `${totals.sql} select ${promptColumns} from ${existing} order by ${orderBy(order)}`
       if (filter.search === '' && filter.glob === null) {
         const [counts, rows] = await Promise.all([
           database.rows(`select count(*) as count from ${existing}`, [organisationId]),
           order.by === 'regression'
             ? pageByRegression(organisationId, order, request)
-            : database.rows(`${select} limit ? offset ?`, [organisationId, request.limit, offset]),
+            : database.rows(`${select} limit ? offset ?`, [
+                ...totals.parameters,
+                organisationId,
+                request.limit,
+                offset,
+              ]),
         ])
         return { prompts: rows.map(toPrompt), totalCount: requireRow(counts).count as number }
       }
       // Filtered here rather than in SQL, because engines and locales disagree on case-insensitive matching.
-      const matching = (await database.rows(select, [organisationId])).map(toPrompt).filter(matchesFilter(filter))
-      return { prompts: matching.slice(offset, offset + request.limit), totalCount: matching.length }
+      const all = await database.rows(`select id, name, path from ${existing}`, [organisationId])
+      const matches = matchesFilter(filter)
+      const ids = all
+        .filter((row) => matches({ name: row.name as string, path: row.path as string | null }))
+        .map(({ id }) => id)
+      // The order of those that match: computing it for all prompts takes several times as long.
+      const rows = await database.rows(
+        `${totals.sql} select ${promptColumns} from ${existing} and ${database.inJsonArray('id', 'bigint')} order by ${orderBy(order)} limit ? offset ?`,
+        [...totals.parameters, organisationId, JSON.stringify(ids), request.limit, offset],
+      )
+      return { prompts: rows.map(toPrompt), totalCount: ids.length }
     },
 
     async rename({ organisationId, id, publicId, name: from }, name, at, by) {
@@ -146,13 +180,27 @@ export function sqlPrompts(database: Database): PromptStore {
   }
 }
 
-function sortKey(by: Exclude<PromptOrder['by'], 'name'>, since: Instant): string {
-  const ofPrompt = 'organisation_id = prompts.organisation_id and prompt_id = prompts.id'
-  if (by === 'last_change') return `(select max(created_at) from history_entries where ${ofPrompt} and ${wentLive})`
+const ofPrompt = 'organisation_id = prompts.organisation_id and prompt_id = prompts.id'
+const rankOfVerdict = `case verdict when 'worse' then 1 when 'unexplained' then 2 when 'no_difference_seen' then 3
+  when 'better' then 4 end`
+
+/** What the judge found. */
+function standing(expression: string): string {
+  return `(select ${expression} from prompt_standings where ${ofPrompt})`
+}
+
+function sortKeys(by: Exclude<PromptOrder['by'], 'name'>, since: Instant): string[] {
+  if (by === 'last_change') return [`(select max(created_at) from history_entries where ${ofPrompt} and ${wentLive})`]
+  if (by === 'effect') return [standing(rankOfVerdict), standing('difference')]
   // The largest loss first, so the numbers, which are negative, ascend.
-  if (by === 'regression') return `(select min(difference) from regressions where ${ofPrompt} and state = 'open')`
-  const sum = by === 'signals' ? 'sum(positive + negative)' : 'sum(positive) * 1.0 / sum(positive + negative)'
-  return `(select ${sum} from signal_hours where ${ofPrompt} and hour >= ${since} having sum(positive + negative) > 0)`
+  if (by === 'regression') return [`(select min(difference) from regressions where ${ofPrompt} and state = 'open')`]
+  return [
+    `(select ${sumOf(by)} from signal_hours where ${ofPrompt} and hour >= ${since} having sum(positive + negative) > 0)`,
+  ]
+}
+
+function sumOf(by: PromptOrder['by']): string {
+  return by === 'signals' ? 'sum(positive + negative)' : 'sum(positive) * 1.0 / sum(positive + negative)'
 }
 
 export function toPrompt(row: Row): Prompt {

@@ -121,7 +121,8 @@ export function sqlRegressions(database: Database): RegressionStore {
       return outcome
     },
 
-    async page(organisationId, { state, promptIds }, request) {
+    async page(organisationId, { state, promptIds }, { by, descending }, request) {
+      const direction = descending ? 'desc' : 'asc'
       const conditions = [
         ...(state === null ? [] : [isInState[state]]),
         ...(promptIds === null ? [] : [`r.prompt_id in ${database.jsonElements('bigint')}`]),
@@ -132,7 +133,7 @@ export function sqlRegressions(database: Database): RegressionStore {
       const listed = selectListed(
         condition,
         [...parameters, request.limit, pageOffset(request)],
-        'order by r.opened_at desc, r.id desc limit ? offset ?',
+        `order by r.${by} ${direction}, r.id ${direction} limit ? offset ?`,
       )
       const [counts, rows] = await Promise.all([
         database.rows(count, parameters),

@@ -1,6 +1,6 @@
 import { pageOffset } from '../../domain/page.ts'
 import type { Prompt } from '../../domain/prompt.ts'
-import type { ListedShift, Range, ShiftStore, StoredShift } from '../../domain/shifts/shift.ts'
+import type { ListedShift, Range, ShiftCause, ShiftStore, StoredShift } from '../../domain/shifts/shift.ts'
 import { day, hourStart } from '../../domain/time.ts'
 import { type Database, type Row, requireRow, statement, type TypedColumn, type Value } from './database.ts'
 import { prefixedEntryColumns, toPrefixedEntry } from './history-rows.ts'
@@ -21,6 +21,13 @@ const insertedColumns: TypedColumn[] = [...typed('organisation_id', 'prompt_id')
 
 function typed(...names: string[]): TypedColumn[] {
   return names.map((name) => ({ name, type: 'bigint' }))
+}
+
+// A change that others share the shift of is not what explains it.
+const hasCause: Record<ShiftCause, string> = {
+  change: 's.entry_id is not null and s.shared_with is null',
+  shared: 's.shared_with is not null',
+  unexplained: 's.entry_id is null and s.shared_with is null',
 }
 
 export function sqlShifts(database: Database): ShiftStore {
@@ -44,11 +51,20 @@ export function sqlShifts(database: Database): ShiftStore {
       ])
     },
 
-    async page(organisationId, promptIds, request) {
-      const limited = promptIds === null ? '' : `and s.prompt_id in ${database.jsonElements('bigint')}`
-      const parameters = [organisationId, ...(promptIds === null ? [] : [JSON.stringify(promptIds)])]
+    async page(organisationId, { promptIds, cause, since }, request) {
+      const conditions = [
+        's.organisation_id = ?',
+        ...(promptIds === null ? [] : [`s.prompt_id in ${database.jsonElements('bigint')}`]),
+        ...(cause === null ? [] : [hasCause[cause]]),
+        ...(since === null ? [] : ['s.at >= ?']),
+      ]
+      const parameters = [
+        organisationId,
+        ...(promptIds === null ? [] : [JSON.stringify(promptIds)]),
+        ...(since === null ? [] : [since]),
+      ]
       const existing = `shifts s join prompts p on p.organisation_id = s.organisation_id and p.id = s.prompt_id
-        where s.organisation_id = ? ${limited} and p.deleted_at is null`
+        where ${conditions.join(' and ')} and p.deleted_at is null`
       const [counts, rows] = await Promise.all([
         database.rows(`select count(*) as count from ${existing}`, parameters),
         database.rows(
@@ -102,16 +118,18 @@ export function sqlShifts(database: Database): ShiftStore {
     },
 
     async countVoted({ organisationId, id }, [from, until]) {
-      const votes = `select sum(h.positive + h.negative) from signal_hours h
-        where h.organisation_id = p.organisation_id and h.prompt_id = p.id and h.hour >= ? and h.hour < ?`
       // Those that were judged last, so that a large organisation does not take long.
       const recent = `select organisation_id, prompt_id from prompt_wander where organisation_id = ? and prompt_id <> ?
         order by judged_at desc, prompt_id limit ${maxCounted}`
       const rows = await database.rows(
-        `select count(*) as count from (${recent}) as w
-         join prompts p on p.organisation_id = w.organisation_id and p.id = w.prompt_id
-         where p.deleted_at is null and (${votes}) >= ${minVotes}`,
-        [organisationId, id, hourStart(from), until + votesForMs],
+        `with others as materialized (
+           select p.id from (${recent}) as w join prompts p on p.organisation_id = w.organisation_id and p.id = w.prompt_id
+           where p.deleted_at is null)
+         select count(*) as count from (
+           select prompt_id from signal_hours where organisation_id = ? and hour >= ? and hour < ?
+             and prompt_id in (select id from others)
+           group by prompt_id having sum(positive + negative) >= ${minVotes}) as voted`,
+        [organisationId, id, organisationId, hourStart(from), until + votesForMs],
       )
       return requireRow(rows).count as number
     },

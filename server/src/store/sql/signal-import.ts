@@ -10,8 +10,8 @@ export interface ImportEngine {
   preparePartitions(months: Iterable<Instant>): Promise<void>
   /** An expression for a new signal ID in a statement that reads or updates `staged`. */
   newSignalId: string
-  /** The clause that locks selected rows, for an engine with several writers. */
-  rowLock: 'for update' | ''
+  /** How to lock the rows of votes, for an engine with several writers. Citus locks joined rows only by changing them. */
+  readonly rowLock: 'for update' | 'update' | ''
 }
 
 const columns: TypedColumn[] = [
@@ -104,7 +104,9 @@ const isSameSubject = `votes.organisation_id = staged.organisation_id and votes.
 function stageVotes({ byteOrder }: Database, { newSignalId, rowLock }: ImportEngine): Statement[] {
   const inOrder = `order by staged.organisation_id, staged.prompt_id, staged.subject ${byteOrder}`
   const lockVotes = statement(
-    `select count(*) from (
+    rowLock === 'update'
+      ? `update signal_subjects as votes set vote_id = votes.vote_id from staged where ${isSameSubject}`
+      : `select count(*) from (
        select 1 from staged join signal_subjects votes on ${isSameSubject} ${inOrder} ${rowLock && `${rowLock} of votes`}
      ) locked`,
   )

@@ -1,5 +1,6 @@
 import { pageOffset } from '../../domain/page.ts'
 import type { Prompt } from '../../domain/prompt.ts'
+import { countsIn } from '../../domain/signals/counted-signals.ts'
 import type { ErasureStore } from '../../domain/signals/erasure.ts'
 import { type Interval, intervalLength, type Span } from '../../domain/signals/interval.ts'
 import type { RetentionStore } from '../../domain/signals/retention.ts'
@@ -12,7 +13,7 @@ import type {
 } from '../../domain/signals/signal.ts'
 import { emptyTally, type Tally } from '../../domain/signals/tally.ts'
 import type { VoteStore } from '../../domain/signals/votes.ts'
-import { type Clock, hourStart, type Instant, monthStart } from '../../domain/time.ts'
+import { type Clock, hourStart, type Instant, monthStart, nextTurn } from '../../domain/time.ts'
 import type { Database, Row, Value } from './database.ts'
 import { likePattern, mayMatch } from './erasure.ts'
 import { sqlHourlySums } from './hourly-sums.ts'
@@ -20,6 +21,7 @@ import { sqlRetainedSince } from './retention.ts'
 import { sqlTallies } from './tallies.ts'
 import { sqlVersionCounts } from './version-counts.ts'
 import { sqlVotes } from './votes.ts'
+import { windowCondition } from './window-condition.ts'
 
 /** Counts of the signals that a filter is about. */
 interface Counts {
@@ -166,6 +168,52 @@ export function sqlSignals(database: Database, clock: Clock): SignalReads & Vote
         skip,
       })
       return { signals: rows.map(toStoredSignal), totalCount }
+    },
+
+    async windowSignals(prompt, window, span, { value, skip, limit }) {
+      const since = Math.max(span.from, await retainedSince())
+      const until = Math.min(span.until, window.until)
+      if (until <= since) return []
+      const condition = windowCondition(database, window, { from: since, until })
+      const where = `created_at >= ? and created_at < ? ${value === null ? '' : 'and value = ?'}`
+      const parameters = [since, until, ...(value === null ? [] : [value])]
+      if (condition !== null) {
+        const rows = await select(
+          prompt,
+          { value, since, until },
+          {
+            columns,
+            where: `${where} ${condition.sql}`,
+            parameters: [...parameters, ...condition.parameters],
+            order: 'desc',
+            limit,
+            skip,
+          },
+        )
+        return rows.map(toStoredSignal)
+      }
+      const counts = countsIn(window)
+      const found: StoredSignal[] = []
+      let left = skip
+      for (let last = { created_at: end, id: end } as Row; ; await nextTurn()) {
+        const rows = await select(
+          prompt,
+          { value, since, until },
+          {
+            columns,
+            where: `${where} and (created_at, id) < (?, ?)`,
+            parameters: [...parameters, last.created_at as number, last.id as number],
+            order: 'desc',
+            limit: searchedSize,
+          },
+        )
+        for (const signal of rows.map(toStoredSignal).filter(counts)) {
+          if (left > 0) left--
+          else if (found.push(signal) === limit) return found
+        }
+        if (rows.length < searchedSize) return found
+        last = rows.at(-1) as Row
+      }
     },
 
     async *stream(prompt, requestedFilter) {

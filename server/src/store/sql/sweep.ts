@@ -2,6 +2,21 @@ import type { SweepStore } from '../../domain/regressions/sweep.ts'
 import { type Database, statement } from './database.ts'
 import { promptColumns, toPrompt } from './prompts.ts'
 
+const votedByPrompt = `
+select ${promptColumns}, deleted_at, exists (select 1 from signal_hours h
+  where h.organisation_id = p.organisation_id and h.prompt_id = p.id and h.hour >= ?) as voted
+from prompts p where id > ? order by id limit ?`
+
+// Citus does not look into another table for each row. It sends the prompts to the workers instead.
+const votedInShards = `
+with since as (select ?::bigint as hour),
+page as (select ${promptColumns}, deleted_at from prompts where id > ? order by id limit ?),
+voted as (
+  select distinct organisation_id, prompt_id from signal_hours
+  where hour >= (select hour from since) and (organisation_id, prompt_id) in (select organisation_id, id from page))
+select page.*, voted.prompt_id is not null as voted
+from page left join voted on voted.organisation_id = page.organisation_id and voted.prompt_id = page.id order by page.id`
+
 export function sqlSweep(database: Database): SweepStore {
   return {
     async claim(owner, now, until) {
@@ -32,12 +47,7 @@ export function sqlSweep(database: Database): SweepStore {
     },
 
     async votedPrompts(since, after, limit) {
-      const rows = await database.rows(
-        `select ${promptColumns}, deleted_at, exists (select 1 from signal_hours h
-           where h.organisation_id = p.organisation_id and h.prompt_id = p.id and h.hour >= ?) as voted
-         from prompts p where id > ? order by id limit ?`,
-        [since, after, limit],
-      )
+      const rows = await database.rows(database.isDistributed ? votedInShards : votedByPrompt, [since, after, limit])
       const voted = rows.filter((row) => row.deleted_at === null && Boolean(row.voted))
       return { prompts: voted.map(toPrompt), last: rows.length < limit ? null : (rows.at(-1)?.id as number) }
     },

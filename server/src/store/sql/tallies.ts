@@ -14,6 +14,7 @@ import { emptyTally, type Tally } from '../../domain/signals/tally.ts'
 import { type Clock, day, hourStart, type Instant } from '../../domain/time.ts'
 import type { Database, Row, TypedColumn } from './database.ts'
 import { closedUntil } from './hour-revisions.ts'
+import { startedSpans } from './started-spans.ts'
 
 export interface SqlTallies
   extends Pick<
@@ -105,14 +106,16 @@ export function sqlTallies(database: Database, clock: Clock): SqlTallies {
     unversionedOnly = false,
   ): Promise<Map<number, Tally>> {
     const condition = unversionedOnly ? 'and version is null' : ''
-    const records = instants
-      .map(({ promptId, at }, place) => ({ place, prompt: promptId, first: hourStart(at), last: at }))
-      .filter(({ first, last }) => first !== last)
+    const spans = startedSpans(instants)
     const count = `select count(*) filter (where value = 'positive') || ',' || count(*) filter (where value = 'negative')
       from signals where organisation_id = ? and prompt_id = records.prompt
         and created_at >= records.first and created_at < records.last ${condition}
         and created_at >= (select kept_since from signal_retention)`
-    return tallySpans(records, count, organisationId)
+    const counts = await tallySpans(spans, count, organisationId)
+    for (const { place, after } of spans) {
+      counts.set(place, add(counts.get(place) ?? emptyTally, counts.get(after) ?? emptyTally))
+    }
+    return counts
   }
 
   /** `tally` returns both numbers with a comma: two subqueries would read everything twice. */

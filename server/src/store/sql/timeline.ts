@@ -1,24 +1,66 @@
 import type { HistoryStore, TimelineFilter } from '../../domain/history/history.ts'
 import { pageOffset } from '../../domain/page.ts'
+import type { Prompt } from '../../domain/prompt.ts'
 import { type Database, requireRow, type Value } from './database.ts'
 import { detailColumns, toDetails } from './history-rows.ts'
 
 export function sqlTimeline(database: Database): HistoryStore['timeline'] {
-  return async ({ organisationId, id }, filter, request) => {
-    const { conditions, parameters } = filterConditions(filter)
-    const matching = `history_entries where organisation_id = ? and prompt_id = ?${conditions}`
-    const values = [organisationId, id, ...parameters]
+  return async (prompt, filter, request) => {
+    const { outcomes, entries, parameters } = matching(prompt, filter)
     const [counts, rows] = await Promise.all([
-      database.rows(`select count(*) as count from ${matching}`, values),
-      database.rows(`select ${detailColumns} from ${matching} order by created_at desc, id desc limit ? offset ?`, [
-        ...values,
-        request.limit,
-        pageOffset(request),
-      ]),
+      database.rows(`${outcomes} select count(*) as count from ${entries}`, parameters),
+      database.rows(
+        `${outcomes} select ${detailColumns} from ${entries} order by created_at desc, id desc limit ? offset ?`,
+        [...parameters, request.limit, pageOffset(request)],
+      ),
     ])
     return { entries: rows.map(toDetails), totalCount: requireRow(counts).count as number }
   }
 }
+
+/** Each part is a range of the index, so that the last one costs as much as the first. */
+export function sqlTimelineAfter(database: Database): HistoryStore['timelineAfter'] {
+  return async (prompt, filter, last, limit) => {
+    const { outcomes, entries, parameters } = matching(prompt, filter)
+    const rows = await database.rows(
+      `${outcomes} select ${detailColumns} from ${entries}${last === null ? '' : ' and (created_at, id) < (?, ?)'}
+       order by created_at desc, id desc limit ?`,
+      [...parameters, ...(last === null ? [] : [last.createdAt, last.id]), limit],
+    )
+    return rows.map(toDetails)
+  }
+}
+
+interface Matching {
+  /** Comes before the `select`. */
+  outcomes: string
+  /** Comes after the `from`. */
+  entries: string
+  parameters: Value[]
+}
+
+function matching({ organisationId, id }: Prompt, filter: TimelineFilter): Matching {
+  const { conditions, parameters } = filterConditions(filter)
+  const ofPrompt = 'where organisation_id = ? and prompt_id = ?'
+  const values = [organisationId, id, ...parameters]
+  if (filter.pulls !== 'outcome') {
+    return { outcomes: '', entries: `history_entries ${ofPrompt}${conditions}`, parameters: values }
+  }
+  const { knownUntil = null } = filter
+  return {
+    // Grouped once and joined: looking up the outcome of each opening would take quadratic time if many share a number.
+    outcomes: `with outcomes as (
+        select pr_number as outcome_number, ${pullUrl} as outcome_url, max(created_at) as outcome_at from history_entries
+        ${ofPrompt} and action in ('pr_merged', 'pr_closed')${knownUntil === null ? '' : ' and created_at <= ?'}
+        group by pr_number, ${pullUrl})`,
+    entries: `history_entries left join outcomes on outcome_number = pr_number and outcome_url = ${pullUrl}
+      ${ofPrompt} and (action <> 'pr_opened' or outcome_at is null or outcome_at < created_at)${conditions}`,
+    parameters: [organisationId, id, ...(knownUntil === null ? [] : [knownUntil]), ...values],
+  }
+}
+
+// Of pull requests with the same number. A whole URL can have 2,000 characters, which take SQLite seconds to compare.
+const pullUrl = 'substr(pr_url, 1, 200)'
 
 function filterConditions({ actions, since, until }: TimelineFilter): { conditions: string; parameters: Value[] } {
   const parts: [string, Value[]][] = []

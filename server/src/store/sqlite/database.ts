@@ -105,6 +105,7 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
   }
 
   return {
+    isDistributed: false,
     rowAddress: 'rowid',
     byteOrder: 'collate binary',
     textKey: (text) => text,
@@ -159,10 +160,22 @@ function connect(path: string): DatabaseSync {
   }
 }
 
+/** Creates one folder at a time: `recursive` never returns below /proc, where folders cannot be created. */
+function createFolder(folder: string): void {
+  if (existsSync(folder)) return
+  createFolder(dirname(folder))
+  try {
+    mkdirSync(folder)
+  } catch (error) {
+    // Another process may have created it first.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
 /** Fails early on read-only files: SQLite would open them and create companion files that are read-only too. */
 function prepareFiles(path: string): void {
   const folder = dirname(path)
-  mkdirSync(folder, { recursive: true })
+  createFolder(folder)
   for (const file of [folder, path, `${path}-wal`, `${path}-shm`].filter(existsSync)) {
     try {
       accessSync(file, constants.W_OK)

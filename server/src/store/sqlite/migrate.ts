@@ -1,12 +1,11 @@
 import type { Clock } from '../../domain/time.ts'
+import { migrationsFolders } from '../../files.ts'
 import { createMigrationTable, currentVersion, pendingMigrations, readMigrations } from '../migrations.ts'
 import { chainEarlierEntries } from '../sql/unchained-audit.ts'
 import type { SqliteDatabase } from './database.ts'
 
-const folder = new URL('./migrations/', import.meta.url)
-
 export async function migrate(database: SqliteDatabase, clock: Clock): Promise<number> {
-  const migrations = readMigrations(folder)
+  const migrations = readMigrations(migrationsFolders.sqlite)
   await database.transaction(() => {
     database.execute(createMigrationTable)
     const current = database.prepare(currentVersion).get()?.version as number

@@ -26,6 +26,7 @@ import { sqlShifts } from '../sql/shifts.ts'
 import { sqlSignalDeletion } from '../sql/signal-deletion.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
 import { sqlSignals } from '../sql/signals.ts'
+import { sqlStandings } from '../sql/standings.ts'
 import { sqlSweep } from '../sql/sweep.ts'
 import { sqlWander } from '../sql/wander.ts'
 import { sqliteArchive } from './archive.ts'
@@ -106,6 +107,7 @@ export async function openSqliteStore(
     facts: sqlFacts(database),
     deployments: sqlDeployments(database),
     wander: sqlWander(database),
+    standings: sqlStandings(database),
     shifts: sqlShifts(database),
     regressions: sqlRegressions(database),
     sweep: sqlSweep(database),
