@@ -24,6 +24,8 @@ export interface Change extends Partial<Record<StepKind, WeekTime>> {
   edits: TextEdit[]
   /** The share of positive signals from this change on; unchanged if absent. */
   rate?: number
+  /** The part of the traffic that it gets as a canary, beside the version before it. Only for the last change of a prompt. */
+  canary?: number
   /** Comments of dissatisfied users from this change on; unchanged if absent. */
   complaints?: string[]
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { demoPromptsFolder } from '../files.ts'
 import type { Change, DemoPrompt } from './change.ts'
 import { people } from './people.ts'
 
@@ -13,6 +14,8 @@ const names = [
   'support-reply',
   // No change makes a difference, until the last one does.
   'summarise-ticket',
+  // The last change hurts, and is still live.
+  'delivery-status',
   // Has too few signals for a verdict on most changes.
   'product-search',
 ]
@@ -31,5 +34,5 @@ export function readDemoPrompts(): DemoPrompt[] {
 }
 
 function read(file: string): string {
-  return readFileSync(new URL(`prompts/${file}`, import.meta.url), 'utf8')
+  return readFileSync(new URL(file, demoPromptsFolder), 'utf8')
 }

@@ -4,6 +4,7 @@ import type { NewSignal } from '../domain/signals/signal.ts'
 import type { Store } from '../domain/store.ts'
 import type { Instant } from '../domain/time.ts'
 import type { SyncContext } from '../follow/sync-context.ts'
+import { deployCanary } from './canary.ts'
 import type { DemoPrompt } from './change.ts'
 import { createHistory } from './history.ts'
 import { createOrganisation } from './organisation.ts'
@@ -15,6 +16,8 @@ import { landings } from './timeline.ts'
 export interface Shop {
   /** The secret of an admin key. */
   secret: string
+  /** Signs the tokens that a page of the shop votes with. */
+  signingKey: string
   signalCount: number
   prompts: ShopPrompt[]
 }
@@ -29,16 +32,20 @@ export interface ShopPrompt {
 export async function createShop(context: SyncContext, now: Instant): Promise<Shop> {
   const { store } = context
   const demoPrompts = readDemoPrompts()
-  const { organisation, secret } = await createOrganisation(store, now)
+  const { organisation, secret, signingKey } = await createOrganisation(context, now)
   const prompts = await createHistory(context, organisation.id, demoPrompts, now)
   const pairs = demoPrompts.map((demo) => ({
     demo,
     prompt: prompts.find(({ path }) => path === demo.path) as Prompt,
   }))
-  const signals = pairs.flatMap(({ demo, prompt }) => generateSignals(prompt, demo, now))
+  const signals: NewSignal[] = []
+  for (const { demo, prompt } of pairs) {
+    signals.push(...generateSignals(prompt, demo, await deployCanary(store, prompt, demo, now), now))
+  }
   await store.signals.import(batches(signals))
   return {
     secret,
+    signingKey,
     signalCount: signals.length,
     prompts: await Promise.all(pairs.map(({ demo, prompt }) => withImpacts(store, demo, prompt, now))),
   }

@@ -1,6 +1,7 @@
 import type { Prompt } from '../domain/prompt.ts'
-import type { NewSignal, SignalValue } from '../domain/signals/signal.ts'
+import type { NewSignal, SignalDetails } from '../domain/signals/signal.ts'
 import { day, hour, type Instant } from '../domain/time.ts'
+import type { Canary } from './canary.ts'
 import type { DemoPrompt } from './change.ts'
 import { oneOf, poisson, type Random, seededRandom } from './random.ts'
 import { type Landing, landings, mondayOf, week } from './timeline.ts'
@@ -15,7 +16,7 @@ const byWeekday = [1.25, 1.25, 1.2, 1.15, 1.05, 0.6, 0.5]
 const growth = { from: 0.7, to: 1.3 }
 
 /** A year of signals for a prompt, up to now. Repeatable: the same prompt gets the same signals in the same week. */
-export function generateSignals(prompt: Prompt, demo: DemoPrompt, now: Instant): NewSignal[] {
+export function generateSignals(prompt: Prompt, demo: DemoPrompt, canary: Canary | null, now: Instant): NewSignal[] {
   // Any seed works, as long as it differs between prompts.
   const random = seededRandom(demo.signalsPerYear)
   const start = mondayOf(now) - weeks * week
@@ -30,7 +31,9 @@ export function generateSignals(prompt: Prompt, demo: DemoPrompt, now: Instant):
       while (changes[0] !== undefined && changes[0].at <= createdAt) live = withChange(live, changes.shift() as Landing)
       if (live === null || createdAt > now) continue
       const { organisationId, id: promptId } = prompt
-      signals.push({ organisationId, promptId, createdAt, ...drawSignal(random, live) })
+      // Beside a canary, the application says which version it used.
+      const version = canary === null || createdAt < canary.at ? null : versionOf(canary, random())
+      signals.push({ organisationId, promptId, createdAt, ...drawSignal(random, live, version) })
     }
   }
   return signals
@@ -58,7 +61,13 @@ const locales = ['en', 'en', 'en', 'de', 'de', 'fr', 'pl', 'es']
 const praise = ['exactly what I needed', 'thank you!', 'quick and clear', 'solved it', 'perfect']
 const userCount = 4_000
 
-function drawSignal(random: Random, { rate, complaints }: Live): { value: SignalValue; metadata: string | null } {
+function versionOf({ share, oldSha, newSha }: Canary, draw: number): string {
+  return draw < 1 - share ? oldSha : newSha
+}
+
+type DrawnSignal = Pick<NewSignal, 'value' | 'metadata' | 'details'>
+
+function drawSignal(random: Random, { rate, complaints }: Live, version: string | null): DrawnSignal {
   const value = random() < rate ? 'positive' : 'negative'
   const trace = Math.floor(random() * 2 ** 32)
     .toString(16)
@@ -72,9 +81,14 @@ function drawSignal(random: Random, { rate, complaints }: Live): { value: Signal
   const comment = oneOf(random, value === 'positive' ? praise : complaints)
   const draw = random()
   // Some integrations send only the value, and most users leave no comment.
-  if (draw < 0.12) return { value, metadata: null }
+  if (draw < 0.12) return { value, metadata: null, details: detailsOf(version, null) }
   const hasComment = draw > (value === 'positive' ? 0.97 : 0.82)
-  return { value, metadata: JSON.stringify(hasComment ? { ...metadata, comment } : metadata) }
+  return { value, metadata: JSON.stringify(metadata), details: detailsOf(version, hasComment ? comment : null) }
+}
+
+function detailsOf(version: string | null, comment: string | null): SignalDetails | null {
+  if (version === null && comment === null) return null
+  return { version, comment, subject: null, voter: null, occurredAt: null, traceId: null }
 }
 
 function sum(numbers: number[]): number {
