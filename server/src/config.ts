@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { dirname } from 'node:path'
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -41,6 +43,8 @@ export interface Config {
   planLimits: Readonly<Record<(typeof plans)[number], number | null>>
   /** Null to keep signals forever. */
   signalRetentionDays: number | null
+  /** Addresses and networks of the proxies in front of the service. */
+  trustedProxies: string[]
   requestLimits: {
     /** Percent of a process's capacity that one organisation, and one key, may use. */
     organisationShare: number
@@ -56,11 +60,23 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 
   // An empty variable counts as unset, because compose files and shells easily produce one.
   function read<T>(name: string, fallback: string, parse: (text: string) => T | undefined, expected: string): T {
-    const text = env[name] || fallback
+    const text = readSecretFile(name) || env[name] || fallback
     const value = parse(text)
     // The message leaves out the value: DATABASE_URL contains a password.
     if (value === undefined) problems.push(`${name} must be ${expected}`)
     return value as T
+  }
+
+  function readSecretFile(name: string): string {
+    const variable = `${name}_FILE`
+    const file = secretSettings.includes(name) && env[variable]
+    if (!file) return ''
+    try {
+      return readFileSync(file, 'utf8').trim()
+    } catch (error) {
+      problems.push(`${variable} names a file that cannot be read (${(error as NodeJS.ErrnoException).code})`)
+      return ''
+    }
   }
 
   function readMail(): Config['mail'] {
@@ -140,6 +156,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       optional(integer(1, 99_999)),
       'a number of days from 1 to 99999',
     ),
+    trustedProxies: read(
+      'TRUSTED_PROXIES',
+      '',
+      parseAddresses,
+      'addresses or networks, such as 127.0.0.1 or 10.0.0.0/8, separated by commas',
+    ),
     requestLimits: {
       organisationShare: read('ORGANISATION_SHARE', '75', integer(1, 100), 'a percentage from 1 to 100'),
       keyShare: read('KEY_SHARE', '50', integer(1, 100), 'a percentage from 1 to 100'),
@@ -156,6 +178,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 }
 
 const sqlite = 'sqlite:'
+/** Can also be in the file that `<name>_FILE` names, which wins: containers get secrets as files. */
+const secretSettings = ['DATABASE_URL', 'PROMPTLEDGER_SECRET_KEY', 'PROMPTLEDGER_OLD_SECRET_KEYS', 'SMTP_URL']
 const plans = ['free', 'team', 'business'] as const
 const defaultPlanLimits = 'free=1000,team=10000,business=100000'
 
@@ -213,6 +237,19 @@ function parsePlanLimits(text: string): Config['planLimits'] | undefined {
   }
   const { free = 1_000, team = 10_000, business = 100_000 } = Object.fromEntries(limits)
   return { free, team, business }
+}
+
+/** Parses addresses and networks separated by commas. */
+function parseAddresses(text: string): string[] | undefined {
+  const parts = text.split(/[\s,]+/).filter(Boolean)
+  return parts.every(isAddressOrNetwork) ? parts : undefined
+}
+
+function isAddressOrNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || rest.length > 0) return false
+  return prefix === undefined || integer(0, family === 4 ? 32 : 128)(prefix) !== undefined
 }
 
 /** Null for an unset variable. */

@@ -11,7 +11,7 @@ export interface Sources {
   version: string
   engine: string
   loadShedder: {
-    inFlight(): { reads: number; writes: number; webhooks: number; bodyBytes: number }
+    inFlight(): { reads: number; writes: number; webhooks: number; votes: number; bodyBytes: number }
     rejected(): Record<string, number>
   }
   connections(): number
@@ -25,7 +25,7 @@ const databaseTimeoutMs = 1_000
 
 export async function readSources(sources: Sources): Promise<Family[]> {
   const { store, planLimits, version, engine, loadShedder, connections, worker, judge, alerts } = sources
-  const { reads, writes, webhooks, bodyBytes } = loadShedder.inFlight()
+  const { reads, writes, webhooks, votes, bodyBytes } = loadShedder.inFlight()
   const { caches, connections: pool } = store.stats()
   const queues = Object.entries(store.queues)
   const now = Date.now()
@@ -53,7 +53,7 @@ export async function readSources(sources: Sources): Promise<Family[]> {
     ),
     gauge('promptledger_http_connections', 'Open client connections.', [{ value: connections() }]),
     gauge('promptledger_http_requests_in_flight', 'Requests accepted whose response has not been read yet.', [
-      ...by('kind', { read: reads, write: writes, webhook: webhooks }),
+      ...by('kind', { read: reads, write: writes, webhook: webhooks, vote: votes }),
     ]),
     gauge(
       'promptledger_http_in_flight_body_bytes',

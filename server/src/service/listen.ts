@@ -1,10 +1,12 @@
 import { type AddressInfo, createServer, type ListenOptions, Server, type Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
 
 // Node accepts one connection per listening socket and turn of the event loop, and turns are long under load. With a single
 // socket, 2,000 clients that connect at once wait for minutes, and health checks wait behind them.
 const socketCount = process.platform === 'linux' ? 256 : 1
+const socketsPerTurn = 32
 // An option of node:net that Fastify passes on although its types do not list it.
 const sharedPort = { reusePort: true }
 // How long idle connections stay open on shutdown. A proxy may have sent a request that is still unread, and if it is a POST,
@@ -13,24 +15,47 @@ const idleGraceMs = 500
 const idlePollMs = 10
 const closeIdleIntervalMs = 100
 
+/** The sockets beside that of the app. */
+interface MoreSockets {
+  servers: Server[]
+  isClosing: boolean
+  /** When all are listening, or closing stopped that. */
+  added: Promise<void>
+}
+
 /** Listens on several sockets that share one port, where the platform supports it. `app.close()` closes all of them. */
-export async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {
-  const moreServers: Server[] = []
-  closeGracefully(app, moreServers)
+export async function listen(app: FastifyInstance, host: string, port: number, log: Logger): Promise<void> {
+  const more: MoreSockets = { servers: [], isClosing: false, added: Promise.resolve() }
+  closeGracefully(app, more)
   // With a shared port, listening succeeds even if another process has the port. So check first that it is free.
   const free = await freePort(host, port)
   await app.listen({ host, port: free, ...(socketCount > 1 && sharedPort) })
+  // Not awaited: they take a fifth of the start, and one socket can serve the first clients.
+  more.added = addSockets(app, more).catch((error: Error) =>
+    log.warn({ err: error }, 'listening on fewer sockets: clients that connect at once may have to wait'),
+  )
+}
+
+async function addSockets(app: FastifyInstance, more: MoreSockets): Promise<void> {
+  const { address: host, port } = app.server.address() as AddressInfo
+  const target = { host, port, ...sharedPort }
   // The options that node:http sets on its own socket.
   const options = { allowHalfOpen: true, noDelay: true }
-  while (moreServers.length < socketCount - 1) {
-    moreServers.push(createServer(options, (socket) => app.server.emit('connection', socket)))
+  for (;;) {
+    // A few in each turn, so that requests are served in between.
+    await nextTurn()
+    if (more.servers.length === socketCount - 1 || more.isClosing) return
+    const count = Math.min(socketsPerTurn, socketCount - 1 - more.servers.length)
+    const servers = Array.from({ length: count }, () =>
+      createServer(options, (socket) => app.server.emit('connection', socket)),
+    )
+    more.servers.push(...servers)
+    await Promise.all(servers.map((server) => listening(server, target, '--port or PORT')))
   }
-  const target = { host, port: free, ...sharedPort }
-  await Promise.all(moreServers.map((server) => listening(server, target, '--port or PORT')))
 }
 
 /** Makes `app.close()` respond to every request that a client has already sent. */
-function closeGracefully(app: FastifyInstance, moreServers: Server[]): void {
+function closeGracefully(app: FastifyInstance, more: MoreSockets): void {
   let closed: Promise<void>[] = []
   let closingIdle: NodeJS.Timeout | undefined
   const open = new Set<Socket>()
@@ -40,11 +65,13 @@ function closeGracefully(app: FastifyInstance, moreServers: Server[]): void {
   })
   // From here on, every response says `Connection: close`.
   app.addHook('preClose', async () => {
+    more.isClosing = true
+    await more.added
     // Closing a socket drops the connections that wait to be accepted on it. Each turn accepts one per socket, so let two
     // turns pass and close right after them.
     await nextTurn()
     await nextTurn()
-    closed = moreServers.map((server) => new Promise((resolve) => server.close(() => resolve())))
+    closed = more.servers.map((server) => new Promise((resolve) => server.close(() => resolve())))
     // The close of node:net: the one of node:http also closes idle connections at once.
     Server.prototype.close.call(app.server)
     const deadline = performance.now() + idleGraceMs

@@ -5,8 +5,10 @@ import type { Config } from '../config.ts'
 import { createLearnedWander } from '../domain/impact/learned-wander.ts'
 import type { RepositoryService } from '../domain/repositories/repository-service.ts'
 import { createVoters } from '../domain/signals/voter.ts'
+import { consoleFolder } from '../files.ts'
 import { createRepositoryService } from '../follow/repository-service.ts'
 import { buildApp } from '../http/app.ts'
+import type { DemoApplication } from '../http/demo/routes.ts'
 import { createLastUsedTracker, type LastUsedTracker } from '../http/keys/last-used.ts'
 import { openStore } from '../store/open.ts'
 import { openAlertService, openReportOnPull, openSendMessage } from './alerts.ts'
@@ -21,7 +23,6 @@ import { openSyncContext } from './sync-context.ts'
 import { startTeller } from './teller.ts'
 import { createWorkerProcess, type WorkerProcess } from './worker/process.ts'
 
-const consoleFolder = new URL('../../../console/dist/', import.meta.url)
 const flushIntervalMs = 10_000
 
 export interface Served {
@@ -31,7 +32,7 @@ export interface Served {
 }
 
 /** Starts the service. It runs until the process receives SIGTERM or SIGINT: see shutdown.ts. */
-export async function serve(config: Config): Promise<Served> {
+export async function serve(config: Config, demo?: DemoApplication): Promise<Served> {
   // By default, V8 lets the heap grow to four times the live data, which wastes memory under load.
   setFlagsFromString('--heap-growing-percent=100')
   const log = createLogger(config.logLevel)
@@ -68,6 +69,7 @@ export async function serve(config: Config): Promise<Served> {
     repositories,
     alerts,
     voters: createVoters(store.organisations, vault),
+    vault,
     learned: createLearnedWander(store.wander, Date.now),
     publicUrl,
     consoleFolder,
@@ -75,7 +77,13 @@ export async function serve(config: Config): Promise<Served> {
     log,
     limits: config.requestLimits,
     planLimits: config.planLimits,
+    trustedProxies: config.trustedProxies,
+    organisationLimits: {
+      repositories: config.repositoriesPerOrganisation,
+      signalRetentionDays: config.signalRetentionDays,
+    },
     ...(metrics && { observer: metrics.requests }),
+    ...(demo && { demo }),
   })
   const running: Running = {
     app,
@@ -92,7 +100,7 @@ export async function serve(config: Config): Promise<Served> {
   let first: FirstRun | null
   try {
     // Listen before the first run: if the port is in use, no key must be created that is never shown.
-    await listen(app, config.host, config.port)
+    await listen(app, config.host, config.port, log)
     ownAddress()
     metricsServer =
       metrics && (await startMetricsServer(config, metrics, store, app, syncWorker, judge, () => running.teller))
@@ -124,6 +132,7 @@ function withWorkerProcess(repositories: RepositoryService, worker: WorkerProces
     update: (repository, update, by) => worker.call('update', repository, update, by),
     // An entry without a repository has no texts in git, so it must not start the process.
     earliestText: (prompt, at) => worker.call('earliestText', prompt, at),
+    blame: (entry) => (entry.repositoryId === null ? repositories.blame(entry) : worker.call('blame', entry)),
     contents: (entry) => (entry.repositoryId === null ? repositories.contents(entry) : worker.call('contents', entry)),
   }
 }

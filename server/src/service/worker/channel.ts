@@ -1,8 +1,8 @@
 import { fork } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { Config } from '../../config.ts'
 import type { DueRepository } from '../../domain/repositories/lease.ts'
+import { workerEntry } from '../../files.ts'
 import { type CallName, fromPlainError, type Request, type Response, type WorkerCalls } from './messages.ts'
 
 /** A running worker process, and the messages to it. */
@@ -14,7 +14,6 @@ export interface Channel {
   close(): Promise<void>
 }
 
-const entry = fileURLToPath(new URL('../../worker.ts', import.meta.url))
 // Memory before speed: otherwise the process, idle most of the time, keeps the garbage of its largest sync, some 30 MB.
 const nodeFlags = ['--max-semi-space-size=2', '--heap-growing-percent=25']
 const exitTimeoutMs = 1_000
@@ -26,7 +25,7 @@ interface Call {
 
 /** Starts a worker process. `onEnd` receives the reason when it has ended, however it ends. */
 export function openChannel(config: Config, onEnd: (reason: string) => void): Channel {
-  const child = fork(entry, {
+  const child = fork(workerEntry, {
     execArgv: nodeFlags,
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -65,10 +65,18 @@ async function start(config: Config): Promise<Started> {
   const metrics = createWorkerMetrics(gitRuns)
   const context = await openSyncContext(config, metrics.instrument(store), log)
   const worker = startWorker(context)
-  const { connect, update, contents, earliestText } = createRepositoryService(context, worker)
+  const { connect, update, contents, blame, earliestText } = createRepositoryService(context, worker)
   return {
     worker,
-    calls: { connect, update, contents, earliestText, metrics: async () => metrics.families(), stop: worker.stop },
+    calls: {
+      connect,
+      update,
+      contents,
+      blame,
+      earliestText,
+      metrics: async () => metrics.families(),
+      stop: worker.stop,
+    },
     close: store.close,
   }
 }

@@ -9,6 +9,7 @@ export interface WorkerCalls {
   connect: RepositoryService['connect']
   update: RepositoryService['update']
   contents: RepositoryService['contents']
+  blame: RepositoryService['blame']
   earliestText: RepositoryService['earliestText']
   /** The counts of this process since it started. */
   metrics(): Promise<Family[]>
