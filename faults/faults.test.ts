@@ -1,4 +1,5 @@
 import { test } from 'node:test'
+import { isCitus } from '../testing/engines.ts'
 import { faults } from './all.ts'
 import { tryFault } from './trial.ts'
 
@@ -9,7 +10,8 @@ const timeout = 600_000
 
 // The short forms; npm run faults runs them in full.
 for (const fault of faults) {
-  for (const engine of fault.engines) {
+  // With npm run test:citus, every PostgreSQL database is distributed.
+  for (const engine of isCitus ? fault.engines.filter((name) => name === 'postgres') : fault.engines) {
     test(`no signal is lost or counted twice with ${fault.title}, on ${engineTitles[engine]}`, {
       timeout,
     }, async (t) => {

@@ -20,7 +20,7 @@ export interface Pushes {
 }
 
 const path = 'prompts/a.md'
-const syncTimeoutMs = 60_000
+const syncTimeoutMs = 180_000
 
 export async function preparePushes(
   url: string,

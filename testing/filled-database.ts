@@ -120,6 +120,7 @@ async function useKeys(tenant: Tenant): Promise<void> {
   const { id } = (await send('POST', '/keys', { name: 'Schlüssel', role: 'ingest', prompts: 'prompts/**' })).json().data
   const rotated = (await send('POST', `/keys/${id}/rotate`, {})).json().data
   await send('DELETE', `/keys/${rotated.id}`)
+  await send('POST', '/keys', { name: 'pages', role: 'signing' })
   await service.lastUsed.flush()
 }
 

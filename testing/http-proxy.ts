@@ -21,8 +21,12 @@ export type Fate =
   | { do: 'truncate'; after: number }
   /** Sends `after` bytes of the response body, then nothing more. */
   | { do: 'stall'; after: number }
+  /** Passes the request on, and never responds. */
+  | { do: 'ignore' }
   /** Passes the request on after `milliseconds`. */
   | { do: 'delay'; milliseconds: number }
+  /** Passes the request on when the test releases it. */
+  | { do: 'hold' }
   /** Sends the request to the service twice at once. */
   | { do: 'duplicate' }
   /** Responds in place of the service. */
@@ -46,6 +50,7 @@ export class HttpProxy {
   /** Requests without a complete response. */
   inFlight = 0
   #server: Server | undefined
+  #held: (() => void)[] = []
 
   async open(targetPort: number, port = 0): Promise<void> {
     const server = createServer((request, response) => {
@@ -67,8 +72,14 @@ export class HttpProxy {
     await closed
   }
 
-  /** Passes all requests on again and forgets those received. */
+  /** Passes on the requests that it holds. */
+  release(): void {
+    for (const pass of this.#held.splice(0)) pass()
+  }
+
+  /** Passes all requests on again, also those it holds, and forgets those received. */
   reset(): void {
+    this.release()
     this.requests = []
     this.fate = () => ({ do: 'pass' })
   }
@@ -89,11 +100,13 @@ export class HttpProxy {
     if (fate.do === 'refuse') return socket.destroy()
     if (fate.do === 'respond') return response.writeHead(fate.status, fate.headers).end(fate.body)
     if (fate.do === 'delay') await pause(fate.milliseconds)
+    if (fate.do === 'hold') await new Promise<void>((pass) => this.#held.push(pass))
     const copies = fate.do === 'duplicate' ? 2 : 1
     const [upstream, other] = (await Promise.all(
       Array.from({ length: copies }, () => forward(targetPort, request)),
     )) as [IncomingMessage, IncomingMessage?]
     other?.resume()
+    if (fate.do === 'ignore') return upstream.resume()
     if (fate.do === 'cut') return upstream.resume().on('end', () => socket.destroy())
     response.writeHead(upstream.statusCode ?? 0, upstream.headers)
     if (fate.do !== 'truncate' && fate.do !== 'stall') return upstream.pipe(response)

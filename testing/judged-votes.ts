@@ -72,8 +72,8 @@ export async function regressionsOf(tenant: Tenant, query = '', path = tenant.pa
   return listed(tenant, `${path}/regressions${query}`)
 }
 
-export async function shiftsOf(tenant: Tenant, path = tenant.path): Promise<ShiftBody[]> {
-  return listed(tenant, `${path}/shifts`)
+export async function shiftsOf(tenant: Tenant, path = tenant.path, query = ''): Promise<ShiftBody[]> {
+  return listed(tenant, `${path}/shifts${query}`)
 }
 
 async function listed<Item>({ service, headers }: Tenant, url: string): Promise<Item[]> {

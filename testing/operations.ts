@@ -16,6 +16,7 @@ import { GitRepository } from './git-repository.ts'
 import { deliveriesFrom } from './payloads/deliveries.ts'
 import { connectedScenario } from './scenario.ts'
 import type { Tenant, TestService } from './service.ts'
+import { createSigningKey, payloadFor, signPayload } from './vote-tokens.ts'
 
 /** An operation of the OpenAPI document. */
 export interface DocumentedOperation {
@@ -143,9 +144,18 @@ export async function prepareRequest(
       ...Object.fromEntries(given('header')),
       ...sign(Buffer.from(JSON.stringify(body) ?? '')),
     },
-    body: withLocalUrl(operation.operationId, body, ofRepository?.git),
+    body:
+      operation.operationId === 'createVote'
+        ? await withToken(service, tenant, body)
+        : withLocalUrl(operation.operationId, body, ofRepository?.git),
     sign,
   }
+}
+
+/** The same body with a token of the tenant. */
+async function withToken(service: TestService, tenant: Tenant, body: unknown): Promise<object> {
+  const { secret } = await createSigningKey(service, tenant)
+  return { ...(body as object), token: signPayload(secret, payloadFor(secret, tenant, service.now)) }
 }
 
 /** The same body with the URL of a local repository: tests contact no forge. */

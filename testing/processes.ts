@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { onTestEnd } from './cleanup.ts'
@@ -129,8 +129,13 @@ export function startDemo(env: NodeJS.ProcessEnv, args: string[] = []): Promise<
 }
 
 /** Starts the service for bench and faults: without first-run data, its errors on this process's stderr. */
-export function serve(databaseUrl: string, env: NodeJS.ProcessEnv = {}, port = 0): Promise<RunningProcess> {
-  return startProcess(mainScript, ['serve', '--port', String(port), '--json'], {
+export function serve(
+  databaseUrl: string,
+  env: NodeJS.ProcessEnv = {},
+  port = 0,
+  script = mainScript,
+): Promise<RunningProcess> {
+  return startProcess(script, ['serve', '--port', String(port), '--json'], {
     env: { DATABASE_URL: databaseUrl, PROMPTLEDGER_FIRST_RUN: 'off', LOG_LEVEL: 'error', ...env },
     log: 'stderr',
   })
@@ -161,6 +166,26 @@ const ticksPerSecond = 100
 
 /** Processor time that the process has used so far. */
 export function processorSeconds({ process: child }: RunningProcess): number {
-  const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  const fields = statOf(String(child.pid))
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
+}
+
+/** Processor time that the process and its children have used so far, with those that have ended. */
+export function treeSeconds(pid: number): number {
+  const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  const ticks = all.map((name) => {
+    const fields = statOf(name)
+    const isMember = name === String(pid) || fields[1] === String(pid)
+    return isMember ? fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) : 0
+  })
+  return ticks.reduce((sum, each) => sum + each, 0) / ticksPerSecond
+}
+
+/** The fields of /proc/<pid>/stat from the state on. None if the process has ended. */
+function statOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  } catch {
+    return []
+  }
 }

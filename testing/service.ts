@@ -24,6 +24,8 @@ import { createRepositoryService } from '../server/src/follow/repository-service
 import type { SyncContext } from '../server/src/follow/sync-context.ts'
 import { idleWorker } from '../server/src/follow/worker.ts'
 import { buildApp } from '../server/src/http/app.ts'
+import type { OrganisationLimits } from '../server/src/http/context.ts'
+import type { DemoApplication } from '../server/src/http/demo/routes.ts'
 import { createLastUsedTracker, type LastUsedTracker } from '../server/src/http/keys/last-used.ts'
 import { createJudge, type Judge, withJudge } from '../server/src/service/judge.ts'
 import { openStore } from '../server/src/store/open.ts'
@@ -39,6 +41,8 @@ export class TestService {
   secretKey = randomBytes(32)
   /** Without a console build, unless a test sets another folder. */
   consoleFolder = new URL('no-console/', import.meta.url)
+  /** Where forges and browsers reach the service. */
+  publicUrl = 'https://ledger.example'
   store!: Store
   app!: FastifyInstance
   lastUsed!: LastUsedTracker
@@ -51,6 +55,11 @@ export class TestService {
   limits = readConfig({}).requestLimits
   /** A test may change them at any time. */
   planLimits: Record<Plan, number | null> = { ...defaultPlanLimits }
+  /** A test may set them before it opens the service. */
+  trustedProxies: string[] = []
+  /** A test may set it before it opens the service. */
+  demo: DemoApplication | undefined
+  organisationLimits: OrganisationLimits = { repositories: 100, signalRetentionDays: null }
   readonly log: string[] = []
   #database!: TestDatabase
   #dataDir = ''
@@ -88,7 +97,7 @@ export class TestService {
       send: createSendMessage({
         network: { allowPrivate: true, allowHttp: true },
         mail: null,
-        publicUrl: () => 'https://ledger.example',
+        publicUrl: () => this.publicUrl,
         clock: () => this.now,
         log,
       }),
@@ -101,13 +110,17 @@ export class TestService {
       repositories: this.repositories,
       alerts: this.alerts,
       voters: this.voters,
+      vault: this.syncContext.vault,
       learned: createLearnedWander(this.store.wander, () => this.now),
-      publicUrl: () => 'https://ledger.example',
+      publicUrl: () => this.publicUrl,
       consoleFolder: this.consoleFolder,
       clock: () => this.now,
       log,
       limits: this.limits,
       planLimits: this.planLimits,
+      trustedProxies: this.trustedProxies,
+      organisationLimits: this.organisationLimits,
+      ...(this.demo && { demo: this.demo }),
     })
     await this.app.ready()
     this.#isOpen = true

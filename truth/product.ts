@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -39,6 +40,8 @@ export async function backfill(folder: string, clone: string, options: BackfillO
     const { stdout } = await run(process.execPath, [main, ...args, '--json'], { env, maxBuffer: maxOutputBytes })
     return JSON.parse(stdout)
   }
+  // An empty database, which the first command migrates.
+  await writeFile(join(folder, 'truth.db'), '')
   const { id: org } = await cli('org', 'create', 'truth')
   const connect = ['--org', String(org), '--forge', forge, '--url', clone, '--path', path]
   const startedAt = performance.now()

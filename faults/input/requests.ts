@@ -9,7 +9,7 @@ import { percentEncode, segments, valuesOf } from './values.ts'
 
 // Rarer than others: they leave resources behind, wait for the disk one by one, or have a long response.
 const rare = [
-  'createKey rotateKey revokeKey createPrompt renamePrompt deletePrompt declareSegments declarePromptSegments recordHistory signIn signOut eraseSignals',
+  'createKey rotateKey revokeKey createPrompt renamePrompt deletePrompt declareSegments declarePromptSegments recordHistory signIn signOut eraseSignals createVote',
   'addAlert updateAlert removeAlert rotateAlertSecret testAlert retractSignal rotateRepositorySecret disconnectRepository exportSignals summariseSignals getReference getOpenApi getReadiness',
 ].flatMap((names) => names.split(' '))
 // Rarer still: they start git.
@@ -96,13 +96,13 @@ function validRequests(document: Document, operation: DocumentedOperation, targe
 function bodies(
   document: Document,
   requestBody: DocumentedOperation['operation']['requestBody'],
-  { remote }: Target,
+  { remote, token }: Target,
 ): Arbitrary<object | null> {
   const media = requestBody?.content['application/json']
   if (media === undefined) return fc.constant(null)
   const example = (media.examples?.example_1?.value ?? {}) as object
   // The example's repository is not on this machine.
-  const local = 'url' in example ? { url: remote, token: null } : {}
+  const local = 'url' in example ? { url: remote, token: null } : 'token' in example ? { token } : {}
   return fc.oneof(
     fc.constant({ ...example, ...local }),
     valuesOf(document, media.schema).map((value) => ({ ...example, ...(value as object) })),

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Account } from '../../testing/account.ts'
 import type { RunningProcess } from '../../testing/processes.ts'
 import { generateRepository } from '../../testing/sample-repository.ts'
+import { signPayload } from '../../testing/vote-tokens.ts'
 import type { Response } from './connection.ts'
 
 /** The service under test, with the resources that requests refer to. */
@@ -16,6 +17,8 @@ export interface Target {
   hook: { id: string; sign(body: Buffer): string }
   /** An alert whose target is never asked, because its address is private. */
   alert: string
+  /** Lets a page vote on one subject. */
+  token: string
   session: string
   /** Resources that requests may delete. */
   disposable: { prompts: string[]; keys: number[]; sessions: string[]; signals: { promptId: string; id: number }[] }
@@ -73,6 +76,15 @@ export async function prepareTarget(
   const several = <Value>(count: number, create: () => Promise<Value>) =>
     Promise.all(Array.from({ length: count }, create))
 
+  /** For a prompt of its own, whose signals are not counted. The first vote is, so it happens here, and later ones change it. */
+  const createToken = async () => {
+    const { key } = await createKey({ role: 'signing' })
+    const e = Math.floor(Date.now() / 1_000) + 6 * 86_400
+    const token = signPayload(key, { k: key.split('_')[1], p: await createPrompt(), s: 'subject of the token', e })
+    await api('POST', 'votes', { token, value: 'positive' })
+    return token
+  }
+
   const prompts = [promptId, ...(await several(11, createPrompt))]
   // One entry each, so that the smallest entry ids exist.
   for (const prompt of prompts) await api('POST', `prompts/${prompt}/history`, entry)
@@ -97,6 +109,7 @@ export async function prepareTarget(
       id: kept.webhook_url.split('/').at(-1) as string,
       sign: (body) => createHmac('sha256', kept.webhook_secret).update(body).digest('hex'),
     },
+    token: await createToken(),
     alert: (await api<{ id: string }>('POST', 'alerts', alert)).data.id,
     session: await signIn(),
     disposable: {

@@ -31,7 +31,7 @@ import {
   type Signal,
   usedIn,
 } from './state.ts'
-import { castVote, eraseVote, parseDetails, removeSignals, replaceVote, voteOn } from './votes.ts'
+import { castVote, eraseVote, hasValidShape, parseDetails, removeSignals, replaceVote, voteOn } from './votes.ts'
 
 export function recordSignal(call: Call): Prediction {
   return withAllowance(call, () => {
@@ -49,8 +49,8 @@ export function recordBatch(call: Call): Prediction {
     const results = items.map((item): Prediction => {
       try {
         if (!isObject(item) || typeof item.prompt !== 'string') return invalid()
-        // The value comes first: the schema is checked before the prompt is looked up.
-        if (!isValue(item.value)) return invalid()
+        // The schema is checked before the prompt is looked up.
+        if (!isValue(item.value) || !hasValidShape(item)) return invalid()
         const prompt = call.promptNamed(item.prompt)
         return storeSignal(call, prompt, item, JSON.stringify(item), item.idempotency_key as string | undefined)
       } catch (error) {

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runCli } from '../../testing/cli.ts'
 import { type ArchiveEdit, writeEditedArchive } from '../../testing/edited-archive.ts'
@@ -22,7 +23,9 @@ export const editedImport: Attack = {
       [['repositories', 'url', mirrors], /ALLOW_LOCAL_REPOSITORIES=1/],
     ]
     // An installation of its own, because the rows exist already in that of the site.
-    const url = `sqlite:${join(site.folder, 'imported.db')}`
+    const database = join(site.folder, 'imported.db')
+    await writeFile(database, '')
+    const url = `sqlite:${database}`
     const env = { ...site.env, DATABASE_URL: url, ALLOW_LOCAL_REPOSITORIES: '0' }
     return async () => {
       for (const [i, [edit, reason]] of edits.entries()) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readdir, stat } from 'node:fs/promises'
 import { after, describe, test } from 'node:test'
-import { type Engine, engines, onEachEngine } from '../../../testing/engines.ts'
+import { engines, onEachEngine } from '../../../testing/engines.ts'
 import { archivedRows, fillDatabase, idempotencyKey } from '../../../testing/filled-database.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { openTestStore, TestService } from '../../../testing/service.ts'
@@ -32,6 +32,7 @@ const notArchived = [
   'sweep',
   'signal_retention',
   'hour_revisions',
+  'prompt_standings',
   'change_counter',
   'schema_migrations',
   'sqlite_sequence',
@@ -46,7 +47,7 @@ onEachEngine('The list of archived tables', (engine) => {
         ? `select m.name as table_name, c.name as column_name, lower(c.type) as type
            from sqlite_master m, pragma_table_info(m.name) c where m.type = 'table'`
         : `select table_name, column_name, data_type as type from information_schema.columns
-           where table_schema = 'public' and table_name !~ '^signals_'`
+           where table_schema = 'public' and table_name !~ '^(signals|citus)_'`
     const found = (await queryRows(database.url, sql))
       .filter(({ table_name }) => !notArchived.includes(table_name as string))
       .map(({ table_name, column_name, type }) => `${table_name}.${column_name} ${type === 'text' ? 'text' : 'number'}`)
@@ -175,7 +176,7 @@ for (const source of engines) {
 }
 
 onEachEngine('An imported organisation', (engine) => {
-  const other = engines.find(({ name }) => name !== engine.name) as Engine
+  const other = engines.find(({ name }) => name !== engine.name) ?? engine
 
   test('it joins other organisations while they record, with its ids moved past theirs, and keeps working', async () => {
     const service = new TestService()
@@ -273,6 +274,8 @@ onEachEngine('An imported organisation', (engine) => {
       /^promptledger: The key .+ already exists here, in organisation \d+/,
     )
     await queryRows(host.url, `update api_keys set hash = 'x' || id where organisation_id = ${id}`)
+    await assertRejected(env, ['import', 'organisation', file], /: The signing key pages .+ already exists here/)
+    await queryRows(host.url, `update api_keys set signing_id = null where organisation_id = ${id}`)
     await assertRejected(env, ['import', 'organisation', file], /: The webhook of repository \S+ already exists here/)
     await queryRows(host.url, `update repositories set hook_id = 'x' || id where organisation_id = ${id}`)
     await assertRejected(env, ['import', 'organisation', file], /: The prompt pmt_\w+ already exists here/)
@@ -285,7 +288,7 @@ onEachEngine('An imported organisation', (engine) => {
     const newKey = randomBytes(32)
     const env = settings(database.url, newKey)
     const another =
-      /The secrets of 1 repository, 1 organisation and 2 alerts were encrypted with another secret key\. .+ Nothing was changed/
+      /The secrets of 1 repository, 1 organisation, 2 alerts and 1 signing key were encrypted with another secret key\. .+ Nothing was changed/
     await assertRejected(env, ['import', 'organisation', file], another)
     const none = /encrypted with another secret key, and none is set here/
     await assertRejected(settings(database.url, null), ['import', 'organisation', file], none)

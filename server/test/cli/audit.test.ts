@@ -45,7 +45,7 @@ onEachEngine('The audit log on the command line', (engine) => {
   async function audited(store: Store, organisationId: number, action: AuditAction) {
     const { entries } = await store.audit.page(
       organisationId,
-      { action, since: null, until: null },
+      { action, actor: null, since: null, until: null },
       { page: '1', limit: 25 },
     )
     return entries.map(({ actor, subject, details }) => ({ actor, subject, details }))

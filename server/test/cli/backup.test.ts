@@ -15,11 +15,11 @@ import { archiveTables } from '../../src/store/sql/archive-tables.ts'
 import { assertRejected, json, newDatabase, newFile, settings, sourceOn } from './archive-source.ts'
 
 // Far less than the rows take together.
-const smallHeap = { NODE_OPTIONS: '--max-old-space-size=32' }
+const smallHeap = { NODE_OPTIONS: '--max-old-space-size=48' }
 
-/** 36 MB in 12,000 rows. */
+/** 72 MB in 12,000 rows. */
 async function fillLarge({ service, organisation, prompt }: Tenant): Promise<void> {
-  const metadata = JSON.stringify({ filler: 'x'.repeat(3_000) })
+  const metadata = JSON.stringify({ filler: 'x'.repeat(6_000) })
   const owner = { organisationId: organisation.id, promptId: prompt.id }
   const signal = { ...owner, value: 'positive', metadata, createdAt: service.now } as const
   await service.store.signals.import(inBatches(...Array(12).fill(Array(1_000).fill(signal))))

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { onTestEnd } from '../../../testing/cleanup.ts'
 import { readConfig } from '../../src/config.ts'
 
 function failureOf(run: () => unknown): Error {
@@ -41,6 +45,7 @@ describe('Settings', () => {
       inboxLimitMb: 100,
       planLimits: { free: 1_000, team: 10_000, business: 100_000 },
       signalRetentionDays: null,
+      trustedProxies: [],
       requestLimits: { organisationShare: 75, keyShare: 50, organisationConcurrency: 32 },
     })
   })
@@ -50,6 +55,24 @@ describe('Settings', () => {
     assert.equal(readConfig({ DATABASE_URL: 'sqlite:x.db' }).dataDir, '.')
     assert.equal(readConfig({ DATABASE_URL: 'postgres://h/d' }).dataDir, 'data')
     assert.equal(readConfig({ DATABASE_URL: 'sqlite:x.db', DATA_DIR: '/srv' }).dataDir, '/srv')
+  })
+
+  test('secrets can be read from files, as containers mount them', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'promptledger-config-'))
+    onTestEnd(() => rm(folder, { recursive: true, force: true }))
+    await writeFile(join(folder, 'url'), 'postgres://ledger:secret@db/ledger\n')
+    await writeFile(join(folder, 'key'), `${'11'.repeat(32)}\n`)
+    const config = readConfig({
+      DATABASE_URL: 'sqlite:/data/promptledger.db',
+      DATABASE_URL_FILE: join(folder, 'url'),
+      PROMPTLEDGER_SECRET_KEY_FILE: join(folder, 'key'),
+    })
+    assert.equal(config.databaseUrl, 'postgres://ledger:secret@db/ledger')
+    assert.equal(config.secretKey?.toString('hex'), '11'.repeat(32))
+    assert.equal(
+      failureOf(() => readConfig({ SMTP_URL_FILE: join(folder, 'none') })).message,
+      'Invalid settings: SMTP_URL_FILE names a file that cannot be read (ENOENT)',
+    )
   })
 
   test('old secret keys are a list, and one that is malformed is rejected', () => {

@@ -18,6 +18,7 @@ interface Prompt {
 interface Entry {
   id: number
   action: string
+  commit_sha: string
   pr_url: string | null
   created_at: string
 }
@@ -56,8 +57,8 @@ describe('The demo', () => {
   const impactOf = ({ id }: Prompt) => get<Impact[]>(`prompts/${id}/impact?limit=100`)
   const promptNamed = (name: string) => prompts.find((prompt) => prompt.name === name) as Prompt
 
-  test('the demo has three prompts with a year of pushes and pull requests, each with its URL', async () => {
-    assert.equal(prompts.length, 3)
+  test('the demo has four prompts with a year of pushes and pull requests, each with its URL', async () => {
+    assert.equal(prompts.length, 4)
     for (const prompt of prompts) {
       const history = await historyOf(prompt)
       assert.deepEqual(
@@ -93,6 +94,20 @@ describe('The demo', () => {
     assert.equal(await last('prompts/support-reply.md'), 'no_difference_seen')
     assert.equal(await last('prompts/summarise-ticket.md'), 'better')
     assert.equal(await last('prompts/product-search.md'), 'too_little_data')
+    assert.equal(await last('prompts/delivery-status.md'), 'worse')
+  })
+
+  test('one change that hurt is still live: an open regression', async () => {
+    await eventually(
+      async () => {
+        const open = await get<{ prompt: Prompt; change: Entry }[]>('regressions?state=open')
+        assert.deepEqual(
+          open.map(({ prompt, change }) => [prompt.name, change.action]),
+          [['prompts/delivery-status.md', 'pr_merged']],
+        )
+      },
+      { timeoutMs: 60_000, intervalMs: 250 },
+    )
   })
 
   test('the shifts of the demo are its changes that made a difference', async () => {
@@ -102,6 +117,7 @@ describe('The demo', () => {
         const shifts = await get<{ prompt: Prompt; cause: { change?: Entry } }[]>('shifts')
         const names = shifts.map(({ prompt }) => prompt.name)
         assert.deepEqual(names, [
+          'prompts/delivery-status.md',
           'prompts/summarise-ticket.md',
           'prompts/support-reply.md',
           'prompts/support-reply.md',
@@ -111,12 +127,37 @@ describe('The demo', () => {
           ['better', 'worse'].includes(verdict),
         )
         assert.deepEqual(
-          shifts.slice(1).map(({ cause }) => cause.change?.id),
+          shifts.slice(2).map(({ cause }) => cause.change?.id),
           telling.map(({ entry }) => entry.id),
         )
       },
       { timeoutMs: 60_000, intervalMs: 250 },
     )
+  })
+
+  test('the last change of the product search is a canary beside the version before it, and both have signals', async () => {
+    const { id } = promptNamed('prompts/product-search.md')
+    const live = await get<{ entry: Entry; share: number; also_live: { entry: Entry; share: number }[] }>(
+      `prompts/${id}/live`,
+    )
+    assert.deepEqual([live.share, live.also_live.map(({ share }) => share)], [0.8, [0.2]])
+    for (const entry of [live.entry, live.also_live[0]?.entry]) {
+      const { impact } = await get<{ impact: { after: { positive: number } } }>(`prompts/${id}/timeline/${entry?.id}`)
+      assert.ok(impact.after.positive > 5)
+    }
+  })
+
+  test('signals have comments, and declared segments to break an effect down by', async () => {
+    const prompt = promptNamed('prompts/support-reply.md')
+    const hurt = (await impactOf(prompt)).find(({ verdict }) => verdict === 'worse') as Impact
+    const query = `change=${hurt.entry.id}&side=after&value=negative&comment=any&limit=5`
+    assert.equal((await get<unknown[]>(`prompts/${prompt.id}/signals?${query}`)).length, 5)
+    const { segments } = await get<{ segments: { values: { value: string; difference: number }[] } }>(
+      `prompts/${prompt.id}/timeline/${hurt.entry.id}?by=metadata.model`,
+    )
+    const [large, small] = segments.values
+    assert.deepEqual([large?.value, small?.value], ['large-2', 'small-3'])
+    assert.ok((large?.difference ?? 0) < -0.1)
   })
 
   test('every entry shows what it changed in the text', async () => {
@@ -138,9 +179,19 @@ describe('The demo', () => {
 
   test('the demo has active, expiring and revoked keys', async () => {
     const keys = await get<{ role: string; expires_at: string | null; revoked_at: string | null }[]>('keys')
-    assert.deepEqual([...new Set(keys.map(({ role }) => role))].sort(), ['admin', 'ingest', 'standard'])
+    assert.deepEqual([...new Set(keys.map(({ role }) => role))].sort(), ['admin', 'ingest', 'signing', 'standard'])
     assert.ok(keys.some(({ expires_at }) => expires_at !== null))
     assert.ok(keys.some(({ revoked_at }) => revoked_at !== null))
+  })
+
+  test('a page of the demo gets tokens, and votes with them for the newest version', async () => {
+    const { prompt, tokens } = (await (await fetch(`${demo.address}/demo/tokens`)).json()) as Record<string, string[]>
+    assert.equal(new Set(tokens).size, 10)
+    const body = JSON.stringify({ token: tokens?.[0], value: 'negative', comment: 'From the page.' })
+    assert.equal((await fetch(`${demo.address}/api/v1/votes`, { method: 'POST', body })).status, 200)
+    const [signal] = await get<Record<string, unknown>[]>(`prompts/${prompt}/signals?comment=any&limit=1`)
+    const [newest] = await impactOf({ id: String(prompt), name: '' })
+    assert.deepEqual([signal?.comment, signal?.version], ['From the page.', newest?.entry.commit_sha])
   })
 
   test('the demo does not touch the configured database and leaves no files when it stops', async () => {

@@ -13,7 +13,7 @@ const p = 'prompts/p.md'
 const q = 'prompts/q.md'
 const r = 'prompts/r.md'
 const megabyte = 1024 * 1024
-const unknownSource = { live_source: null, environment: null, share: 1, also_live: [] }
+const unknownSource = { live_source: null, environment: null, share: 1, also_live: [], environments: [] }
 
 /** Replaces the remote by a shallow clone with this many commits. */
 function makeShallow(git: GitRepository, depth: number): void {

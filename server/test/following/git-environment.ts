@@ -37,6 +37,8 @@ export function createRemote(files: Record<string, string | Buffer>): GitReposit
 export function createProgram(name: string, text: string): { folder: string; PATH: string } {
   const folder = createFolder()
   writeFileSync(join(folder, name), text, { mode: 0o755 })
+  // Otherwise a package.json of the temporary folder decides whether Node takes the program for a module.
+  writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }')
   return { folder, PATH: `${folder}:${process.env.PATH}` }
 }
 

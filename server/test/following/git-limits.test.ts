@@ -32,7 +32,7 @@ async function assertProcessesExited(folder: string): Promise<void> {
   const file = join(folder, 'pids')
   assert.ok(existsSync(file), 'ssh never ran')
   const pids = readFileSync(file, 'utf8').trim().split('\n').map(Number)
-  await eventually(() => assert.deepEqual(pids.filter(isRunning), []), { timeoutMs: 2_000 })
+  await eventually(() => assert.deepEqual(pids.filter(isRunning), []), { timeoutMs: 10_000 })
 }
 
 function isRunning(pid: number): boolean {
@@ -56,9 +56,9 @@ describe('The limits of git', () => {
     const { folder, PATH } = createProgram('ssh', silentSsh)
     await withEnvironment({ PATH }, async () => {
       const start = performance.now()
-      const run = git(['ls-remote', 'git@h:r'], { timeoutMs: 300, env: remoteEnvironment(remoteAt('git@h:r')) })
+      const run = git(['ls-remote', 'git@h:r'], { timeoutMs: 2_000, env: remoteEnvironment(remoteAt('git@h:r')) })
       await assert.rejects(run, { name: 'GitError', message: 'git ls-remote: timed out' })
-      assert.ok(performance.now() - start < 2_000, 'git was not killed in time')
+      assert.ok(performance.now() - start < 30_000, 'git was not killed in time')
       await assertProcessesExited(folder)
     })
   })
@@ -97,6 +97,6 @@ describe('The limits of git', () => {
     for (let i = 0; i < 50; i++) repository.commit(`Commit ${i}\n\n${'x'.repeat(5_000)}`, { 'p.md': `${i}\n` })
     const options = { pathspecs: [':(glob)**'], matches: null, similarity: 100, maxFiles: 100, isKnown: () => false }
     for await (const _ of readLog(join(repository.checkout, '.git'), ['HEAD'], options)) break
-    await eventually(() => !process.getActiveResourcesInfo().includes('ProcessWrap'), { timeoutMs: 2_000 })
+    await eventually(() => !process.getActiveResourcesInfo().includes('ProcessWrap'), { timeoutMs: 10_000 })
   })
 })

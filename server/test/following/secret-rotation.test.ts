@@ -136,7 +136,7 @@ onEachEngine('Rotating the secret key', (engine) => {
     }
     const moved = alerts[0]?.sealedTarget ?? ''
     const place = { alertId: alerts[1]?.publicId ?? '', kind: 'alert_target' } as const
-    assert.throws(() => createVault(newKey).decrypt(moved, place), /another repository, alert or column/)
+    assert.throws(() => createVault(newKey).decrypt(moved, place), /another repository, alert, key or column/)
     await queryRows(service.url, 'delete from alerts')
   })
 
@@ -145,7 +145,7 @@ onEachEngine('Rotating the secret key', (engine) => {
     await reencryptSecrets(service.store.secrets, vault, service.now)
     await reencryptSecrets(service.store.secrets, vault, service.now)
     for (const { organisationId } of repositories) {
-      const filter = { action: 'secrets.reencrypted', since: null, until: null } as const
+      const filter = { action: 'secrets.reencrypted', actor: null, since: null, until: null } as const
       const { entries } = await service.store.audit.page(organisationId, filter, { page: '1', limit: 10 })
       assert.deepEqual(
         entries.map(({ actor, subject, details }) => ({ actor, subject, details })),

@@ -45,11 +45,21 @@ const actionOf: Record<string, AuditAction> = {
   retractSignal: 'signal.retracted',
   eraseSignals: 'signals.erased',
   exportSignals: 'signals.exported',
+  exportTimeline: 'history.exported',
+  renameOrganisation: 'organisation.renamed',
   signIn: 'session.started',
 }
 
 /** Operations without an audit entry: they record signals, start a sync, sign out, or read. */
-const unaudited = ['createSignal', 'createSignals', 'syncRepository', 'redeliver', 'signOut']
+const unaudited = [
+  'createSignal',
+  'createSignals',
+  'createVote',
+  'syncRepository',
+  'redeliver',
+  'signOut',
+  'previewErasure',
+]
 
 onEachEngine('The audit log', (engine) => {
   const service = useService(engine)
@@ -58,7 +68,7 @@ onEachEngine('The audit log', (engine) => {
     const document: Document = (await service.app.inject('/openapi.json')).json()
     return documentedOperations(document)
       .filter(({ path }) => path.startsWith('/api/v1/'))
-      .filter(({ method, operation }) => method !== 'get' || operation.operationId === 'exportSignals')
+      .filter(({ method, operation }) => method !== 'get' || operation.operationId.startsWith('export'))
       .filter(({ operation }) => !unaudited.includes(operation.operationId))
   }
 
@@ -154,6 +164,7 @@ onEachEngine('The audit log', (engine) => {
       ],
       ['prompt.deleted', () => store.prompts.delete(tenant.prompt, now, operator)],
       ['repository.disconnected', () => store.repositories.disconnect(repository, now, operator)],
+      ['organisation.renamed', () => store.organisations.rename(tenant.organisation.id, 'Other', now, operator)],
       ['organisation.plan_changed', () => store.organisations.setPlan(tenant.organisation.id, 'team', now, operator)],
       ['key.revoked', () => store.keys.revoke(keyId, now, operator)],
     ]
@@ -224,7 +235,20 @@ onEachEngine('The audit log', (engine) => {
     ).json()
     assert.deepEqual(pagination, { current_page: 2, total_pages: 3, total_count: 5, per_page: 2 })
     assert.deepEqual(data[0], renames[2])
-    for (const query of ['action=key.stolen', 'since=yesterday', `since=${at(1)}&until=${at(1)}`]) {
+    const keyId = await keyIdOf(tenant)
+    assert.deepEqual(await audit(tenant, `?actor=${keyId}`), renames)
+    assert.deepEqual(
+      (await audit(tenant, '?actor=operator')).map(({ action }) => action),
+      ['prompt.created', 'key.created'],
+    )
+    assert.deepEqual(await audit(tenant, `?actor=${await keyIdOf(other)}`), [])
+    for (const query of [
+      'actor=0',
+      'actor=1e3',
+      'action=key.stolen',
+      'since=yesterday',
+      `since=${at(1)}&until=${at(1)}`,
+    ]) {
       const response = await service.app.inject({ url: `/api/v1/audit?${query}`, headers: tenant.headers })
       assert.equal(response.statusCode, 422, query)
     }

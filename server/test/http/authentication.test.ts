@@ -215,6 +215,7 @@ onEachEngine('Authentication', (engine) => {
       repositories: service.repositories,
       alerts: service.alerts,
       voters: service.voters,
+      vault: service.syncContext.vault,
       learned: createLearnedWander(store.wander, () => service.now),
       publicUrl: () => 'https://ledger.example',
       consoleFolder: service.consoleFolder,
@@ -222,6 +223,8 @@ onEachEngine('Authentication', (engine) => {
       log: pino({ level: 'silent' }),
       limits: service.limits,
       planLimits: service.planLimits,
+      trustedProxies: [],
+      organisationLimits: service.organisationLimits,
     })
     t.after(() => app.close())
     const ids = ['malformed', 'pmt_000000000000000000000000', other.prompt.publicId]

@@ -21,7 +21,10 @@ const pages = [
   '/sign-in',
   '/prompts',
   '/prompts/pmt_1/history/3',
+  '/regressions',
   '/usage',
+  '/audit',
+  '/settings',
   '/keys',
   '/repositories',
   '/repositories/1',
@@ -92,6 +95,24 @@ describe('The console', () => {
       assert.equal(response.headers['content-type'], 'text/html; charset=utf-8')
       assert.equal(response.headers['cache-control'], 'no-cache')
       assertSecurityHeaders(response)
+    }
+  })
+
+  test('pages name what the browser should preload: the session, and the prompts of home for someone who is signed in', async () => {
+    const preloads = async (url: string, cookie?: string) => {
+      const { headers } = await get(url, cookie === undefined ? {} : { cookie })
+      return String(headers.link).split(', ')
+    }
+    const session = '</api/v1/session>; rel=preload; as=fetch; crossorigin'
+    const prompts = '</api/v1/prompts?page=1&q=&sort=regression>; rel=preload; as=fetch; crossorigin'
+    for (const url of ['/', '/prompts']) {
+      assert.deepEqual(await preloads(url, '__Host-promptledger_session=a'), [session, prompts])
+      // Requests for lists would only get 401.
+      assert.deepEqual(await preloads(url), [session])
+    }
+    // Another page of the list, and another view.
+    for (const url of ['/prompts?page=2', '/prompts/pmt_1']) {
+      assert.deepEqual(await preloads(url, '__Host-promptledger_session=a'), [session])
     }
   })
 
@@ -220,6 +241,43 @@ describe('The console', () => {
       const [{ status, headers }] = await fetchRaw('GET', path)
       assert.ok(status === 200 || status === 404, `${path}: ${status}`)
       assert.equal(headers.location, undefined, path)
+    }
+  })
+
+  test('an unknown path gets the page in a browser and JSON in a program, with 404 in both', async () => {
+    const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+    for (const url of [
+      '/nothing',
+      '/prompts.html',
+      '/assets/gone-1a2b3c4d.js',
+      '/sign-in/again',
+      '/docs/nothing',
+      '//x',
+    ]) {
+      const page = await get(url, { accept })
+      assert.deepEqual(
+        [page.statusCode, page.body, page.headers['content-type']],
+        [404, index, 'text/html; charset=utf-8'],
+      )
+      assert.equal(page.headers['cache-control'], 'no-store')
+      assertSecurityHeaders(page)
+      const json = await get(url, { accept: '*/*' })
+      assert.deepEqual([json.statusCode, json.json()], [404, notFound], url)
+    }
+    for (const url of ['/api', '/api/v2/prompts', '/webhooks/x']) {
+      const response = await get(url, { accept })
+      assert.deepEqual([response.statusCode, response.json()], [404, notFound], url)
+    }
+    assert.equal((await get('/api/v1/nothing', { accept })).statusCode, 401)
+    const posted = await service.app.inject({ method: 'POST', url: '/nothing', headers: { accept } })
+    assert.deepEqual([posted.statusCode, posted.json()], [404, notFound])
+  })
+
+  test('the page that votes, and the tokens for it, exist only in the demo', async () => {
+    for (const url of ['/demo/thumbs', '/demo/thumbs.html', '/demo/tokens']) {
+      const response = await get(url)
+      assert.equal(response.statusCode, 404, url)
+      assert.deepEqual(response.json(), notFound)
     }
   })
 

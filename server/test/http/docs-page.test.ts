@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { RouteOptions } from 'fastify'
 import { sqlite } from '../../../testing/engines.ts'
 import { documentedOperations } from '../../../testing/operations.ts'
@@ -30,7 +31,7 @@ describe('The API reference page', () => {
   const service = useService(sqlite)
   const getPage = () => service.app.inject('/docs')
 
-  test('the API reference has a policy that allows nothing but its own style', async () => {
+  test('the API reference has a policy that allows its own style and scripts, requests to the service, and no text as HTML', async () => {
     const response = await getPage()
     assert.equal(response.statusCode, 200)
     assert.equal(response.headers['content-type'], 'text/html; charset=utf-8')
@@ -39,19 +40,56 @@ describe('The API reference page', () => {
     const hash = createHash('sha256').update(style).digest('base64')
     assert.equal(
       response.headers['content-security-policy'],
-      `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-${hash}'`,
+      `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-${hash}'; ` +
+        "script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'",
     )
     assert.doesNotMatch(style, /url\(|@import/)
   })
 
-  test('the API reference has no scripts and only links to itself and the OpenAPI document', async () => {
+  test('the API reference has no inline script and only links to itself, the OpenAPI document and the console', async () => {
     const { body } = await getPage()
     const { tags, attributes, links } = markup(body)
-    for (const tag of ['script', 'img', 'iframe', 'link', 'object', 'form']) assert.ok(!tags.includes(tag), tag)
-    for (const attribute of attributes) assert.doesNotMatch(attribute, /^(on|style|src)/)
+    assert.deepEqual(body.match(/<script.*?<\/script>/gs), ['<script type="module" src="/docs/page.js"></script>'])
+    for (const tag of ['img', 'iframe', 'link', 'object', 'form']) assert.ok(!tags.includes(tag), tag)
+    for (const attribute of attributes) assert.doesNotMatch(attribute, /^(on|style|srcset)/)
     const ids = [...body.matchAll(/ id="([^"]*)"/g)].map(([, id]) => `#${id}`)
     assert.deepEqual(ids, [...new Set(ids)])
-    for (const link of links) assert.ok(link === '/openapi.json' || ids.includes(link), link)
+    const others = ['/', '/openapi.json', '/docs/page.js']
+    for (const link of links) assert.ok(others.includes(link) || ids.includes(link), link)
+  })
+
+  test('every script that the API reference imports is served, and no other file', async () => {
+    const found = new Set<string>()
+    const visit = async (path: string): Promise<void> => {
+      if (found.has(path)) return
+      found.add(path)
+      const { statusCode, headers, body } = await service.app.inject(path)
+      assert.deepEqual([statusCode, headers['content-type']], [200, 'text/javascript; charset=utf-8'], path)
+      // Nothing in them turns text into HTML or code, and none is loaded from elsewhere.
+      assert.doesNotMatch(body, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|https?:/)
+      for (const [, name] of body.matchAll(/^import .* from '\.\/([^']+)'$/gm)) await visit(`/docs/${name}`)
+    }
+    await visit('/docs/page.js')
+    assert.equal(found.size, 11)
+    for (const path of ['/docs/tsconfig.json', '/docs/..%2fpage.ts', '/docs/page.css', '/docs/none.js']) {
+      assert.equal((await service.app.inject(path)).statusCode, 404, path)
+    }
+  })
+
+  test('the API reference and its document are sent compressed to clients that accept it', async () => {
+    for (const path of ['/docs', '/openapi.json', '/docs/page.js']) {
+      const plain = await service.app.inject(path)
+      assert.equal(plain.headers['content-encoding'], undefined)
+      for (const [encoding, decompress] of [
+        ['gzip', gunzipSync],
+        ['br', brotliDecompressSync],
+      ] as const) {
+        const compressed = await service.app.inject({ url: path, headers: { 'accept-encoding': encoding } })
+        assert.equal(compressed.headers['content-encoding'], encoding)
+        assert.equal(compressed.headers.vary, 'Accept-Encoding')
+        assert.equal(String(decompress(compressed.rawPayload)), plain.body)
+      }
+    }
   })
 
   test('the API reference shows every event of a webhook and lists it in the contents', async () => {
@@ -60,7 +98,7 @@ describe('The API reference page', () => {
     assert.ok(Object.keys(webhooks).length > 0)
     for (const [event, { post }] of Object.entries(webhooks)) {
       assert.ok(body.includes(`<h3 id="${post.operationId}">`), event)
-      assert.ok(body.includes(`<li><a href="#${post.operationId}">`), event)
+      assert.ok(body.includes(`<li><a href="#${post.operationId}" title="${event}">`), event)
       assert.ok(body.includes(`<code>${event}</code>`), event)
     }
   })
@@ -69,7 +107,7 @@ describe('The API reference page', () => {
     const { body } = await getPage()
     for (const { name, operation } of documentedOperations((await service.app.inject('/openapi.json')).json())) {
       assert.ok(body.includes(`<h3 id="${operation.operationId}">`), name)
-      assert.ok(body.includes(`<li><a href="#${operation.operationId}">`), name)
+      assert.ok(body.includes(`<li><a href="#${operation.operationId}" title="${name}">`), name)
     }
   })
 
@@ -93,6 +131,6 @@ describe('The API reference page', () => {
     }
     const page = renderDocsPage(describeRoutes([route(schema)]), '')
     assert.ok(page.includes('&lt;script&gt;alert(1)&lt;/script&gt;'))
-    assert.doesNotMatch(page, /<script|<img|<b>|onclick="/)
+    assert.doesNotMatch(page, /<script(?! type="module" src="\/docs\/page.js">)|<img|<b>|onclick="/)
   })
 })

@@ -26,6 +26,18 @@ onEachEngine('Erasing signals', (engine) => {
     })
   }
 
+  /** How many signals an erasure would remove. */
+  async function matching({ headers }: Tenant, body: string): Promise<number> {
+    const response = await service.app.inject({
+      method: 'POST',
+      url: '/api/v1/signals/erase/preview',
+      headers: { ...headers, 'content-type': 'application/json' },
+      payload: body,
+    })
+    assert.equal(response.statusCode, 200, response.body)
+    return response.json().data.matching
+  }
+
   async function erased(tenant: Tenant, metadata: string): Promise<number> {
     const response = await erase(tenant, `{"metadata":${metadata}}`)
     assert.equal(response.statusCode, 200, response.body)
@@ -100,6 +112,7 @@ onEachEngine('Erasing signals', (engine) => {
         await service.store.prompts.delete(deleted, service.now, operator)
         const used = await tenant.used()
         const expected = all.filter(({ isErased }) => isErased).length
+        assert.equal(await matching(tenant, `{"metadata":${textOf(query)}}`), expected)
         assert.equal(await erased(tenant, textOf(query)), expected)
         for (const prompt of prompts) {
           const remaining = all.filter((signal) => signal.prompt === prompt && !signal.isErased)
@@ -203,7 +216,7 @@ onEachEngine('Erasing signals', (engine) => {
     assert.ok(first < 2_500)
     assert.equal((await stored(tenant.prompt)).length, 2_500 - first)
     const details = async () => {
-      const filter = { action: 'signals.erased', since: null, until: null } as const
+      const filter = { action: 'signals.erased', actor: null, since: null, until: null } as const
       const { entries } = await service.store.audit.page(tenant.organisation.id, filter, { page: '1', limit: 25 })
       return entries.map((entry) => entry.details?.erased)
     }
@@ -340,7 +353,9 @@ onEachEngine('Erasing signals', (engine) => {
         assert.equal((await vote(client, id, body)).statusCode, 201)
       }
     }
+    const expected = await matching(tenant, '{"voter":"Ada"}')
     const response = await erase(tenant, '{"voter":"Ada"}')
+    assert.deepEqual(response.json(), { data: { erased: expected } })
     assert.deepEqual([response.statusCode, response.json()], [200, { data: { erased: 4 } }])
     assert.deepEqual([(await stored(tenant.prompt)).length, (await stored(second)).length], [2, 2])
     assert.equal((await stored(other.prompt)).length, 4)
@@ -366,6 +381,7 @@ onEachEngine('Erasing signals', (engine) => {
       newSignal(tenant.prompt, null, { createdAt: service.now - i, details: { ...none, voter } }),
     )
     await service.store.signals.import(inBatches(signals, [newSignal(tenant.prompt, '{"stays":1}')]))
+    assert.equal(await matching(tenant, '{"voter":"many"}'), 2_300)
     assert.deepEqual((await erase(tenant, '{"voter":"many"}')).json(), { data: { erased: 2_300 } })
     assert.equal((await stored(tenant.prompt)).length, 1)
     await assertSumsAgree(service.url)
@@ -388,6 +404,7 @@ onEachEngine('Erasing signals', (engine) => {
     assert.equal(await vote(publicId, { value: 'positive', subject: 'y' }), 201)
     assert.equal(await vote(second.publicId, { value: 'negative', subject: 'x' }), 201)
     assert.equal(await vote(second.publicId, { value: null, subject: 'x' }), 200)
+    assert.equal(await matching(tenant, '{"subject":"x"}'), 2)
     assert.deepEqual((await erase(tenant, '{"subject":"x"}')).json(), { data: { erased: 2 } })
     const subjects = `select subject from signal_subjects where organisation_id = ${tenant.organisation.id}`
     assert.deepEqual(

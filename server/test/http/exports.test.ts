@@ -106,12 +106,15 @@ describe('Export connections that read nothing', () => {
 
     const rejected = await service.app.inject({ url: `${tenant.path}/signals/export`, headers: tenant.headers })
     assert.equal(rejected.statusCode, 500)
+    // Exports of history take the same slots.
+    const url = `${tenant.path}/timeline/export`
+    assert.equal((await service.app.inject({ url, headers: tenant.headers })).statusCode, 500)
     assert.match(rejected.json().error.message, /^Too many exports are running: at most 4 per key/)
     assert.match(String(rejected.headers['retry-after']), /^\d+$/)
     // Another organisation is not affected, and neither are other requests of this one.
     const other = await service.tenant()
-    const url = `${other.path}/signals/export`
-    assert.equal((await service.app.inject({ url, headers: other.headers })).statusCode, 200)
+    const theirs = `${other.path}/signals/export`
+    assert.equal((await service.app.inject({ url: theirs, headers: other.headers })).statusCode, 200)
     assert.equal((await tenant.history()).statusCode, 200)
 
     for (const { sockets } of [first, second]) for (const socket of sockets) socket.destroy()

@@ -5,7 +5,7 @@ import { documentedOperations, prepareRequest, sendRequest } from '../../../test
 import { allRows } from '../../../testing/rows.ts'
 import { connectedScenario } from '../../../testing/scenario.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
-import { generateSecret, newApiKey, type Role, roles } from '../../src/domain/access/api-key.ts'
+import { generateSecret, newApiKey, type Role, requestRoles } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { newPrompt, type Prompt } from '../../src/domain/prompt.ts'
 
@@ -44,7 +44,7 @@ onEachEngine('A key that is limited to prompts', (engine) => {
             headers: { ...prepared.headers, ...headers },
             parameters: { ...parameters, prompt_id: promptId },
           })
-        for (const role of roles.filter((role) => role !== 'admin')) {
+        for (const role of requestRoles.filter((role) => role !== 'admin')) {
           const hidden = await limitedKey(tenant, 'other/**', role)
           const state = await allRows(service.url)
           const response = await send(hidden)

@@ -4,7 +4,7 @@ import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts
 import { onEachEngine } from '../../../testing/engines.ts'
 import { connectedScenario, type Entry, type Scenario } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
-import { liveSchema } from '../../src/http/history/schema.ts'
+import { liveSchema } from '../../src/http/history/live-schema.ts'
 
 interface Live {
   entry: Entry
@@ -63,6 +63,7 @@ onEachEngine('The live version of a prompt', (engine) => {
           environment: null,
           share: 1,
           also_live: [],
+          environments: [],
         },
         at,
       )

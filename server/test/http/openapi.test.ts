@@ -24,13 +24,22 @@ import { maxAlerts } from '../../src/domain/alerts/alert.ts'
 import { newPrompt } from '../../src/domain/prompt.ts'
 import { filePaths, pagePaths } from '../../src/http/console/routes.ts'
 import type { Document } from '../../src/http/docs/openapi-document.ts'
+import { scriptPaths } from '../../src/http/docs/routes.ts'
+import { mcpPath } from '../../src/http/mcp/path.ts'
+import type { NewVoteBody } from '../../src/http/votes/schema.ts'
 
 const root = new URL('../../../', import.meta.url)
 
 // The console is not part of the API.
-const consoleRoutes = [...pagePaths, ...filePaths].flatMap((url) =>
+const consoleRoutes = [...pagePaths, ...filePaths, ...scriptPaths].flatMap((url) =>
   ['GET', 'HEAD'].map((method) => `${method} ${withBraces(url)}`),
 )
+
+// Browsers send it themselves, before a vote.
+const preflight = 'OPTIONS /api/v1/votes'
+// Agents speak a protocol of their own.
+const agentRoutes = ['GET', 'DELETE', 'POST'].map((method) => `${method} ${mcpPath}`)
+const undocumentedRoutes = [...consoleRoutes, preflight, ...agentRoutes]
 
 function withBraces(url: string): string {
   return url.replaceAll(/:(\w+)/g, '{$1}')
@@ -55,7 +64,7 @@ function routesOf({ app }: TestService): string[] {
       const url = withBraces(parts.join(''))
       return methods === '' ? [] : methods.split(', ').map((method) => `${method} ${url}`)
     })
-    .filter((route) => !route.endsWith('*') && !consoleRoutes.includes(route))
+    .filter((route) => !route.endsWith('*') && !undocumentedRoutes.includes(route))
 }
 
 describe('The OpenAPI document', () => {
@@ -120,8 +129,9 @@ describe('The OpenAPI document', () => {
       for (const status of expected) assert.ok(statuses.includes(status), `${name} needs ${status}`)
       // Bodies are parsed for every method except GET, even if the operation needs none.
       if (method !== 'get') assert.ok(statuses.includes(422), `${name} needs 422`)
-      // Only a key can start a session.
-      assert.deepEqual(operation.security, operation.operationId === 'signIn' ? [{ key: [] }] : undefined)
+      // Only a key can start a session, and a vote from a page has a token instead.
+      const security: Record<string, object[]> = { signIn: [{ key: [] }], createVote: [] }
+      assert.deepEqual(operation.security, security[operation.operationId])
     }
   })
 
@@ -187,8 +197,11 @@ const invalidInputs: Record<string, Partial<PreparedRequest>> = {
   updateRepository: { body: { token: 5 } },
   listPrompts: { query: { sort: 'age' } },
   listTimeline: { query: { action: 'pushed' } },
+  listVersions: { query: { q: 'x'.repeat(201) } },
   listRegressions: { query: { state: 'gone' } },
   listPromptRegressions: { query: { state: 'gone' } },
+  listShifts: { query: { cause: 'weather' } },
+  listPromptShifts: { query: { cause: 'weather' } },
 }
 
 /** Puts the resource into a state in which the operation gets the documented 409. */
@@ -238,6 +251,7 @@ async function provoke(
   const isAmbiguous = example !== undefined && 'prompt_ids' in example.error
   switch (status) {
     case 401: {
+      if (operationId === 'createVote') return [{ ...prepared, body: exampleOf(requestBody?.content) }]
       const { authorization, 'x-hub-signature-256': signature, ...others } = headers
       return [{ ...prepared, headers: others }]
     }
@@ -266,6 +280,7 @@ async function provoke(
         return [{ ...prepared, headers: sign(invalidUtf8), body: invalidUtf8 }]
       }
       if (isAmbiguous) return [{ ...prepared, parameters: { ...parameters, prompt_id: await sharedName(prepared) } }]
+      if (operationId === 'createVote') return [{ ...prepared, body: { token: (prepared.body as NewVoteBody).token } }]
       if (invalidInputs[operationId] !== undefined) return [{ ...prepared, ...invalidInputs[operationId] }]
       if (requestBody !== undefined) return [{ ...prepared, body: {} }]
       if (operation.method !== 'get')

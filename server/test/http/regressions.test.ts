@@ -11,6 +11,7 @@ import {
   regressionsOf,
   shiftsOf,
 } from '../../../testing/judged-votes.ts'
+import { openRegression as openRegressionOf } from '../../../testing/regressions.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { connectedScenario } from '../../../testing/scenario.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
@@ -317,6 +318,25 @@ onEachEngine('Regressions', (engine) => {
     assert.deepEqual([open?.id, open?.withdrawn_at], [id, null])
     assert.equal(open?.opened_at, new Date(service.now).toISOString())
     assert.match(open.explanation, /^70% of 1,200 votes are positive/)
+  })
+
+  test('regressions are listed in the order of their opening or of their loss, in both directions', async () => {
+    const tenant = await service.tenant()
+    const ids: number[] = []
+    for (const [i, difference] of [-0.05, -0.3, -0.1].entries()) {
+      const commitSha = commitOf(i + 1)
+      const opened = await openRegressionOf(tenant, service.now + i, { difference, commitSha })
+      ids.push(opened.id)
+    }
+    const [small, large, middle] = ids
+    const order = async (query: string) => (await regressionsOf(tenant, query, '/api/v1')).map(({ id }) => id)
+    assert.deepEqual(await order(''), [middle, large, small])
+    assert.deepEqual(await order('?sort=opened_at'), [small, large, middle])
+    assert.deepEqual(await order('?sort=difference'), [large, middle, small])
+    assert.deepEqual(await order('?sort=-difference&state=open'), [small, middle, large])
+    assert.deepEqual(await order('?sort=difference&limit=1&page=2'), [middle])
+    const response = await service.app.inject({ url: '/api/v1/regressions?sort=size', headers: tenant.headers })
+    assertError(response, 422, 'validation_error', /^sort must be one of opened_at/)
   })
 
   test('prompts with an open regression come first, the largest loss first', async () => {

@@ -141,6 +141,35 @@ onEachEngine('Sessions', (engine) => {
     assertError(await request(cookie, '/api/v1/session'), 401, 'unauthorized')
   })
 
+  test('only the cookie of a session learns why the session ended', async () => {
+    const tenant = await service.tenant()
+    const expiring = await service.key(tenant.organisation, 'standard', service.now + hour)
+    const [revoked, expired, signedOut] = [await signIn(tenant.key), await signIn(expiring), await signIn(tenant.key)]
+    await request(signedOut, { method: 'DELETE', url: '/api/v1/session', headers: sameOrigin })
+    await service.store.keys.revoke(await keyIdOf(tenant.key), service.now, operator)
+    const errorOf = async (cookie: string, headers = {}) =>
+      (await request(cookie, { url: '/api/v1/session', headers })).json().error
+    await at(service.now + hour, async () => {
+      assert.deepEqual(await errorOf(revoked), {
+        code: 'unauthorized',
+        message: 'The key of this session was revoked. Sign in with another key.',
+        reason: 'key_revoked',
+      })
+      assert.deepEqual(await errorOf(expired), {
+        code: 'unauthorized',
+        message: 'The session has expired. Sign in again.',
+        reason: 'expired',
+      })
+      const stranger = await errorOf('')
+      assert.deepEqual(Object.keys(stranger), ['code', 'message'])
+      assert.deepEqual(await errorOf(signedOut), stranger)
+      // The keys themselves get no hint, also beside the cookie.
+      for (const key of [tenant.key, expiring, generateSecret()]) {
+        assert.deepEqual(await errorOf(revoked, { authorization: `Bearer ${key}` }), stranger)
+      }
+    })
+  })
+
   test('a session ends when the overlap of its rotated key ends', async () => {
     const tenant = await service.tenant('free', 'admin')
     const key = await service.key(tenant.organisation)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { assertMatchesSchema } from '../../../testing/assertions.ts'
+import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import {
   changeTime,
@@ -38,6 +38,36 @@ onEachEngine('Shifts', (engine) => {
     assert.ok(shift.between[0] <= shift.at && shift.at <= shift.between[1])
     assert.ok(Math.abs(shift.rate_before - 0.7) < 0.02 && Math.abs(shift.rate_after - 0.9) < 0.02)
     assert.deepEqual(await shiftsOf(tenant, '/api/v1'), [shift])
+  })
+
+  test('shifts are listed by cause, and since a time', async () => {
+    const tenant = await service.tenant()
+    const entry = await tenant.recordEntry({ createdAt: at(9) })
+    const shift = { between: [at(9), at(1)] as [number, number], rateBefore: 0.9, rateAfter: 0.6 }
+    const [change, shared, unexplained] = [at(8), at(5), at(2)]
+    await service.store.shifts.replace(tenant.prompt, [
+      { ...shift, at: change, entryId: entry.id, sharedWith: null },
+      { ...shift, at: shared, entryId: entry.id, sharedWith: 3 },
+      { ...shift, at: unexplained, entryId: null, sharedWith: null },
+    ])
+    const timesOf = async (query: string) => {
+      const [ofPrompt, ofAll] = [await shiftsOf(tenant, tenant.path, query), await shiftsOf(tenant, '/api/v1', query)]
+      assert.deepEqual(ofPrompt, ofAll)
+      return ofAll.map(({ at: moved }) => Date.parse(moved))
+    }
+    assert.deepEqual(await timesOf(''), [unexplained, shared, change])
+    assert.deepEqual(await timesOf('?cause=change'), [change])
+    assert.deepEqual(await timesOf('?cause=shared'), [shared])
+    assert.deepEqual(await timesOf('?cause=unexplained'), [unexplained])
+    assert.deepEqual(await timesOf(`?since=${new Date(shared).toISOString()}`), [unexplained, shared])
+    assert.deepEqual(await timesOf(`?cause=unexplained&since=${new Date(unexplained + 1).toISOString()}`), [])
+    for (const [query, message] of [
+      ['cause=weather', /^cause must be one of change, shared, unexplained/],
+      ['since=yesterday', /^since/],
+    ] as const) {
+      const response = await service.app.inject({ url: `/api/v1/shifts?${query}`, headers: tenant.headers })
+      assertError(response, 422, 'validation_error', message)
+    }
   })
 
   test('a rate that falls with a change and comes back with the next one has two shifts that name both', async () => {

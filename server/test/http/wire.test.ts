@@ -8,7 +8,7 @@ import { sqlite } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { type Tenant, TestService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
-import { slowBodyMs } from '../../src/http/api.ts'
+import { slowBodyMs } from '../../src/http/keys/required.ts'
 
 /** Sends bytes over a real socket and returns everything received until the service closes it or has sent all responses. */
 function exchange(port: number, bytes: string | Buffer, responses = 1): Promise<string> {

@@ -134,8 +134,10 @@ onEachEngine('Metrics', (engine) => {
     const database = await engine.create()
     const service = await startServe({ DATABASE_URL: database.url, METRICS_PORT: '0' }, ['--port', '0', '--json'])
     const sample = sampleClient(service)
-    const statuses = await Promise.all(Array.from({ length: 1_010 }, async () => (await sample.signal()).status))
-    assert.equal(statuses.filter((status) => status === 429).length, 10)
+    // In waves, so that a busy machine does not shed any of them as overload.
+    for (let wave = 0; wave < 10; wave++) await Promise.all(Array.from({ length: 100 }, () => sample.signal()))
+    const rejected = await Promise.all(Array.from({ length: 10 }, () => sample.signal()))
+    assert.deepEqual(new Set(rejected.map(({ status }) => status)), new Set([429]))
     const metrics = await metricsOf(service)
     assert.equal(read(metrics, 'promptledger_signals_total', { outcome: 'over_limit' }), 10)
     assert.equal(read(metrics, 'promptledger_signals_total', { outcome: 'recorded' }), 1_000)

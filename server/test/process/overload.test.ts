@@ -15,7 +15,7 @@ const maxWrites = 2_000
 const maxReads = 2_000
 // One tenant may fill the whole process here: server/test/http/tenant-limits.test.ts has the limits of each.
 const wholeProcess = { organisationShare: 100, keyShare: 100, organisationConcurrency: 32 }
-const nothing = { reads: 0, writes: 0, webhooks: 0, bodyBytes: 0 }
+const nothing = { reads: 0, writes: 0, webhooks: 0, votes: 0, bodyBytes: 0 }
 
 describe('While another process locks the SQLite file', () => {
   const service = new TestService()

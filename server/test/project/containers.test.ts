@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 
-const read = (file: string) => readFile(new URL(`../../../${file}`, import.meta.url), 'utf8')
+const root = new URL('../../../', import.meta.url)
+const chart = 'deploy/helm/promptledger'
+const read = (file: string) => readFile(new URL(file, root), 'utf8')
 
 describe('The containers', () => {
   test('every container runs read-only, without privileges and without a way to gain any', async () => {
@@ -31,12 +38,81 @@ describe('The containers', () => {
     assert.deepEqual(published, Array(2).fill('["${PUBLISH_ADDRESS:-127.0.0.1}:3000:3000"]'))
   })
 
+  test('passwords and keys reach the containers as files', async () => {
+    const compose = await read('compose.yaml')
+    assert.doesNotMatch(compose, /(PASSWORD|SECRET_KEY|DATABASE_URL)(?!_FILE):/)
+    assert.match(compose, /DATABASE_URL_FILE: \/run\/secrets\/database_url/)
+  })
+
   test('every image can be pinned by its digest', async () => {
     const [compose, dockerfile] = [await read('compose.yaml'), await read('Dockerfile')]
     for (const [, image] of compose.matchAll(/image: (.*)/g)) assert.match(image as string, /^\$\{POSTGRES_IMAGE:-/)
-    for (const [, image] of dockerfile.matchAll(/^FROM (\S+)/gm)) assert.match(image as string, /^\$\{NODE_IMAGE\}$/)
+    for (const [, image] of dockerfile.matchAll(/^FROM (?:--platform=\S+ )?(\S+)/gm))
+      assert.match(image as string, /^\$\{NODE_IMAGE\}$/)
+  })
+
+  test('every way to run the service gives it more time to stop than it takes', async () => {
+    const secondsToStop = 10
+    const files = [await read('compose.yaml'), await read('deploy/systemd/promptledger.service')]
+    const deployment = await read(`${chart}/templates/deployment.yaml`)
+    assert.ok(seconds(files[0], /stop_grace_period: (\d+)s/) > secondsToStop)
+    assert.ok(seconds(files[1], /^TimeoutStopSec=(\d+)$/m) > secondsToStop)
+    const beforeSignal = seconds(deployment, /preStop:\s+exec: \{ command: \[sleep, "(\d+)"\]/)
+    assert.ok(seconds(deployment, /terminationGracePeriodSeconds: (\d+)/) > beforeSignal + secondsToStop)
   })
 })
+
+describe('The secrets of compose.yaml', () => {
+  test('are created once, random, and closed to other users', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'promptledger-secrets-'))
+    t.after(() => rm(folder, { recursive: true }))
+    const script = join(folder, 'deploy/compose-secrets.sh')
+    await cp(fileURLToPath(new URL('deploy/compose-secrets.sh', root)), script)
+    const run = async () => {
+      await promisify(execFile)(script)
+      const names = ['postgres_password', 'secret_key', 'database_url']
+      return Promise.all(names.map((name) => readFile(join(folder, 'secrets', name), 'utf8')))
+    }
+    const [password, secretKey, url] = await run()
+    assert.match(`${password} ${secretKey}`, /^([0-9a-f]{64}) (?!\1)[0-9a-f]{64}$/)
+    assert.equal(url, `postgres://promptledger:${password}@postgres/promptledger`)
+    assert.equal((await stat(join(folder, 'secrets'))).mode & 0o777, 0o700)
+    assert.deepEqual(await run(), [password, secretKey, url])
+  })
+})
+
+describe('The Helm chart', () => {
+  test('installs the version of the package', async () => {
+    const { version } = JSON.parse(await read('server/package.json'))
+    assert.match(await read(`${chart}/Chart.yaml`), new RegExp(`^appVersion: "${version}"$`, 'm'))
+  })
+
+  test('takes the database URL from a Secret only, and refuses SQLite', async () => {
+    const deployment = await read(`${chart}/templates/deployment.yaml`)
+    assert.match(deployment, /^\{\{- include "promptledger.refuseSqlite" \. -\}\}\n/)
+    assert.deepEqual(deployment.match(/name: DATABASE_URL.*/g), [
+      'name: DATABASE_URL_FILE, value: /secrets/database-url }',
+    ])
+    assert.match(deployment, /secret: \{ secretName: \{\{ \.Values\.secretName \}\}/)
+  })
+
+  test('keeps replicas in service while the database is unavailable', async () => {
+    const deployment = await read(`${chart}/templates/deployment.yaml`)
+    const probes = [...deployment.matchAll(/(\w+)Probe:\s+httpGet: \{ path: (\S+),/g)].map(([, name, path]) => [
+      name,
+      path,
+    ])
+    assert.deepEqual(probes, [
+      ['startup', '/readyz'],
+      ['liveness', '/healthz'],
+      ['readiness', '/healthz'],
+    ])
+  })
+})
+
+function seconds(text: string | undefined, pattern: RegExp): number {
+  return Number(text?.match(pattern)?.[1])
+}
 
 /** The lines of a top-level key, without the key. */
 function section(text: string, key: string): string {

@@ -3,7 +3,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 
 const root = new URL('../../../', import.meta.url)
-const testFile = /(?:server|client|console|examples)\/test\/[\w/-]+\.test\.ts|faults\/[\w/-]+\.ts/.source
+const testFile =
+  /(?:server|clients?|console|examples)\/test\/[\w/-]+\.test\.ts|clients\/python\/tests\/\w+\.py|faults\/[\w/-]+\.ts/
+    .source
 const namedTest = new RegExp(`^\`(${testFile})\` \`([^\`]+)\`$`)
 
 /** Problems with the last cell of a row, which names tests by file and name. */
@@ -17,9 +19,10 @@ function problemsIn(cell: string): string[] {
   })
 }
 
-/** Whether the source has a test, a fault or an attack of exactly this name. */
+/** Whether the source has a test, a fault or an attack of exactly this name. In Python, it is the name of a function. */
 function hasTest(source: string, name: string): boolean {
-  return new RegExp(`\\b(?:test\\(|name:|title:)\\s*(['"\`])${RegExp.escape(name)}\\1,`).test(source)
+  if (/^test_\w+$/.test(name)) return source.includes(`\ndef ${name}(`)
+  return new RegExp(`\\b(?:test\\(|pythonTest\\(|name:|title:)\\s*(['"\`])${RegExp.escape(name)}\\1,`).test(source)
 }
 
 /** The rows of all tables whose last column says what holds the answer. */

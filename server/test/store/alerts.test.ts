@@ -10,7 +10,7 @@ onEachEngine('The store of alerts', (engine) => {
   const service = useService(engine)
 
   const auditOf = async ({ organisationId }: Alert) => {
-    const filter = { action: null, since: null, until: null }
+    const filter = { action: null, actor: null, since: null, until: null }
     const { entries } = await service.store.audit.page(organisationId, filter, { page: '1', limit: 100 })
     return entries
       .filter(({ action }) => action.startsWith('alert.'))

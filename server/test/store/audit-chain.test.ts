@@ -52,7 +52,11 @@ onEachEngine('The chain of the audit log', (engine) => {
     assert.equal(rows.at(-1)?.key_name, 'test')
     assert.deepEqual(await verify(tenant), { entries: 7, hash: previous, brokenAt: null, unchained: 0 })
     const [head] = (
-      await service.store.audit.page(idOf(tenant), { action: null, since: null, until: null }, { page: '1', limit: 1 })
+      await service.store.audit.page(
+        idOf(tenant),
+        { action: null, actor: null, since: null, until: null },
+        { page: '1', limit: 1 },
+      )
     ).entries
     assert.equal(typeof head?.hash, 'string')
   })
@@ -228,7 +232,7 @@ onEachEngine('The chain of the audit log', (engine) => {
     await openTestStore(service.url, () => service.now)
     const last = await verify(tenant)
     assert.deepEqual([last.brokenAt, last.entries, last.unchained], [null, 9, 0])
-    const filter = { action: 'audit.chained', since: null, until: null } as const
+    const filter = { action: 'audit.chained', actor: null, since: null, until: null } as const
     const { entries } = await service.store.audit.page(id, filter, { page: '1', limit: 25 })
     assert.deepEqual(
       entries.map(({ details }) => details?.entries),

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import pg from 'pg'
 import { onTestEnd } from '../../../testing/cleanup.ts'
-import { type Engine, onEachEngine, onPostgres, postgres } from '../../../testing/engines.ts'
+import { type Engine, isCitus, onEachEngine, onPostgres, postgres } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { startServe } from '../../../testing/processes.ts'
 import { queryRows } from '../../../testing/rows.ts'
@@ -226,7 +226,9 @@ onEachEngine('Retention', (engine) => {
 onPostgres('Retention', () => {
   const service = useService(postgres)
 
-  test('a reader of an old month delays its removal, but neither writers nor other readers', async () => {
+  // Citus detaches a month only in the way that makes others wait, for up to 5 s: docs/operations/citus.md.
+  const skip = isCitus
+  test('a reader of an old month delays its removal, but neither writers nor other readers', { skip }, async () => {
     const tenant = await service.tenant()
     const { now } = service
     await service.store.signals.import(

@@ -7,7 +7,7 @@ import { queryRows } from '../../../testing/rows.ts'
 import { openTestStore, useService } from '../../../testing/service.ts'
 import { signalFor } from '../../../testing/signals.ts'
 import { postgresArchive } from '../../src/store/postgres/archive.ts'
-import { openPostgres } from '../../src/store/postgres/database.ts'
+import { openPostgres, UnknownOutcome } from '../../src/store/postgres/database.ts'
 import { partitionCreator } from '../../src/store/postgres/partitions.ts'
 import { signalIds } from '../../src/store/postgres/signal-ids.ts'
 
@@ -97,14 +97,32 @@ onPostgres('Recording signals', () => {
     assert.equal(outcome.kind, 'recorded')
   })
 
-  test('recording never uses an ID that a concurrent import of an organisation has reserved', async () => {
+  async function openDatabase(poolSize: number) {
     const database = await openPostgres(
       service.url,
-      4,
+      poolSize,
       () => {},
       () => {},
     )
     onTestEnd(() => database.close())
+    return database
+  }
+
+  test('a connection is kept after an error of its statement, and replaced after it broke', async () => {
+    const database = await openDatabase(1)
+    const process = async () => (await database.query('select pg_backend_pid() as pid'))[0]?.pid
+    const first = await process()
+    // The code of a broken connection, as a coordinator reports a worker that is down.
+    const raise = `do $$ begin raise 'worker' using errcode = '08006'; end $$`
+    await assert.rejects(database.attempt(raise, []), UnknownOutcome)
+    await assert.rejects(database.attempt('select 1 / $1::int', [0]), /division by zero/)
+    assert.equal(await process(), first)
+    await assert.rejects(database.attempt('select pg_terminate_backend(pg_backend_pid())', []), UnknownOutcome)
+    assert.notEqual(await process(), first)
+  })
+
+  test('recording never uses an ID that a concurrent import of an organisation has reserved', async () => {
+    const database = await openDatabase(4)
     const archive = postgresArchive(database, partitionCreator(database), () => {})
     const ids = signalIds(database)
     const recorded = new Set<number>()

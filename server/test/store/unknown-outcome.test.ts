@@ -175,7 +175,7 @@ onPostgres('When the connection breaks while signals are stored', () => {
     // A request that arrives meanwhile fails at once.
     const secondStart = performance.now()
     assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 500)
-    assert.ok(performance.now() - secondStart < 1_000)
+    assert.ok(performance.now() - secondStart < 4_000)
     proxy.refuse(false)
     assert.equal(await tenant.used(), 10)
     const repeated = await send(tenant, 2)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import pg from 'pg'
-import { type Engine, onEachEngine } from '../../../testing/engines.ts'
+import { type Engine, isCitus, onEachEngine } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { openTestStore } from '../../../testing/service.ts'
 import { generateSecret, hashSecret, newApiKey } from '../../src/domain/access/api-key.ts'
@@ -10,43 +10,47 @@ import { operator } from '../../src/domain/access/audit.ts'
 import { hashToken } from '../../src/domain/access/session.ts'
 import { createMigrationTable, readMigrations } from '../../src/store/migrations.ts'
 
-onEachEngine('An update of the database', (engine) => {
-  test('keeps keys, sessions and audit entries of version 6, and chains the entries', async () => {
-    const { url } = await engine.create()
-    const secret = generateSecret()
-    await run(engine, url, [
-      ...statementsUpTo(engine, 6),
-      `insert into organisations (name, plan, created_at) values ('Acme', 'free', 1)`,
-      ...['revoked', 'ci'].map(
-        (name) => `insert into api_keys (organisation_id, name, role, hash, hint, created_at, revoked_at)
+onEachEngine(
+  'An update of the database',
+  (engine) => {
+    test('keeps keys, sessions and audit entries of version 6, and chains the entries', async () => {
+      const { url } = await engine.create()
+      const secret = generateSecret()
+      await run(engine, url, [
+        ...statementsUpTo(engine, 6),
+        `insert into organisations (name, plan, created_at) values ('Acme', 'free', 1)`,
+        ...['revoked', 'ci'].map(
+          (name) => `insert into api_keys (organisation_id, name, role, hash, hint, created_at, revoked_at)
           values (1, '${name}', 'admin', '${hashSecret(name === 'ci' ? secret : name)}', 'abcd', 1, ${name === 'ci' ? null : 1})`,
-      ),
-      `insert into sessions values ('${hashToken('token')}', 1, 2, 1, 9000)`,
-      `insert into audit (organisation_id, at, key_id, key_name, action, subject_id, subject_name, details)
+        ),
+        `insert into sessions values ('${hashToken('token')}', 1, 2, 1, 9000)`,
+        `insert into audit (organisation_id, at, key_id, key_name, action, subject_id, subject_name, details)
         values (1, 5, 2, 'ci', 'key.revoked', '1', 'revoked', null)`,
-      // IDs that were assigned and are no longer in use.
-      engine.name === 'SQLite'
-        ? `update sqlite_sequence set seq = 40 where name = 'api_keys'`
-        : `select setval(pg_get_serial_sequence('api_keys', 'id'), 40)`,
-    ])
-    const store = await openTestStore(url, () => 1_000)
-    const access = await store.keys.findAccess(hashSecret(secret))
-    assert.deepEqual([access?.keyId, access?.role, access?.prompts], [2, 'admin', null])
-    assert.equal((await store.sessions.findAccess(hashToken('token')))?.keyId, 2)
-    const { entries, brokenAt, unchained } = await store.audit.verify(1)
-    assert.deepEqual([entries, brokenAt, unchained], [2, null, 0])
-    const terms = {
-      organisationId: 1,
-      name: 'new',
-      role: 'recorder',
-      prompts: 'a/*',
-      createdAt: 2,
-      expiresAt: null,
-    } as const
-    assert.equal((await store.keys.create(newApiKey(generateSecret(), terms), operator)).id, 41)
-    await assert.rejects(queryRows(url, `insert into sessions values ('t', 1, 99, 1, 2)`), /foreign key/i)
-  })
-})
+        // IDs that were assigned and are no longer in use.
+        engine.name === 'SQLite'
+          ? `update sqlite_sequence set seq = 40 where name = 'api_keys'`
+          : `select setval(pg_get_serial_sequence('api_keys', 'id'), 40)`,
+      ])
+      const store = await openTestStore(url, () => 1_000)
+      const access = await store.keys.findAccess(hashSecret(secret))
+      assert.deepEqual([access?.keyId, access?.role, access?.prompts], [2, 'admin', null])
+      assert.equal((await store.sessions.findAccess(hashToken('token')))?.keyId, 2)
+      const { entries, brokenAt, unchained } = await store.audit.verify(1)
+      assert.deepEqual([entries, brokenAt, unchained], [2, null, 0])
+      const terms = {
+        organisationId: 1,
+        name: 'new',
+        role: 'recorder',
+        prompts: 'a/*',
+        createdAt: 2,
+        expiresAt: null,
+      } as const
+      assert.equal((await store.keys.create(newApiKey(generateSecret(), terms), operator)).id, 41)
+      await assert.rejects(queryRows(url, `insert into sessions values ('t', 1, 99, 1, 2)`), /foreign key/i)
+    })
+  },
+  { skip: isCitus && 'a database is distributed at the newest version' },
+)
 
 function statementsUpTo({ name }: Engine, version: number): string[] {
   const folder = new URL(`../../src/store/${name === 'SQLite' ? 'sqlite' : 'postgres'}/migrations/`, import.meta.url)

@@ -10,12 +10,12 @@ import {
   maxExaminedVotes,
   maxShortWindowVotes,
   type VoteOrder,
-  type VoteWindow,
   voterSquares,
   votesOf,
 } from '../../src/domain/impact/window-votes.ts'
 import { removeOldSignals } from '../../src/domain/signals/retention.ts'
 import type { NewSignal } from '../../src/domain/signals/signal.ts'
+import type { VoteWindow } from '../../src/domain/signals/vote-window.ts'
 import type { VoteRead, VoteStore } from '../../src/domain/signals/votes.ts'
 import { day, hour } from '../../src/domain/time.ts'
 import { votesQuery } from '../../src/store/sql/votes.ts'
@@ -185,7 +185,7 @@ onEachEngine('The votes of a window', (engine) => {
     const rows = await queryRows(service.url, `explain ${engine.name === 'SQLite' ? 'query plan ' : ''}${explained}`)
     const plan = rows.map((row) => Object.values(row).join(' ')).join('\n')
     const byVersion = typeof read.version === 'string'
-    assert.match(plan, byVersion ? /signals_by_version|version_created_a/ : /signals_by_time|_pkey/)
+    assert.match(plan, byVersion ? /signals_by_version|version_created_a|prompt_id_versi_/ : /signals_by_time|_pkey/)
     assert.doesNotMatch(plan, /Seq Scan|Sort|TEMP B-TREE|SCAN signals/)
   }
 
