@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { buildPackage } from '../packaging/build.ts'
 import { type Account, createAccount } from '../testing/account.ts'
 import { memoryOf, type RunningProcess, serve, startProcess } from '../testing/processes.ts'
 import { fillHistory } from './fill.ts'
@@ -8,11 +9,13 @@ import { historyRequest, type LoadResult, load, signalRequest } from './load.ts'
 import { median } from './statistics.ts'
 
 const connections = 32
-// A business plan records 100,000 signals a month; four of them together suffice for all rounds.
 const organisations = 4
+// More than all rounds record. Not unlimited, because a limit has to be counted.
+const settings = { PLAN_LIMITS: 'business=100000000' }
 const warmUpSeconds = 2
 const bareServer = fileURLToPath(new URL('./bare.ts', import.meta.url))
-const servers = ['bare', 'sqlite', 'postgres'] as const
+/** From the sources, and from the package that people install. */
+const servers = ['bare', 'sqlite', 'postgres', 'package on sqlite', 'package on postgres'] as const
 
 type Server = (typeof servers)[number]
 
@@ -48,28 +51,30 @@ export async function measureRequests(
 ): Promise<Requests> {
   const accounts = { sqlite: await prepare(urls.sqlite), postgres: await prepare(urls.postgres) }
   const page = await savePage(urls.sqlite, accounts.sqlite[0] as Account, folder)
+  await buildPackage(pathToFileURL(`${folder}/package/`))
+  const fromPackage = (url: string) => serve(url, settings, 0, join(folder, 'package/dist/bin.js'))
   const targets: Record<Server, Target> = {
     bare: { start: () => startProcess(bareServer, [page]), accounts: accounts.sqlite },
-    sqlite: { start: () => serve(urls.sqlite), accounts: accounts.sqlite },
-    postgres: { start: () => serve(urls.postgres), accounts: accounts.postgres },
+    sqlite: { start: () => serve(urls.sqlite, settings), accounts: accounts.sqlite },
+    postgres: { start: () => serve(urls.postgres, settings), accounts: accounts.postgres },
+    'package on sqlite': { start: () => fromPackage(urls.sqlite), accounts: accounts.sqlite },
+    'package on postgres': { start: () => fromPackage(urls.postgres), accounts: accounts.postgres },
   }
-  const measured: Record<Server, Round[]> = { bare: [], sqlite: [], postgres: [] }
+  const each = <T>(pick: (server: Server) => T) =>
+    Object.fromEntries(servers.map((server) => [server, pick(server)])) as Record<Server, T>
+  const measured = each((): Round[] => [])
   for (let round = 0; round < rounds; round++) {
     for (const server of servers) measured[server].push(await measureRound(targets[server], seconds))
   }
-  const each = <T>(pick: (rounds: Round[]) => T) => ({
-    bare: pick(measured.bare),
-    sqlite: pick(measured.sqlite),
-    postgres: pick(measured.postgres),
-  })
+  const medians = <T>(pick: (rounds: Round[]) => T) => each((server) => pick(measured[server]))
   return {
     rounds,
     seconds,
     connections,
-    post: each((all) => medianLoad(all.map(({ post }) => post))),
-    get: each((all) => medianLoad(all.map(({ get }) => get))),
-    memory: each((all) => median(all.map(({ memory }) => memory))),
-    startup: each((all) => median(all.map(({ startup }) => startup))),
+    post: medians((all) => medianLoad(all.map(({ post }) => post))),
+    get: medians((all) => medianLoad(all.map(({ get }) => get))),
+    memory: medians((all) => median(all.map(({ memory }) => memory))),
+    startup: medians((all) => median(all.map(({ startup }) => startup))),
   }
 }
 
@@ -128,10 +133,11 @@ export function reportRequests({ rounds, seconds, post, get, memory, startup }: 
     ...rows('POST signals', post),
     ...rows('GET history, 25 entries', get),
     '',
-    '| | SQLite | PostgreSQL |',
+    '| server | resident memory after the load, MB | start-up, s |',
     '|---|---:|---:|',
-    `| resident memory after the load, MB | ${memory.sqlite.toFixed(0)} | ${memory.postgres.toFixed(0)} |`,
-    `| start-up, s | ${(startup.sqlite / 1_000).toFixed(2)} | ${(startup.postgres / 1_000).toFixed(2)} |`,
+    ...servers.map(
+      (server) => `| ${server} | ${memory[server].toFixed(0)} | ${(startup[server] / 1_000).toFixed(2)} |`,
+    ),
   ].join('\n')
 }
 

@@ -10,6 +10,7 @@ import { measureReading, reportReading } from './reading.ts'
 import { measureRepositories, reportRepositories } from './repositories.ts'
 import { measureRequests, reportRequests } from './requests.ts'
 import { measureSize, reportSize } from './size.ts'
+import { measureTokens, reportTokens } from './tokens.ts'
 import { measureVotes, reportVotes } from './votes.ts'
 
 const usage = `Measures the service on SQLite and PostgreSQL against a bare node:http server. Prints tables, then everything as one JSON line.
@@ -18,15 +19,16 @@ npm run bench                      all parts
 npm run bench -- --only requests   one part:
                                      requests      throughput and latency of signals and history, memory, start-up
                                      votes         signals with a version and a subject, and batches, beside plain ones
+                                     tokens        latency of the API beside 1,000 votes a second from pages
                                      reading       latency of lists and summaries of 1,000,000 signals
                                      repositories  backfill, push to entry, webhook deliveries
                                      size          bytes per signal
-npm run bench -- --rounds 5        rounds per server in "requests" and "votes"
-npm run bench -- --seconds 4       seconds per round and operation in "requests" and "votes"
+npm run bench -- --rounds 5        rounds per server in "requests", "votes" and "tokens"
+npm run bench -- --seconds 4       seconds per round and operation in "requests", "votes" and "tokens"
 npm run bench -- --large           adds a growth table to "requests": 1,000,000 entries and 10,000,000 signals, 15 minutes more
 `
 
-const parts = ['requests', 'votes', 'reading', 'repositories', 'size']
+const parts = ['requests', 'votes', 'tokens', 'reading', 'repositories', 'size']
 
 const { values: options } = parseArgs({
   options: {
@@ -91,6 +93,7 @@ async function main(): Promise<void> {
       results.growth = growth
     }
     results.votes = await part('votes', () => measureVotes(createDatabase, rounds, seconds), reportVotes)
+    results.tokens = await part('tokens', () => measureTokens(createDatabase, rounds, seconds), reportTokens)
     results.reading = await part('reading', () => measureReading(urls), reportReading)
     results.repositories = await part('repositories', () => measureRepositories(urls, folder), reportRepositories)
     results.size = await part('size', () => measureSize(createDatabase), reportSize)
