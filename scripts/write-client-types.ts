@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /** JSON Schema, as far as the document uses it. */
-interface Schema {
+export interface Schema {
   $ref?: string
   description?: string
   type?: string | string[]
@@ -34,6 +34,8 @@ const untitled = {
   AlertState: 'Alert.state',
   AuditAction: 'AuditEntry.action',
   AuditQuery: 'listAudit query',
+  BlameQuery: 'getBlame query',
+  BlameState: 'Blame.state',
   Channel: 'Alert.channel',
   ChangeImpact: 'listImpact response.data[]',
   CommitState: 'Deployment.commit_state',
@@ -48,7 +50,7 @@ const untitled = {
   Forge: 'Repository.forge',
   ImpactQuery: 'listImpact query',
   Interval: 'summariseSignals response.interval',
-  IntervalTally: 'summariseSignals response.data[]',
+  IntervalTally: 'Prompt.signals.days[]',
   Live: 'getLive response.data',
   LiveQuery: 'getLive query',
   LiveSource: 'LiveWindow.live_source',
@@ -61,6 +63,7 @@ const untitled = {
   RatedTally: 'listImpact response.data[].before',
   RecordedSignal: 'createSignal response.data',
   RegressionQuery: 'listRegressions query',
+  RegressionSort: 'listRegressions query.sort',
   RegressionState: 'Regression.state',
   Repair: 'Regression.repaired_by',
   RepositoryState: 'Repository.state',
@@ -69,14 +72,18 @@ const untitled = {
   Rotation: 'rotateKey body',
   SecretRotation: 'rotateRepositorySecret body',
   SessionInfo: 'Session',
+  ShiftQuery: 'listShifts query',
   SignalQuery: 'listSignals query',
   SignalValue: 'Signal.value',
   Summary: 'summariseSignals response',
   SummaryQuery: 'summariseSignals query',
+  SummaryInterval: 'summariseSignals response.data[]',
   Tally: 'summariseSignals response.total',
+  TimelineEntryQuery: 'getTimelineEntry query',
   TimelineQuery: 'listTimeline query',
   UpdatedRepository: 'updateRepository response.data',
   UsageReport: 'getUsage response.data',
+  VersionQuery: 'listVersions query',
   Verdict: 'listImpact response.data[].verdict',
   WireErrorCode: 'Error.error.code',
 }
@@ -94,17 +101,22 @@ const { paths, components } = JSON.parse(readFileSync(new URL('docs/openapi.json
 const operations = Object.values<Record<string, Operation>>(paths).flatMap((path) => Object.values(path))
 const schemas: Record<string, Schema> = components.schemas
 
-/** The text of the generated file. */
-export function generateTypes(): string {
+/** The schemas that get a type of their own, by its name. The Python client has the same. */
+export function namedShapes(): [name: string, schema: Schema][] {
   // Error bodies become the classes of errors.ts.
-  const { Error: _, RateLimited, TestLimited, AmbiguousPrompt, Session, ...titled } = schemas
+  const { Error: _, RateLimited, TestLimited, AmbiguousPrompt, EndedSession, Session, ...titled } = schemas
   const derived = Object.entries(untitled).map(([name, place]): [string, Schema] => {
     const schema = resolve(find(place))
     // The description of a property is about that property, not about every use of its type.
     const { description, default: _, ...undocumented } = schema
     return [name, place in schemas ? schema : undocumented]
   })
-  const shapes = [...Object.entries(titled), ...derived].sort(([one], [other]) => (one < other ? -1 : 1))
+  return [...Object.entries(titled), ...derived].sort(([one], [other]) => (one < other ? -1 : 1))
+}
+
+/** The text of the generated file. */
+export function generateTypes(): string {
+  const shapes = namedShapes()
   const names = new Map(shapes.map(([name, schema]) => [typeOf(schema), name]))
   const declarations = shapes.map(([name, schema]) => {
     const keyword = schema.properties === undefined ? `type ${name} =` : `interface ${name}`
@@ -137,7 +149,7 @@ function partOf(operationId: string, part: string): Schema | undefined {
 }
 
 /** Follows references and drops null, so that a shape has the same structure wherever it occurs. */
-function resolve({ $ref, anyOf, ...schema }: Schema): Schema {
+export function resolve({ $ref, anyOf, ...schema }: Schema): Schema {
   if ($ref !== undefined) return resolve(schemas[$ref.split('/').at(-1) ?? ''] ?? {})
   const [alternative, ...others] = anyOf?.filter(({ type }) => type !== 'null') ?? []
   if (others.length > 0) throw new Error('scripts/write-client-types.ts handles anyOf only for a schema or null')
@@ -145,12 +157,12 @@ function resolve({ $ref, anyOf, ...schema }: Schema): Schema {
   return { ...schema, ...(schema.enum && { enum: schema.enum.filter((value) => value !== null) }) }
 }
 
-function isNullable({ type, anyOf = [], enum: values = [] }: Schema): boolean {
+export function isNullable({ type, anyOf = [], enum: values = [] }: Schema): boolean {
   return [type].flat().includes('null') || values.includes(null as never) || anyOf.some(isNullable)
 }
 
 /** The type in TypeScript. Without a style only its structure, with no names and no comments. */
-function typeOf(
+export function typeOf(
   { type: types, format, enum: values, properties, required, items, minItems, maxItems }: Schema,
   style?: Style,
 ): string {
@@ -185,11 +197,16 @@ function referenceTo(schema: Schema, style?: Style): string {
   return isNullable(schema) ? `${type} | null` : type
 }
 
-function docOf({ description, default: value }: Schema): string {
+function docOf(schema: Schema): string {
+  const text = descriptionOf(schema)
+  return text === '' ? '' : `/** ${text.replaceAll('*/', '*\\/')} */\n`
+}
+
+/** One line of text, empty without a description. */
+export function descriptionOf({ description, default: value }: Schema): string {
   const sentence = description?.replace(/[^.]$/, '$&.')
   const fallback = value === undefined || value === '' ? undefined : `Defaults to \`${value}\`.`
-  const text = [sentence, fallback].filter(Boolean).join(' ')
-  return text === '' ? '' : `/** ${text.replaceAll(/\s+/g, ' ').replaceAll('*/', '*\\/')} */\n`
+  return [sentence, fallback].filter(Boolean).join(' ').replaceAll(/\s+/g, ' ')
 }
 
 if (import.meta.main) writeFileSync(new URL(target, root), generateTypes())

@@ -47,6 +47,7 @@ const app = buildApp({
   repositories,
   alerts,
   voters: createVoters(store.organisations, vault),
+  vault,
   learned: createLearnedWander(store.wander, clock),
   publicUrl: () => '',
   consoleFolder,
@@ -54,6 +55,8 @@ const app = buildApp({
   log,
   limits: readConfig({}).requestLimits,
   planLimits: readConfig({}).planLimits,
+  trustedProxies: [],
+  organisationLimits: { repositories: readConfig({}).repositoriesPerOrganisation, signalRetentionDays: null },
 })
 const { body } = await app.inject('/openapi.json')
 await app.close()

@@ -1,4 +1,4 @@
-// Writes the Python and Go examples from docs/openapi.json: `npm run snippets`, after `npm run openapi`.
+// Writes the Go examples from docs/openapi.json: `npm run snippets`, after `npm run openapi`.
 import { readFile, writeFile } from 'node:fs/promises'
 
 interface Parameter {
@@ -20,22 +20,14 @@ interface Call {
 }
 
 const snippets = [
-  { operationId: 'createSignal', python: 'python/record_signal.py', go: 'go/record_signal/main.go' },
-  { operationId: 'listHistory', python: 'python/read_history.py', go: 'go/read_history/main.go' },
+  { operationId: 'createSignal', path: 'go/record_signal/main.go' },
+  { operationId: 'listHistory', path: 'go/read_history/main.go' },
 ]
 
 /** The text of each example, by its path in `examples/`. */
 export async function createSnippets(): Promise<Map<string, string>> {
   const document = JSON.parse(await readFile(new URL('../docs/openapi.json', import.meta.url), 'utf8'))
-  return new Map(
-    snippets.flatMap(({ operationId, python, go }) => {
-      const call = findCall(document.paths, operationId)
-      return [
-        [python, pythonFor(call)],
-        [go, goFor(call)],
-      ] as const
-    }),
-  )
+  return new Map(snippets.map(({ operationId, path }) => [path, goFor(findCall(document.paths, operationId))]))
 }
 
 function findCall(paths: Record<string, Record<string, Operation>>, operationId: string): Call {
@@ -54,39 +46,6 @@ function exampleBody({ requestBody }: Operation): object | null {
 
 function takesIdempotencyKey({ parameters }: Operation): boolean {
   return parameters.some(({ name }) => name === 'Idempotency-Key')
-}
-
-function pythonFor({ method, path, operation }: Call): string {
-  const body = exampleBody(operation)
-  const isIdempotent = takesIdempotencyKey(operation)
-  const headers = ['"Authorization": f"Bearer {key}",']
-  if (body !== null) headers.push('"Content-Type": "application/json",')
-  if (isIdempotent)
-    headers.push(
-      '# Sending the request again with the same key records nothing new, so retries are safe.',
-      '"Idempotency-Key": str(uuid.uuid4()),',
-    )
-  return `"""${operation.summary}. Needs Python 3.9 or newer and no packages."""
-import json
-import os
-import urllib.parse
-import urllib.request
-${isIdempotent ? 'import uuid\n' : ''}
-url = os.environ["PROMPTLEDGER_URL"]
-key = os.environ["PROMPTLEDGER_KEY"]
-# The ID, name or path of the prompt, such as prompts/support.md.
-prompt_id = urllib.parse.quote(os.environ["PROMPTLEDGER_PROMPT"], safe="")
-
-request = urllib.request.Request(
-    f"{url}${path}",
-    method="${method}",
-    headers={
-${headers.map((line) => `        ${line}`).join('\n')}
-    },
-${body === null ? '' : `    data=json.dumps(${JSON.stringify(body).replaceAll('":', '": ').replaceAll(',"', ', "')}).encode(),\n`})
-with urllib.request.urlopen(request, timeout=10) as response:
-    print(json.dumps(json.load(response)["data"], indent=2))
-`
 }
 
 function goFor({ method, path, operation }: Call): string {
