@@ -8,7 +8,7 @@ import type { PostgresServer } from '../../../testing/postgres.ts'
 import { openTestStore } from '../../../testing/service.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { recordFunction } from '../../src/store/postgres/distributed-record.ts'
-import { assertNothingLost, organisationsBeside, startRecorders, untilAllWrote } from './recorders.ts'
+import { assertRecovered, organisationsBeside, recordSignal, startRecorders, untilAllWrote } from './recorders.ts'
 
 describe('When a server of the cluster is killed while signals are recorded', () => {
   let servers: PostgresServer[] = []
@@ -37,11 +37,7 @@ describe('When a server of the cluster is killed while signals are recorded', ()
       [],
     )
     await victim.resume()
-    running.clear()
-    await untilAllWrote(running)
-    await running.stop()
-    await assertNothingLost(url, running.acknowledged)
-    t.diagnostic(`${running.acknowledged.size} acknowledged, ${running.failed.length} failed`)
+    await assertRecovered(t, url, running)
   })
 
   it('the coordinator stops everything until it is back, and nothing that was acknowledged is lost', async (t) => {
@@ -50,11 +46,7 @@ describe('When a server of the cluster is killed while signals are recorded', ()
     await untilAllWrote(running)
     await coordinator.halt('SIGKILL')
     await coordinator.resume()
-    running.clear()
-    await untilAllWrote(running)
-    await running.stop()
-    await assertNothingLost(url, running.acknowledged)
-    t.diagnostic(`${running.acknowledged.size} acknowledged, ${running.failed.length} failed`)
+    await assertRecovered(t, url, running)
   })
 
   // The service notices a move later, so batches reach the worker that had the shard, where Citus may keep its tables for a while.
@@ -73,12 +65,8 @@ describe('When a server of the cluster is killed while signals are recorded', ()
         { port: to },
       ])
     }
-    running.clear()
-    await untilAllWrote(running)
-    await running.stop()
+    await assertRecovered(t, url, running)
     assert.deepEqual(running.failed, [])
-    await assertNothingLost(url, running.acknowledged)
-    t.diagnostic(`${running.acknowledged.size} acknowledged`)
   })
 
   it('a shard that is split while its organisations record loses nothing, and the next start knows its parts', async (t) => {
@@ -93,23 +81,16 @@ describe('When a server of the cluster is killed while signals are recorded', ()
     assert.deepEqual(await runSql(url, [isKnown]), [{ known: false }])
     await (await openTestStore(url)).close()
     assert.deepEqual(await runSql(url, [isKnown]), [{ known: true }])
-    running.clear()
-    await untilAllWrote(running)
-    await running.stop()
+    await assertRecovered(t, url, running)
     assert.deepEqual(running.failed, [])
-    await assertNothingLost(url, running.acknowledged)
-    t.diagnostic(`${running.acknowledged.size} acknowledged`)
   })
 
   it('the monthly limit is exact with two processes', async () => {
     const other = await openTestStore(url)
     closeOnTestEnd(() => other.close())
     const [organisationId, limit] = [1_000, 50]
-    const signal = { promptId: 1, value: 'positive' as const, metadata: null, idempotency: null, details: null, limit }
     const outcomes = await Promise.all(
-      Array.from({ length: 120 }, (_, i) =>
-        (i % 2 === 0 ? store : other).signals.record({ ...signal, organisationId, createdAt: Date.now() }),
-      ),
+      Array.from({ length: 120 }, (_, i) => recordSignal(i % 2 === 0 ? store : other, organisationId, limit)),
     )
     assert.equal(outcomes.filter(({ kind }) => kind === 'recorded').length, limit)
     assert.equal(outcomes.filter(({ kind }) => kind === 'over_limit').length, 70)

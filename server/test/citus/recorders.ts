@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { runSql } from '../../../testing/citus.ts'
 import { eventually } from '../../../testing/eventually.ts'
@@ -20,6 +21,11 @@ export interface Recorders {
   stop(): Promise<void>
 }
 
+export function recordSignal(store: Store, organisationId: number, limit: number | null = null) {
+  const plain = { value: 'positive' as const, metadata: null, idempotency: null, details: null }
+  return store.signals.record({ ...plain, promptId: organisationId, organisationId, createdAt: Date.now(), limit })
+}
+
 /** Records signals of all organisations until `stop` is called, and notes what was acknowledged and what failed. */
 export function startRecorders(store: Store): Recorders {
   const acknowledged = new Map<number, number>()
@@ -28,13 +34,11 @@ export function startRecorders(store: Store): Recorders {
   const times = new Map<number, number[]>()
   let stopped = false
   const loops = organisations.map(async (organisationId) => {
-    const plain = { promptId: organisationId, value: 'positive' as const, metadata: null, idempotency: null }
     while (!stopped) {
       const start = performance.now()
       const ms = () => performance.now() - start
       try {
-        const createdAt = Date.now()
-        const outcome = await store.signals.record({ ...plain, organisationId, createdAt, limit: null, details: null })
+        const outcome = await recordSignal(store, organisationId)
         assert.ok(outcome.kind === 'recorded')
         acknowledged.set(outcome.id, organisationId)
         counts.set(organisationId, (counts.get(organisationId) ?? 0) + 1)
@@ -81,8 +85,17 @@ export async function organisationsBeside(url: string, server: PostgresServer): 
   return others
 }
 
+/** Waits until all organisations record again, and throws if an acknowledged signal is lost. */
+export async function assertRecovered(t: TestContext, url: string, running: Recorders): Promise<void> {
+  running.clear()
+  await untilAllWrote(running)
+  await running.stop()
+  await assertNothingLost(url, running.acknowledged)
+  t.diagnostic(`${running.acknowledged.size} acknowledged, ${running.failed.length} failed`)
+}
+
 /** Throws unless each acknowledged signal is stored once, and the usage and the sums agree with the stored signals. */
-export async function assertNothingLost(url: string, acknowledged: Map<number, number>): Promise<void> {
+async function assertNothingLost(url: string, acknowledged: Map<number, number>): Promise<void> {
   const rows = await runSql(url, ['select id::text, organisation_id::int as organisation from signals'])
   const stored = new Map(rows.map(({ id, organisation }) => [Number(id), organisation as number]))
   assert.equal(stored.size, rows.length, 'a signal is stored twice')
