@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { onTestEnd } from '../../../testing/cleanup.ts'
 import { startDistributed } from '../../../testing/distributed-cluster.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import type { PostgresServer } from '../../../testing/postgres.ts'
@@ -48,6 +49,8 @@ it('a worker that hangs stops only its own organisations, for a bounded time, an
 
   running.clear()
   victim.freeze()
+  // Also when the test fails: nothing that uses a frozen server ends by itself.
+  onTestEnd(() => victim.thaw())
   const frozenAt = performance.now()
   await eventually(() => assert.ok(running.failed.length > 20), { timeoutMs: longestMs })
   const firstFailureMs = performance.now() - frozenAt

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { runSql } from '../../../testing/citus.ts'
+import { onTestEnd } from '../../../testing/cleanup.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import type { PostgresServer } from '../../../testing/postgres.ts'
 import type { Store } from '../../src/domain/store.ts'
@@ -51,6 +52,11 @@ export function startRecorders(store: Store): Recorders {
       }
     }
   })
+  async function stop(): Promise<void> {
+    stopped = true
+    await Promise.all(loops)
+  }
+  onTestEnd(stop)
   return {
     counts,
     failed,
@@ -60,10 +66,7 @@ export function startRecorders(store: Store): Recorders {
       counts.clear()
       times.clear()
     },
-    async stop() {
-      stopped = true
-      await Promise.all(loops)
-    },
+    stop,
   }
 }
 
