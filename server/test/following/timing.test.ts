@@ -157,8 +157,11 @@ async function play(
 onEachEngine('The timing of deliveries', (engine) => {
   const service = useService(engine)
 
+  // The length of the schedules is random.
+  const timeout = 600_000
   for (const forge of ['github', 'gitlab', 'gitea', 'bitbucket'] as ForgeName[]) {
-    test(`${forge}: the history and its actors depend neither on the order of deliveries nor on when git is read`, async () => {
+    const name = `${forge}: the history and its actors depend neither on the order of deliveries nor on when git is read`
+    test(name, { timeout }, async () => {
       const day = busyDay(forge)
       const indices = [...day.events.keys()]
       const expected = await play(service, forge, day, {
