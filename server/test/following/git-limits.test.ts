@@ -56,7 +56,8 @@ describe('The limits of git', () => {
     const { folder, PATH } = createProgram('ssh', silentSsh)
     await withEnvironment({ PATH }, async () => {
       const start = performance.now()
-      const run = git(['ls-remote', 'git@h:r'], { timeoutMs: 2_000, env: remoteEnvironment(remoteAt('git@h:r')) })
+      // Long enough for ssh to start on a slow machine, where git runs with a low priority.
+      const run = git(['ls-remote', 'git@h:r'], { timeoutMs: 10_000, env: remoteEnvironment(remoteAt('git@h:r')) })
       await assert.rejects(run, { name: 'GitError', message: 'git ls-remote: timed out' })
       assert.ok(performance.now() - start < 30_000, 'git was not killed in time')
       await assertProcessesExited(folder)

@@ -126,7 +126,7 @@ describe('Pinned addresses', () => {
 
 onEachEngine('Repositories at private addresses', (engine) => {
   const service = useService(engine)
-  const { admin, request } = repositoryClient(service)
+  const { admin, connect, request } = repositoryClient(service)
   const facts = { forge: 'github', path: '**' } as const
 
   test('connecting a private address over HTTP is rejected before anything connects to it', async () => {
@@ -180,9 +180,7 @@ onEachEngine('Repositories at private addresses', (engine) => {
       service.syncContext.allowMachineSshKeys = false
     })
     await withEnvironment({ PATH }, async () => {
-      const connected = await request(tenant, 'POST', '', { ...facts, url: `git@git.example:${git.remote}` })
-      assert.equal(connected.statusCode, 201, connected.body)
-      const { id, prompts } = connected.json().data
+      const { id, prompts } = await connect(tenant, git, { ...facts, url: `git@git.example:${git.remote}` })
       assert.equal(prompts.length, 1)
       const runs = () => readFileSync(join(folder, 'log'), 'utf8').split('\n').filter(Boolean)
       assert.ok(runs().length > 0 && runs().every((words) => words.includes('-oHostName=8.8.8.8')), runs().join('\n'))
@@ -209,7 +207,7 @@ onEachEngine('Repositories at private addresses', (engine) => {
       service.syncContext.allowMachineSshKeys = false
     })
     await withEnvironment({ PATH }, async () => {
-      const { id } = (await request(tenant, 'POST', '', body)).json().data
+      const { id } = await connect(tenant, git, body)
       writeFileSync(join(folder, 'answer'), 'remote: INTERNAL answer\u001b[2J\nfatal: INTERNAL not found\n')
       const rejected = await request(tenant, 'POST', '', { ...body, path: 'other/**' })
       assertError(rejected, 422, 'validation_error', /^url cannot be read: /)
