@@ -117,7 +117,8 @@ describe('Path patterns', () => {
       const start = performance.now()
       await git(['log', '--format=%H', 'main', '--', ...pathspecs], { mirror: repository.remote })
       for (const path of [...names, ...deep]) assert.equal(matches?.(path), false)
-      assert.ok(performance.now() - start < 5_000, `${glob} took too long`)
+      // Exponential time would take years.
+      assert.ok(performance.now() - start < 30_000, `${glob} took too long`)
     }
   })
 
