@@ -183,6 +183,7 @@ inBrowser('The chart', (suite) => {
     assert.ok((await counts()).length < 80, `${(await counts()).length} clusters`)
     // The regressions are loaded on their own, so the cluster of the open one turns red a moment later. Fails if several are red.
     await page.locator('.chart-marker.regression').waitFor()
+    await visitor.settle()
     // Interaction: from the event to the frame that shows its result.
     const { x, y } = (await page.locator('.chart svg').boundingBox()) ?? { x: 0, y: 0 }
     for (let i = 0; i < 20; i++) await page.mouse.move(x + 100 + i * 30, y + 80 + i)

@@ -6,6 +6,7 @@ import { deploy } from '../../testing/deployments.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { inBrowser } from './support/browser.ts'
 import { createChangedPrompt, dayMs, importSignals, titles } from './support/changed-prompt.ts'
+import { eventuallyHasFocus } from './support/keyboard.ts'
 import { localDate } from './support/local-time.ts'
 import type { Visitor } from './support/visitor.ts'
 
@@ -118,11 +119,11 @@ inBrowser('The prompt page', (suite) => {
       const visitor = await suite.visit(t, { at: path, key })
       await visitor.page.getByRole('button', { name: 'Answer in three sentences' }).click()
       await visitor.page.getByRole('link', { name }).click()
+      await eventually(() => assert.match(visitor.path, new RegExp(`/signals\\?change=\\d+&side=${side}$`)))
       await visitor.page
         .getByText(new RegExp(`of ${count}\\b`))
         .first()
         .waitFor()
-      assert.match(visitor.path, new RegExp(`/signals\\?change=\\d+&side=${side}$`))
     }
   })
 
@@ -133,11 +134,11 @@ inBrowser('The prompt page', (suite) => {
     await page.keyboard.press('Enter')
     const panel = page.getByRole('complementary', { name: 'Selected change' })
     await panel.locator('.diff').waitFor()
-    assert.ok(await panel.evaluate((element) => element.contains(document.activeElement)))
+    await eventuallyHasFocus(panel)
     await page.keyboard.press('Tab')
     await page.keyboard.press('Escape')
     await eventually(async () => assert.equal(await panel.count(), 0))
-    assert.ok(await button.evaluate((element) => element === document.activeElement))
+    await eventuallyHasFocus(button)
   })
 
   test('a difference that the change does not explain is called unexplained, with the reason', async (t) => {
@@ -194,6 +195,7 @@ inBrowser('The prompt page', (suite) => {
     const first = await suite.visit(t, { at: path, key })
     await first.page.getByRole('button', { name: '90 days' }).click()
     await first.page.getByRole('button', { name: 'Merged', exact: true }).click()
+    await first.settle()
     await first.page.getByRole('button', { name: 'Answer in three sentences' }).click()
     const view = await readView(first)
     assert.match(view, /90 days, Merged/)
@@ -269,9 +271,11 @@ function entryTitles(page: Page): Promise<string[]> {
 }
 
 /** The text of the page and its active filters. */
-async function readView({ page }: Visitor): Promise<string> {
+async function readView(visitor: Visitor): Promise<string> {
+  const { page } = visitor
   await page.locator('.diff').waitFor()
   await page.locator('.chart-marker[data-entry]').first().waitFor()
+  await visitor.settle()
   const filters = await page.locator('[aria-pressed="true"]').allTextContents()
   return `${filters.join(', ')}\n${await page.locator('main').innerText()}`
 }

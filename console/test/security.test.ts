@@ -15,7 +15,11 @@ inBrowser('Security of the console', (suite) => {
     for (const { at, shows, clicks = [], errors = [] } of pages) {
       visitor.expectErrors(...errors)
       await visitor.open(at)
-      for (const selector of clicks) await page.locator(selector).first().click()
+      for (const selector of clicks) {
+        await page.locator(selector).first().waitFor()
+        await visitor.settle()
+        await page.locator(selector).first().click()
+      }
       await eventually(async () => {
         const text = await page.locator('body').innerText()
         for (const part of shows) assert.ok(text.includes(part), `${at} does not show ${part}, but ${text}`)

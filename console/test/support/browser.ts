@@ -22,7 +22,7 @@ export class BrowserSuite {
   readonly service = new TestService()
   address = ''
 
-  /** Opens the console. After the test, any unexpected error in the browser fails it. */
+  /** Opens the console; with a key, until the page has all its data. After the test, any unexpected error in the browser fails it. */
   async visit(t: TestContext, { at = '/', key, ...options }: VisitOptions = {}): Promise<Visitor> {
     const page = await openPage(this.browser, options)
     const visitor = new Visitor(page, this.address)
@@ -31,7 +31,10 @@ export class BrowserSuite {
       visitor.end()
     })
     await visitor.open(at)
-    if (key !== undefined) await visitor.signIn(key)
+    if (key !== undefined) {
+      await visitor.signIn(key)
+      await visitor.settle()
+    }
     return visitor
   }
 

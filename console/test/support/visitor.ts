@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ConsoleMessage, Dialog, Page, Request, Response, WebError } from 'playwright-core'
+import { eventually } from '../../../testing/eventually.ts'
 
 /** A user of the console, in a browser without any stored data. */
 export class Visitor {
@@ -9,6 +10,9 @@ export class Visitor {
   readonly problems: string[] = []
   // A signed-out page has to ask whether there is a session.
   readonly #expectedErrors = ['401 GET /api/v1/session']
+
+  /** Requests to the API that have no complete response yet. */
+  readonly #underWay = new Set<Request>()
 
   #allowsDialogs = false
   #allowsEndOfSession = false
@@ -22,6 +26,7 @@ export class Visitor {
     page
       .context()
       .on('request', this.#onRequest)
+      .on('requestfinished', this.#onRequestFinished)
       .on('requestfailed', this.#onRequestFailed)
       .on('response', this.#onResponse)
       .on('console', this.#onConsole)
@@ -72,6 +77,24 @@ export class Visitor {
     await this.page.getByRole('button', { name: 'Sign in' }).click()
   }
 
+  /**
+   * Waits until the page has all its data. What arrives later would move the page under a click, replace what is clicked,
+   * or find out that a session has ended before the test does.
+   */
+  async settle(): Promise<void> {
+    await eventually(async () => {
+      this.#checkNothingIsUnderWay()
+      // A response may cause another request, once the page has rendered it.
+      await this.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+      this.#checkNothingIsUnderWay()
+      assert.equal(await this.page.locator('.loading').count(), 0, 'the page is loading')
+    })
+  }
+
+  #checkNothingIsUnderWay(): void {
+    assert.deepEqual([...this.#underWay].map(nameOf), [], 'requests are under way')
+  }
+
   /** The path and query of the current URL. */
   get path(): string {
     const { pathname, search } = new URL(this.page.url())
@@ -83,6 +106,7 @@ export class Visitor {
     this.page
       .context()
       .off('request', this.#onRequest)
+      .off('requestfinished', this.#onRequestFinished)
       .off('requestfailed', this.#onRequestFailed)
       .off('response', this.#onResponse)
       .off('console', this.#onConsole)
@@ -95,9 +119,17 @@ export class Visitor {
     const url = request.url()
     const isOwn = url.startsWith(`${this.address}/`) || /^(about|blob|data):/.test(url)
     if (!isOwn) this.problems.push(`a request to ${url}`)
+    // A new page aborts the requests of the one before it, and not every one of them is reported as failed.
+    if (request.isNavigationRequest()) this.#underWay.clear()
+    else if (url.startsWith(`${this.address}/api/`)) this.#underWay.add(request)
+  }
+
+  #onRequestFinished = (request: Request): void => {
+    this.#underWay.delete(request)
   }
 
   #onRequestFailed = (request: Request): void => {
+    this.#underWay.delete(request)
     const reason = request.failure()?.errorText
     if (reason !== 'net::ERR_ABORTED' && reason !== this.#expectedFailure)
       this.problems.push(`${nameOf(request)}: ${reason}`)
