@@ -87,7 +87,7 @@ inBrowser('Comparing versions', (suite) => {
     await from.getByRole('link', { name: /^Start with a helper/ }).click()
     await eventually(() => assert.equal(visitor.path, `${path}/compare?a=${started}&b=${sold}`))
     await eventuallyHasFocus(chooser)
-    assert.equal(await page.locator('.version-panel').count(), 0)
+    await page.locator('.version-panel').waitFor({ state: 'detached' })
     await page.getByText('These figures are not a verdict').waitFor()
     await page.reload()
     await page.getByText('These figures are not a verdict').waitFor()

@@ -8,6 +8,7 @@ import { queryRows } from '../../testing/rows.ts'
 import type { Tenant } from '../../testing/service.ts'
 import { inBrowser } from './support/browser.ts'
 import { createChangedPrompt, dayMs, importSignals } from './support/changed-prompt.ts'
+import { timeZone } from './support/local-time.ts'
 
 inBrowser('Home', (suite) => {
   const { service } = suite
@@ -47,7 +48,7 @@ inBrowser('Home', (suite) => {
     const items = attention(page).getByRole('listitem')
     await eventually(async () => assert.equal(await items.count(), 6))
     const since = new Date(service.now - 20 * dayMs)
-    const date = since.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
+    const date = since.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone })
     const texts = (await items.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '))
     const expected = [
       /^Monthly limit: [\d,]+ of 1,000 signals used/,

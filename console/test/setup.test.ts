@@ -53,6 +53,8 @@ inBrowser('Set up', (suite) => {
     const created = (await service.store.keys.list(organisation.id)).find(({ name }) => name === 'My application')
     assert.equal(created?.role, 'ingest')
 
+    // The browser compares with the real time.
+    service.now = Date.now()
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
     const response = await fetch(address, { method: 'POST', headers, body: '{"value":"negative"}' })
     assert.equal(response.status, 201)
@@ -146,7 +148,7 @@ inBrowser('Set up', (suite) => {
     })
     await visitor.signIn(tenant.key)
     await checklist(page).getByText('Waiting for the first signal…').waitFor()
-    await eventually(() => assert.equal(asked, 1))
+    await eventually(() => assert.ok(asked >= 1))
     const setVisibility = (state: string) =>
       page.evaluate((visibility) => {
         Object.defineProperty(document, 'visibilityState', { value: visibility, configurable: true })

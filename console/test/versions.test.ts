@@ -100,7 +100,9 @@ inBrowser('Versions of a prompt', (suite) => {
       ),
     )
     const production = page.getByRole('region', { name: 'Live at the same time in production' }).locator('tbody tr')
-    assert.match((await production.allInnerTexts()).join(), /^Answer in three sentences.*90%.*Sell something.*10%/s)
+    await eventually(async () =>
+      assert.match((await production.allInnerTexts()).join(), /^Answer in three sentences.*90%.*Sell something.*10%/s),
+    )
     await production.nth(1).getByRole('link', { name: 'Show' }).click()
     await page.getByText('Live for 10% of traffic').waitFor()
     await page.getByText('Always offer our newest plan.').waitFor()
@@ -167,9 +169,11 @@ inBrowser('Versions of a prompt', (suite) => {
     await eventually(async () => assert.deepEqual(await linesOf(page, '.version-view'), liveLines))
     await page.locator('.version-head .live-badge').waitFor()
     const titles = page.locator('.version-list .version-title')
-    assert.deepEqual(
-      (await titles.allInnerTexts()).map((title) => title.replace(/^Live\s+/, '')),
-      ['Sell something', 'Answer in three sentences', 'Start with a helper'],
+    await eventually(async () =>
+      assert.deepEqual(
+        (await titles.allInnerTexts()).map((title) => title.replace(/^Live\s+/, '')),
+        ['Sell something', 'Answer in three sentences', 'Start with a helper'],
+      ),
     )
     assert.equal(await page.locator('.version-list [aria-current]').innerText().then(firstLine), 'Live Sell something')
     await titles.nth(2).click()
@@ -241,7 +245,7 @@ inBrowser('Versions of a prompt', (suite) => {
     await groups.first().waitFor()
     await page.getByRole('button', { name: 'Blame' }).click()
     await eventually(async () => assert.equal(await groups.count(), 0))
-    assert.deepEqual(await linesOf(page, '.version-view'), liveLines)
+    await eventually(async () => assert.deepEqual(await linesOf(page, '.version-view'), liveLines))
   })
 
   test('where git cannot say who wrote a line, blame says why and shows the text', async (t) => {
