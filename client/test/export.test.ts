@@ -82,7 +82,7 @@ onEachEngine('Exporting signals', (engine) => {
     }
     assert.equal(count, 20_000)
     proxy.fate = () => ({ do: 'stall', after: 10_000 })
-    const options = { timeout: 1_000, maxRetries: 0 }
+    const options = { timeout, maxRetries: 0 }
     const seen: Signal[] = []
     await assert.rejects(async () => {
       for await (const signal of ledger.signals.export(tenant.prompt.publicId, {}, options)) seen.push(signal)

@@ -117,18 +117,30 @@ describe('Retry policy', () => {
   test('a retry waits for Retry-After, in seconds or as a date', async () => {
     const ledger = service.ledger(await service.tenant())
     const busyFor = (retryAfter: string): Fate => ({ ...busy, headers: { 'Retry-After': retryAfter } }) as Fate
+    const gapsOf = async (calls: number, fate: Fate): Promise<number[]> => {
+      const found: number[] = []
+      for (let call = 0; call < calls; call++) {
+        proxy.reset()
+        proxy.first(fate)
+        await ledger.usage.get()
+        found.push(...gaps())
+      }
+      return found
+    }
     proxy.first(busyFor('2'))
     await ledger.usage.get()
     assert.ok((gaps()[0] ?? 0) >= 1_990, `${gaps()[0]}`)
-    proxy.reset()
-    proxy.first(busyFor('0'))
-    await ledger.usage.get()
-    assert.ok((gaps()[0] ?? 0) < 240, `${gaps()[0]}`)
-    proxy.reset()
+    // Shorter than any backoff, unless the machine was busy.
+    const shortest = Math.min(...(await gapsOf(10, busyFor('0'))))
+    assert.ok(shortest < 240, `${shortest}`)
     // HTTP dates have a resolution of one second.
-    proxy.first(busyFor(new Date(Date.now() + 3_000).toUTCString()))
+    const date = new Date(Date.now() + 3_000).toUTCString()
+    proxy.reset()
+    proxy.first(busyFor(date))
     await ledger.usage.get()
-    assert.ok((gaps()[0] ?? 0) >= 1_900, `${gaps()[0]}`)
+    assert.equal(proxy.requests.length, 2)
+    // A timer may be a few milliseconds early.
+    assert.ok(Date.now() >= Date.parse(date) - 10, date)
   })
 
   test('a call fails at once when Retry-After is more than a minute', async () => {
@@ -180,13 +192,14 @@ describe('Retry policy', () => {
         failedAttempts++
         throw error
       })
-    const ledger = service.ledger(tenant, { fetch: countingFetch })
+    // A busy machine may need more than the default number of attempts to open the proxy again.
+    const ledger = service.ledger(tenant, { fetch: countingFetch, maxRetries: 10 })
     const port = Number(new URL(proxy.address).port)
     await proxy.close()
     // Until fetch has discarded its pooled connections, whose failure would not prove that no request arrived.
     await eventually(() => assert.rejects(fetch(proxy.address), ({ cause }) => cause.code === 'ECONNREFUSED'))
     const created = ledger.keys.create({ name: 'retried' })
-    await eventually(() => assert.equal(failedAttempts, 1), { intervalMs: 5 })
+    await eventually(() => assert.ok(failedAttempts >= 1), { intervalMs: 5 })
     await proxy.open(Number(new URL(service.address).port), port)
     assert.equal((await created).name, 'retried')
     assert.equal(proxy.requests.length, 1)

@@ -49,6 +49,7 @@ inBrowser('Thumbs in React and Vue', (suite) => {
       assert.equal(await page.locator('promptledger-thumbs.mine').count(), 1)
       await good(page).click()
       await recorded(application, 'positive')
+      await status(page, 'Thank you for your vote.')
       await page.getByLabel('What should we know?').waitFor()
       const other = await application.sign('answer-2')
       await page.evaluate((token) => window.show(token), other)

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { type PackedClient, usePackedClient } from '../../client/test/packed-client.ts'
 import { onTestEnd } from '../../testing/cleanup.ts'
 
-const startTimeoutMs = 30_000
+const startTimeoutMs = 60_000
 const examples = fileURLToPath(new URL('..', import.meta.url))
 
 export interface StartedExample {

@@ -19,7 +19,7 @@ inBrowser('Votes in the examples', (suite) => {
   async function open(tenant: Tenant, file: string, query = ''): Promise<Page> {
     const { address } = await startExample(client, file, await environment(suite, tenant))
     const context = await suite.browser.newContext({ reducedMotion: 'reduce' })
-    context.setDefaultTimeout(10_000)
+    context.setDefaultTimeout(30_000)
     onTestEnd(() => context.close())
     const page = await context.newPage()
     // Such as a mismatch of what the server and the browser rendered.

@@ -39,8 +39,9 @@ declare global {
   interface Window {
     /** The events that the element fired. */
     events: [type: string, detail: unknown][]
-    /** How often a page that counts called `fetch`. */
+    /** How often a page that counts called `fetch`, and how often that ended. */
     sent: number
+    answered: number
     /** Set by the pages with a framework. */
     show(token: string): void
   }
@@ -100,7 +101,7 @@ export function useThumbsPages(suite: BrowserSuite, ...packages: string[]): Thum
     await once(server, 'listening')
     onTestEnd(() => server.close())
     const context = await suite.browser.newContext(contextOptions)
-    context.setDefaultTimeout(10_000)
+    context.setDefaultTimeout(30_000)
     onTestEnd(() => context.close())
     const page = await context.newPage()
     if (stopTimers) await page.clock.install()
