@@ -7,7 +7,8 @@ import { promisify } from 'node:util'
 import type { Tarballs } from './pack.ts'
 
 const run = promisify(execFile)
-const timeoutMs = 60_000
+// Only ends what hangs: a busy machine takes a multiple of what an idle one does.
+const timeoutMs = 600_000
 
 /** What a new user writes first, with the client. Prints the verdict on the change. */
 export const application = `
