@@ -6,7 +6,7 @@ import type { RunningTeller } from './teller.ts'
 // A shutdown takes at most ten seconds. After eight, connections that are still open are cut, which ends the requests on them.
 // After nine, only a database that does not respond can still block, and the process exits without it.
 const cutConnectionsAfterMs = 8_000
-const exitAfterMs = 9_000
+export const exitAfterMs = 9_000
 
 interface Stoppable {
   stop(): Promise<void>

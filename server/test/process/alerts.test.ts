@@ -5,7 +5,7 @@ import { createAccount } from '../../../testing/account.ts'
 import { addDelivery } from '../../../testing/alerts.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
-import { type RunningProcess, startServe } from '../../../testing/processes.ts'
+import { type RunningProcess, startServe, stopLimitMs } from '../../../testing/processes.ts'
 import { startReceiver } from '../../../testing/receiver.ts'
 import { queryRows } from '../../../testing/rows.ts'
 
@@ -59,7 +59,7 @@ onEachEngine('Alerts of a running service', (engine) => {
     await eventually(() => assert.equal(receiver.received.length, 1))
     const stoppingAt = performance.now()
     assert.equal(await service.stop(), 0)
-    assert.ok(performance.now() - stoppingAt < 10_000)
+    assert.ok(performance.now() - stoppingAt < stopLimitMs)
     // As if the lease had ended.
     await queryRows(url, 'update alert_deliveries set due_at = 1')
     receiver.respondWith((response) => response.end('ok'))

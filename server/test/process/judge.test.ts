@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type Account, createAccount } from '../../../testing/account.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
-import { type RunningProcess, startServe } from '../../../testing/processes.ts'
+import { type RunningProcess, startServe, stopLimitMs } from '../../../testing/processes.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { day } from '../../src/domain/time.ts'
 
@@ -71,7 +71,7 @@ onEachEngine('The judge of a running service', (engine) => {
     await opensRegression(service, account)
     const stoppingAt = performance.now()
     assert.equal(await service.stop(), 0)
-    assert.ok(performance.now() - stoppingAt < 10_000)
+    assert.ok(performance.now() - stoppingAt < stopLimitMs)
   })
 
   test('votes that were not judged before a crash are judged after the restart', async () => {

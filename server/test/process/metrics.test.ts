@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { onEachEngine, sqlite } from '../../../testing/engines.ts'
+import { eventually } from '../../../testing/eventually.ts'
 import { type RunningProcess, sampleClient, startServe } from '../../../testing/processes.ts'
 import { figures } from '../../../testing/regressions.ts'
 import { deployedEntry, openTestStore } from '../../../testing/service.ts'
@@ -47,11 +48,17 @@ function unescaped(text: string): string {
   return text.replaceAll(/\\(.)/g, (_, character) => (character === 'n' ? '\n' : character))
 }
 
-async function metricsOf(service: RunningProcess): Promise<Parsed> {
+/** The metrics, once they have the samples from the database: those are left out if reading them takes more than a second. */
+function metricsOf(service: RunningProcess, ...alsoWith: string[]): Promise<Parsed> {
   const { metrics } = JSON.parse(service.output().stdout)
-  const response = await fetch(metrics)
-  assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
-  return parse(await response.text())
+  const fromDatabase = ['promptledger_deliveries_pending', 'promptledger_alert_deliveries_pending', ...alsoWith]
+  return eventually(async () => {
+    const response = await fetch(metrics)
+    assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
+    const parsed = parse(await response.text())
+    for (const name of fromDatabase) assert.notEqual(read(parsed, name), undefined, `no sample of ${name}`)
+    return parsed
+  })
 }
 
 function read({ samples }: Parsed, name: string, labels: Record<string, string> = {}): number | undefined {
@@ -116,7 +123,7 @@ onEachEngine('Metrics', (engine) => {
       '0',
       '--json',
     ])
-    const metrics = await metricsOf(service)
+    const metrics = await metricsOf(service, 'promptledger_regressions_open')
     await service.stop()
     const open = metrics.samples.filter(({ name }) => name === 'promptledger_regressions_open')
     assert.deepEqual(

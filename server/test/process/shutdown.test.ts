@@ -7,7 +7,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { onEachEngine, sqlite } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
-import { type RunningProcess, sampleClient, startServe } from '../../../testing/processes.ts'
+import { type RunningProcess, sampleClient, startServe, stopLimitMs } from '../../../testing/processes.ts'
 import { queryRows } from '../../../testing/rows.ts'
 
 // Most of these tests wait for a deadline to pass, so they run side by side.
@@ -39,7 +39,7 @@ function hasBegunToStop(service: RunningProcess): Promise<void> {
 async function stopsInTime(service: RunningProcess, exitCode: number): Promise<void> {
   const start = performance.now()
   assert.equal(await service.stop(), exitCode)
-  assert.ok(performance.now() - start < 10_000, 'stopping took more than 10 s')
+  assert.ok(performance.now() - start < stopLimitMs, 'stopping took too long')
 }
 
 onEachEngine(
@@ -108,9 +108,13 @@ onEachEngine(
           return client
         }),
       )
+      // A request that has arrived in part keeps its connection open. An idle connection stays open for half a second, in which a busy
+      // machine may not let this process send anything: listen.test.ts has those.
+      const [part, rest] = [request.slice(0, 20), request.slice(20)]
+      for (const { socket } of clients) socket.write(part)
       const stopped = service.stop()
       await hasBegunToStop(service)
-      for (const { socket } of clients) socket.write(request)
+      for (const { socket } of clients) socket.write(rest)
       for (const client of clients) {
         await client.closed
         assert.equal(client.received.split('HTTP/1.1 200 OK').length - 1, 2)

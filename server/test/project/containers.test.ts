@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { exitAfterMs } from '../../src/service/shutdown.ts'
 
 const root = new URL('../../../', import.meta.url)
 const chart = 'deploy/helm/promptledger'
@@ -53,6 +54,7 @@ describe('The containers', () => {
 
   test('every way to run the service gives it more time to stop than it takes', async () => {
     const secondsToStop = 10
+    assert.ok(exitAfterMs < secondsToStop * 1_000)
     const files = [await read('compose.yaml'), await read('deploy/systemd/promptledger.service')]
     const deployment = await read(`${chart}/templates/deployment.yaml`)
     assert.ok(seconds(files[0], /stop_grace_period: (\d+)s/) > secondsToStop)
