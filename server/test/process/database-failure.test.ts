@@ -53,10 +53,11 @@ test('while another process locks the SQLite file, signals wait while reads and 
     assert.equal((await fetch(`${service.address}/healthz`)).status, 200)
     assert.equal((await sample.history()).status, 200)
   }
-  assert.ok(performance.now() - start < 2_000)
+  // Far less than a signal waits for the lock, which is a minute.
+  assert.ok(performance.now() - start < 20_000)
   assert.equal(settled, false)
   assert.equal((await fetch(`${service.address}/readyz`)).status, 503)
-  assert.ok(performance.now() - start < 6_000)
+  assert.ok(performance.now() - start < 30_000)
   holder.exec('rollback')
   assert.equal((await waiting).status, 201)
   await service.stop()
