@@ -4,7 +4,7 @@ import { operator } from '../server/src/domain/access/audit.ts'
 import { newOrganisation } from '../server/src/domain/access/organisation.ts'
 import { newPrompt } from '../server/src/domain/prompt.ts'
 import { postgres, sqlite } from '../testing/engines.ts'
-import { TestService } from '../testing/service.ts'
+import { TestService, takeOverFlush } from '../testing/service.ts'
 import { assertSumsAgree } from '../testing/signal-sums.ts'
 import type { EngineName, Fault } from './fault.ts'
 import { readEverything } from './model/actions/reads.ts'
@@ -116,15 +116,6 @@ async function startRun(
       await database.remove()
     },
   }
-}
-
-/** Only the model decides when audit entries of repeated events are written, apart from the end of the service. */
-function takeOverFlush({ app: { auditThrottle } }: TestService): () => Promise<void> {
-  const { flush } = auditThrottle
-  auditThrottle.flush = async (all) => {
-    if (all) await flush(all)
-  }
-  return flush
 }
 
 /** An organisation with a key and a prompt, as the operator creates them. */

@@ -238,6 +238,15 @@ export function deployedEntry(createdAt: number): Omit<HistoryEntry, 'id'> {
   }
 }
 
+/** Only the caller decides when audit entries of repeated events are written, apart from the end of the service. */
+export function takeOverFlush({ app: { auditThrottle } }: TestService): (all?: boolean) => Promise<void> {
+  const { flush } = auditThrottle
+  auditThrottle.flush = async (all) => {
+    if (all) await flush(all)
+  }
+  return flush
+}
+
 /** Opens the database a second time, as another process would. It is closed with the test or suite. */
 export async function openTestStore(url: string, clock: () => number = Date.now): Promise<Store> {
   const store = await openStore({ url, poolSize: 10, clock, onLostConnection: () => {} })

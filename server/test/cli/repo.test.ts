@@ -158,8 +158,13 @@ onEachEngine('The repo commands', (engine) => {
     const pushed = git.commit('Be kindest', { 'prompts/p.md': 'Be most kind.\n' })
     git.push()
     assert.equal(await deliver(connected, git), 202)
-    await eventually(async () => (await historyOf(prompts[0]?.id))[0]?.commit_sha === pushed, { timeoutMs: 5_000 })
-    const sent = await json<{ id: number; event: string; state: string }[]>(['repo', 'deliveries', String(id)])
+    await eventually(async () => (await historyOf(prompts[0]?.id))[0]?.commit_sha === pushed)
+    // The entries are stored first.
+    const sent = await eventually(async () => {
+      const found = await json<{ id: number; event: string; state: string }[]>(['repo', 'deliveries', String(id)])
+      assert.notEqual(found[0]?.state, 'pending')
+      return found
+    })
     assert.deepEqual(Object.keys(sent[0] as object), deliveryFields)
     assert.deepEqual(
       sent.map(({ event, state }) => [event, state]),

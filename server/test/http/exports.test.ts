@@ -157,7 +157,7 @@ describe('Export connections that read nothing', () => {
     const { timeout } = server
     assert.equal(timeout, 60_000)
     t.after(() => Object.assign(server, { timeout }))
-    server.timeout = 300
+    server.timeout = 2_000
     const { sockets } = await startExports(t, tenant, tenant.key, 1)
     const [socket] = sockets as [Socket]
     const closed = once(

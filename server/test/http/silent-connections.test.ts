@@ -18,11 +18,11 @@ describe('Connections on which nothing happens', () => {
 
   test('an erasure may take longer than a connection may be silent', async (t) => {
     const tenant = await service.tenant('free', 'admin')
-    service.app.server.timeout = 200
+    service.app.server.timeout = 1_000
     const { eraseNextBatch } = service.store.signals
     t.after(() => Object.assign(service.store.signals, { eraseNextBatch }))
     service.store.signals.eraseNextBatch = async (...args) => {
-      await pause(600)
+      await pause(2_000)
       return eraseNextBatch(...args)
     }
     const response = await fetch(`http://127.0.0.1:${port}/api/v1/signals/erase`, {
