@@ -13,7 +13,8 @@ import { reconcile } from './reconcile.ts'
 import { type Senders, startSenders } from './senders.ts'
 
 const run = promisify(execFile)
-const recoveryTimeoutMs = 5_000
+// The outcome has the slowest recovery. Tests share the machine with others.
+const recoveryTimeoutMs = 30_000
 
 interface DiskFailure {
   name: string
@@ -156,7 +157,7 @@ async function checkReadOnlyStart(file: string): Promise<void> {
   const [command = '', ...args] = [...asUser, process.execPath, mainScript, 'serve', '--port', '0']
   await chmod(file, 0o444)
   const env = { ...process.env, DATABASE_URL: `sqlite:${file}` }
-  const { code, stderr } = await run(command, args, { env, timeout: 20_000 }).then(
+  const { code, stderr } = await run(command, args, { env, timeout: 60_000 }).then(
     () => ({ code: 0, stderr: '' }),
     (error) => error as { code: number; stderr: string },
   )

@@ -21,7 +21,7 @@ export const largeBody: Attack = {
         await new Promise((resolve) => socket.write(chunk.slice(0, left), resolve))
       }
       socket.resume()
-      const [response] = await once(socket, 'data', { signal: AbortSignal.timeout(10_000) })
+      const [response] = await once(socket, 'data', { signal: AbortSignal.timeout(60_000) })
       socket.destroy()
       check(String(response).startsWith('HTTP/1.1 422 '), `the client read ${String(response).slice(0, 40)}`)
       return 'the client reads its 422'
