@@ -132,9 +132,10 @@ onPostgres('Recording signals', () => {
     })
     const lastBefore: number[] = []
     try {
-      for (let i = 0; i < 200; i++) {
-        lastBefore.push(await archive.writeTransaction((connection) => connection.reserveIds('signals', 5)))
-      }
+      // In one transaction, which ends with an analysis of every table. Each reservation is a transaction of its own.
+      await archive.writeTransaction(async (connection) => {
+        for (let i = 0; i < 200; i++) lastBefore.push(await connection.reserveIds('signals', 5))
+      })
     } finally {
       isStopped = true
       await Promise.all(recording)
