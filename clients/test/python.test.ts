@@ -10,7 +10,6 @@ import { runApplication, start } from '../../packaging/first-verdict.ts'
 import { packService } from '../../packaging/pack.ts'
 import { generatePythonTypes } from '../../scripts/write-python-types.ts'
 import { onTestEnd } from '../../testing/cleanup.ts'
-import { treeSeconds } from '../../testing/processes.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -80,8 +79,7 @@ describe('The Python client', () => {
     const wheel = await buildWheel(folder)
     const tarball = await packService(join(folder, 'npm'))
 
-    // Of the processor, because what else runs on the machine adds to the time of day.
-    const begin = treeSeconds(process.pid)
+    const begin = performance.now()
     const project = await createFolder('promptledger-project-')
     const environment = join(project, 'environment')
     const inside = join(environment, 'bin/python')
@@ -94,10 +92,10 @@ describe('The Python client', () => {
     onTestEnd(() => service.stop())
     const printed = await runApplication(service, project, inside, ['application.py'])
     assert.deepEqual(printed.split('\n'), ["['positive', 'negative']", 'too_little_data 0.5', 'not_found'])
-    const seconds = treeSeconds(process.pid) - begin
-    t.diagnostic(`from an empty folder to the verdict: ${seconds.toFixed(1)} s of the processor`)
-    // What is promised.
-    assert.ok(seconds > 0 && seconds < 60, `it took ${seconds.toFixed(1)} s of the processor`)
+    const seconds = (performance.now() - begin) / 1_000
+    t.diagnostic(`from an empty folder to the verdict: ${seconds.toFixed(1)} s`)
+    // What is promised. A busy machine takes about a quarter of it.
+    assert.ok(seconds < 60, `it took ${seconds.toFixed(1)} s`)
 
     const { stdout: installed } = await run(inside, ['-m', 'pip', 'list', '--format=json'])
     const names: string[] = JSON.parse(installed).map(({ name }: { name: string }) => name)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { engines } from '../../testing/engines.ts'
-import { sampleClient, startProcess, treeSeconds } from '../../testing/processes.ts'
+import { sampleClient, startProcess } from '../../testing/processes.ts'
 import { firstVerdict } from '../first-verdict.ts'
 import { packAll } from '../pack.ts'
 
@@ -14,7 +14,7 @@ const run = promisify(execFile)
 const bundled = ['ajv', 'commander', 'fastify', 'nodemailer', 'pg', 'pino', 'preact', 'wouter']
 const maxInstalledBytes = 15 * 1024 * 1024
 // Building, packing and installing take seconds on an idle machine. This only ends what hangs.
-const timeoutMs = 1_800_000
+const timeoutMs = 600_000
 
 describe('The packages', () => {
   let folder = ''
@@ -29,10 +29,9 @@ describe('The packages', () => {
       folder = await mkdtemp(join(tmpdir(), 'promptledger-packages-'))
       project = await mkdtemp(join(tmpdir(), 'promptledger-project-'))
       const tarballs = await packAll(folder)
-      // Of the processor, because what else runs on the machine adds to the time of day.
-      const start = treeSeconds(process.pid)
+      const start = performance.now()
       verdict = await firstVerdict(tarballs, project)
-      seconds = treeSeconds(process.pid) - start
+      seconds = (performance.now() - start) / 1_000
     },
     { timeout: timeoutMs },
   )
@@ -43,7 +42,7 @@ describe('The packages', () => {
 
   test('an empty folder has a verdict within 60 s: install, start, prompt, signal, verdict', () => {
     assert.equal(verdict, 'too_little_data 1')
-    assert.ok(seconds > 0 && seconds < 60, `it took ${seconds.toFixed(1)} s of the processor`)
+    assert.ok(seconds < 60, `it took ${seconds.toFixed(1)} s`)
   })
 
   test('in a checkout, an application can import the client after npm ci', async () => {
