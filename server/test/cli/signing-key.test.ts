@@ -49,7 +49,7 @@ onEachEngine('A signing key of the CLI', (engine) => {
     assert.notEqual(rotated.key, created.key)
     assert.deepEqual([await vote(created), await vote(rotated)], [200, 200])
     await json('key', 'revoke', String(created.id))
-    await eventually(async () => assert.equal(await vote(created), 401))
+    await eventually(async () => assert.equal(await vote(created), 401), { timeoutMs: 1_000, intervalMs: 5 })
     assert.equal(await vote(rotated), 200)
   })
 

@@ -12,6 +12,7 @@ import { operator } from '../../src/domain/access/audit.ts'
 import { voteBodyLimit, votesPerAddress, votesPerToken } from '../../src/http/votes/routes.ts'
 import { voteSchema } from '../../src/http/votes/schema.ts'
 
+const refreshDeadline = { timeoutMs: 1_000, intervalMs: 5 }
 const second = 1_000
 const minute = 60 * second
 const day = 24 * 60 * minute
@@ -203,7 +204,7 @@ onEachEngine('Votes from pages', (engine) => {
     // On PostgreSQL, changes by other processes may take 5 ms longer to show.
     await eventually(async () => {
       assertError(await send({ token: second.token, value: 'negative' }), 401, 'unauthorized')
-    })
+    }, refreshDeadline)
   })
 
   test('the database is asked for a signing key once, not for each vote', async () => {

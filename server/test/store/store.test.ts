@@ -10,6 +10,8 @@ import { newOrganisation } from '../../src/domain/access/organisation.ts'
 import { newHistoryEntry } from '../../src/domain/history/entry.ts'
 import { day } from '../../src/domain/time.ts'
 
+const refreshDeadline = { timeoutMs: 1_000, intervalMs: 5 }
+
 onEachEngine('The store', (engine) => {
   const service = useService(engine)
 
@@ -132,7 +134,7 @@ onEachEngine('The store', (engine) => {
     await eventually(async () => {
       await service.store.refresh()
       assert.equal((await access())?.revokedAt, 7)
-    })
+    }, refreshDeadline)
     assert.equal((await service.store.history.page(tenant.prompt, { page: '1', limit: 25 })).totalCount, 1)
     assert.equal(await service.store.prompts.find(tenant.organisation.id, tenant.prompt.publicId), null)
   })
