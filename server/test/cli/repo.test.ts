@@ -171,6 +171,12 @@ onEachEngine('The repo commands', (engine) => {
       [['push', 'done']],
     )
 
+    // The service must not find the next commit first: its worker may sync once more, for example after a delivery during a sync.
+    await eventually(async () => {
+      const [row] = await queryRows(command.url(), `select lease_owner, due_at from repositories where id = ${id}`)
+      assert.equal(row?.lease_owner, null)
+      assert.ok(Number(row?.due_at) > Date.now() + 60_000, `due at ${row?.due_at}`)
+    })
     const missed = git.commit('Missed', { 'prompts/q.md': 'Be briefer.\n' })
     git.push()
     const synced = await json<Record<string, unknown>>(['repo', 'sync', String(id)])
