@@ -1,7 +1,7 @@
 import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import { asDomainError, errorMessage } from '../http/errors.ts'
 import { version } from '../version.ts'
-import { SeveralPromptsError } from './prompt.ts'
+import { ChoiceError } from './choice-error.ts'
 import { quoted, renderResult } from './quoting.ts'
 import type { Tool, ToolContext } from './tool.ts'
 import { instructions, tools } from './tools.ts'
@@ -67,8 +67,8 @@ async function callTool(tool: Tool, context: ToolContext, sent: Record<string, u
     if (error.code === 'internal_error') onFailure(thrown)
     // It can name a member of an argument, which is as long as the agent made it.
     const message = quoted(errorMessage(error), maxMessageLength)
-    const candidates = error instanceof SeveralPromptsError ? { prompts: error.prompts } : {}
-    return { ...contentOf({ error: error.code, message, ...candidates }), isError: true }
+    const choices = error instanceof ChoiceError ? error.choices : {}
+    return { ...contentOf({ error: error.code, message, ...choices }), isError: true }
   }
 }
 

@@ -2,6 +2,7 @@ import { DomainError } from '../domain/errors.ts'
 import { overviewStart } from '../domain/impact/overview.ts'
 import type { Prompt } from '../domain/prompt.ts'
 import { findPrompt, lookupName } from '../domain/prompt-reference.ts'
+import { ChoiceError } from './choice-error.ts'
 import { quoted } from './quoting.ts'
 import type { ToolContext } from './tool.ts'
 
@@ -11,16 +12,6 @@ export const promptSchema = {
 } as const
 
 const maxCandidates = 10
-
-/** Several prompts match a part of a name. */
-export class SeveralPromptsError extends DomainError {
-  readonly prompts: object[]
-
-  constructor(prompts: Prompt[], totalCount: number) {
-    super('validation_error', `${totalCount} prompts match. Pass the ID of the one you mean.`)
-    this.prompts = prompts.map(toPromptBody)
-  }
-}
 
 /** Like the API, by ID, name or path, and also by a part of the name or path that only one prompt has. */
 export async function promptArgument(
@@ -40,7 +31,10 @@ export async function promptArgument(
         })
   const [first] = prompts
   if (first === undefined) throw unknownPrompt()
-  if (totalCount > 1) throw new SeveralPromptsError(prompts, totalCount)
+  if (totalCount > 1) {
+    const message = `${totalCount} prompts match. Pass the ID of the one you mean.`
+    throw new ChoiceError(message, { prompts: prompts.map(toPromptBody) })
+  }
   return first
 }
 

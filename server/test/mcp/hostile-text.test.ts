@@ -130,6 +130,19 @@ onEachEngine('Hostile text in what tools return', (engine) => {
     assert.deepEqual(await fieldsOf('read_feedback', { prompt, vote: 'negative' }), ['quoted_comment', 'quoted_name'])
   })
 
+  test('keys that others have declared are quoted by the error that lists them', async () => {
+    const prompt = await scenario.promptId(path)
+    const [declaring] = (await service.store.prompts.list(scenario.tenant.prompt.organisationId)).filter(
+      (each) => each.publicId === prompt,
+    )
+    assert.ok(declaring)
+    await service.store.segments.setForPrompt(declaring, ['model', order], service.now, null)
+    const args = { prompt, change: commit, by: 'locale' }
+    const result = (await client.callTool({ name: 'explain_change', arguments: args })) as CallToolResult
+    assert.equal(result.isError, true)
+    assert.deepEqual(quotedFields(result), ['quoted_key'])
+  })
+
   test('a long hostile text is read to its end in parts that are each bounded', async () => {
     const prompt = await scenario.promptId(path)
     let cursor: string | null = null

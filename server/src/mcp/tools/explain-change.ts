@@ -15,6 +15,7 @@ import {
   toEffectBody,
   toVotesBody,
 } from '../change.ts'
+import { ChoiceError } from '../choice-error.ts'
 import { cursorSchema, textCursor, textOffset } from '../cursor.ts'
 import { promptSchema, toPromptBody } from '../prompt.ts'
 import { quoted, textPage } from '../quoting.ts'
@@ -73,11 +74,9 @@ async function declaredKey({ store }: ToolContext, prompt: Prompt, key: string):
   const { keys } = await store.segments.ofPrompt(prompt)
   const name = key.replace(/^metadata\./, '')
   if (keys.includes(name)) return name
-  throw invalid(
-    keys.length === 0
-      ? 'by cannot be used: no keys of the metadata are declared for this prompt'
-      : `by must be one of the declared keys: ${keys.join(', ')}`,
-  )
+  if (keys.length === 0) throw invalid('by cannot be used: no keys of the metadata are declared for this prompt')
+  const declared = keys.map((each) => ({ quoted_key: quoted(each, 100) }))
+  throw new ChoiceError('by must be one of the declared keys.', { keys: declared })
 }
 
 function toExplainedBody(impact: Impact) {
