@@ -1,14 +1,25 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
+import pg from 'pg'
 import { runSql } from '../../../testing/citus.ts'
-import { closeOnTestEnd } from '../../../testing/cleanup.ts'
+import { closeOnTestEnd, onTestEnd } from '../../../testing/cleanup.ts'
 import { startDistributed } from '../../../testing/distributed-cluster.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import type { PostgresServer } from '../../../testing/postgres.ts'
 import { openTestStore } from '../../../testing/service.ts'
 import type { Store } from '../../src/domain/store.ts'
+import { monthStart, nextMonthStart } from '../../src/domain/time.ts'
 import { recordFunction } from '../../src/store/postgres/distributed-record.ts'
+import { fixSnapshots } from '../../src/store/postgres/distributed-snapshot.ts'
+import { partitionName } from '../../src/store/postgres/partitions.ts'
 import { assertRecovered, organisationsBeside, recordSignal, startRecorders, untilAllWrote } from './recorders.ts'
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  onTestEnd(() => client.end())
+  return client
+}
 
 describe('When a server of the cluster is killed while signals are recorded', () => {
   let servers: PostgresServer[] = []
@@ -94,5 +105,36 @@ describe('When a server of the cluster is killed while signals are recorded', ()
     )
     assert.equal(outcomes.filter(({ kind }) => kind === 'recorded').length, limit)
     assert.equal(outcomes.filter(({ kind }) => kind === 'over_limit').length, 70)
+  })
+
+  it('a backup that waits for a writer on a worker gives up, so that other writers do not wait for both', async () => {
+    const worker = new URL((servers[1] as PostgresServer).url)
+    worker.pathname = new URL(url).pathname
+    const [writer, reader, locker] = await Promise.all([connect(worker.href), connect(url), connect(url)])
+    await writer.query('begin')
+    // As the function that records signals does.
+    await writer.query(`select lock_relation_if_exists('signal_hours', 'ROW EXCLUSIVE')`)
+    await locker.query(`set statement_timeout = '60s'`)
+    await reader.query('begin isolation level repeatable read, read only')
+    await assert.rejects(
+      fixSnapshots(reader, locker),
+      /^Error: Cannot stop the writers of signals (?!.*statement timeout)/,
+    )
+  })
+
+  it('a month that starts while a worker is down is recorded for the organisations of the others', async () => {
+    const victim = servers[1] as PostgresServer
+    const [organisationId] = (await organisationsBeside(url, victim)) as [number]
+    let now = Date.now()
+    const early = await openTestStore(url, () => now)
+    await victim.halt('SIGKILL')
+    now = nextMonthStart(monthStart(now))
+    assert.equal((await recordSignal(early, organisationId, null, now)).kind, 'recorded')
+    const restarted = await openTestStore(url, () => now)
+    assert.equal((await recordSignal(restarted, organisationId, null, now)).kind, 'recorded')
+    await victim.resume()
+    await (await openTestStore(url, () => now)).close()
+    const ahead = partitionName(nextMonthStart(now))
+    assert.deepEqual(await runSql(url, [`select to_regclass('${ahead}') is not null as exists`]), [{ exists: true }])
   })
 })

@@ -22,9 +22,14 @@ export interface Recorders {
   stop(): Promise<void>
 }
 
-export function recordSignal(store: Store, organisationId: number, limit: number | null = null) {
+export function recordSignal(
+  store: Store,
+  organisationId: number,
+  limit: number | null = null,
+  createdAt = Date.now(),
+) {
   const plain = { value: 'positive' as const, metadata: null, idempotency: null, details: null }
-  return store.signals.record({ ...plain, promptId: organisationId, organisationId, createdAt: Date.now(), limit })
+  return store.signals.record({ ...plain, promptId: organisationId, organisationId, createdAt, limit })
 }
 
 /** Records signals of all organisations until `stop` is called, and notes what was acknowledged and what failed. */

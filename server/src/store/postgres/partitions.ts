@@ -1,5 +1,12 @@
-import { type Instant, isoTime, nextMonthStart } from '../../domain/time.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import type pg from 'pg'
+import { hour, type Instant, isoTime, nextMonthStart } from '../../domain/time.ts'
+import { advisoryLockId } from './connection.ts'
 import type { PostgresDatabase } from './database.ts'
+
+// How long recording waits for the partition of the month after.
+const aheadTimeoutMs = 5_000
+const rememberedMs = hour
 
 export type CreatePartitions = (months: Iterable<Instant>) => Promise<void>
 
@@ -13,36 +20,69 @@ export function partitionName(month: Instant): string {
 
 /**
  * Creates the partitions of `signals` for the given months and for the month after each, so a new month has one before its
- * first signal.
+ * first signal. The month after is not needed yet: while a worker of a cluster is down, signals of the others are recorded without it.
  */
 export function partitionCreator(database: PostgresDatabase): CreatePartitions {
-  return async (months) => {
-    const needed = new Set([...months].flatMap((month) => [month, nextMonthStart(month)]))
-    await database.withLock(async (client) => {
-      for (const month of needed) {
-        const table = partitionName(month)
-        const { rows } = await client.query('select to_regclass($1) is not null as exists', [table])
-        if (rows[0]?.exists) continue
-        // Attaching takes a weaker lock than creating in place, which would wait for all readers and block all writers.
-        await client.query('begin')
-        await client.query(`create table ${table} (like signals including all)`)
-        await client.query(
-          `alter table signals attach partition ${table} for values from (${month}) to (${nextMonthStart(month)})`,
-        )
-        await client.query('commit')
-      }
+  let ahead: Promise<void> | null = null
+
+  /** Without the lock, which a migration may hold for minutes. */
+  async function exist(months: Instant[]): Promise<boolean> {
+    const sql = 'select 1 from unnest($1::text[]) as name where to_regclass(name) is null'
+    return (await database.query(sql, [months.map(partitionName)])).length === 0
+  }
+
+  async function createAhead(months: Instant[]): Promise<void> {
+    // With a statement timeout, unlike `withLock`: a worker that hangs must not hold the lock for longer.
+    await database.onOwnConnection(async (client) => {
+      await client.query(`select pg_advisory_lock(${advisoryLockId})`)
+      await createMissing(client, months)
     })
+  }
+
+  return async (months) => {
+    const needed = [...new Set(months)]
+    if (!(await exist(needed))) await database.withLock((client) => createMissing(client, needed))
+    const next = needed.map(nextMonthStart)
+    if (await exist(next)) return
+    // The doctor warns while it is missing.
+    ahead ??= createAhead(next)
+      .catch(() => {})
+      .finally(() => {
+        ahead = null
+      })
+    await Promise.race([ahead, pause(aheadTimeoutMs, undefined, { ref: false })])
   }
 }
 
-/** Remembers which months have a partition, so recording does not check again. Only a clock change can make this wrong. */
+async function createMissing(client: pg.ClientBase, months: Instant[]): Promise<void> {
+  for (const month of months) {
+    const table = partitionName(month)
+    const { rows } = await client.query('select to_regclass($1) is not null as exists', [table])
+    if (rows[0]?.exists) continue
+    // Attaching takes a weaker lock than creating in place, which would wait for all readers and block all writers.
+    await client.query('begin')
+    await client.query(`create table ${table} (like signals including all)`)
+    await client.query(
+      `alter table signals attach partition ${table} for values from (${month}) to (${nextMonthStart(month)})`,
+    )
+    await client.query('commit')
+  }
+}
+
+/**
+ * Remembers which months have a partition, so recording rarely checks again. Only a clock change can make this wrong. Forgets it
+ * after a while, to create the partition of the month after if that has failed.
+ */
 export function skippingKnownMonths(create: CreatePartitions): PreparePartitions {
-  const ready = new Set<Instant>()
+  const checkedAt = new Map<Instant, number>()
   return async (months, recheck = false) => {
-    if (recheck) ready.clear()
-    const missing = [...new Set(months)].filter((month) => !ready.has(month))
-    if (missing.length === 0) return
-    await create(missing)
-    for (const month of missing) ready.add(month)
+    if (recheck) checkedAt.clear()
+    const now = performance.now()
+    const unknown = [...new Set(months)].filter(
+      (month) => now - (checkedAt.get(month) ?? Number.NEGATIVE_INFINITY) >= rememberedMs,
+    )
+    if (unknown.length === 0) return
+    await create(unknown)
+    for (const month of unknown) checkedAt.set(month, now)
   }
 }
