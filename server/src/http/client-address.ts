@@ -33,7 +33,7 @@ export function createClientAddresses(trustedProxies: readonly string[]): Client
       let hops = forwardedFor(request)
       while (isTrusted(address)) {
         const comma = hops.lastIndexOf(',')
-        const before = hops.slice(comma + 1).trim()
+        const before = withoutPort(hops.slice(comma + 1).trim())
         if (isIP(before) === 0) break
         address = before
         hops = hops.slice(0, Math.max(comma, 0))
@@ -42,4 +42,12 @@ export function createClientAddresses(trustedProxies: readonly string[]): Client
     },
     isForwardedByUnknown: (request) => forwardedFor(request) !== '' && !isTrusted(peerOf(request)),
   }
+}
+
+// Some proxies, such as Azure Application Gateway, write the port too.
+const addressWithPort = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/
+
+function withoutPort(hop: string): string {
+  const [, ipv6, ipv4] = addressWithPort.exec(hop) ?? []
+  return ipv6 ?? ipv4 ?? hop
 }

@@ -38,7 +38,7 @@ export async function promptArgument(
   return first
 }
 
-export function unknownPrompt(): DomainError {
+function unknownPrompt(): DomainError {
   return new DomainError('not_found', 'No prompt that this key may read matches. find_prompts lists them.')
 }
 

@@ -23,7 +23,13 @@ onEachEngine('Votes behind proxies', (engine) => {
       send('10.1.2.3', `198.51.100.${i % 255}, 203.0.113.7, 10.9.9.9`),
     )
     for (const response of await Promise.all(counted)) assertError(response, 401, 'unauthorized')
-    const same = ['203.0.113.7', '::ffff:203.0.113.7', 'x, 203.0.113.7,10.2.2.2 , 10.3.3.3']
+    const same = [
+      '203.0.113.7',
+      '::ffff:203.0.113.7',
+      'x, 203.0.113.7,10.2.2.2 , 10.3.3.3',
+      '203.0.113.7:49152',
+      '[::ffff:203.0.113.7]:49152, 10.2.2.2:80',
+    ]
     for (const forwarded of same) assertError(await send('10.1.2.3', forwarded), 429, 'rate_limited')
     assertError(await send('::ffff:10.1.2.3', '203.0.113.7'), 429, 'rate_limited')
     assertError(await send('::1', '203.0.113.7'), 429, 'rate_limited')

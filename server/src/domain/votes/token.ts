@@ -32,7 +32,7 @@ interface Claims extends Omit<VerifiedToken, 'access' | 'prompt'> {
 }
 
 export const maxTokenLength = 1_024
-export const maxTokenLifetimeMs = 7 * day
+const maxTokenLifetimeMs = 7 * day
 
 // 43 characters are 256 bits in base64url.
 const shape = /^(plt_([\w-]+))\.([\w-]{43})$/
