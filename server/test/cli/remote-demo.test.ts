@@ -79,6 +79,10 @@ describe('The commands over HTTP on the demo, whose prompts are in a repository'
     const compared = await json<{ a: { text: string }; b: { text: string; entry: { id: number } } }>('diff', a, b)
     assert.equal(compared.b.entry.id, worse.entry.id)
     assert.notEqual(compared.a.text, compared.b.text)
+    const [ofAnother] = await json<Change[]>('log', 'delivery-status', '-n', '1')
+    const mixed = await run('diff', a, String(ofAnother?.entry.id))
+    assert.equal(mixed.code, 4)
+    assert.match(mixed.stderr, /is a change of prompts\/delivery-status\.md, not of prompts\/support-reply\.md/)
   })
 
   test('blame shows the change, the author and the pull request of each line', async () => {

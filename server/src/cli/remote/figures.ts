@@ -36,6 +36,9 @@ export function formatShares(before: number | null, after: number | null): strin
 /** Such as `85% of 1,000 → 60% of 240 signals positive`. */
 export function formatEffect({ before, after }: Pick<Effect, 'before' | 'after'>): string {
   const side = (tally: RatedTally) => `${formatShare(tally.rate)} of ${formatNumber(tally.positive + tally.negative)}`
+  if (before.rate === null && after.rate === null) return 'no signals'
+  if (before.rate === null) return `no signals → ${side(after)} signals positive`
+  if (after.rate === null) return `${side(before)} signals positive → no signals`
   return `${side(before)} → ${side(after)} signals positive`
 }
 

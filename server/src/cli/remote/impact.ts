@@ -48,9 +48,9 @@ function impactTable(items: ChangeImpact[], width: number | null): Text[] {
     { title: 'WHAT' },
     { title: 'EFFECT' },
     { title: 'POSITIVE' },
-    { title: 'DIFFERENCE' },
+    { title: 'DIFFERENCE', optional: true },
     { title: 'SIGNALS', align: 'right' as const },
-    { title: 'AUTHOR', flexible: true },
+    { title: 'AUTHOR', flexible: true, optional: true },
   ]
   const rows = items.map(({ entry, live_from, before, after, verdict, difference, interval }): Text[] => [
     styled('yellow', String(entry.id)),

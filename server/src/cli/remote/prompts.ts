@@ -46,7 +46,7 @@ const minWidthForIds = 110
 function promptTable(prompts: Prompt[], width: number | null): Text[] {
   const heads: Column[] = [
     { title: 'PROMPT', flexible: true },
-    { title: 'LAST CHANGE' },
+    { title: 'LAST CHANGE', optional: true },
     { title: 'EFFECT' },
     { title: 'OPEN REGRESSION' },
     { title: 'POSITIVE', align: 'right' },

@@ -51,7 +51,7 @@ function regressionTable(items: Regression[], width: number | null): Text[] {
     { title: 'SINCE' },
     { title: 'CHANGE' },
     { title: 'WHAT' },
-    { title: 'AUTHOR' },
+    { title: 'AUTHOR', optional: true },
   ]
   const rows = items.map(({ prompt, state, rate_before, rate_after, live_from, opened_at, change }): Text[] => [
     styled('bold', prompt.name),

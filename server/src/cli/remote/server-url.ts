@@ -6,7 +6,7 @@ import { exitCodes, Failure } from '../failure.ts'
 export function parseServerUrl(text: string): string {
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null
   if (url === null) {
-    const example = /^[\w.-]+(:\d+)?(\/|$)/.test(text) ? `https://${text}` : 'https://ledger.example.com'
+    const example = /^[\w.-]+(:\d+)?(\/|$)/.test(text) ? withScheme(text) : 'https://ledger.example.com'
     throw new Failure(exitCodes.failed, `Pass the URL of the service with http:// or https://, such as ${example}.`)
   }
   if (url.username !== '' || url.password !== '') {
@@ -20,6 +20,12 @@ export function parseServerUrl(text: string): string {
     throw new Failure(exitCodes.failed, 'Remove what follows ? or # from the URL.')
   }
   return url.href.replace(/\/+$/, '')
+}
+
+/** A service on the own machine or network mostly has no certificate. */
+function withScheme(host: string): string {
+  const url = URL.parse(`http://${host}`)
+  return url === null || exposesKey(url.href) ? `https://${host}` : url.href.replace(/\/+$/, '')
 }
 
 /** Whether the key would cross the Internet in clear text. */

@@ -71,6 +71,8 @@ export interface Column {
   align?: 'right'
   /** Is cut if the line would be wider than the screen. */
   flexible?: boolean
+  /** Is left out if cutting is not enough, the last one first. */
+  optional?: boolean
 }
 
 /** Aligns cells under their titles. `width` is null if lines may have any length. */
@@ -78,8 +80,14 @@ export function columns(heads: Column[], rows: Text[][], width: number | null): 
   const widths = heads.map(({ title }, i) => Math.max(title.length, ...rows.map((row) => widthOf(row[i] ?? ''))))
   const flexible = heads.findIndex((head) => head.flexible)
   const total = widths.reduce((sum, each) => sum + each + 2, -2)
-  if (width !== null && flexible >= 0 && total > width) {
-    widths[flexible] = Math.max(minFlexibleWidth, (widths[flexible] as number) - (total - width))
+  if (width !== null && total > width) {
+    const cuttable = flexible < 0 ? 0 : Math.max(0, (widths[flexible] as number) - minFlexibleWidth)
+    const left = total - cuttable > width ? heads.findLastIndex((head) => head.optional) : -1
+    if (left >= 0) {
+      const rest = <T>(cells: T[]) => cells.filter((_, i) => i !== left)
+      return columns(rest(heads), rows.map(rest), width)
+    }
+    if (flexible >= 0) widths[flexible] = (widths[flexible] as number) - Math.min(cuttable, total - width)
   }
   const line = (cells: Text[]) =>
     cells

@@ -24,7 +24,7 @@ export async function findVersion(
   if (reference === null && other === null) return findEntry(ledger, text)
   const prompt = reference === null ? (other as NamedPrompt) : await findPrompt(ledger, reference)
   if (change === 'live') return { prompt, entryId: await liveEntry(ledger, prompt) }
-  if (/^\d+$/.test(change)) return { prompt, entryId: Number(change) }
+  if (/^\d+$/.test(change)) return entryOfPrompt(ledger, prompt, change)
   return { prompt, entryId: await entryOfCommit(ledger, prompt, change) }
 }
 
@@ -47,6 +47,15 @@ async function findEntry(ledger: Promptledger, text: string): Promise<Version> {
     if (!isRequestError(error) || error.code !== 'not_found') throw error
     throw new Failure(exitCodes.notFound, `There is no change ${text}. See 'promptledger log <prompt>'.`)
   }
+}
+
+async function entryOfPrompt(ledger: Promptledger, prompt: NamedPrompt, text: string): Promise<Version> {
+  const version = await findEntry(ledger, text)
+  if (version.prompt.id === prompt.id) return version
+  throw new Failure(
+    exitCodes.notFound,
+    `Change ${text} is a change of ${version.prompt.name}, not of ${prompt.name}. See 'promptledger log ${prompt.id}'.`,
+  )
 }
 
 async function liveEntry(ledger: Promptledger, prompt: NamedPrompt): Promise<number> {
