@@ -51,6 +51,8 @@ onEachEngine('A batch of signals', (engine) => {
     assert.deepEqual(statuses(all), [201, 201, 200, 404, 404, 404, 422, 422, 422, 422, 422, 422])
     assert.equal(all[2]?.data?.id, all[1]?.data?.id)
     assert.equal(all[2]?.data?.value, null)
+    for (const unknown of [all[4], all[5]])
+      assert.match(unknown?.error?.message ?? '', /^No prompt has this ID, path or name/)
     assert.match(all[6]?.error?.message ?? '', /^value must be/)
     assert.match(all[7]?.error?.message ?? '', /^version must be/)
     assert.equal(await tenant.used(), 2)

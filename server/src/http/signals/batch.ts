@@ -8,7 +8,7 @@ import { type Instant, nextTurn } from '../../domain/time.ts'
 import { crossOriginMessage } from '../auth.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema } from '../error-schema.ts'
-import { asDomainError, errorBody, notFound, statusOf } from '../errors.ts'
+import { asDomainError, errorBody, statusOf } from '../errors.ts'
 import { createSchemaChecker, fastifyValidator } from '../validate.ts'
 import { renderSignal } from './body.ts'
 import { addRateLimitHeaders, rateLimitHeaders, setRateLimitHeaders } from './rate-limit.ts'
@@ -58,6 +58,14 @@ const validatorCompiler = ({ httpPart }: { httpPart?: string }) => (httpPart ===
 // Requests of others run in between.
 const sliceMs = 5
 
+/** The URL is that of the batch, so the message of other 404 responses would mislead. */
+function unknownPrompt(): DomainError {
+  return new DomainError(
+    'not_found',
+    'No prompt has this ID, path or name. A key can only access prompts of its own organisation.',
+  )
+}
+
 export function createSignalsRoute(context: Context) {
   const { store, clock, planLimits, voters, log } = context
 
@@ -69,8 +77,9 @@ export function createSignalsRoute(context: Context) {
 
     async function promptOf(reference: string): Promise<Prompt | DomainError> {
       const prompt = await findPrompt(store.prompts, request.access, reference).catch(asRejection)
-      prompts.set(reference, prompt ?? notFound())
-      return prompt ?? notFound()
+      const found = prompt ?? unknownPrompt()
+      prompts.set(reference, found)
+      return found
     }
 
     const parsed: (RecordSignal | DomainError)[] = []
