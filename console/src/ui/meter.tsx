@@ -20,7 +20,7 @@ export function Meter({ label, value, max, tone, text }: Props) {
       aria-valuenow={Math.min(value, max)}
       aria-valuetext={text}
     >
-      <span style={{ width: `${share * 100}%` }} />
+      {share > 0 && <span style={{ width: `${share * 100}%` }} />}
     </div>
   )
 }
