@@ -1,6 +1,6 @@
 import { verifyChain } from '../store/sql/audit-chain.ts'
 import type { DatabaseReader } from './database.ts'
-import { type Finding, fail, listExamples, ok } from './finding.ts'
+import { type Finding, fail, listExamples, ok, plural } from './finding.ts'
 
 const maxExamples = 3
 
@@ -16,7 +16,10 @@ export async function checkAudit(database: DatabaseReader): Promise<Finding> {
     if (brokenAt !== null) problems.push(`organisation ${id}: entry ${brokenAt.seq} ${brokenAt.problem}`)
   }
   if (problems.length === 0)
-    return ok('audit', `${entries} entries of ${organisations.length} organisations are unchanged`)
+    return ok(
+      'audit',
+      `${plural(entries, 'entry', 'entries')} of ${plural(organisations.length, 'organisation')} ${entries === 1 ? 'is' : 'are'} unchanged`,
+    )
   const message = listExamples(problems.slice(0, maxExamples), problems.length)
   return fail('audit', message, 'Find out who changed the database: docs/operations/doctor.md#audit')
 }
