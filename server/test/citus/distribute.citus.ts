@@ -12,6 +12,7 @@ import { lockWaiters } from '../../../testing/lock-waiters.ts'
 import { mainScript, spawnNode } from '../../../testing/processes.ts'
 import { openTestStore, TestService } from '../../../testing/service.ts'
 import { plain, urls } from './plain.ts'
+import { organisations, recordSignal } from './recorders.ts'
 
 async function findingOf(url: string): Promise<{ status: string; message: string; fix: string | null }> {
   const { stdout } = await runCli({ DATABASE_URL: url }, ['doctor', '--json'])
@@ -49,6 +50,21 @@ describe('promptledger distribute', () => {
     const { shards } = await runCliJson<{ shards: number }>(url, ['distribute'])
     assert.equal(shards, 32)
     assert.equal((await findingOf(url)).status, 'ok')
+  })
+
+  it('distributes tables in a schema that the URL selects, and records signals there', async () => {
+    const { url } = await plain.create()
+    await runSql(url, ['create schema tenant'])
+    const inSchema = new URL(url)
+    inSchema.searchParams.set('options', '-c search_path=tenant')
+    await runCliJson(inSchema.href, ['distribute', '--shards', '4'])
+    const store = await openTestStore(inSchema.href)
+    for (const organisation of organisations) {
+      assert.equal((await recordSignal(store, organisation)).kind, 'recorded')
+    }
+    await store.close()
+    const [stored] = await runSql(url, ['select count(*)::int as count from tenant.signals'])
+    assert.equal(stored?.count, organisations.length)
   })
 
   it('says what is missing without Citus and without workers, and changes nothing', async () => {

@@ -246,9 +246,10 @@ end `
 
 export function createRecordFunction(shards: ShardGroup[]): string {
   const { name, parameterTypes } = recordFunction
-  // Without the setting, PostgreSQL plans each statement of each shard six times on each connection.
+  // Without the first setting, PostgreSQL plans each statement of each shard six times on each connection. Without the second one,
+  // workers would not find the tables in a schema that the URL of the service selects.
   return `create or replace function ${name}(${parameterTypes.join(', ')}) returns json language plpgsql
-    set plan_cache_mode = force_generic_plan as $$${recordBody(shards)}$$`
+    set plan_cache_mode = force_generic_plan set search_path from current as $$${recordBody(shards)}$$`
 }
 
 const parameters = recordFunction.parameterTypes.map((_, i) => `$${i + 1}`)
