@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { type CliResult, runCli } from '../../../testing/cli.ts'
 import { eventually } from '../../../testing/eventually.ts'
-import { startDemo } from '../../../testing/processes.ts'
+import { type RunningProcess, startDemo } from '../../../testing/processes.ts'
 
 const patience = { timeoutMs: 60_000, intervalMs: 1_000 }
 
@@ -13,15 +13,18 @@ interface Change {
 }
 
 describe('The commands over HTTP on the demo, whose prompts are in a repository', () => {
+  let demo: RunningProcess
   let env: NodeJS.ProcessEnv
   let worse: Change
   before(async () => {
-    const demo = await startDemo({})
+    demo = await startDemo({})
     const [key] = /plk_\w+/.exec(demo.output().stdout) as RegExpExecArray
     env = { PROMPTLEDGER_URL: demo.address, PROMPTLEDGER_KEY: key }
     const changes = await json<Change[]>('log', 'support-reply', '-n', '500')
     worse = changes.find(({ impact }) => impact?.verdict === 'worse') as Change
   })
+  // A killed demo leaves its data behind.
+  after(() => demo.stop())
 
   const run = (...args: string[]): Promise<CliResult> => runCli(env, args)
   async function json<T>(...args: string[]): Promise<T> {
