@@ -34,7 +34,7 @@ import { serveCommand } from './serve.ts'
 export async function run(argv: string[]): Promise<number> {
   try {
     // Without a command, as in `npx promptledger`, the service runs.
-    const args = argv.length > 2 ? argv : [...argv, 'serve']
+    const args = expandHelp(argv.length > 2 ? argv : [...argv, 'serve'])
     await createProgram(args[2]).parseAsync(args)
     return 0
   } catch (error) {
@@ -46,6 +46,12 @@ export async function run(argv: string[]): Promise<number> {
     for (const line of error.details) process.stderr.write(`${visibleLine(line)}\n`)
     return error.exitCode
   }
+}
+
+/** Commander's `help` reads one name only, and shows the group for `help signals tail`. */
+function expandHelp([node, script, first, ...names]: string[]): string[] {
+  const args = first === 'help' && names.length > 1 ? [...names, '--help'] : [first, ...names]
+  return [node, script, ...args] as string[]
 }
 
 /** The commands in the order in which `--help` lists them, or only `serve`, if it is the first argument. */

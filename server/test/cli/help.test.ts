@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Command } from 'commander'
+import { runCli } from '../../../testing/cli.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { isRemote } from '../../src/cli/remote/command.ts'
 
@@ -34,6 +35,14 @@ describe('The help of the CLI', () => {
     for (const command of remote) {
       const parent = command.parent === program ? '' : `${command.parent?.name()} `
       assert.match(help(command), new RegExp(`Examples?:\\n  \\$ promptledger ${parent}${command.name()}\\b`))
+    }
+  })
+
+  test('help followed by a group and a command explains the command', async () => {
+    for (const names of [['signals', 'tail'], ['key', 'create'], ['prompts']]) {
+      const { code, stdout } = await runCli({}, ['help', ...names])
+      assert.equal(code, 0)
+      assert.match(stdout, new RegExp(`^Usage: promptledger ${names.join(' ')} `))
     }
   })
 
