@@ -39,6 +39,7 @@ it('a worker that hangs stops only its own organisations, for a bounded time, an
 }, async (t) => {
   const { servers, url } = await startDistributed()
   const store = await openTestStore(url)
+  const unused = await openTestStore(url)
   const victim = servers[1] as PostgresServer
   const others = await organisationsBeside(url, victim)
   const running = startRecorders(store)
@@ -62,7 +63,10 @@ it('a worker that hangs stops only its own organisations, for a bounded time, an
   )
 
   const [stopped] = organisations.filter((organisation) => !others.includes(organisation)) as [number]
-  await eventually(() => assertRejectedAtOnce(store, stopped), { timeoutMs: longestMs })
+  for (const each of [store, unused]) {
+    await eventually(() => assertRejectedAtOnce(each, stopped), { timeoutMs: longestMs })
+    assert.equal(each.queues.signals.stalledForMs(), 0, 'the service would reject the signals of all organisations')
+  }
 
   victim.thaw()
   await assertRecovered(t, url, running)

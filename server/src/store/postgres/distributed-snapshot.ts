@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { limitLockWaits } from './distributed-lock-timeout.ts'
 
 // Writers queue behind the lock while it waits for those in progress.
 const lockTimeout = '5s'
@@ -13,9 +14,7 @@ export async function fixSnapshots(client: pg.ClientBase, other: pg.ClientBase):
   await client.query('set local citus.max_adaptive_executor_pool_size = 1')
   await other.query('begin')
   try {
-    // Makes the timeout apply on the workers too, which is where the writers are.
-    await other.query(`set local citus.propagate_set_commands = 'local'`)
-    await other.query(`set local lock_timeout = '${lockTimeout}'`)
+    await limitLockWaits(other, lockTimeout)
     await other.query('lock table signal_hours in share mode').catch((cause) => {
       throw new Error(`Cannot stop the writers of signals for a moment: ${cause.message}. Try again later`, { cause })
     })

@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import type { RetentionStore } from '../../domain/signals/retention.ts'
 import { monthStart } from '../../domain/time.ts'
 import {
@@ -8,6 +9,7 @@ import {
   sqlRetainedSince,
 } from '../sql/retention.ts'
 import type { PostgresDatabase } from './database.ts'
+import { limitLockWaits } from './distributed-lock-timeout.ts'
 import { partitionName } from './partitions.ts'
 
 // How long to wait for readers of a month. Giving up is harmless: the next run tries again.
@@ -25,20 +27,24 @@ from pg_class c left join pg_inherits i on i.inhrelid = c.oid and i.inhparent = 
 where c.relkind = 'r' and c.relname ~ '^signals_\\d{4}_\\d{2}$' and c.relname < $1 and pg_table_is_visible(c.oid)
 order by c.relname`
 
+/** Citus cannot detach concurrently, so writers wait for the readers of a month, at most for the lock timeout. */
+async function dropOnWorkers(client: pg.ClientBase, partition: string): Promise<void> {
+  await client.query('begin')
+  await limitLockWaits(client, lockTimeout)
+  await client.query(`drop table if exists ${partition}`)
+  await client.query('commit')
+}
+
 /** Drops whole months, oldest first, without blocking writers or readers. Removes idempotency keys in batches. */
 export function postgresRetention(database: PostgresDatabase): RetentionStore {
-  // Citus detaches in the plain way only, which waits for readers of the table, at most for the lock timeout.
-  function howToDetach(detachPending: boolean): string {
-    if (database.isDistributed) return ''
-    return detachPending ? 'finalize' : 'concurrently'
-  }
-
   async function drop({ name, detachPending }: Partition): Promise<void> {
     await database.onOwnConnection(async (client) => {
+      if (database.isDistributed) return dropOnWorkers(client, name)
       await client.query(`set lock_timeout = '${lockTimeout}'`)
       // Dropping an attached partition would make everyone wait for the longest-running reader of any month.
       if (detachPending !== null) {
-        await client.query(`alter table signals detach partition ${name} ${howToDetach(detachPending)}`)
+        const how = detachPending ? 'finalize' : 'concurrently'
+        await client.query(`alter table signals detach partition ${name} ${how}`)
       }
       await client.query(`drop table if exists ${name}`)
     })

@@ -65,8 +65,8 @@ export function groupCommitByWorker<Item extends { organisationId: number }, Res
       return queue.submit(item)
     },
     waiting: () => all().reduce((sum, queue) => sum + queue.waiting(), 0),
-    // One that responds shows that the coordinator does.
-    stalledForMs: () => (queues.size === 0 ? 0 : Math.min(...all().map((queue) => queue.stalledForMs()))),
+    // A worker that hangs rejects only its own signals. Every request asks the coordinator first, which shows whether that responds.
+    stalledForMs: () => 0,
     async idle() {
       await Promise.all(all().map((queue) => queue.idle()))
     },

@@ -1,0 +1,7 @@
+import type pg from 'pg'
+
+/** Limits how long the rest of a transaction waits for a lock, on the workers too. There the setting of a session has no effect. */
+export async function limitLockWaits(client: pg.ClientBase, timeout: string): Promise<void> {
+  await client.query(`set local citus.propagate_set_commands = 'local'`)
+  await client.query(`set local lock_timeout = '${timeout}'`)
+}
