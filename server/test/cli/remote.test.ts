@@ -134,7 +134,7 @@ describe('The commands over HTTP', () => {
     const { stdout, stderr } = await run('log', 'search', '-n', '1')
     assert.match(
       stdout,
-      /^change \d+ committed c{10}\nAuthor: Ada .* <ada@example\.com>\nDate: +\d{4}-\d\d-\d\d \d\d:\d\d UTC\nLive: +.* to now\nEffect: Not enough data yet/,
+      /^change \d+ deployed c{10}\nAuthor: Ada .* <ada@example\.com>\nDate: +\d{4}-\d\d-\d\d \d\d:\d\d UTC\nLive: +.* to now\nEffect: Not enough data yet/,
     )
     assert.match(stderr, /^1 of 3 changes/)
     assert.equal((await run('log', 'search', '--oneline')).stdout.trim().split('\n').length, 3)
@@ -144,7 +144,7 @@ describe('The commands over HTTP', () => {
       all.map(({ name, last_change }) => [name, last_change.id]),
       [['prompts/search.md', changes[0]?.entry.id]],
     )
-    assert.match((await run('log')).stdout, /^change \d+ of prompts\/search\.md committed/)
+    assert.match((await run('log')).stdout, /^change \d+ of prompts\/search\.md deployed/)
     assert.equal((await run('log', 'search', '--since', 'yesterday')).code, 2)
   })
 

@@ -65,13 +65,13 @@ export function formatDay(iso: string): string {
 }
 
 const actions: Record<Action, string> = {
-  deployed: 'committed',
+  deployed: 'deployed',
   pr_opened: 'opened',
   pr_merged: 'merged',
   pr_closed: 'closed',
 }
 
-/** Such as `merged #27` or `committed`. */
+/** Such as `merged #27` or `deployed`. */
 export function formatAction({ action, pr_number: pull }: Pick<HistoryEntry, 'action' | 'pr_number'>): string {
   const verb = actions[action] ?? action
   return pull === null ? verb : `${verb} #${pull}`
