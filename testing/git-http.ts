@@ -15,6 +15,8 @@ export class GitHttpServer {
   readonly folders = new Map<string, string>()
   /** Old paths on the server, and the new ones that they redirect to. */
   readonly redirects = new Map<string, string>()
+  /** After how many bytes a response breaks off, as when the server or the connection fails. */
+  breakAfterBytes = Number.POSITIVE_INFINITY
   #server: Server | null = null
 
   async start(): Promise<this> {
@@ -46,7 +48,7 @@ export class GitHttpServer {
     } else if (!this.folders.has(path)) {
       response.writeHead(404).end()
     } else {
-      serveGit(this.folders.get(path) as string, rest, search, request, response)
+      serveGit(this.folders.get(path) as string, rest, search, request, response, this.breakAfterBytes)
     }
   }
 }
@@ -58,6 +60,7 @@ export function serveGit(
   search: string,
   request: IncomingMessage,
   response: ServerResponse,
+  breakAfterBytes = Number.POSITIVE_INFINITY,
 ): void {
   const env = {
     PATH: process.env.PATH,
@@ -83,6 +86,9 @@ export function serveGit(
       const [, name, value] = /^([^:]+): (.*)$/.exec(line) ?? []
       if (name !== undefined && value !== undefined && name !== 'Status') response.setHeader(name, value)
     }
-    response.writeHead(Number(status)).end(output.subarray(end + 4))
+    const body = output.subarray(end + 4)
+    response.writeHead(Number(status))
+    if (body.length <= breakAfterBytes) response.end(body)
+    else response.write(body.subarray(0, breakAfterBytes), () => response.destroy())
   })
 }

@@ -6,6 +6,7 @@ import {
   withEvent,
   withoutOldGuesses,
 } from '../domain/history/pull.ts'
+import { isDamagedMirror, type Mirror, mirrorCreatedAt } from '../git/mirror.ts'
 import { pullReportsOf, pushesTo, type Retry } from './incoming-deliveries.ts'
 import { findLanding } from './landing.ts'
 import { withReportedHeads } from './pull-heads.ts'
@@ -31,6 +32,8 @@ export interface UnsettledPulls {
   /** The prompts that any open one changes. */
   promptIds: Set<number>
 }
+
+const minMirrorAgeMs = 86_400_000
 
 /** The number of pull requests whose documents are in memory at the same time. */
 export const maxPullsPerSync = 20
@@ -108,9 +111,15 @@ async function inspect(run: SyncRun, pull: Pull, paths: ReadonlyMap<string, numb
     const landed = landing === null ? read.pull : { ...read.pull, ...landing }
     return { pull: landed, retry: retryFor(landed, read.missingHead) }
   } catch (error) {
+    if (isDamagedMirror(error) && (await isOld(run.mirror))) throw error
     // One broken pull request must not block the others. Its deliveries retry it.
     return { pull: null, retry: { reason: (error as Error).message, isMissingCommit: false } }
   }
+}
+
+/** A new mirror is what the server sent. To create it again would not help, and cost as much with every delivery. */
+async function isOld({ path }: Mirror): Promise<boolean> {
+  return Date.now() - (await mirrorCreatedAt(path)) > minMirrorAgeMs
 }
 
 function retryFor(pull: Pull, missingHead: string | null): Retry | null {

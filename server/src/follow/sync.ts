@@ -2,9 +2,8 @@ import { isDue } from '../domain/repositories/due-time.ts'
 import type { Lease } from '../domain/repositories/lease.ts'
 import type { Instant } from '../domain/time.ts'
 import { forgeOf } from '../forges/index.ts'
-import { cleanUpMirror, removeMirror } from '../git/mirror.ts'
+import { cleanUpMirror, isDamagedMirror, removeMirror } from '../git/mirror.ts'
 import { lazyPullRefs } from '../git/pull-refs.ts'
-import { GitError } from '../git/run.ts'
 import { fetchDefaultBranch } from './fetch.ts'
 import { checkHiddenCharacters } from './hidden-characters.ts'
 import {
@@ -128,9 +127,4 @@ async function recordFailure(
     .apply(lease, { deliveries: deliveries.map((delivery) => outcomeOf(delivery, retry, now)) })
     // If the database failed, the deliveries simply stay pending.
     .catch(() => {})
-}
-
-/** Whether git cannot read the mirror. It is only a copy, so the next sync creates it again. */
-function isDamagedMirror(error: Error): boolean {
-  return error instanceof GitError && error.failure === 'damagedMirror'
 }

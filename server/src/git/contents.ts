@@ -48,7 +48,7 @@ export async function readPatch(
   after: string | null,
 ): Promise<string | null> {
   try {
-    // Written every time because `git gc` removes unreferenced objects.
+    // Written every time because the mirror may have been created again.
     const empty = decode(await git(['hash-object', '-w', '--stdin'], { mirror, input: '' })).trim()
     const diff = decode(
       await git(['diff', '--no-color', '--no-ext-diff', '--no-textconv', '--text', before ?? empty, after ?? empty], {

@@ -34,7 +34,7 @@ const failures = {
   damagedMirror: {
     output:
       /corrupt|bad object|not a git repository|missing (blob|tree|commit)|unable to read|is empty|invalid object/i,
-    reason: 'the local copy is damaged, or the server sent invalid objects. The next sync creates it again',
+    reason: 'the local copy is damaged, or the server sent invalid objects. A later sync creates it again',
   },
   certificate: {
     output: /certificate|\b(SSL|TLS|GnuTLS)\b/i,

@@ -21,6 +21,8 @@ const fetchTimeoutMs = 5 * 60_000
 const cleanUpTimeoutMs = 5 * 60_000
 const sizeCheckIntervalMs = 500
 const abandonedAfterMs = 10_000
+// Two or three for each pack.
+const maxPackFiles = 100
 
 /** Creates the mirror if it does not exist. The length of `head`, any commit of the remote, selects SHA-1 or SHA-256. */
 export async function ensureMirror({ path }: Mirror, head: string): Promise<void> {
@@ -41,6 +43,17 @@ export async function ensureMirror({ path }: Mirror, head: string): Promise<void
 
 export function mirrorExists(path: string): boolean {
   return existsSync(join(path, 'HEAD'))
+}
+
+/** When the mirror was created; 0 if there is none. */
+export async function mirrorCreatedAt(path: string): Promise<number> {
+  const { mtimeMs } = await stat(join(path, 'HEAD')).catch(() => ({ mtimeMs: 0 }))
+  return mtimeMs
+}
+
+/** Whether git cannot read the mirror. It is only a copy, so a later sync creates it again. */
+export function isDamagedMirror(error: unknown): boolean {
+  return error instanceof GitError && error.failure === 'damagedMirror'
 }
 
 export async function removeMirror(path: string): Promise<void> {
@@ -116,13 +129,14 @@ export async function firstParentsSince(mirror: string, from: string, tip: strin
     .filter(Boolean)
 }
 
-/** Packs loose objects from many small fetches and removes leftovers of interrupted ones. */
+/** Combines the packs of many small fetches and removes leftovers of interrupted ones. */
 export async function cleanUpMirror({ path }: Mirror): Promise<void> {
   await removeLeftovers(path, abandonedAfterMs)
-  await git(['-c', 'gc.auto=2000', '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet'], {
-    mirror: path,
-    timeoutMs: cleanUpTimeoutMs,
-  })
+  if ((await packFiles(path)).length <= maxPackFiles) return
+  const options = { mirror: path, timeoutMs: cleanUpTimeoutMs }
+  // Combines the small ones only, so that the cost depends on what was fetched and not on the size of the repository.
+  await git(['repack', '--geometric=2', '-d', '-l', '--quiet'], options)
+  await git(['pack-refs', '--all'], options)
 }
 
 /** The commit and all its ancestors. */
@@ -149,6 +163,10 @@ export async function readStart(mirror: string, tip: string): Promise<number | n
 }
 
 const fetchCommand = [
+  // Adds a fetch as one file once it is complete. git would add the objects of a small one as they arrive, and a commit would be
+  // taken for fetched although the connection broke, or the process was killed, before its files.
+  '-c',
+  'fetch.unpackLimit=1',
   // Stream large files to disk, where the size check sees them, instead of holding them in memory.
   '-c',
   'core.bigFileThreshold=2m',
@@ -175,8 +193,7 @@ async function fetchRefs(
   { filter = [], timeoutMs: limitMs }: { filter?: string[]; timeoutMs?: number } = {},
 ): Promise<void> {
   const { path, remote } = mirror
-  const packs = await readdir(join(path, 'objects', 'pack')).catch(() => [])
-  const isClone = packs.length === 0
+  const isClone = (await packFiles(path)).length === 0
   const timeoutMs = limitMs ?? (isClone ? cloneTimeoutMs : fetchTimeoutMs)
   const tooLarge = new AbortController()
   const sizeCheck = setInterval(() => {
@@ -208,6 +225,10 @@ async function fetchRefs(
   }
   // A fast fetch can finish between two checks.
   if (isTooLarge(mirror)) throw tooLargeError(mirror)
+}
+
+async function packFiles(mirror: string): Promise<string[]> {
+  return readdir(join(mirror, 'objects', 'pack')).catch(() => [])
 }
 
 /** Rather than too much time, which may be the server's fault. */

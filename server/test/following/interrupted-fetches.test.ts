@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { copyFileSync, mkdirSync, readdirSync, utimesSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, test } from 'node:test'
+import { onEachEngine } from '../../../testing/engines.ts'
+import { GitHttpServer } from '../../../testing/git-http.ts'
+import type { GitRepository } from '../../../testing/git-repository.ts'
+import { type Scenario, shortSha } from '../../../testing/scenario.ts'
+import { useService } from '../../../testing/service.ts'
+import { mirrorOf } from '../../src/follow/sync-context.ts'
+import { cleanUpMirror, ensureMirror, fetchBranch, fetchCommit, type Mirror } from '../../src/git/mirror.ts'
+import { createFolder, createRemote, megabyte, remoteAt } from './git-environment.ts'
+import { scenarioWithPull } from './pull-branch.ts'
+
+const dayMs = 86_400_000
+
+async function mirrorFrom(git: GitRepository, url: string): Promise<Mirror> {
+  const remote = { ...remoteAt(url), allowLocal: true, allowHttp: true }
+  const mirror = { path: join(createFolder(), 'mirror.git'), remote, sizeLimit: 1_000 * megabyte }
+  await ensureMirror(mirror, git.head())
+  await fetchBranch(mirror, 'main')
+  return mirror
+}
+
+function objectsOf(git: GitRepository, { path }: Mirror, commit: string): number {
+  return git.git(`--git-dir=${path}`, 'rev-list', '--objects', commit).split('\n').length
+}
+
+describe('A mirror', () => {
+  test('has a commit only with all its files, also after a fetch that broke off between them', async () => {
+    const git = createRemote({ 'a.md': 'a\n' })
+    const server = await new GitHttpServer().start()
+    server.folders.set('/prompts.git', git.remote)
+    const mirror = await mirrorFrom(git, server.url('/prompts.git'))
+    const head = git.commit('Large', { 'b.md': randomBytes(megabyte) })
+    git.push('HEAD:refs/pull/1/head')
+    server.breakAfterBytes = megabyte / 2
+    assert.equal(await fetchCommit(mirror, head, ['refs/pull/1/head']), null)
+    server.breakAfterBytes = Number.POSITIVE_INFINITY
+    assert.equal(await fetchCommit(mirror, head, ['refs/pull/1/head']), head)
+    assert.equal(objectsOf(git, mirror, head), 6)
+  })
+
+  test('of many small fetches is combined into few files, and stays complete', async () => {
+    const git = createRemote({ 'a.md': 'a\n' })
+    const mirror = await mirrorFrom(git, git.remote)
+    for (let i = 0; i < 60; i++) {
+      git.commit(`Change ${i}`, { 'a.md': `${i}\n` })
+      git.push()
+      await fetchBranch(mirror, 'main')
+    }
+    const packs = () => readdirSync(join(mirror.path, 'objects/pack')).filter((file) => file.endsWith('.pack')).length
+    assert.equal(packs(), 61)
+    await cleanUpMirror(mirror)
+    assert.ok(packs() < 10, `${packs()} packs`)
+    assert.equal(objectsOf(git, mirror, git.head()), 61 * 3)
+  })
+})
+
+onEachEngine('A damaged mirror', (engine) => {
+  const service = useService(engine)
+
+  test('is created again if only a pull request needs what is damaged, which is then recorded', async () => {
+    const { s, head, opened } = await scenarioWithDamagedPull()
+    setAge(s, 2 * dayMs)
+    await assert.rejects(s.deliver(opened), /the local copy is damaged/)
+    await s.advance(2)
+    assert.deepEqual(await s.deliveryStates(), ['done'])
+    assert.equal((await s.summary()).at(-1), `pr_opened ${shortSha(head)} #7`)
+  })
+
+  test('is not created again and again for a pull request that stays broken, which holds up no other change', async () => {
+    const { s, opened } = await scenarioWithDamagedPull()
+    s.git.switchTo('main')
+    const commit = s.git.commit('Meanwhile', { 'prompts/q.md': 'Be short.\n' })
+    s.git.push()
+    await s.deliver(opened)
+    assert.deepEqual(await s.deliveryStates(), ['pending'])
+    assert.ok((await s.summary('prompts/q.md')).includes(`deployed ${shortSha(commit)}`))
+  })
+
+  /** A scenario whose mirror has the head of a pull request, but not its files. */
+  async function scenarioWithDamagedPull() {
+    const found = await scenarioWithPull(service)
+    const { s, head } = found
+    const object = join('objects', head.slice(0, 2), head.slice(2))
+    const copy = join(mirrorPath(s), object)
+    mkdirSync(dirname(copy), { recursive: true })
+    copyFileSync(join(s.git.remote, object), copy)
+    return found
+  }
+})
+
+function mirrorPath({ service, repository }: Scenario): string {
+  return mirrorOf(service.syncContext, repository).path
+}
+
+/** Makes the mirror look as if it was created this long ago. */
+function setAge(scenario: Scenario, ageMs: number): void {
+  const createdAt = new Date(Date.now() - ageMs)
+  utimesSync(join(mirrorPath(scenario), 'HEAD'), createdAt, createdAt)
+}
