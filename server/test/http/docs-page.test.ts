@@ -46,6 +46,14 @@ describe('The API reference page', () => {
     assert.doesNotMatch(style, /url\(|@import/)
   })
 
+  test('the API reference is found with HEAD, and with a slash at its end', async () => {
+    const { headers } = await getPage()
+    const head = await service.app.inject({ method: 'HEAD', url: '/docs' })
+    assert.deepEqual([head.statusCode, head.headers['content-type']], [200, headers['content-type']])
+    const withSlash = await service.app.inject('/docs/')
+    assert.deepEqual([withSlash.statusCode, withSlash.headers.location], [308, '/docs'])
+  })
+
   test('the API reference has no inline script and only links to itself, the OpenAPI document and the console', async () => {
     const { body } = await getPage()
     const { tags, attributes, links } = markup(body)

@@ -39,7 +39,8 @@ const consoleRoutes = [...pagePaths, ...filePaths, ...scriptPaths].flatMap((url)
 const preflight = 'OPTIONS /api/v1/votes'
 // Agents speak a protocol of their own.
 const agentRoutes = ['GET', 'DELETE', 'POST'].map((method) => `${method} ${mcpPath}`)
-const undocumentedRoutes = [...consoleRoutes, preflight, ...agentRoutes]
+const otherWaysToReference = ['HEAD /docs', 'GET /docs/']
+const undocumentedRoutes = [...consoleRoutes, preflight, ...agentRoutes, ...otherWaysToReference]
 
 function withBraces(url: string): string {
   return url.replaceAll(/:(\w+)/g, '{$1}')

@@ -41,6 +41,15 @@ export function docsRoutes(routes: RouteOptions[]) {
   const openapi = lazy(async () => compress(`${JSON.stringify(await document(), null, 2)}\n`))
   const page = lazy(async () => renderReferencePage(await document()))
 
+  async function sendPage(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { html, policy } = await page()
+    reply
+      .type('text/html; charset=utf-8')
+      .header('Content-Security-Policy', policy)
+      .header('Referrer-Policy', 'no-referrer')
+    return send(request, reply, html)
+  }
+
   return async (app: FastifyInstance) => {
     app.get(
       '/openapi.json',
@@ -71,15 +80,11 @@ export function docsRoutes(routes: RouteOptions[]) {
           },
         },
       },
-      async (request, reply) => {
-        const { html, policy } = await page()
-        reply
-          .type('text/html; charset=utf-8')
-          .header('Content-Security-Policy', policy)
-          .header('Referrer-Policy', 'no-referrer')
-        return send(request, reply, html)
-      },
+      sendPage,
     )
+    // People check an address with HEAD, and type it with a slash.
+    app.head('/docs', { schema: { hide: true } }, sendPage)
+    app.get('/docs/', { schema: { hide: true } }, (_request, reply) => reply.redirect('/docs', 308))
 
     for (const name of scripts) {
       const script = lazy(async () => compress(await readScript(name)))
