@@ -244,10 +244,10 @@ export function isTooLarge({ path, sizeLimit }: Mirror): boolean {
   return objectBytes(path) > sizeLimit
 }
 
-/** Removes lock files and partial packs left by a killed git. Files in use are younger than `minAgeMs`. */
+/** Removes locks, of packs too (`.keep`), and partial packs left by a killed git. Files in use are younger than `minAgeMs`. */
 async function removeLeftovers(mirror: string, minAgeMs: number): Promise<void> {
   for (const file of await readdir(mirror, { recursive: true }).catch(() => [])) {
-    if (!/\.lock$|(^|\/)tmp_[^/]+$/.test(file)) continue
+    if (!/\.(lock|keep)$|(^|\/)tmp_[^/]+$/.test(file)) continue
     const path = join(mirror, file)
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
     if (Date.now() - mtimeMs >= minAgeMs) await rm(path, { recursive: true, force: true })
