@@ -21,8 +21,7 @@ const fetchTimeoutMs = 5 * 60_000
 const cleanUpTimeoutMs = 5 * 60_000
 const sizeCheckIntervalMs = 500
 const abandonedAfterMs = 10_000
-// Two or three for each pack.
-const maxPackFiles = 100
+const maxPacks = 50
 
 /** Creates the mirror if it does not exist. The length of `head`, any commit of the remote, selects SHA-1 or SHA-256. */
 export async function ensureMirror({ path }: Mirror, head: string): Promise<void> {
@@ -129,14 +128,16 @@ export async function firstParentsSince(mirror: string, from: string, tip: strin
     .filter(Boolean)
 }
 
-/** Combines the packs of many small fetches and removes leftovers of interrupted ones. */
+/** Combines the packs and refs of many small fetches and removes leftovers of interrupted ones. */
 export async function cleanUpMirror({ path }: Mirror): Promise<void> {
   await removeLeftovers(path, abandonedAfterMs)
-  if ((await packFiles(path)).length <= maxPackFiles) return
   const options = { mirror: path, timeoutMs: cleanUpTimeoutMs }
-  // Combines the small ones only, so that the cost depends on what was fetched and not on the size of the repository.
-  await git(['repack', '--geometric=2', '-d', '-l', '--quiet'], options)
   await git(['pack-refs', '--all'], options)
+  if ((await packsOf(path)).length <= maxPacks) return
+  // Combines those with few objects, so that most cleanups cost what was fetched and not what the repository has. Drops no object,
+  // so that a fetch may run at the same time.
+  await git([...lowMemory, 'repack', '--geometric=2', '-d', '-l', '-n', '--quiet'], options)
+  await git(['commit-graph', 'write', '--reachable'], { ...options, env: originalParents })
 }
 
 /** The commit and all its ancestors. */
@@ -162,11 +163,7 @@ export async function readStart(mirror: string, tip: string): Promise<number | n
   return seconds > 0 ? seconds * 1_000 : null
 }
 
-const fetchCommand = [
-  // Adds a fetch as one file once it is complete. git would add the objects of a small one as they arrive, and a commit would be
-  // taken for fetched although the connection broke, or the process was killed, before its files.
-  '-c',
-  'fetch.unpackLimit=1',
+const lowMemory = [
   // Stream large files to disk, where the size check sees them, instead of holding them in memory.
   '-c',
   'core.bigFileThreshold=2m',
@@ -175,6 +172,16 @@ const fetchCommand = [
   'core.deltaBaseCacheLimit=16m',
   '-c',
   'pack.threads=1',
+  '-c',
+  'pack.windowMemory=16m',
+]
+
+const fetchCommand = [
+  // Adds a fetch as one file once it is complete. git would add the objects of a small one as they arrive, and a commit would be
+  // taken for fetched although the connection broke, or the process was killed, before its files.
+  '-c',
+  'fetch.unpackLimit=1',
+  ...lowMemory,
   'fetch',
   '--quiet',
   '--no-tags',
@@ -193,7 +200,7 @@ async function fetchRefs(
   { filter = [], timeoutMs: limitMs }: { filter?: string[]; timeoutMs?: number } = {},
 ): Promise<void> {
   const { path, remote } = mirror
-  const isClone = (await packFiles(path)).length === 0
+  const isClone = (await packsOf(path)).length === 0
   const timeoutMs = limitMs ?? (isClone ? cloneTimeoutMs : fetchTimeoutMs)
   const tooLarge = new AbortController()
   const sizeCheck = setInterval(() => {
@@ -227,8 +234,9 @@ async function fetchRefs(
   if (isTooLarge(mirror)) throw tooLargeError(mirror)
 }
 
-async function packFiles(mirror: string): Promise<string[]> {
-  return readdir(join(mirror, 'objects', 'pack')).catch(() => [])
+async function packsOf(mirror: string): Promise<string[]> {
+  const files = await readdir(join(mirror, 'objects', 'pack')).catch(() => [])
+  return files.filter((file) => file.endsWith('.pack'))
 }
 
 /** Rather than too much time, which may be the server's fault. */
@@ -244,10 +252,13 @@ export function isTooLarge({ path, sizeLimit }: Mirror): boolean {
   return objectBytes(path) > sizeLimit
 }
 
-/** Removes locks, of packs too (`.keep`), and partial packs left by a killed git. Files in use are younger than `minAgeMs`. */
+// Below `objects`, because a branch may have such a name too. `.keep` locks a pack until the refs that lead to it are written.
+const leftover = /\.lock$|^(pull-\w+\/)?objects\/(.+\/)?((tmp_|\.tmp-)[^/]+|[^/]+\.keep)$/
+
+/** Removes locks and partial packs left by a killed git. Files in use are younger than `minAgeMs`, or can be spared. */
 async function removeLeftovers(mirror: string, minAgeMs: number): Promise<void> {
   for (const file of await readdir(mirror, { recursive: true }).catch(() => [])) {
-    if (!/\.(lock|keep)$|(^|\/)tmp_[^/]+$/.test(file)) continue
+    if (!leftover.test(file)) continue
     const path = join(mirror, file)
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
     if (Date.now() - mtimeMs >= minAgeMs) await rm(path, { recursive: true, force: true })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { copyFileSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { onEachEngine } from '../../../testing/engines.ts'
@@ -10,7 +10,8 @@ import { type Scenario, shortSha } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
 import { mirrorOf } from '../../src/follow/sync-context.ts'
 import { cleanUpMirror, ensureMirror, fetchBranch, fetchCommit, type Mirror } from '../../src/git/mirror.ts'
-import { createFolder, createRemote, megabyte, remoteAt } from './git-environment.ts'
+import { limitGitMemory } from '../../src/git/run.ts'
+import { createFolder, createProgram, createRemote, megabyte, remoteAt, withEnvironment } from './git-environment.ts'
 import { scenarioWithPull } from './pull-branch.ts'
 
 const dayMs = 86_400_000
@@ -42,10 +43,11 @@ describe('A mirror', () => {
     assert.equal(objectsOf(git, mirror, head), 6)
   })
 
-  test('of many small fetches, some of them killed, is combined into few packs, and stays complete', async () => {
+  test('of many fetches, some of them killed or large, is combined into few packs within the memory limit', async () => {
     const git = createRemote({ 'a.md': 'a\n' })
     const mirror = await mirrorFrom(git, git.remote)
-    const commits = Array.from({ length: 60 }, (_, i) => git.commit(`Change ${i}`, { 'a.md': `${i}\n` }))
+    const text = (i: number) => (i < 12 ? `${i}${'a line of a large file\n'.repeat(250_000)}` : `${i}\n`)
+    const commits = Array.from({ length: 60 }, (_, i) => git.commit(`Change ${i}`, { 'a.md': text(i) }))
     git.push()
     for (const commit of commits) await fetchCommit(mirror, commit, [])
     const folder = join(mirror.path, 'objects/pack')
@@ -57,9 +59,48 @@ describe('A mirror', () => {
       writeFileSync(lock, 'fetch-pack')
       utimesSync(lock, new Date(0), new Date(0))
     }
-    await cleanUpMirror(mirror)
+    limitGitMemory(32 * megabyte)
+    try {
+      await cleanUpMirror(mirror)
+    } finally {
+      limitGitMemory(160 * megabyte)
+    }
     assert.ok(packs().length < 10, `${packs().length} packs`)
     assert.equal(objectsOf(git, mirror, git.head()), 61 * 3)
+  })
+
+  test('keeps branches that are named like the leftovers of git', async () => {
+    const git = createRemote({ 'a.md': 'a\n' })
+    const mirror = await mirrorFrom(git, git.remote)
+    for (const branch of ['a.keep', 'tmp_a', 'objects/tmp_a', 'objects/pack/a.keep']) {
+      git.push(`HEAD:refs/heads/${branch}`)
+      await fetchBranch(mirror, branch)
+      const ref = join(mirror.path, 'refs/heads', branch)
+      utimesSync(ref, new Date(0), new Date(0))
+      await cleanUpMirror(mirror)
+      assert.equal(git.git(`--git-dir=${mirror.path}`, 'rev-parse', `refs/heads/${branch}`), git.head())
+    }
+  })
+
+  test('whose first fetch broke off is still fetched with the patience of a first one', async () => {
+    const git = createRemote({ 'a.md': randomBytes(megabyte) })
+    const server = await new GitHttpServer().start()
+    server.folders.set('/prompts.git', git.remote)
+    const remote = { ...remoteAt(server.url('/prompts.git')), allowHttp: true }
+    const mirror = { path: join(createFolder(), 'mirror.git'), remote, sizeLimit: 1_000 * megabyte }
+    await ensureMirror(mirror, git.head())
+    server.breakAfterBytes = megabyte / 2
+    await assert.rejects(fetchBranch(mirror, 'main'))
+    const left = readdirSync(join(mirror.path, 'objects/pack'))
+    assert.ok(
+      left.some((file) => file.startsWith('tmp_pack_')),
+      'git left no part of the pack',
+    )
+    server.breakAfterBytes = Number.POSITIVE_INFINITY
+    const program = join(git.git('--exec-path'), 'git')
+    const { folder, PATH } = createProgram('git', `#!/bin/sh\necho "$@" >> "$0.log"\nexec ${program} "$@"\n`)
+    await withEnvironment({ PATH }, () => fetchBranch(mirror, 'main'))
+    assert.match(readFileSync(join(folder, 'git.log'), 'utf8'), /http\.lowSpeedTime=300 .* fetch /)
   })
 })
 
