@@ -255,7 +255,7 @@ export function isTooLarge({ path, sizeLimit }: Mirror): boolean {
 // Below `objects`, because a branch may have such a name too. `.keep` locks a pack until the refs that lead to it are written.
 const leftover = /\.lock$|^(pull-\w+\/)?objects\/(.+\/)?((tmp_|\.tmp-)[^/]+|[^/]+\.keep)$/
 
-/** Removes locks and partial packs left by a killed git. Files in use are younger than `minAgeMs`, or can be spared. */
+/** Removes locks and partial packs left by a killed git. Files in use are younger, except `.keep`, which no fetch reads again. */
 async function removeLeftovers(mirror: string, minAgeMs: number): Promise<void> {
   for (const file of await readdir(mirror, { recursive: true }).catch(() => [])) {
     if (!leftover.test(file)) continue
