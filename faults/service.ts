@@ -4,7 +4,7 @@ import type { TestService } from '../testing/service.ts'
 
 /** Opens the service on this database and returns its port. */
 export async function openService(service: TestService, url: string): Promise<number> {
-  await service.open({ name: 'SQLite', create: async () => ({ url, remove: async () => {} }) })
+  await service.open({ create: async () => ({ url, remove: async () => {} }) })
   const address = await service.app.listen({ host: '127.0.0.1', port: 0 })
   return Number(new URL(address).port)
 }

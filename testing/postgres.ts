@@ -12,21 +12,6 @@ import { freePort } from './free-port.ts'
 const startTimeoutMs = 30_000
 const nobodyUser = 65_534
 
-/** Starts one PostgreSQL for the whole test run, unless TEST_DATABASE_URL points at one. Test files inherit the variable. */
-export async function globalSetup(): Promise<void> {
-  if (process.env.TEST_DATABASE_URL || process.env.TEST_ENGINES === 'sqlite') return
-  // Commits have to survive the tests, not a power failure.
-  const server = await startPostgres(['-c', 'fsync=off', '-c', 'synchronous_commit=off'])
-  process.env.TEST_DATABASE_URL = server.url
-  stopServer = server.stop
-}
-
-let stopServer: () => Promise<void> = async () => {}
-
-export function globalTeardown(): Promise<void> {
-  return stopServer()
-}
-
 export interface PostgresServer {
   url: string
   processId(): number

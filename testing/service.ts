@@ -65,7 +65,7 @@ export class TestService {
   #dataDir = ''
   #isOpen = false
 
-  async open(engine: Engine): Promise<void> {
+  async open(engine: Pick<Engine, 'create'>): Promise<void> {
     this.#database = await engine.create()
     this.url = this.#database.url
     const log = pino({ level: 'debug' }, { write: (line: string) => this.log.push(line) })

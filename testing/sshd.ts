@@ -1,15 +1,16 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { onTestEnd } from './cleanup.ts'
 import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
+import { without } from './installed-tools.ts'
 
 const program = '/usr/sbin/sshd'
 
-/** Why tests with a real ssh server are skipped; false if they are not. */
-export const noSshd = existsSync(program) ? false : `${program} is not installed (Debian: openssh-server)`
+/** Why tests with a real ssh server are skipped; false if they can run. */
+export const noSshd = without('ssh-keygen', 'sshd')
 
 export interface SshKeyPair {
   privateKey: string

@@ -1,11 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { onTestEnd } from './cleanup.ts'
+import { without } from './installed-tools.ts'
 import { mainScript } from './processes.ts'
 
 /** Why tests on a terminal are skipped; false if they can run. */
-export const noTerminal =
-  spawnSync('script', ['--version']).status !== 0 && 'needs script from util-linux, which opens a terminal'
+export const noTerminal = without('script')
 
 export interface TerminalOptions {
   env: NodeJS.ProcessEnv

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { operator } from '../../server/src/domain/access/audit.ts'
-import { onEachEngine } from '../../testing/engines.ts'
+import { onOneEngine } from '../../testing/engines.ts'
 import type { Fate } from '../../testing/http-proxy.ts'
 import { NotFoundError, type QueuedSignal, RateLimitedError, ValidationError } from '../src/index.ts'
 import { fileSpool } from '../src/spool.ts'
@@ -10,7 +10,7 @@ import { createSpoolPath } from './spool-path.ts'
 
 const batchPath = '/api/v1/signals'
 
-onEachEngine('Batches of a queue', (engine) => {
+onOneEngine('Batches of a queue', (engine) => {
   const service = useLiveService(engine)
   const { proxy } = service
 

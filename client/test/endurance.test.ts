@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachEngine } from '../../testing/engines.ts'
+import { onOneEngine } from '../../testing/engines.ts'
 import type { Fate } from '../../testing/http-proxy.ts'
 import { fileSpool } from '../src/spool.ts'
 import { numbersBelow, useLiveService } from './live-service.ts'
 import { createSpoolPath } from './spool-path.ts'
 
 // The full run of 10,000 signals takes a minute:
-// PROMPTLEDGER_SIGNALS=10000 npx node --test --test-global-setup=testing/postgres.ts client/test/endurance.test.ts
+// PROMPTLEDGER_SIGNALS=10000 npx node --test --test-global-setup=testing/setup.ts client/test/endurance.test.ts
 const count = Number(process.env.PROMPTLEDGER_SIGNALS ?? 2_000)
 
-onEachEngine('An unreliable network', (engine) => {
+onOneEngine('An unreliable network', (engine) => {
   const service = useLiveService(engine)
 
   function failOneInFive(): { count: number } {

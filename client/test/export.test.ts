@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { onEachEngine } from '../../testing/engines.ts'
+import { onOneEngine } from '../../testing/engines.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { ConnectionError, NotFoundError, type Signal, TimeoutError, ValidationError } from '../src/index.ts'
 import { useLiveService } from './live-service.ts'
 
-onEachEngine('Exporting signals', (engine) => {
+onOneEngine('Exporting signals', (engine) => {
   const service = useLiveService(engine)
   const { proxy } = service
 

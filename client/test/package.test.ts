@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { build } from 'rolldown'
 import { sqlite } from '../../testing/engines.ts'
+import { isInstalled } from '../../testing/installed-tools.ts'
 import { useLiveService } from './live-service.ts'
 import { tsc, usePackedClient } from './packed-client.ts'
 
@@ -19,10 +19,6 @@ const runtimes = [
   { name: 'Bun', command: 'bun', args: ['run'], isAvailable: isInstalled('bun') },
 ]
 
-function isInstalled(tool: string): boolean {
-  return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, tool)))
-}
-
 /** Runs against the package as published, installed into an empty project. */
 describe('The published package', () => {
   const service = useLiveService(sqlite)
@@ -30,7 +26,7 @@ describe('The published package', () => {
 
   for (const { name, command, args, isAvailable } of runtimes) {
     test(`the package works in JavaScript on ${name}`, {
-      skip: !isAvailable && `${name} is not installed`,
+      skip: !isAvailable && `${name} is not installed (npm install --global ${name.toLowerCase()})`,
     }, async () => {
       const tenant = await service.tenant()
       await writeFile(

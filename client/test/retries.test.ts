@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { onEachEngine, sqlite } from '../../testing/engines.ts'
+import { onOneEngine, sqlite } from '../../testing/engines.ts'
 import { eventually } from '../../testing/eventually.ts'
 import type { Fate } from '../../testing/http-proxy.ts'
 import { ConnectionError, NotFoundError, PromptledgerError } from '../src/index.ts'
 import { useLiveService } from './live-service.ts'
 
-onEachEngine('Retries', (engine) => {
+onOneEngine('Retries', (engine) => {
   const service = useLiveService(engine)
   const { proxy } = service
 

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { onTestEnd } from '../../testing/cleanup.ts'
-import { onEachEngine } from '../../testing/engines.ts'
+import { onOneEngine } from '../../testing/engines.ts'
 import { eventually } from '../../testing/eventually.ts'
 import type { Tenant } from '../../testing/service.ts'
 import type { QueuedSignal, QueueOptions } from '../src/index.ts'
@@ -13,7 +13,7 @@ import { fileSpool } from '../src/spool.ts'
 import { numbersBelow, useLiveService } from './live-service.ts'
 import { createSpoolPath } from './spool-path.ts'
 
-onEachEngine('A queue with a spool', (engine) => {
+onOneEngine('A queue with a spool', (engine) => {
   const service = useLiveService(engine)
   const { proxy } = service
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachEngine } from '../../testing/engines.ts'
+import { onOneEngine } from '../../testing/engines.ts'
 import { NotFoundError, RateLimitedError, ValidationError } from '../src/index.ts'
 import { useLiveService } from './live-service.ts'
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 const traceparent = `00-${traceId}-00f067aa0ba902b7-01`
 
-onEachEngine('Votes', (engine) => {
+onOneEngine('Votes', (engine) => {
   const service = useLiveService(engine)
   const { proxy } = service
 

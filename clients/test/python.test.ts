@@ -10,6 +10,7 @@ import { runApplication, start } from '../../packaging/first-verdict.ts'
 import { packService } from '../../packaging/pack.ts'
 import { generatePythonTypes } from '../../scripts/write-python-types.ts'
 import { onTestEnd } from '../../testing/cleanup.ts'
+import { skipReason } from '../../testing/installed-tools.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -17,8 +18,7 @@ const folder = join(root, 'clients/python')
 // The longest test takes 2 min on an idle machine. This only ends one that hangs.
 const timeoutMs = 1_800_000
 const modules = ['pytest', 'mypy', 'build', 'hatchling', 'venv', 'ensurepip']
-const hint =
-  'On Debian: apt-get install python3-pytest mypy python3-build python3-hatchling python3-venv, as .ci/run does'
+const debianPackages = 'python3-pytest mypy python3-build python3-hatchling python3-venv'
 
 /** The interpreter that has most of what the tests need, and what it lacks. A shell may put another one before the system's. */
 function findPython(): { python: string; missing: string[] } {
@@ -35,15 +35,11 @@ function findPython(): { python: string; missing: string[] } {
 
 const { python, missing } = findPython()
 
-/** A test that needs these modules. Without them it is skipped, except in CI, where it fails. */
+/** A test that needs these modules. Without them it is skipped. */
 function pythonTest(name: string, modules: string[], body: (t: TestContext) => Promise<void>): void {
   const lacking = python === '' ? ['python3'] : modules.filter((module) => missing.includes(module))
-  const reason = `${lacking.join(', ')} not found for ${python || 'any Python'}. ${hint}`
-  const isSkipped = lacking.length > 0 && !process.env.CI
-  test(name, { skip: isSkipped && reason, timeout: timeoutMs }, async (t) => {
-    assert.deepEqual(lacking, [], reason)
-    await body(t)
-  })
+  const skip = lacking.length > 0 && skipReason(lacking.join(', '), debianPackages)
+  test(name, { skip, timeout: timeoutMs }, body)
 }
 
 describe('The Python client', () => {

@@ -11,9 +11,9 @@ import { eventually } from '../../testing/eventually.ts'
 import { GitRepository } from '../../testing/git-repository.ts'
 import { type Fate, HttpProxy } from '../../testing/http-proxy.ts'
 import { deliveriesFrom } from '../../testing/payloads/deliveries.ts'
-import { globalSetup, globalTeardown } from '../../testing/postgres.ts'
 import { startReceiver } from '../../testing/receiver.ts'
 import { type Tenant, TestService } from '../../testing/service.ts'
+import { globalSetup, globalTeardown } from '../../testing/setup.ts'
 
 const engine = process.argv[2] === 'postgres' ? postgres : sqlite
 if (engine === postgres) await globalSetup()

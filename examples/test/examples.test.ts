@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -12,6 +11,7 @@ import { useLiveService } from '../../client/test/live-service.ts'
 import { createSnippets } from '../../scripts/write-snippets.ts'
 import { sqlite } from '../../testing/engines.ts'
 import { GitRepository } from '../../testing/git-repository.ts'
+import { without } from '../../testing/installed-tools.ts'
 import type { Tenant } from '../../testing/service.ts'
 import { createSigningKey } from '../../testing/vote-tokens.ts'
 import { startExample, usePackedExamples } from './packed-examples.ts'
@@ -20,13 +20,6 @@ const run = promisify(execFile)
 
 function pathOf(name: string): string {
   return fileURLToPath(new URL(`../${name}`, import.meta.url))
-}
-
-/** The reason to skip a test that needs the tool, or false. In CI, every tool but Go must be installed. */
-function skipWithout(tool: string): string | false {
-  const isInstalled = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, tool)))
-  if (!isInstalled && process.env.CI && tool !== 'go') throw new Error(`${tool} is not installed: see .ci/run`)
-  return isInstalled ? false : `${tool} is not installed`
 }
 
 /** What the chat server sends to its page. */
@@ -94,7 +87,7 @@ describe('Examples', () => {
   })
 
   test('the workflow step records the deployment with a recorder key', {
-    skip: skipWithout('jq') || skipWithout('curl'),
+    skip: without('bash', 'jq', 'curl'),
   }, async () => {
     const tenant = await service.tenant('free', 'admin')
     const workflow = await readFile(pathOf('github-actions/record-deployment.yml'), 'utf8')
@@ -123,7 +116,7 @@ describe('Examples', () => {
   })
 
   test('the Python route records one vote for each answer, and sends pending votes before it exits', {
-    skip: skipWithout('python3'),
+    skip: without('python3'),
   }, async (t) => {
     // The route sends the real time.
     service.now = Date.now()
@@ -154,7 +147,7 @@ describe('Examples', () => {
     )
   })
 
-  test('the Go examples record a signal and read the history', { skip: skipWithout('go') }, async () => {
+  test('the Go examples record a signal and read the history', { skip: without('go') }, async () => {
     const tenant = await namedTenant()
     const go = async (name: string) =>
       JSON.parse((await run('go', ['run', pathOf(`go/${name}/main.go`)], { env: byName(tenant) })).stdout).data

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { sqlite } from '../../../testing/engines.ts'
+import { without } from '../../../testing/installed-tools.ts'
 import { TestService } from '../../../testing/service.ts'
 import { findChromium, launch } from './chromium.ts'
 import { builtConsole } from './console-build.ts'
@@ -59,14 +60,11 @@ export class BrowserSuite {
   }
 }
 
-/** Declares tests against the real service in a real browser. Without Chromium they are skipped, except in CI, where they fail. */
+/** Declares tests against the real service in a real browser. Without Chromium they are skipped. */
 export function inBrowser(subject: string, tests: (suite: BrowserSuite) => void): void {
   const chromium = findChromium()
   if (chromium === null) {
-    const reason = 'Chromium is not installed (no chromium or google-chrome on the PATH)'
-    test(subject, { skip: process.env.CI ? false : reason }, () => {
-      throw new Error(reason)
-    })
+    test(subject, { skip: without('chromium') })
     return
   }
   describe(subject, () => {

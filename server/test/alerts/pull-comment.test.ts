@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { ForgeApiServer } from '../../../testing/forge-api.ts'
 import { regressionMessage, toldPrompt } from '../../../testing/regression-message.ts'
 import { openTestStore, type TestService, useService } from '../../../testing/service.ts'
@@ -71,7 +71,7 @@ function contextOf(service: TestService, { origin }: ForgeApiServer): PullCommen
 
 const problemOf = async ({ store }: TestService, { id }: Repository) => (await store.repositories.find(id))?.reportError
 
-onEachEngine('Reports on pull requests', (engine) => {
+onOneEngine('Reports on pull requests', (engine) => {
   const service = useService(engine)
 
   for (const name of forgeNames) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import pino from 'pino'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { ForgeApiServer } from '../../../testing/forge-api.ts'
 import { bob, GitRepository, web } from '../../../testing/git-repository.ts'
 import { postVotes } from '../../../testing/judged-votes.ts'
@@ -29,7 +29,7 @@ const page = { page: '1', limit: 10 }
 const texts = { 'prompts/p.md': 'Be kind.\n', 'prompts/q.md': 'Be brief.\n' }
 const worse = { 'prompts/p.md': 'Be rude.\n', 'prompts/q.md': 'Say nothing.\n' }
 
-onEachEngine('Regressions on their pull request', (engine) => {
+onOneEngine('Regressions on their pull request', (engine) => {
   const service = useService(engine)
   before(() => {
     service.planLimits.free = null

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, beforeEach, test } from 'node:test'
 import { addAlert } from '../../../testing/alerts.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { postVotes } from '../../../testing/judged-votes.ts'
 import { startReceiver } from '../../../testing/receiver.ts'
 import { figures, openRegression } from '../../../testing/regressions.ts'
@@ -14,7 +14,7 @@ import type { Alert } from '../../src/domain/alerts/alert.ts'
 import type { RegressionMessage } from '../../src/domain/alerts/message.ts'
 import { day, hour, minute } from '../../src/domain/time.ts'
 
-onEachEngine('The teller', (engine) => {
+onOneEngine('The teller', (engine) => {
   const service = useService(engine)
   before(() => {
     service.planLimits.free = null

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { onTestEnd } from '../../../testing/cleanup.ts'
 import { type CliResult, runCli } from '../../../testing/cli.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { type ReceivedRequest, startReceiver } from '../../../testing/receiver.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import type { AlertDeliveryBody } from '../../src/http/alerts/delivery-schema.ts'
@@ -20,7 +20,7 @@ function parsed<T>({ code, stdout, stderr }: CliResult): T {
   return JSON.parse(stdout)
 }
 
-onEachEngine('The alert commands', (engine) => {
+onOneEngine('The alert commands', (engine) => {
   let url = ''
   let dataDir = ''
   let org = ''

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { onTestEnd } from '../../../testing/cleanup.ts'
 import { type CliResult, runCli, runCliJson } from '../../../testing/cli.ts'
-import { engines, onEachEngine } from '../../../testing/engines.ts'
+import { engines, onOneEngine } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { deployedEntry, openTestStore, type Tenant, useService } from '../../../testing/service.ts'
 import type { Finding } from '../../src/doctor/finding.ts'
@@ -20,7 +20,7 @@ interface Verified {
   broken_at: { seq: number; problem: string } | null
 }
 
-onEachEngine('The audit log on the command line', (engine) => {
+onOneEngine('The audit log on the command line', (engine) => {
   const service = useService(engine)
   let folder = ''
   before(async () => {

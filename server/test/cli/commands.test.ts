@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { runCli, runCliJson } from '../../../testing/cli.ts'
-import { onEachEngine, type TestDatabase } from '../../../testing/engines.ts'
+import { onOneEngine, type TestDatabase } from '../../../testing/engines.ts'
 import { type RunningProcess, startServe } from '../../../testing/processes.ts'
 import { queryRows, usageOf } from '../../../testing/rows.ts'
 
@@ -13,7 +13,7 @@ interface Entry {
 
 const sha = 'ab'.repeat(20)
 
-onEachEngine('The CLI beside a running service', (engine) => {
+onOneEngine('The CLI beside a running service', (engine) => {
   let database: TestDatabase
   let service: RunningProcess
   before(async () => {

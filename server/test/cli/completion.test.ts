@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import { createAccount } from '../../../testing/account.ts'
 import { runCli } from '../../../testing/cli.ts'
 import { sqlite } from '../../../testing/engines.ts'
 import { freePort } from '../../../testing/free-port.ts'
+import { without } from '../../../testing/installed-tools.ts'
 import { mainScript, type RunningProcess, startServe } from '../../../testing/processes.ts'
 import { openTestStore } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
@@ -16,7 +17,6 @@ import { newPrompt } from '../../src/domain/prompt.ts'
 
 const run = promisify(execFile)
 const dangerous = 'run $(touch pwned) `touch pwned`'
-const missing = (shell: string) => spawnSync(shell, ['--version']).status !== 0 && `${shell} is not installed`
 
 describe('Completion', () => {
   let service: RunningProcess
@@ -92,7 +92,7 @@ describe('Completion', () => {
     }
   })
 
-  test('bash completes commands and quotes the names of prompts', { skip: missing('bash') }, async () => {
+  test('bash completes commands and quotes the names of prompts', { skip: without('bash') }, async () => {
     const complete = (...words: string[]) =>
       shell(
         'bash',
@@ -110,14 +110,14 @@ describe('Completion', () => {
     assert.deepEqual(await shell('bash', 'ls'), 'promptledger\n', 'a name ran a command')
   })
 
-  test('fish completes commands, prompts and files', { skip: missing('fish') }, async () => {
+  test('fish completes commands, prompts and files', { skip: without('fish') }, async () => {
     const complete = (line: string) => shell('fish', `promptledger completion fish | source; complete -C '${line}'`)
     assert.match(await complete('promptledger regr'), /^regressions\tlist the changes that made prompts worse\n$/)
     assert.equal(await complete('promptledger log reply/'), 'reply/long answer.md\nreply/short.md\n')
     assert.match(await complete('promptledger restore prompt'), /^promptledger\b/)
   })
 
-  test('zsh completes commands and prompts, quoted', { skip: missing('zsh') }, async () => {
+  test('zsh completes commands and prompts, quoted', { skip: without('zsh') }, async () => {
     // Types into a zsh on a pseudo terminal, and reads the command line that Tab leaves behind.
     const script = `
       zmodload zsh/zpty

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runCli, runCliJson } from '../../../testing/cli.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { connectedScenario } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
 
@@ -13,7 +13,7 @@ interface Deployment {
   share: number
 }
 
-onEachEngine('promptledger deployment', (engine) => {
+onOneEngine('promptledger deployment', (engine) => {
   const service = useService(engine)
 
   const json = <T>(...args: string[]) => runCliJson<T>(service.url, args)

@@ -294,7 +294,8 @@ onEachEngine('The doctor', (engine) => {
   })
 
   test('an empty database is reported', async () => {
-    const database = engine.name === 'SQLite' ? await engine.create() : { url: serverUrl(), remove: async () => {} }
+    const database =
+      engine.name === 'SQLite' ? await engine.createEmpty() : { url: serverUrl(), remove: async () => {} }
     // On SQLite, a database file without tables.
     if (engine.name === 'SQLite') await query(database.url, 'pragma user_version = 1')
     const finding = (await doctor({ ...used.env, DATABASE_URL: database.url })).find(

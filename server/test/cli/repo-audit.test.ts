@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { onTestEnd } from '../../../testing/cleanup.ts'
 import { runCli } from '../../../testing/cli.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { type LandedPulls, repositoryWithLandedPulls } from '../../../testing/landed-pulls.ts'
 
 interface Audited {
@@ -20,7 +20,7 @@ interface Audited {
   agrees: boolean
 }
 
-onEachEngine('The audit of a repository', (engine) => {
+onOneEngine('The audit of a repository', (engine) => {
   let landed: LandedPulls
   let env: NodeJS.ProcessEnv
   let all: Audited[]

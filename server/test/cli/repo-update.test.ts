@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { onTestEnd } from '../../../testing/cleanup.ts'
 import { runCli } from '../../../testing/cli.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { GitHttpServer } from '../../../testing/git-http.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 
 const secrets = { FIRST: 'first-token-0123456789', SECOND: 'second-token-0123456789' }
 
-onEachEngine('repo set-url and repo set-token', (engine) => {
+onOneEngine('repo set-url and repo set-token', (engine) => {
   let env: NodeJS.ProcessEnv
   let org = ''
   before(async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { onTestEnd } from '../../../testing/cleanup.ts'
 import { type CliResult, runCli } from '../../../testing/cli.ts'
-import { type Engine, onEachEngine, sqlite, type TestDatabase } from '../../../testing/engines.ts'
+import { type Engine, onOneEngine, sqlite, type TestDatabase } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
@@ -121,7 +121,7 @@ function useCli(engine: Engine) {
   }
 }
 
-onEachEngine('The repo commands', (engine) => {
+onOneEngine('The repo commands', (engine) => {
   const command = useCli(engine)
   const { json, run, connectArguments, historyOf, deliver } = command
 

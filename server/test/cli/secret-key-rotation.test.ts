@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { onTestEnd } from '../../../testing/cleanup.ts'
 import { runCli } from '../../../testing/cli.ts'
-import { type Engine, onEachEngine, sqlite } from '../../../testing/engines.ts'
+import { type Engine, onOneEngine, sqlite } from '../../../testing/engines.ts'
 import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
 import { startServe } from '../../../testing/processes.ts'
 import { queryRows } from '../../../testing/rows.ts'
@@ -129,7 +129,7 @@ describe('A secret key in a file', () => {
   })
 })
 
-onEachEngine('A secret key in the settings', (engine) => {
+onOneEngine('A secret key in the settings', (engine) => {
   test('a rotation replaces the old key, which stays readable until then and is not needed afterwards', async () => {
     const [oldKey, newKey] = [randomBytes(32), randomBytes(32)]
     const { url, env } = await database(engine, () => createVault(oldKey))

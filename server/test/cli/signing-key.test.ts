@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { runCli } from '../../../testing/cli.ts'
-import { onEachEngine, type TestDatabase } from '../../../testing/engines.ts'
+import { onOneEngine, type TestDatabase } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { type RunningProcess, startServe } from '../../../testing/processes.ts'
 import { signPayload } from '../../../testing/vote-tokens.ts'
@@ -12,7 +12,7 @@ interface Created {
   key: string
 }
 
-onEachEngine('A signing key of the CLI', (engine) => {
+onOneEngine('A signing key of the CLI', (engine) => {
   let database: TestDatabase
   let service: RunningProcess
   let env: NodeJS.ProcessEnv

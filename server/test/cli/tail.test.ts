@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { type Account, createAccount } from '../../../testing/account.ts'
 import { runCliJson } from '../../../testing/cli.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { freePort } from '../../../testing/free-port.ts'
 import { mainScript, type RunningProcess, spawnNode, startServe } from '../../../testing/processes.ts'
 
 const patience = { timeoutMs: 60_000, intervalMs: 200 }
 
-onEachEngine('Following signals over HTTP', (engine) => {
+onOneEngine('Following signals over HTTP', (engine) => {
   let url: string
   let port: number
   let service: RunningProcess

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { ada, bob, GitRepository } from '../../../testing/git-repository.ts'
 import { connectedScenario, type Entry, type Scenario, shortSha } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
@@ -23,7 +23,7 @@ function makeShallow(git: GitRepository, depth: number): void {
   execFileSync('mv', [cut, git.remote])
 }
 
-onEachEngine('Backfill', (engine) => {
+onOneEngine('Backfill', (engine) => {
   const service = useService(engine)
 
   const connection = async (git: GitRepository, path: string) => ({

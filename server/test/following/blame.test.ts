@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { test } from 'node:test'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { bob, type GitRepository, web } from '../../../testing/git-repository.ts'
 import { connectedScenario, type Entry, type Scenario } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
@@ -22,7 +22,7 @@ interface BlameBody {
   entries: { entry: Entry; message: string | null; actor: string | null }[]
 }
 
-onEachEngine('Blame', (engine) => {
+onOneEngine('Blame', (engine) => {
   const service = useService(engine)
 
   const request = (s: Scenario, id: string, query = '') =>

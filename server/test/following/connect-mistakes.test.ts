@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { assertError } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { GitHttpServer } from '../../../testing/git-http.ts'
 import type { GitRepository } from '../../../testing/git-repository.ts'
 import { queryRows } from '../../../testing/rows.ts'
@@ -12,7 +12,7 @@ import { createRemote, repositoryClient } from '../http/repository-client.ts'
 
 const token = 'ghp_SECRETTOKEN0123456789'
 
-onEachEngine('Mistakes while connecting', (engine) => {
+onOneEngine('Mistakes while connecting', (engine) => {
   const service = useService(engine)
   const { admin, connect, historyOf, request } = repositoryClient(service)
   let git: GitRepository

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { bob, type GitRepository } from '../../../testing/git-repository.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { connectedScenario, type Entry, shortSha } from '../../../testing/scenario.ts'
@@ -12,7 +12,7 @@ import { commitPull } from './pull-branch.ts'
 const p = 'prompts/p.md'
 const q = 'prompts/q.md'
 
-onEachEngine('Merges of the default branch into local work', (engine) => {
+onOneEngine('Merges of the default branch into local work', (engine) => {
   const service = useService(engine)
 
   /** Pushes local work after a merge of the default branch into it. */

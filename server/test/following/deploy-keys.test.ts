@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onTestEnd } from '../../../testing/cleanup.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import type { GitRepository } from '../../../testing/git-repository.ts'
 import { useService } from '../../../testing/service.ts'
 import { createSshKey, noSshd, Sshd } from '../../../testing/sshd.ts'
@@ -106,7 +106,7 @@ describe('ssh keys', () => {
   })
 })
 
-onEachEngine('Deploy keys', (engine) => {
+onOneEngine('Deploy keys', (engine) => {
   const service = useService(engine)
   const { admin, request, synced } = repositoryClient(service)
   let git: GitRepository
@@ -218,7 +218,8 @@ onEachEngine('Deploy keys', (engine) => {
       service.syncContext.allowMachineSshKeys = false
     })
     await withEnvironment({ PATH }, async () => {
-      const response = await request(tenant, 'POST', '', { ...body({}), url: `git@git.example:${git.remote}` })
+      const url = `git@git.example:${git.remote}`
+      const response = await request(tenant, 'POST', '', { forge: 'github', url, path: 'prompts/**' })
       assert.equal(response.statusCode, 201, response.body)
       const { id, ssh_public_key, ssh_host_key } = response.json().data
       await synced(id)

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DeploymentBody } from '../../../testing/deployments.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { type DeploymentFacts, githubDeployment, gitlabDeployment } from '../../../testing/payloads/deployments.ts'
 import { connectedScenario, type Scenario } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
 
-onEachEngine('Deployment webhooks', (engine) => {
+onOneEngine('Deployment webhooks', (engine) => {
   const service = useService(engine)
 
   async function twoVersions(forge: 'github' | 'gitlab' = 'github') {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type DeploymentBody, deploy, vote } from '../../../testing/deployments.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import type { GitRepository } from '../../../testing/git-repository.ts'
 import { connectedScenario, type Scenario } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
@@ -21,7 +21,7 @@ type Impact = Effect & { entry: { id: number; commit_sha: string } }
 
 const day = (number: number, time = '10:00') => `2026-11-${String(number).padStart(2, '0')}T${time}:00.000Z`
 
-onEachEngine('Deployments of a repository', (engine) => {
+onOneEngine('Deployments of a repository', (engine) => {
   const service = useService(engine)
 
   /** One change a day from 1 November: each touches p, and between them commits that touch no prompt. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { bob, web } from '../../../testing/git-repository.ts'
 import { connectedScenario, type Scenario, shortSha } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
@@ -20,7 +20,7 @@ function pruneRemote(s: Scenario): void {
   s.git.inRemote('gc', '--quiet', '--prune=now')
 }
 
-onEachEngine('Edge cases of the history', (engine) => {
+onOneEngine('Edge cases of the history', (engine) => {
   const service = useService(engine)
 
   test('the entries of a closed pull request stay when its commit is pushed by hand', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import type { Delivery, ForgeName } from '../../../testing/payloads/facts.ts'
 import { connectedScenario, type Scenario, shortSha } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
@@ -18,7 +18,7 @@ function fromOther(s: Scenario, { headers, body }: Delivery): Delivery {
   return s.forge.signed(event, Buffer.from(text))
 }
 
-onEachEngine('Deliveries of other repositories', (engine) => {
+onOneEngine('Deliveries of other repositories', (engine) => {
   const service = useService(engine)
 
   for (const forge of ['github', 'gitlab', 'gitea', 'forgejo', 'bitbucket'] as ForgeName[]) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { ada, bob, type GitRepository, web } from '../../../testing/git-repository.ts'
 import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
 import { queryRows } from '../../../testing/rows.ts'
@@ -16,7 +16,7 @@ const p = 'prompts/p.md'
 const q = 'prompts/q.md'
 const r = 'prompts/r.md'
 
-onEachEngine('History from git', (engine) => {
+onOneEngine('History from git', (engine) => {
   const service = useService(engine)
 
   test('a moved file keeps its prompt', async () => {

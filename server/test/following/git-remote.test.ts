@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertError } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { useService } from '../../../testing/service.ts'
 import { type Remote, remoteEnvironment } from '../../src/git/remote-access.ts'
 import { git } from '../../src/git/run.ts'
@@ -73,7 +73,7 @@ describe('The git environment of a remote', () => {
   })
 })
 
-onEachEngine('Repositories that have moved', (engine) => {
+onOneEngine('Repositories that have moved', (engine) => {
   const service = useService(engine)
 
   test('connecting a repository whose server redirects fails with a hint at the new URL', async () => {

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import type { GitRepository } from '../../../testing/git-repository.ts'
 import { connectedScenario, type Scenario } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
@@ -121,7 +121,7 @@ function hostileEnvironment(): { env: Record<string, string>; marker: string } {
   return { env, marker }
 }
 
-onEachEngine('git in a hostile environment', (engine) => {
+onOneEngine('git in a hostile environment', (engine) => {
   const service = useService(engine)
 
   test('git runs no program from the home directory or the environment, and its results do not depend on them', async () => {

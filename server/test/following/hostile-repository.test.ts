@@ -3,13 +3,13 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import type { GitRepository } from '../../../testing/git-repository.ts'
 import { connectedScenario, type Entry } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
 import { createFolder, megabyte } from './git-environment.ts'
 
-onEachEngine('A hostile repository', (engine) => {
+onOneEngine('A hostile repository', (engine) => {
   const service = useService(engine)
 
   test('paths, authors and messages are kept apart, whatever bytes they contain', async () => {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { GitHttpServer } from '../../../testing/git-http.ts'
 import type { GitRepository } from '../../../testing/git-repository.ts'
 import { type Scenario, shortSha } from '../../../testing/scenario.ts'
@@ -98,7 +98,7 @@ describe('A mirror', () => {
   })
 })
 
-onEachEngine('A damaged mirror', (engine) => {
+onOneEngine('A damaged mirror', (engine) => {
   const service = useService(engine)
 
   test('is created again if only a pull request needs what is damaged, which is then recorded', async () => {

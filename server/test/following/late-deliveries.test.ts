@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import type { Delivery, ForgeName } from '../../../testing/payloads/facts.ts'
 import { connectedScenario, type Scenario, shortSha } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
@@ -42,7 +42,7 @@ async function assertMergedWhole(s: Scenario, head: string): Promise<void> {
   assert.deepEqual([(await s.summary(p)).slice(1), (await s.summary(q)).slice(1)], [expected, expected])
 }
 
-onEachEngine('Deliveries that arrive late', (engine) => {
+onOneEngine('Deliveries that arrive late', (engine) => {
   const service = useService(engine)
 
   for (const forge of ['github', 'gitlab', 'gitea', 'forgejo', 'bitbucket'] as ForgeName[]) {

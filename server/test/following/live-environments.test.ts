@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertMatchesSchema } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { connectedScenario, type Entry } from '../../../testing/scenario.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { hour, isoTime } from '../../src/domain/time.ts'
@@ -14,7 +14,7 @@ interface Environment {
   versions: { entry: Entry | null; commit_sha: string | null; share: number }[]
 }
 
-onEachEngine('What runs in each environment', (engine) => {
+onOneEngine('What runs in each environment', (engine) => {
   const service = useService(engine)
 
   async function environments(tenant: Tenant, path: string, query = ''): Promise<Environment[]> {

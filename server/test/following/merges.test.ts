@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { bob, web } from '../../../testing/git-repository.ts'
 import type { Delivery } from '../../../testing/payloads/facts.ts'
 import { connectedScenario, shortSha } from '../../../testing/scenario.ts'
@@ -10,7 +10,7 @@ import { commitPull, pushPull, scenarioWithPull } from './pull-branch.ts'
 const p = 'prompts/p.md'
 const q = 'prompts/q.md'
 
-onEachEngine('Merged pull requests', (engine) => {
+onOneEngine('Merged pull requests', (engine) => {
   const service = useService(engine)
 
   for (const first of ['push', 'merge'] as const) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { bob, type GitRepository } from '../../../testing/git-repository.ts'
 import { deliveriesFrom, type ForgeDeliveries } from '../../../testing/payloads/deliveries.ts'
 import type { Delivery } from '../../../testing/payloads/facts.ts'
@@ -174,7 +174,7 @@ async function histories(s: Scenario) {
   return all
 }
 
-onEachEngine('The order of deliveries', (engine) => {
+onOneEngine('The order of deliveries', (engine) => {
   const service = useService(engine)
 
   // How long it takes is random: each batch is a sync of its own, and may have one delivery or eight.

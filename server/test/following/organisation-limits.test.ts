@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { connectedScenario, type Scenario } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
@@ -11,7 +11,7 @@ import { idleWorker } from '../../src/follow/worker.ts'
 import { repositoryClient } from '../http/repository-client.ts'
 import { newPush } from './push-delivery.ts'
 
-onEachEngine('Limits per organisation', (engine) => {
+onOneEngine('Limits per organisation', (engine) => {
   const service = useService(engine)
   const { admin, connect, request } = repositoryClient(service)
 

@@ -3,7 +3,7 @@ import { truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { commitNestedTrees, commitRaw } from '../../../testing/hostile-trees.ts'
 import { connectedScenario, type Scenario, shortSha } from '../../../testing/scenario.ts'
@@ -31,7 +31,7 @@ async function detailsOf(s: Scenario): Promise<{ too_large: boolean; message: st
   return (await s.get(`/prompts/${id}/history/${newest?.id}`)).data as never
 }
 
-onEachEngine('Changes that exceed the limits', (engine) => {
+onOneEngine('Changes that exceed the limits', (engine) => {
   const service = useService(engine)
 
   test('a pull request with too many files is recorded as too large, for the prompts that it changes', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { assertError } from '../../../testing/assertions.ts'
 import { onTestEnd } from '../../../testing/cleanup.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
@@ -124,7 +124,7 @@ describe('Pinned addresses', () => {
   })
 })
 
-onEachEngine('Repositories at private addresses', (engine) => {
+onOneEngine('Repositories at private addresses', (engine) => {
   const service = useService(engine)
   const { admin, connect, request } = repositoryClient(service)
   const facts = { forge: 'github', path: '**' } as const

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { ada, bob, type CommitFacts, type GitRepository, web } from '../../../testing/git-repository.ts'
 import { connectedScenario, type ScenarioOptions, shortSha } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
@@ -23,7 +23,7 @@ function commitPull(git: GitRepository, number: number, texts: string[], facts: 
   return head
 }
 
-onEachEngine('Proof of pull requests from git alone', (engine) => {
+onOneEngine('Proof of pull requests from git alone', (engine) => {
   const service = useService(engine)
 
   /** The entries after a backfill, without the first: `deployed` or the number of the pull request for each commit. */

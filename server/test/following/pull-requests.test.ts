@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { ada, bob } from '../../../testing/git-repository.ts'
 import { repositoryPage } from '../../../testing/payloads/facts.ts'
 import { connectedScenario, shortSha } from '../../../testing/scenario.ts'
@@ -10,7 +10,7 @@ import { commitPull, pushPull, scenarioWithPull } from './pull-branch.ts'
 const p = 'prompts/p.md'
 const q = 'prompts/q.md'
 
-onEachEngine('Pull requests', (engine) => {
+onOneEngine('Pull requests', (engine) => {
   const service = useService(engine)
 
   test('an opened pull request becomes an entry with its author, head commit and branch', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { ada, bob, web } from '../../../testing/git-repository.ts'
 import { connectedScenario, shortSha } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
@@ -11,7 +11,7 @@ import { commitPull } from './pull-branch.ts'
 const p = 'prompts/p.md'
 const zeros = '0'.repeat(40)
 
-onEachEngine('Pushes', (engine) => {
+onOneEngine('Pushes', (engine) => {
   const service = useService(engine)
 
   test('a commit pushed to the default branch becomes one deployed entry', async () => {

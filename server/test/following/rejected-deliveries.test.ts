@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
 import { connectedScenario, type Scenario } from '../../../testing/scenario.ts'
@@ -18,7 +18,7 @@ async function repositoryOf(s: Scenario): Promise<RepositoryBody> {
   return (await s.get(`/repositories/${s.repository.id}`)).data as RepositoryBody
 }
 
-onEachEngine('Rejected deliveries', (engine) => {
+onOneEngine('Rejected deliveries', (engine) => {
   const service = useService(engine)
 
   test('a delivery with a wrong or missing signature is counted, with its time and reason', async () => {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { GitHttpServer } from '../../../testing/git-http.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
@@ -17,7 +17,7 @@ import { createRemote, repositoryClient } from '../http/repository-client.ts'
 const token = 'ghp_SECRETTOKEN0123456789'
 const path = 'prompts/**'
 
-onEachEngine('Changing a repository', (engine) => {
+onOneEngine('Changing a repository', (engine) => {
   const service = useService(engine)
   const { admin, connect, deliver, historyOf, ping, request } = repositoryClient(service)
   before(() => {

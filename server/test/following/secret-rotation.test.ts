@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createCipheriv, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { addAlert } from '../../../testing/alerts.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { useService } from '../../../testing/service.ts'
@@ -22,7 +22,7 @@ function encryptedAsV1(key: Buffer, text: string): string {
   return `v1:${Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64')}`
 }
 
-onEachEngine('Rotating the secret key', (engine) => {
+onOneEngine('Rotating the secret key', (engine) => {
   const service = useService(engine)
 
   const storedSecrets = () => Array.fromAsync(listSecrets(service.store.secrets))

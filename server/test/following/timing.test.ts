@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import type { ForgeEvent } from '../../../testing/forge-events.ts'
 import { ada, bob, GitRepository } from '../../../testing/git-repository.ts'
 import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
@@ -154,7 +154,7 @@ async function play(
   return rows.map((row) => JSON.stringify(row)).sort()
 }
 
-onEachEngine('The timing of deliveries', (engine) => {
+onOneEngine('The timing of deliveries', (engine) => {
   const service = useService(engine)
 
   // The length of the schedules is random.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
 import type { LightMyRequestResponse } from 'fastify'
 import { assertError } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import {
   type DocumentedOperation,
   documentedOperations,
@@ -117,7 +117,7 @@ interface Case {
   keys: Record<Role, string>
 }
 
-onEachEngine('Access control', (engine) => {
+onOneEngine('Access control', (engine) => {
   const service = useService(engine)
   let operations: DocumentedOperation[]
   let cases: Case[]

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { addAlert, addDelivery } from '../../../testing/alerts.ts'
 import { assertError } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { startReceiver } from '../../../testing/receiver.ts'
 import { queryRows } from '../../../testing/rows.ts'
@@ -18,7 +18,7 @@ const terminalEscape = String.fromCharCode(27)
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
-onEachEngine('Alerts', (engine) => {
+onOneEngine('Alerts', (engine) => {
   const service = useService(engine)
 
   const admin = () => service.tenant('free', 'admin')

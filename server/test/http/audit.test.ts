@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runCli, runCliJson } from '../../../testing/cli.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import {
   type DocumentedOperation,
   documentedOperations,
@@ -61,7 +61,7 @@ const unaudited = [
   'previewErasure',
 ]
 
-onEachEngine('The audit log', (engine) => {
+onOneEngine('The audit log', (engine) => {
   const service = useService(engine)
 
   async function auditedOperations(): Promise<DocumentedOperation[]> {

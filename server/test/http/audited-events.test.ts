@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, takeOverFlush, useService } from '../../../testing/service.ts'
 import { generateSecret } from '../../src/domain/access/api-key.ts'
@@ -24,7 +24,7 @@ test('an address counts as a network: all of IPv4, the first half of IPv6', () =
   assert.equal(networkOf(undefined), 'unknown')
 })
 
-onEachEngine('Repeated events in the audit log', (engine) => {
+onOneEngine('Repeated events in the audit log', (engine) => {
   const service = useService(engine)
   // The service itself flushes every 10 s, which could be in the middle of a test.
   let flush: (all?: boolean) => Promise<void>

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { postDeployment } from '../../../testing/deployments.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { inBatches, noDetails, signalFor } from '../../../testing/signals.ts'
 import { removeOldSignals } from '../../src/domain/signals/retention.ts'
@@ -36,7 +36,7 @@ interface EffectBody {
   after: { positive: number; negative: number }
 }
 
-onEachEngine('The signals of a change', (engine) => {
+onOneEngine('The signals of a change', (engine) => {
   const service = useService(engine)
 
   const get = (tenant: Tenant, path: string) =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { type NewDeploymentBody, postDeployment } from '../../../testing/deployments.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { connectedScenario } from '../../../testing/scenario.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
@@ -12,7 +12,7 @@ import { deploymentPageSchema, promptDeploymentPageSchema } from '../../src/http
 
 const [first, second] = ['a1'.repeat(20), 'b2'.repeat(20)] as const
 
-onEachEngine('Deployments', (engine) => {
+onOneEngine('Deployments', (engine) => {
   const service = useService(engine)
 
   const get = ({ headers }: Pick<Tenant, 'headers'>, path: string) =>

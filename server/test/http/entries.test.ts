@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { test } from 'node:test'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { bob } from '../../../testing/git-repository.ts'
 import { connectedScenario, type Entry, type Scenario } from '../../../testing/scenario.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
@@ -45,7 +45,7 @@ function contentsOf({ path, before, after, patch }: Details) {
   return { path, before, after, patch }
 }
 
-onEachEngine('Recording history entries', (engine) => {
+onOneEngine('Recording history entries', (engine) => {
   const service = useService(engine)
   const admin = () => service.tenant('free', 'admin')
 
@@ -155,7 +155,7 @@ onEachEngine('Recording history entries', (engine) => {
   })
 })
 
-onEachEngine('Reading a history entry', (engine) => {
+onOneEngine('Reading a history entry', (engine) => {
   const service = useService(engine)
 
   async function details(scenario: Scenario, promptId: string, entry: Entry | undefined): Promise<Details> {

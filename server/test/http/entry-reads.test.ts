@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { connectedScenario, type Scenario } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
 import { gitRuns } from '../../src/git/run.ts'
@@ -13,7 +13,7 @@ async function entryUrls(s: Scenario): Promise<string[]> {
   return entries.map((entry) => `/api/v1/prompts/${id}/history/${entry.id}`)
 }
 
-onEachEngine('Reading the texts of entries', (engine) => {
+onOneEngine('Reading the texts of entries', (engine) => {
   const service = useService(engine)
 
   test('150 requests for one entry run git once, and later requests not at all', async () => {

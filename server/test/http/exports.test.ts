@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { before, describe, test } from 'node:test'
-import { onEachEngine, sqlite } from '../../../testing/engines.ts'
+import { onOneEngine, sqlite } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { type Tenant, TestService, useService } from '../../../testing/service.ts'
 import { inBatches } from '../../../testing/signals.ts'
@@ -21,7 +21,7 @@ async function importLarge({ service, organisation, prompt }: Tenant, count: num
   await service.store.signals.import(inBatches(Array(count).fill(signal)))
 }
 
-onEachEngine('Exports', (engine) => {
+onOneEngine('Exports', (engine) => {
   const service = useService(engine)
 
   test('every line of an NDJSON export is one signal, whatever line breaks its metadata has', async () => {

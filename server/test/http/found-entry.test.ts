@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { useService } from '../../../testing/service.ts'
 import { generateSecret, newApiKey } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { foundEntrySchema } from '../../src/http/history/schema.ts'
 
-onEachEngine('A history entry by its ID alone', (engine) => {
+onOneEngine('A history entry by its ID alone', (engine) => {
   const service = useService(engine)
   const get = (headers: Record<string, string>, id: number | string) =>
     service.app.inject({ url: `/api/v1/history/${id}`, headers })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { deployedEntry, openTestStore, type Tenant, useService } from '../../../testing/service.ts'
 import { inBatches } from '../../../testing/signals.ts'
@@ -10,7 +10,7 @@ import type { NewSignal, SignalValue } from '../../src/domain/signals/signal.ts'
 
 const hour = 3_600_000
 
-onEachEngine('The impact of a change', (engine) => {
+onOneEngine('The impact of a change', (engine) => {
   const service = useService(engine)
 
   async function vote(tenant: Tenant, at: number, positive: number, negative: number): Promise<void> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import pino from 'pino'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import {
   changeTime,
   commitOf,
@@ -15,7 +15,7 @@ import { openTestStore, useService } from '../../../testing/service.ts'
 import { day } from '../../src/domain/time.ts'
 import { createJudge } from '../../src/service/judge.ts'
 
-onEachEngine('The judge', (engine) => {
+onOneEngine('The judge', (engine) => {
   const service = useService(engine)
   before(() => {
     service.planLimits.free = null

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { documentedOperations, prepareRequest, sendRequest } from '../../../testing/operations.ts'
 import { allRows } from '../../../testing/rows.ts'
 import { connectedScenario } from '../../../testing/scenario.ts'
@@ -9,7 +9,7 @@ import { generateSecret, newApiKey, type Role, requestRoles } from '../../src/do
 import { operator } from '../../src/domain/access/audit.ts'
 import { newPrompt, type Prompt } from '../../src/domain/prompt.ts'
 
-onEachEngine('A key that is limited to prompts', (engine) => {
+onOneEngine('A key that is limited to prompts', (engine) => {
   const service = useService(engine)
 
   async function limitedKey({ organisation }: Pick<Tenant, 'organisation'>, prompts: string, role: Role = 'standard') {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { issuedKeySchema, keyPageSchema } from '../../src/http/keys/schema.ts'
@@ -9,7 +9,7 @@ import { issuedKeySchema, keyPageSchema } from '../../src/http/keys/schema.ts'
 const hour = 3_600_000
 const day = 24 * hour
 
-onEachEngine('API keys', (engine) => {
+onOneEngine('API keys', (engine) => {
   const service = useService(engine)
   const admin = () => service.tenant('free', 'admin')
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { connectedScenario, type Entry, type Scenario } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
 import { liveSchema } from '../../src/http/history/live-schema.ts'
@@ -14,7 +14,7 @@ interface Live {
   incomplete: boolean
 }
 
-onEachEngine('The live version of a prompt', (engine) => {
+onOneEngine('The live version of a prompt', (engine) => {
   const service = useService(engine)
 
   const getLive = ({ tenant }: Pick<Scenario, 'tenant'>, promptId: string, query: string) =>

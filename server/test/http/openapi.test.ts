@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { addAlert } from '../../../testing/alerts.ts'
-import { onEachEngine, sqlite } from '../../../testing/engines.ts'
+import { onOneEngine, sqlite } from '../../../testing/engines.ts'
 import {
   type DocumentedOperation,
   documentedOperations,
@@ -323,7 +323,7 @@ function withoutIds(body: ErrorBody): unknown {
   )
 }
 
-onEachEngine('Documented examples', (engine) => {
+onOneEngine('Documented examples', (engine) => {
   const service = useService(engine)
   let document: Document
   before(async () => {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { runCliJson } from '../../../testing/cli.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import type { Organisation } from '../../src/domain/access/organisation.ts'
 import { organisationSchema } from '../../src/http/organisation/schema.ts'
 
-onEachEngine('The organisation', (engine) => {
+onOneEngine('The organisation', (engine) => {
   const service = useService(engine)
 
   async function organisation({ headers }: Tenant) {

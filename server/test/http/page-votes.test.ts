@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { allRows } from '../../../testing/rows.ts'
 import { openTestStore, type Tenant, useService } from '../../../testing/service.ts'
@@ -17,7 +17,7 @@ const second = 1_000
 const minute = 60 * second
 const day = 24 * 60 * minute
 
-onEachEngine('Votes from pages', (engine) => {
+onOneEngine('Votes from pages', (engine) => {
   const service = useService(engine)
   let addresses = 0
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { connectedScenario } from '../../../testing/scenario.ts'
@@ -15,7 +15,7 @@ import { promptRequests } from './prompt-requests.ts'
 
 const unknownId = `pmt_${'0'.repeat(24)}`
 
-onEachEngine('Prompts by name', (engine) => {
+onOneEngine('Prompts by name', (engine) => {
   const service = useService(engine)
   const { admin, request, create } = promptRequests(service)
 
@@ -163,7 +163,7 @@ onEachEngine('Prompts by name', (engine) => {
   })
 })
 
-onEachEngine('Names of prompts', (engine) => {
+onOneEngine('Names of prompts', (engine) => {
   const service = useService(engine)
   const { admin, request, create, list } = promptRequests(service)
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { openTestStore, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
@@ -10,7 +10,7 @@ import { type Method, namesOf, promptRequests } from './prompt-requests.ts'
 
 const unknown = `pmt_${'0'.repeat(24)}`
 
-onEachEngine('Prompts', (engine) => {
+onOneEngine('Prompts', (engine) => {
   const service = useService(engine)
   const { admin, request, create, list, search, tenantWith } = promptRequests(service)
 

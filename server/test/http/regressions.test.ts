@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import type { GitRepository } from '../../../testing/git-repository.ts'
 import {
   changeTime,
@@ -18,7 +18,7 @@ import { type Tenant, useService } from '../../../testing/service.ts'
 import { day, hour } from '../../src/domain/time.ts'
 import { regressionPageSchema } from '../../src/http/regressions/schema.ts'
 
-onEachEngine('Regressions', (engine) => {
+onOneEngine('Regressions', (engine) => {
   const service = useService(engine)
   before(() => {
     service.planLimits.free = null

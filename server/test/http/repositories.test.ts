@@ -3,7 +3,7 @@ import { before, test } from 'node:test'
 import type { LightMyRequestResponse } from 'fastify'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onTestEnd } from '../../../testing/cleanup.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
 import { useService } from '../../../testing/service.ts'
@@ -13,7 +13,7 @@ import { createRemote, type Method, repositoryClient } from './repository-client
 
 const token = 'ghp_SECRETTOKEN0123456789'
 
-onEachEngine('Repositories', (engine) => {
+onOneEngine('Repositories', (engine) => {
   const service = useService(engine)
   const { admin, connect, deliver, ping, request } = repositoryClient(service)
   let git: GitRepository

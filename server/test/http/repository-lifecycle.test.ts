@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { before, test } from 'node:test'
 import type { LightMyRequestResponse } from 'fastify'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import type { GitRepository } from '../../../testing/git-repository.ts'
 import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
 import { allRows } from '../../../testing/rows.ts'
@@ -17,7 +17,7 @@ import { createRemote, repositoryClient } from './repository-client.ts'
 
 const token = 'ghp_SECRETTOKEN0123456789'
 
-onEachEngine('The lifecycle of a repository', (engine) => {
+onOneEngine('The lifecycle of a repository', (engine) => {
   const service = useService(engine)
   const { admin, connect, deliver, historyOf, ping, request } = repositoryClient(service)
   let git: GitRepository

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { GitHttpServer } from '../../../testing/git-http.ts'
 import { regressionMessage } from '../../../testing/regression-message.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { createRemote, repositoryClient } from './repository-client.ts'
 
-onEachEngine('The switch of reports on pull requests', (engine) => {
+onOneEngine('The switch of reports on pull requests', (engine) => {
   const service = useService(engine)
   const { admin, connect, request } = repositoryClient(service)
   const patch = async (tenant: Tenant, id: number, body: object) => {

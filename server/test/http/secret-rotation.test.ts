@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
 import { connectedScenario, type Scenario } from '../../../testing/scenario.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 
 const hour = 3_600_000
 
-onEachEngine('POST rotate-secret', (engine) => {
+onOneEngine('POST rotate-secret', (engine) => {
   const service = useService(engine)
 
   function rotate({ repository }: Scenario, { headers }: Tenant, payload?: object) {

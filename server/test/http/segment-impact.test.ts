@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { type Random, seededRandom } from '../../../testing/random.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { day, isoTime } from '../../src/domain/time.ts'
@@ -18,7 +18,7 @@ interface Sent {
 
 const batchSize = 500
 
-onEachEngine('The impact in segments', (engine) => {
+onOneEngine('The impact in segments', (engine) => {
   const service = useService(engine)
   const start = Date.parse('2026-10-20T00:00:00.000Z')
   const change = start + 10 * day

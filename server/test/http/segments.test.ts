@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LightMyRequestResponse } from 'fastify'
 import { assertError } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 
-onEachEngine('Declared segments', (engine) => {
+onOneEngine('Declared segments', (engine) => {
   const service = useService(engine)
 
   function put({ headers }: Pick<Tenant, 'headers'>, url: string, payload: object): Promise<LightMyRequestResponse> {

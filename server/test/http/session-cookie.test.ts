@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { InjectOptions } from 'fastify'
 import { assertError } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { useService } from '../../../testing/service.ts'
 import { generateSecret } from '../../src/domain/access/api-key.ts'
 import { isSameOrigin } from '../../src/http/same-origin.ts'
 import { clearedSessionCookie, sessionCookie, sessionTokenIn } from '../../src/http/sessions/cookie.ts'
 import { sameOrigin, sessionRequests, tokenOf } from './session-requests.ts'
 
-onEachEngine('Requests with a session cookie', (engine) => {
+onOneEngine('Requests with a session cookie', (engine) => {
   const service = useService(engine)
   const { signIn, request, statusOf } = sessionRequests(service)
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { InjectOptions } from 'fastify'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { runCliJson } from '../../../testing/cli.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { startServe } from '../../../testing/processes.ts'
 import { queryRows } from '../../../testing/rows.ts'
@@ -17,7 +17,7 @@ import { cookieOf, sameOrigin, sessionRequests, tokenOf } from './session-reques
 const hour = 3_600_000
 const day = 24 * hour
 
-onEachEngine('Sessions', (engine) => {
+onOneEngine('Sessions', (engine) => {
   const service = useService(engine)
   const { signInWith, signIn, request, statusOf, keyIdOf } = sessionRequests(service)
 

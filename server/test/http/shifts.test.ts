@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import {
   changeTime,
   commitOf,
@@ -16,7 +16,7 @@ import { day, hour, minute } from '../../src/domain/time.ts'
 import type { RegressionBody } from '../../src/http/regressions/schema.ts'
 import { shiftPageSchema } from '../../src/http/shifts/schema.ts'
 
-onEachEngine('Shifts', (engine) => {
+onOneEngine('Shifts', (engine) => {
   const service = useService(engine)
   before(() => {
     service.planLimits.free = null

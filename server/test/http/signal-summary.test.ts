@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { postDeployment } from '../../../testing/deployments.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { inBatches } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
@@ -22,7 +22,7 @@ interface Step {
   entry_id: number | null
 }
 
-onEachEngine('Summaries split at changes', (engine) => {
+onOneEngine('Summaries split at changes', (engine) => {
   const service = useService(engine)
 
   async function importSignals(tenant: Tenant, times: number[], value: 'positive' | 'negative' = 'positive') {

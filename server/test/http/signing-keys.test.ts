@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { allRows, queryRows } from '../../../testing/rows.ts'
 import { useService } from '../../../testing/service.ts'
 import { createSigningKey } from '../../../testing/vote-tokens.ts'
@@ -9,7 +9,7 @@ import { issueKey } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { DomainError } from '../../src/domain/errors.ts'
 
-onEachEngine('Signing keys', (engine) => {
+onOneEngine('Signing keys', (engine) => {
   const service = useService(engine)
 
   test('a signing key authenticates no request', async () => {

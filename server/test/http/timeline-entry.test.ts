@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { connectedScenario } from '../../../testing/scenario.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { inBatches, signalFor } from '../../../testing/signals.ts'
@@ -10,7 +10,7 @@ import { timelineEntryResponseSchema } from '../../src/http/impact/schema.ts'
 
 const pull = { prNumber: 7, prUrl: 'https://example.com/7' }
 
-onEachEngine('An entry of the timeline', (engine) => {
+onOneEngine('An entry of the timeline', (engine) => {
   const service = useService(engine)
 
   function get({ headers }: Pick<Tenant, 'headers'>, url: string) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { inBatches, signalFor } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
@@ -11,7 +11,7 @@ import type { TimelineEntryBody } from '../../src/http/impact/schema.ts'
 
 const hour = 3_600_000
 
-onEachEngine('The export of the timeline', (engine) => {
+onOneEngine('The export of the timeline', (engine) => {
   const service = useService(engine)
 
   function get(tenant: Tenant, path: string) {

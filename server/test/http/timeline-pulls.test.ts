@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { seededRandom } from '../../../testing/random.ts'
 import type { Entry } from '../../../testing/scenario.ts'
 import { Tenant, useService } from '../../../testing/service.ts'
@@ -23,7 +23,7 @@ interface Row {
   impact: object | null
 }
 
-onEachEngine('Pull requests in the timeline', (engine) => {
+onOneEngine('Pull requests in the timeline', (engine) => {
   const service = useService(engine)
 
   async function timeline(tenant: Tenant, query: string): Promise<{ data: Row[]; total: number }> {

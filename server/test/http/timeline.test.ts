@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertMatchesSchema } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { connectedScenario, type Entry } from '../../../testing/scenario.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { inBatches, signalFor } from '../../../testing/signals.ts'
@@ -20,7 +20,7 @@ interface TimelineItem {
 const hour = 3_600_000
 const pull = { prNumber: 7, prUrl: 'https://example.com/7' }
 
-onEachEngine('The timeline', (engine) => {
+onOneEngine('The timeline', (engine) => {
   const service = useService(engine)
 
   function request(tenant: Pick<Tenant, 'headers'>, path: string) {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertMatchesSchema } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { inBatches, signalFor } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { usageSchema } from '../../src/http/usage/schema.ts'
 
-onEachEngine('Usage', (engine) => {
+onOneEngine('Usage', (engine) => {
   const service = useService(engine)
 
   const request = (headers: Record<string, string>) => service.app.inject({ url: '/api/v1/usage', headers })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { assertError } from '../../../testing/assertions.ts'
 import { postDeployment } from '../../../testing/deployments.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { seededRandom } from '../../../testing/random.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { canary, fakeChange, lateVotes, rates, readStatements, type Source, steady } from '../../../testing/votes.ts'
@@ -18,7 +18,7 @@ interface Placed {
   isNew: boolean
 }
 
-onEachEngine('The verdict on a change', (engine) => {
+onOneEngine('The verdict on a change', (engine) => {
   const service = useService(engine)
   before(() => {
     service.planLimits.free = null

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { newDeployment } from '../../src/domain/deployments/deployment.ts'
@@ -18,7 +18,7 @@ interface VersionBody {
   live_windows: object[]
 }
 
-onEachEngine('The versions of a prompt', (engine) => {
+onOneEngine('The versions of a prompt', (engine) => {
   const service = useService(engine)
   const shaOf = (i: number) => i.toString(16).padStart(40, 'abc')
 

@@ -1,10 +1,10 @@
 import { test } from 'node:test'
 import { assertError } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { TestService } from '../../../testing/service.ts'
 import { votesPerAddress } from '../../src/http/votes/routes.ts'
 
-onEachEngine('Votes behind proxies', (engine) => {
+onOneEngine('Votes behind proxies', (engine) => {
   const service = new TestService()
   service.trustedProxies = ['10.0.0.0/8', '::1']
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { TestService } from '../../../testing/service.ts'
 import { createSigningKey, payloadFor, signPayload } from '../../../testing/vote-tokens.ts'
 import { createBatches } from '../../src/http/votes/batches.ts'
@@ -29,7 +29,7 @@ test('votes of the same 20 ms go on together, in order, and the next one waits a
   await second
 })
 
-onEachEngine('Votes that arrive together', (engine) => {
+onOneEngine('Votes that arrive together', (engine) => {
   const service = new TestService()
 
   test('each is recorded, the last one on a subject counts, and the monthly limit is exact', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { before, test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { TestService } from '../../../testing/service.ts'
 import { openSocket } from '../../../testing/socket.ts'
@@ -10,7 +10,7 @@ import { createSigningKey, payloadFor, signPayload } from '../../../testing/vote
 
 const maxVotes = 500
 
-onEachEngine('Strangers who send votes', (engine) => {
+onOneEngine('Strangers who send votes', (engine) => {
   const service = new TestService()
   service.trustedProxies = ['127.0.0.1']
   let port = 0

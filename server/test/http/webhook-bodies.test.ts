@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { before, describe, type TestContext, test } from 'node:test'
 import type { InjectOptions } from 'fastify'
-import { onEachEngine, sqlite } from '../../../testing/engines.ts'
+import { onOneEngine, sqlite } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { connectedScenario, type Scenario } from '../../../testing/scenario.ts'
 import { TestService } from '../../../testing/service.ts'
@@ -36,7 +36,7 @@ function useListeningService(engine: typeof sqlite) {
   return { service, port, startUpload }
 }
 
-onEachEngine('Webhook bodies', (engine) => {
+onOneEngine('Webhook bodies', (engine) => {
   const { service, port, startUpload } = useListeningService(engine)
 
   test('announced bodies that never arrive take nothing from recording or from other webhooks', async (t) => {

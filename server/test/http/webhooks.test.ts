@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
 import type { Delivery } from '../../../testing/payloads/facts.ts'
 import { queryRows } from '../../../testing/rows.ts'
@@ -18,7 +18,7 @@ async function post(scenario: Scenario, hookId: string, { headers, body }: Deliv
   return scenario.service.app.inject({ method: 'POST', url: `/webhooks/${hookId}`, headers, payload: body })
 }
 
-onEachEngine('Receiving deliveries', (engine) => {
+onOneEngine('Receiving deliveries', (engine) => {
   const service = useService(engine)
 
   test('a delivery is stored unchanged and pending before the response, and processed afterwards', async () => {

@@ -3,7 +3,7 @@ import { before, test } from 'node:test'
 import type { Client } from '@modelcontextprotocol/client'
 import fc from 'fast-check'
 import { assertError } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { generateSecret, newApiKey, type Role, requestRoles } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
@@ -13,7 +13,7 @@ import { callTool, connectAgent, failedCall } from './shop.ts'
 const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
 const accept = 'application/json, text/event-stream'
 
-onEachEngine('The endpoint for agents', (engine) => {
+onOneEngine('The endpoint for agents', (engine) => {
   const service = useService(engine)
   let address = ''
   before(async () => {

@@ -4,7 +4,7 @@ import type { CallToolResult, Client } from '@modelcontextprotocol/client'
 import fc from 'fast-check'
 import type { LightMyRequestResponse } from 'fastify'
 import { postDeployment } from '../../../testing/deployments.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { openRegression } from '../../../testing/regressions.ts'
 import { connectedScenario, type Scenario } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
@@ -41,7 +41,7 @@ function quotedFields(result: CallToolResult): string[] {
   return [...new Set(paths.map((path) => path.at(-1) as string))].sort()
 }
 
-onEachEngine('Hostile text in what tools return', (engine) => {
+onOneEngine('Hostile text in what tools return', (engine) => {
   const service = useService(engine)
   let scenario: Scenario
   let client: Client

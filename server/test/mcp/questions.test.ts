@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { useShop } from './shop.ts'
 
 interface Call {
@@ -157,7 +157,7 @@ const answers: Record<string, (...results: never[]) => void> = {
     assert.deepEqual([votes.positive, votes.negative], [2_175, 326]),
 }
 
-onEachEngine('The questions of docs/mcp.md on a year of the demo', (engine) => {
+onOneEngine('The questions of docs/mcp.md on a year of the demo', (engine) => {
   const shop = useShop(engine)
 
   test('there are 20 of them, and each has an answer here', () => {

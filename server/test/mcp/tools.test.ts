@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Client } from '@modelcontextprotocol/client'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { newHistoryEntry } from '../../src/domain/history/entry.ts'
@@ -26,7 +26,7 @@ interface Feedback {
   next_cursor: string | null
 }
 
-onEachEngine('The tools for agents', (engine) => {
+onOneEngine('The tools for agents', (engine) => {
   const service = useService(engine)
   let tenant: Tenant
   let client: Client

@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { createAccount } from '../../../testing/account.ts'
 import { addDelivery } from '../../../testing/alerts.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { type RunningProcess, startServe, stopLimitMs } from '../../../testing/processes.ts'
 import { startReceiver } from '../../../testing/receiver.ts'
 import { queryRows } from '../../../testing/rows.ts'
 
-onEachEngine('Alerts of a running service', (engine) => {
+onOneEngine('Alerts of a running service', (engine) => {
   /** A service with an alert, and a message that waits for it. */
   async function start(target: string) {
     const { url } = await engine.create()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Account, createAccount } from '../../../testing/account.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { type RunningProcess, startServe, stopLimitMs } from '../../../testing/processes.ts'
 import { queryRows } from '../../../testing/rows.ts'
@@ -11,7 +11,7 @@ interface Listed {
   data: { change: { id: number }; cause: { change?: { id: number } } }[]
 }
 
-onEachEngine('The judge of a running service', (engine) => {
+onOneEngine('The judge of a running service', (engine) => {
   async function start(url: string): Promise<RunningProcess> {
     return startServe({ DATABASE_URL: url, PROMPTLEDGER_FIRST_RUN: 'off' })
   }

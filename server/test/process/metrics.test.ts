@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { onEachEngine, sqlite } from '../../../testing/engines.ts'
+import { onOneEngine, sqlite } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { type RunningProcess, sampleClient, startServe } from '../../../testing/processes.ts'
 import { figures } from '../../../testing/regressions.ts'
@@ -67,7 +67,7 @@ function read({ samples }: Parsed, name: string, labels: Record<string, string> 
   )?.value
 }
 
-onEachEngine('Metrics', (engine) => {
+onOneEngine('Metrics', (engine) => {
   test('requests are counted by route and status, signals by outcome, and batches, caches and queues are reported', async () => {
     const database = await engine.create()
     const service = await startServe({ DATABASE_URL: database.url, METRICS_PORT: '0' }, ['--port', '0', '--json'])

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { onTestEnd } from '../../../testing/cleanup.ts'
-import { type Engine, onEachEngine } from '../../../testing/engines.ts'
+import { type Engine, onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
@@ -118,7 +118,7 @@ async function deliveryStates({ url }: Service): Promise<unknown[]> {
 const isLinux = process.platform === 'linux'
 const options = { skip: !isLinux && 'reads /proc' }
 
-onEachEngine(
+onOneEngine(
   'The worker process',
   (engine) => {
     test('it starts with the first repository, and its syncs and git runs are in the metrics', async () => {

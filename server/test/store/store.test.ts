@@ -152,7 +152,7 @@ onEachEngine('The store', (engine) => {
   })
 
   test('several processes that open a new database at once migrate it only once', async () => {
-    const database = await engine.create()
+    const database = await engine.createEmpty()
     const stores = await Promise.all([1, 2, 3, 4].map(() => openTestStore(database.url)))
     const versions = await queryRows(database.url, 'select version from schema_migrations')
     const applied = versions.map(({ version }) => Number(version))

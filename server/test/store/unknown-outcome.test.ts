@@ -21,7 +21,7 @@ onPostgres('When the connection breaks while signals are stored', () => {
   before(async () => {
     database = await postgres.create()
     proxy = await startTcpProxy(database.url)
-    await service.open({ name: 'PostgreSQL', create: async () => ({ url: proxy.url, remove: async () => {} }) })
+    await service.open({ create: async () => ({ url: proxy.url, remove: async () => {} }) })
   })
 
   function send(tenant: Tenant, count: number): Promise<LightMyRequestResponse[]> {

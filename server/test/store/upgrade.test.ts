@@ -14,7 +14,7 @@ onEachEngine(
   'An update of the database',
   (engine) => {
     test('keeps keys, sessions and audit entries of version 6, and chains the entries', async () => {
-      const { url } = await engine.create()
+      const { url } = await engine.createEmpty()
       const secret = generateSecret()
       await run(engine, url, [
         ...statementsUpTo(engine, 6),

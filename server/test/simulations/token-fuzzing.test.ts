@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { before, test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { TestService } from '../../../testing/service.ts'
 import { openSocket } from '../../../testing/socket.ts'
@@ -13,7 +13,7 @@ const attempts = 100_000
 const attemptsOverHttp = 3_000
 const connections = 32
 
-onEachEngine('Forged tokens', (engine) => {
+onOneEngine('Forged tokens', (engine) => {
   const service = new TestService()
   service.trustedProxies = ['127.0.0.1']
   before(() => service.open(engine))
