@@ -108,15 +108,18 @@ export const engines = [...(isCitus ? [] : [sqlite]), ...(sqliteOnly ? [] : [pos
 
 /** Declares a suite once for each engine, for what the engines do differently: statements, locks and leases. */
 export function onEachEngine(subject: string, tests: (engine: Engine) => void, options: TestOptions = {}): void {
-  for (const engine of engines) describe(`${subject}, on ${engine.name}`, options, () => tests(engine))
+  declare(subject, engines, tests, options)
 }
 
 /** Declares a suite for what does not depend on the engine. The subject decides which one runs it, so that neither rots. */
 export function onOneEngine(subject: string, tests: (engine: Engine) => void, options: TestOptions = {}): void {
-  if (chosen === 'all') return onEachEngine(subject, tests, options)
   const number = [...subject].reduce((sum, character) => sum + character.charCodeAt(0), 0)
-  const engine = engines[number % engines.length] as Engine
-  describe(`${subject}, on ${engine.name}`, options, () => tests(engine))
+  const one = engines[number % engines.length] as Engine
+  declare(subject, chosen === 'all' ? engines : [one], tests, options)
+}
+
+function declare(subject: string, on: Engine[], tests: (engine: Engine) => void, options: TestOptions): void {
+  for (const engine of on) describe(`${subject}, on ${engine.name}`, options, () => tests(engine))
 }
 
 /** Declares a suite about behaviour that only PostgreSQL has. */

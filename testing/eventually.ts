@@ -11,7 +11,7 @@ export interface EventuallyOptions {
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
-  { timeoutMs = 30_000, intervalMs = 20 }: EventuallyOptions = {},
+  { timeoutMs = 90_000, intervalMs = 20 }: EventuallyOptions = {},
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs
   let reason: unknown = new Error('the check did not finish')

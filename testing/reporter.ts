@@ -13,7 +13,9 @@ interface Event {
   data: { file?: string; message?: string; skip?: string | boolean }
 }
 
-/** Node's own report, then the files that took the most processor time, and what was skipped for lack of which tool. */
+/** Node's own report, then the files that took the most processor time, and what was skipped because a tool is missing. */
+// The test runner takes the default export of a reporter.
+// biome-ignore lint/style/noDefaultExport: see above.
 export default async function* report(events: AsyncIterable<Event>): AsyncGenerator<string> {
   const secondsOf = new Map<string, number>()
   const skipped = new Map<string, number>()

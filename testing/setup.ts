@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url'
+import { compileCache } from './compile-cache.ts'
 import { migrateDatabase, postgres, sqlite, sqliteOnly, type TestDatabase } from './engines.ts'
 import { startPostgres } from './postgres.ts'
 
@@ -6,8 +6,7 @@ const cleanups: (() => Promise<void>)[] = []
 
 /** Prepares what all test files of a run share. They inherit the environment of this process. */
 export async function globalSetup(): Promise<void> {
-  // Loading our modules is half the processor time of a small test file without it.
-  process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url))
+  process.env.NODE_COMPILE_CACHE ??= compileCache
   const file = await createTemplate(sqlite)
   process.env.TEST_SQLITE_TEMPLATE = file.url.slice('sqlite:'.length)
   if (sqliteOnly) return

@@ -20,7 +20,6 @@ describe('The packages', () => {
   let folder = ''
   let project = ''
   let verdict = ''
-  let seconds = 0
   const installed = (path: string) => join(project, 'node_modules', path)
   const script = () => installed('promptledger/dist/bin.js')
 
@@ -29,9 +28,7 @@ describe('The packages', () => {
       folder = await mkdtemp(join(tmpdir(), 'promptledger-packages-'))
       project = await mkdtemp(join(tmpdir(), 'promptledger-project-'))
       const tarballs = await packAll(folder)
-      const start = performance.now()
       verdict = await firstVerdict(tarballs, project)
-      seconds = (performance.now() - start) / 1_000
     },
     { timeout: timeoutMs },
   )
@@ -40,9 +37,8 @@ describe('The packages', () => {
     await rm(project, { recursive: true, force: true })
   })
 
-  test('an empty folder has a verdict within 60 s: install, start, prompt, signal, verdict', () => {
+  test('an empty folder has a verdict after install, start, prompt and signal, without a registry', () => {
     assert.equal(verdict, 'too_little_data 1')
-    assert.ok(seconds < 60, `it took ${seconds.toFixed(1)} s`)
   })
 
   test('in a checkout, an application can import the client after npm ci', async () => {

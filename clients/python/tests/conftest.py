@@ -1,4 +1,4 @@
-"""Starts the service from the checkout, on both engines."""
+"""Starts the service from the checkout."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 from ledger_service import LedgerService
 
-# As in the tests of the service: npm run test:fast sets it.
-engines = ["sqlite"] if os.environ.get("TEST_ENGINES") == "sqlite" else ["sqlite", "postgres"]
+# As in the tests of the service: "all" runs them on both engines.
+engines = {"sqlite": ["sqlite"], "all": ["sqlite", "postgres"]}.get(os.environ.get("TEST_ENGINES", ""), ["postgres"])
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +31,7 @@ def services() -> Iterator[Callable[[str], LedgerService]]:
 
 @pytest.fixture(params=engines)
 def service(request: pytest.FixtureRequest, services: Callable[[str], LedgerService]) -> LedgerService:
-    """For guarantees that depend on the service: they hold on both engines."""
+    """For guarantees that depend on the service."""
     return services(request.param)
 
 

@@ -1,0 +1,4 @@
+import { disk } from '../disk.ts'
+import { testFault } from './fault-test.ts'
+
+testFault(disk)

@@ -1,0 +1,4 @@
+import { neighbours } from '../neighbours.ts'
+import { testFault } from './fault-test.ts'
+
+testFault(neighbours)

@@ -1,0 +1,4 @@
+import { overload } from '../overload.ts'
+import { testFault } from './fault-test.ts'
+
+testFault(overload)

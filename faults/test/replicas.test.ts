@@ -1,0 +1,4 @@
+import { replicas } from '../replicas.ts'
+import { testFault } from './fault-test.ts'
+
+testFault(replicas)
