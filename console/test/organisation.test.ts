@@ -18,6 +18,11 @@ inBrowser('The settings page', (suite) => {
     await organisation.getByText('Renamed.').waitFor()
     await page.getByRole('banner').getByText('Acme <b>Ltd</b>').waitFor()
     assert.equal((await service.store.organisations.find(tenant.organisation.id))?.name, 'Acme <b>Ltd</b>')
+    // As many characters as the service accepts, typed: a script could set any value.
+    await organisation.getByLabel('Name').fill('')
+    await page.keyboard.insertText('😀'.repeat(200))
+    await organisation.getByRole('button', { name: 'Rename' }).click()
+    await page.getByRole('banner').getByText('😀'.repeat(200)).waitFor()
     visitor.expectErrors('422 PATCH /api/v1/organisation')
     await organisation.getByLabel('Name').fill('a\u202eb')
     await organisation.getByRole('button', { name: 'Rename' }).click()

@@ -31,8 +31,9 @@ export function parseDetails(fields: Record<string, unknown>, now: number): Deta
 
 /** What the schema of a signal says about its texts. */
 export function hasValidShape({ subject, voter, comment }: Record<string, unknown>): boolean {
-  const isLabel = (text: unknown) => text == null || (typeof text === 'string' && text !== '' && text.length <= 255)
-  const isComment = comment == null || (typeof comment === 'string' && comment.length <= 2_000)
+  const isLabel = (text: unknown) =>
+    text == null || (typeof text === 'string' && text !== '' && [...text].length <= 255)
+  const isComment = comment == null || (typeof comment === 'string' && [...comment].length <= 2_000)
   return isLabel(subject) && isLabel(voter) && isComment
 }
 
@@ -49,7 +50,7 @@ function parseLabel(text: unknown): string | null {
 
 function parseComment(text: unknown): string | null {
   if (text == null || text === '') return null
-  return typeof text === 'string' && text.length <= 2_000 ? text : invalid()
+  return typeof text === 'string' && [...text].length <= 2_000 ? text : invalid()
 }
 
 /** The vote that a request would replace. Retention removes it once both of its times are before the start of retention. */

@@ -27,7 +27,6 @@ export function AlertFields({ channel, form, onChange, isEdit, children }: Props
             {...control}
             ref={focusOnOpen}
             required
-            maxLength={200}
             autoComplete="off"
             value={form.name}
             onChange={(event) => onChange({ name: event.target.value })}
@@ -44,7 +43,6 @@ export function AlertFields({ channel, form, onChange, isEdit, children }: Props
             {...control}
             type={target.isSecret ? 'password' : 'text'}
             required={!isEdit}
-            maxLength={4_000}
             autoComplete="off"
             spellCheck={false}
             placeholder={isEdit ? '' : target.placeholder}
@@ -64,7 +62,6 @@ export function AlertFields({ channel, form, onChange, isEdit, children }: Props
         {(control) => (
           <input
             {...control}
-            maxLength={200}
             autoComplete="off"
             spellCheck={false}
             value={form.prompts}

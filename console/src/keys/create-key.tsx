@@ -41,7 +41,6 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
               {...control}
               ref={focusOnOpen}
               required
-              maxLength={200}
               autoComplete="off"
               value={name}
               onChange={(event) => setName(event.target.value)}
@@ -62,7 +61,6 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
             {(control) => (
               <input
                 {...control}
-                maxLength={200}
                 autoComplete="off"
                 spellCheck={false}
                 value={prompts}

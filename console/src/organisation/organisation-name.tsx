@@ -44,7 +44,6 @@ export function OrganisationName({ organisation }: { organisation: Organisation 
             <input
               {...control}
               required
-              maxLength={200}
               autoComplete="off"
               value={name}
               onChange={(event) => setName(event.target.value)}

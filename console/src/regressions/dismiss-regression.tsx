@@ -35,7 +35,6 @@ export function DismissRegression({ regression, onClose }: { regression: Regress
               ref={focusOnOpen}
               required
               rows={3}
-              maxLength={2_000}
               value={note}
               onChange={({ target }) => setNote(target.value)}
             />

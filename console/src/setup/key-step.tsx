@@ -60,7 +60,6 @@ function NewKey({ onCreate }: Pick<Props, 'onCreate'>) {
         <input
           aria-label="Name of the key"
           required
-          maxLength={200}
           autoComplete="off"
           value={name}
           onChange={({ target }) => setName(target.value)}

@@ -76,7 +76,6 @@ function NewPrompt({ onCreate }: { onCreate: (id: string) => void }) {
           aria-label="Name of the prompt"
           placeholder="Support replies"
           required
-          maxLength={1_000}
           autoComplete="off"
           value={name}
           onChange={({ target }) => setName(target.value)}

@@ -20,9 +20,10 @@ import { deliveryStates } from '../domain/repositories/delivery.ts'
 import { forgeNames, isHookId, validPathPattern, validSimilarity } from '../domain/repositories/repository.ts'
 import { validRepositoryUrl } from '../domain/repositories/repository-url.ts'
 import { validHostKey } from '../domain/repositories/ssh-key.ts'
+import { maxCommentLength } from '../domain/signals/details.ts'
 import { signalValues, validMetadata } from '../domain/signals/signal.ts'
-import { isVersionText } from '../domain/signals/version.ts'
-import { validLine } from '../domain/text.ts'
+import { isVersionText, maxLabelLength } from '../domain/signals/version.ts'
+import { isLongerThan, validLine } from '../domain/text.ts'
 import { yearTenThousand } from '../domain/time.ts'
 import { checkPullDocument } from './pull-document.ts'
 
@@ -40,7 +41,7 @@ const sha256 = pattern(/^[0-9a-f]{64}$/, 'must be a SHA-256 hash')
 const sealed = pattern(/^v[12]:[0-9a-zA-Z+/=:]+$/, 'must be an encrypted value')
 const version = check((text) => isVersionText(text), 'must be a commit SHA, a history entry or a label')
 const subject: Rule = (value, _context, field) => {
-  validLine(field, String(value), 510)
+  validLine(field, String(value), maxLabelLength)
 }
 const anyText: Rule = (value, _context, field) => {
   if (!String(value).isWellFormed() || String(value).includes('\0')) throw invalidField(field, 'must be valid Unicode')
@@ -209,7 +210,9 @@ const rules: Record<string, Record<string, Rule>> = {
     },
     comment: (value, context, field) => {
       anyText(value, context, field)
-      if (String(value).length > 4_000) throw invalidField(field, 'must be at most 2000 characters long')
+      if (isLongerThan(String(value), maxCommentLength)) {
+        throw invalidField(field, `must be at most ${maxCommentLength} characters long`)
+      }
     },
     version,
     subject,

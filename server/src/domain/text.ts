@@ -3,10 +3,25 @@ import { describeHidden, findHidden } from './hidden-text.ts'
 
 const control = /\p{Cc}/u
 
+/**
+ * The first characters of the text, whatever follows them. A character is a Unicode code point, as in JSON Schema, Python and SQL:
+ * an emoji is one, though JavaScript counts two.
+ */
+export function firstCharacters(text: string, count: number): string {
+  if (text.length <= count) return text
+  let end = 0
+  for (let i = 0; i < count && end < text.length; i++) end += (text.codePointAt(end) as number) > 0xffff ? 2 : 1
+  return text.slice(0, end)
+}
+
+export function isLongerThan(text: string, maxLength: number): boolean {
+  return text.length > maxLength && firstCharacters(text, maxLength).length < text.length
+}
+
 /** Accepts one line that every engine can store and every terminal can show: not blank, no control characters, valid Unicode. */
 export function validLine(field: string, text: string, maxLength: number): string {
   if (text.trim() === '') throw invalidField(field, 'must not be empty')
-  if (text.length > maxLength) throw invalidField(field, `must be at most ${maxLength} characters long`)
+  if (isLongerThan(text, maxLength)) throw invalidField(field, `must be at most ${maxLength} characters long`)
   if (control.test(text)) throw invalidField(field, 'must not contain control characters')
   return validUnicode(field, text)
 }
@@ -23,21 +38,14 @@ export function validName(field: string, text: string, maxLength: number): strin
   const [first] = findHidden(text, 1)
   if (first !== undefined) {
     const { description } = describeHidden(text.slice(first.start, first.end), first.kind)
-    throw invalidField(
-      field,
-      `must not contain hidden characters, but has ${description} at character ${first.start + 1}`,
-    )
+    const place = [...text.slice(0, first.start)].length + 1
+    throw invalidField(field, `must not contain hidden characters, but has ${description} at character ${place}`)
   }
   return text
 }
 
 /** Sanitises untrusted text to one printable line. Returns `fallback` if nothing remains. */
 export function sanitisedLine(text: string, maxLength: number, fallback: string): string {
-  return (
-    text
-      .replaceAll(/\p{Cc}+/gu, ' ')
-      .trim()
-      .slice(0, maxLength)
-      .toWellFormed() || fallback
-  )
+  const line = text.replaceAll(/\p{Cc}+/gu, ' ').trim()
+  return firstCharacters(line, maxLength).toWellFormed() || fallback
 }

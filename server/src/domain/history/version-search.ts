@@ -1,4 +1,5 @@
 import { invalidField } from '../errors.ts'
+import { isLongerThan } from '../text.ts'
 import type { HistoryEntry } from './entry.ts'
 
 /** What a search for versions looks at. */
@@ -12,7 +13,7 @@ export const searchedLength = 1_000
 const maxSearchLength = 200
 
 export function wordsOf(search: string): string[] {
-  if (search.length > maxSearchLength) throw invalidField('q', `must have at most ${maxSearchLength} characters`)
+  if (isLongerThan(search, maxSearchLength)) throw invalidField('q', `must have at most ${maxSearchLength} characters`)
   return search
     .toLowerCase()
     .split(/\s+/)

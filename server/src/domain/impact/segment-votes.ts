@@ -1,6 +1,7 @@
 import type { Prompt } from '../prompt.ts'
 import type { VoteWindow } from '../signals/vote-window.ts'
 import type { Vote, VoteStore } from '../signals/votes.ts'
+import { isLongerThan } from '../text.ts'
 import { maxExaminedVotes, readVotes, type VoteOrder } from './window-votes.ts'
 
 /** The value of a segment: a text, number or boolean as text. Null for signals without one, or with an object, array or null. */
@@ -14,7 +15,7 @@ export function segmentValueOf(members: object, key: string): SegmentValue {
   const value: unknown = Object.hasOwn(members, key) ? members[key as keyof typeof members] : null
   if (typeof value === 'object') return null
   const text = String(value)
-  return text.length > maxValueLength ? null : text
+  return isLongerThan(text, maxValueLength) ? null : text
 }
 
 /** For each key, the votes of each of its values, in the order of time. */

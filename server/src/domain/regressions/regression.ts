@@ -3,7 +3,7 @@ import { invalidField } from '../errors.ts'
 import type { HistoryEntry } from '../history/entry.ts'
 import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
-import { validUnicode } from '../text.ts'
+import { isLongerThan, validUnicode } from '../text.ts'
 import type { Instant } from '../time.ts'
 
 export const regressionStates = ['open', 'repaired', 'withdrawn', 'dismissed'] as const
@@ -126,7 +126,7 @@ const maxNoteLength = 2_000
 
 export function validNote(text: string): string {
   if (text.trim() === '') throw invalidField('note', 'must not be empty')
-  if (text.length > maxNoteLength) throw invalidField('note', `must be at most ${maxNoteLength} characters long`)
+  if (isLongerThan(text, maxNoteLength)) throw invalidField('note', `must be at most ${maxNoteLength} characters long`)
   if (text.includes('\0')) throw invalidField('note', 'must not contain NUL characters')
   return validUnicode('note', text)
 }

@@ -1,4 +1,5 @@
 import { invalidField } from '../errors.ts'
+import { isLongerThan } from '../text.ts'
 import type { Instant } from '../time.ts'
 import { canonicalJson, forEachMember } from './json-text.ts'
 import type { VersionText } from './version.ts'
@@ -35,7 +36,7 @@ const scalar = /^(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/
 /** Null if the query asks for nothing. */
 export function contentFilter({ hasComment, commentPart, members }: ContentQuery): ContentFilter | null {
   if (!hasComment && commentPart === null && members.length === 0) return null
-  if (commentPart !== null && commentPart.length > maxCommentPart) {
+  if (commentPart !== null && isLongerThan(commentPart, maxCommentPart)) {
     throw invalidField('q', `must be at most ${maxCommentPart} characters long`)
   }
   if (members.length > maxMembers) throw invalidField('metadata', `must have at most ${maxMembers} members in a filter`)

@@ -1,4 +1,5 @@
 import { invalidField } from '../errors.ts'
+import { isLongerThan } from '../text.ts'
 
 /**
  * A version of a prompt that produced an output, in the form that is stored: `8f3a1c5` (a commit SHA or the start of one),
@@ -17,7 +18,8 @@ export const minShaLength = 7
 export const shaLength = 40
 
 const commitSha = /^[0-9a-f]{7,40}$/i
-const maxLabelLength = 255
+/** Of the texts that applications choose to refer to things: a version, a subject, a voter. */
+export const maxLabelLength = 255
 const control = /\p{Cc}/u
 
 /** Reads the field `version`: a commit SHA of 7 to 40 digits, or the ID of a history entry. */
@@ -30,7 +32,7 @@ export function validVersion(version: string | number): VersionText {
 /** Reads a version from metadata. Other systems number versions as they like, so an integer is a label and no history entry. */
 export function labelledVersion(member: unknown): VersionText | null {
   if (typeof member === 'number') return Number.isSafeInteger(member) ? `:${member}` : null
-  if (typeof member !== 'string' || member === '' || characterCount(member) > maxLabelLength) return null
+  if (typeof member !== 'string' || member === '' || isLongerThan(member, maxLabelLength)) return null
   if (control.test(member) || !member.isWellFormed()) return null
   return commitSha.test(member) ? member.toLowerCase() : `:${member}`
 }
@@ -70,10 +72,4 @@ export function queriedVersion(text: string): VersionText {
   const version = labelledVersion(text.startsWith(':') ? text.slice(1) : text)
   if (version === null) throw invalidField('version', 'must be a commit SHA, the ID of a history entry or a label')
   return version
-}
-
-function characterCount(text: string): number {
-  let count = 0
-  for (const _ of text) count++
-  return count
 }

@@ -3,7 +3,8 @@ import { isActive, isSigningId, type KeyStore, type SigningAccess } from '../acc
 import { lookupId, matchesPromptGlob, type Prompt, type PromptStore } from '../prompt.ts'
 import type { Vault } from '../repositories/vault.ts'
 import { maxClockSkewMs, validLabel } from '../signals/details.ts'
-import { type VersionText, validVersion } from '../signals/version.ts'
+import { maxLabelLength, type VersionText, validVersion } from '../signals/version.ts'
+import { isLongerThan } from '../text.ts'
 import { day, type Instant } from '../time.ts'
 
 /**
@@ -37,7 +38,6 @@ const maxTokenLifetimeMs = 7 * day
 // 43 characters are 256 bits in base64url.
 const shape = /^(plt_([\w-]+))\.([\w-]{43})$/
 const members = ['k', 'p', 'v', 's', 'u', 'e']
-const maxLabelLength = 255
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export function createTokens(
@@ -107,6 +107,6 @@ function readClaims(payload: string): Claims | null {
 }
 
 function readLabel(text: unknown): string {
-  if (typeof text !== 'string' || text === '' || [...text].length > maxLabelLength) throw new TypeError('not a label')
+  if (typeof text !== 'string' || text === '' || isLongerThan(text, maxLabelLength)) throw new TypeError('not a label')
   return validLabel('label', text)
 }

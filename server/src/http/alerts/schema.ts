@@ -14,7 +14,7 @@ const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const
 const target = {
   type: 'string',
   minLength: 1,
-  maxLength: 4_000,
+  maxLength: 2_000,
   description:
     'Where messages go: the URL of a webhook or of a Slack incoming webhook, email addresses separated by commas, or the ' +
     'routing key of PagerDuty. Stored encrypted, and never returned',

@@ -16,6 +16,8 @@ deployments: use it in CI. \`reader\` can only read. \`standard\` can create sig
 deployments, manage prompts, keys, repositories and alerts, erase signals, and read the audit log. A key can be limited to the prompts that match a glob; all other
 prompts are not found.
 
+Lengths in characters count Unicode code points, so an emoji such as 😀 is one character, however it is encoded.
+
 Every response has the header \`X-Request-Id\`. If you send one (letters, digits, \`.\`, \`_\`, \`-\`, up to 128 characters), it is reused.
 `.trim()
 

@@ -5,6 +5,7 @@ import type { EntryDetails } from '../../domain/history/entry.ts'
 import { searchedLength } from '../../domain/history/version-search.ts'
 import { liveAt } from '../../domain/impact/live.ts'
 import type { Prompt } from '../../domain/prompt.ts'
+import { firstCharacters } from '../../domain/text.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema } from '../error-schema.ts'
 import { notFound } from '../errors.ts'
@@ -51,7 +52,7 @@ export function blameRoute({ store, clock }: Context, reader: ContentsReader) {
           lines: ranges.map(toRangeBody),
           entries: entriesOf(ranges).map(({ message, actor, ...entry }) => ({
             entry: toHistoryEntryBody(entry),
-            message: message?.slice(0, searchedLength).toWellFormed() ?? null,
+            message: message && firstCharacters(message, searchedLength),
             actor,
           })),
         },

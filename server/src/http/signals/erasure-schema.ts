@@ -1,4 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts'
+import { maxLabelLength } from '../../domain/signals/version.ts'
 
 export const erasureSchema = {
   title: 'Erasure',
@@ -9,13 +10,13 @@ export const erasureSchema = {
     voter: {
       type: 'string',
       minLength: 1,
-      maxLength: 255,
+      maxLength: maxLabelLength,
       description: 'Who voted, as in the field `voter` of a signal. It is hashed on arrival',
     },
     subject: {
       type: 'string',
       minLength: 1,
-      maxLength: 255,
+      maxLength: maxLabelLength,
       description: 'What was voted on, in any prompt. Withdrawn votes are erased and counted, too',
     },
   },

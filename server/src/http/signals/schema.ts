@@ -1,6 +1,8 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { changeSides } from '../../domain/impact/change-signals.ts'
+import { maxCommentLength } from '../../domain/signals/details.ts'
 import { signalValues } from '../../domain/signals/signal.ts'
+import { maxLabelLength } from '../../domain/signals/version.ts'
 import { paginationExample, paginationSchema } from '../page-schema.ts'
 import { promptId } from '../prompts/id-schema.ts'
 
@@ -11,7 +13,7 @@ const metadata = {
 } as const
 const created_at = { type: 'string', format: 'date-time', description: 'ISO 8601 UTC timestamp' } as const
 
-const label = { type: ['string', 'null'], minLength: 1, maxLength: 255 } as const
+const label = { type: ['string', 'null'], minLength: 1, maxLength: maxLabelLength } as const
 
 /** The optional members of a signal beside its metadata. */
 const details = {
@@ -27,7 +29,7 @@ const details = {
       'What was voted on, such as the ID of the output. A prompt has one vote per subject: a second request replaces the first',
   },
   voter: { ...label, description: 'Who voted. Only a keyed hash of it is stored' },
-  comment: { type: ['string', 'null'], maxLength: 2000, description: "The user's words" },
+  comment: { type: ['string', 'null'], maxLength: maxCommentLength, description: "The user's words" },
   occurred_at: {
     type: ['string', 'null'],
     format: 'date-time',
@@ -125,9 +127,9 @@ export const importedSignalSchema = {
     metadata,
     created_at,
     version: { type: ['string', 'integer', 'null'] },
-    subject: { type: ['string', 'null'], minLength: 1, maxLength: 255 },
-    voter: { type: ['string', 'null'], minLength: 1, maxLength: 255 },
-    comment: { type: ['string', 'null'], maxLength: 2000 },
+    subject: { type: ['string', 'null'], minLength: 1, maxLength: maxLabelLength },
+    voter: { type: ['string', 'null'], minLength: 1, maxLength: maxLabelLength },
+    comment: { type: ['string', 'null'], maxLength: maxCommentLength },
     occurred_at: { type: ['string', 'null'] },
     trace_id: { type: ['string', 'null'], pattern: '^[0-9a-f]{32}$' },
   },

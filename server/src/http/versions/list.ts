@@ -3,6 +3,7 @@ import { readerRoles } from '../../domain/access/api-key.ts'
 import { searchedLength } from '../../domain/history/version-search.ts'
 import { type LiveWindow, liveFrom, liveUntil } from '../../domain/impact/live-window.ts'
 import { type Version, versionsOf } from '../../domain/impact/versions.ts'
+import { firstCharacters } from '../../domain/text.ts'
 import { isoTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema } from '../error-schema.ts'
@@ -48,7 +49,7 @@ function toVersionBody({ entry, life, live }: Version) {
   const until = liveUntil(life)
   return {
     entry: toHistoryEntryBody(entry),
-    message: entry.message?.slice(0, searchedLength).toWellFormed() ?? null,
+    message: entry.message && firstCharacters(entry.message, searchedLength),
     path: entry.path,
     live: live && { share: rounded(live.share), environment: live.environment },
     live_from: isoTime(liveFrom(life)),

@@ -17,8 +17,8 @@ import { type NewVoteBody, newVoteSchema, voteSchema } from './schema.ts'
 
 export const votesPerToken = 30
 export const votesPerAddress = 300
-// Room for a token and a comment of 2,000 characters.
-export const voteBodyLimit = 8 * 1024
+// Room for a token and the longest comment, even if each of its characters is written as two escapes of 6 bytes: "\ud83d\ude00".
+export const voteBodyLimit = 32 * 1024
 
 const invalidToken =
   'The token is not valid: it is malformed or expired, its signing key was revoked, or its prompt was deleted. Sign a new one.'
@@ -29,7 +29,7 @@ const schema = {
   description:
     'Records, replaces or withdraws the vote on the subject of a token, which your application signs with a signing key. Needs no ' +
     'key and ignores cookies, so that pages of any origin can send it. The body is JSON, as `application/json` or, for ' +
-    '`navigator.sendBeacon`, as `text/plain`, and has at most 8 KiB. The same vote can be sent any number of times. A first vote ' +
+    '`navigator.sendBeacon`, as `text/plain`, and has at most 32 KiB. The same vote can be sent any number of times. A first vote ' +
     `counts towards the monthly limit. At most ${votesPerToken} votes a minute are accepted for one subject, and ` +
     `${votesPerAddress} from one address.`,
   tags: ['Signals'],

@@ -1,4 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts'
+import { maxCommentLength } from '../../domain/signals/details.ts'
 import { signalValues } from '../../domain/signals/signal.ts'
 import { maxTokenLength } from '../../domain/votes/token.ts'
 
@@ -7,7 +8,7 @@ const value = {
   description: 'Null withdraws the vote',
 } as const
 
-const comment = { type: ['string', 'null'], maxLength: 2000, description: "The user's words" } as const
+const comment = { type: ['string', 'null'], maxLength: maxCommentLength, description: "The user's words" } as const
 
 export const newVoteSchema = {
   title: 'NewVote',
