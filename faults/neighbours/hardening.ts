@@ -14,6 +14,8 @@ export const hardening: Attack = {
         const { headers } = await request(site, { path })
         check(headers['x-content-type-options'] === 'nosniff', `${path} has no nosniff`)
         check(headers['strict-transport-security'] !== undefined, `${path} has no HSTS`)
+        const isPage = String(headers['content-type']).startsWith('text/html')
+        check(!isPage || headers['x-frame-options'] === 'DENY', `${path} can be framed`)
       }
       const signIn = { method: 'POST', path: '/api/v1/session', key: site.attacker.key }
       const [cookie = ''] = (await request(site, signIn)).headers['set-cookie'] ?? []

@@ -5,6 +5,8 @@ import { describe, test } from 'node:test'
 import { sqlite } from '../../../testing/engines.ts'
 import { startServe } from '../../../testing/processes.ts'
 import { useService } from '../../../testing/service.ts'
+import { scriptPaths } from '../../src/http/docs/routes.ts'
+import { pageHeaders } from '../../src/http/security-headers.ts'
 
 const nosniff = 'x-content-type-options'
 const transport = 'strict-transport-security'
@@ -34,6 +36,17 @@ describe('Security headers', () => {
       const { url } = raw.req as unknown as { url: string }
       assert.equal(headers[nosniff], 'nosniff', url)
       assert.equal(headers[transport], 'max-age=31536000', url)
+    }
+  })
+
+  test('no page can be framed, and each page and file of one has the same headers against other sites', async () => {
+    const { app } = service
+    const accept = 'text/html'
+    const paths = ['/', '/nothing', '/sign-in', '/prompts/x', '/favicon.ico', '/assets/nothing.js', '/docs', '/docs/']
+    for (const url of [...paths, '/openapi.json', ...scriptPaths, '/demo/thumbs']) {
+      const { headers } = await app.inject({ url, headers: { accept } })
+      for (const [name, value] of Object.entries(pageHeaders)) assert.equal(headers[name.toLowerCase()], value, url)
+      assert.match(String(headers['content-security-policy']), /default-src 'none';.*frame-ancestors 'none'/, url)
     }
   })
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { notFound } from '../errors.ts'
+import { pageHeaders, usePageHeaders } from '../security-headers.ts'
 import { sessionTokenIn } from '../sessions/cookie.ts'
 import { acceptedEncoding } from './accepted-encoding.ts'
 import type { ConsoleFile, createFileLookup } from './files.ts'
@@ -34,15 +35,9 @@ const htmlType = 'text/html; charset=utf-8'
 const immutable = 'public, max-age=31536000, immutable'
 const revalidate = 'no-cache'
 
-export const securityHeaders = {
-  'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
-    "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-  'X-Frame-Options': 'DENY',
-  'Referrer-Policy': 'no-referrer',
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
-}
+export const consolePolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
+  "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 const notBuilt = `<!doctype html>
 <html lang="en">
@@ -73,7 +68,7 @@ export function consoleNotFound(find: FileLookup) {
     const index = await find('index.html')
     const html = index === null ? notBuilt : await index.bytes(null)
     return reply
-      .headers({ ...securityHeaders, 'Cache-Control': 'no-store' })
+      .headers({ ...pageHeaders, 'Content-Security-Policy': consolePolicy, 'Cache-Control': 'no-store' })
       .status(404)
       .type(htmlType)
       .send(html)
@@ -85,10 +80,7 @@ export function consoleRoutes(find: FileLookup, publicUrl: () => string) {
   const sendNotFound = consoleNotFound(find)
 
   return async (app: FastifyInstance) => {
-    app.addHook('onRequest', (_request, reply, done) => {
-      reply.headers(securityHeaders)
-      done()
-    })
+    usePageHeaders(app, consolePolicy)
 
     for (const url of pagePaths) {
       app.route({

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { createFileLookup } from '../console/files.ts'
-import { consoleNotFound, securityHeaders, sendFile } from '../console/routes.ts'
+import { consoleNotFound, consolePolicy, sendFile } from '../console/routes.ts'
+import { usePageHeaders } from '../security-headers.ts'
 
 /** The part of an application that the demo plays: it signs the tokens that its page votes with. */
 export interface DemoApplication {
@@ -18,10 +19,7 @@ export function demoRoutes(application: DemoApplication, find: ReturnType<typeof
   const sendNotFound = consoleNotFound(find)
 
   return async (app: FastifyInstance) => {
-    app.addHook('onRequest', (_request, reply, done) => {
-      reply.headers(securityHeaders)
-      done()
-    })
+    usePageHeaders(app, consolePolicy)
 
     app.get('/demo/thumbs', { schema }, async (request, reply) => {
       const page = await find('demo/thumbs.html')

@@ -7,6 +7,7 @@ import { referenceFolder } from '../../files.ts'
 import { acceptedEncoding, type Encoding } from '../console/accepted-encoding.ts'
 import { malformedRequestSchema } from '../error-schema.ts'
 import { lazy } from '../lazy.ts'
+import { usePageHeaders } from '../security-headers.ts'
 import type { Document } from './openapi-document.ts'
 
 const service = { tags: ['Service'] }
@@ -29,6 +30,8 @@ const scripts = [
 /** Paths of the scripts, which are no part of the API. */
 export const scriptPaths = scripts.map((name) => `/docs/${name}`)
 
+const nothingAllowed = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
 /** A text, and the same compressed: the document and the page are a few hundred kilobytes. */
 interface Content extends Record<Encoding, Buffer> {
   text: string
@@ -43,14 +46,13 @@ export function docsRoutes(routes: RouteOptions[]) {
 
   async function sendPage(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { html, policy } = await page()
-    reply
-      .type('text/html; charset=utf-8')
-      .header('Content-Security-Policy', policy)
-      .header('Referrer-Policy', 'no-referrer')
+    reply.type('text/html; charset=utf-8').header('Content-Security-Policy', policy)
     return send(request, reply, html)
   }
 
   return async (app: FastifyInstance) => {
+    usePageHeaders(app, nothingAllowed)
+
     app.get(
       '/openapi.json',
       {
@@ -122,11 +124,10 @@ async function renderReferencePage(document: Document): Promise<{ html: Content;
   const { renderDocsPage: renderPage } = await import('./page.ts')
   const style = await readFile(new URL('page.css', referenceFolder), 'utf8')
   const hash = createHash('sha256').update(style).digest('base64')
-  const blocked = ['default-src', 'base-uri', 'form-action', 'frame-ancestors'].map((kind) => `${kind} 'none'`)
   const allowed = [`style-src 'sha256-${hash}'`, "script-src 'self'", "connect-src 'self'"]
   const noHtml = ["require-trusted-types-for 'script'", "trusted-types 'none'"]
   return {
     html: await compress(renderPage(document, style)),
-    policy: [...blocked, ...allowed, ...noHtml].join('; '),
+    policy: [nothingAllowed, ...allowed, ...noHtml].join('; '),
   }
 }
