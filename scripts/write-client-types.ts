@@ -104,7 +104,16 @@ const schemas: Record<string, Schema> = components.schemas
 /** The schemas that get a type of their own, by its name. The Python client has the same. */
 export function namedShapes(): [name: string, schema: Schema][] {
   // Error bodies become the classes of errors.ts.
-  const { Error: _, RateLimited, TestLimited, AmbiguousPrompt, EndedSession, Session, ...titled } = schemas
+  const {
+    Error: _,
+    RateLimited,
+    TestLimited,
+    FailedSignIns,
+    AmbiguousPrompt,
+    EndedSession,
+    Session,
+    ...titled
+  } = schemas
   const derived = Object.entries(untitled).map(([name, place]): [string, Schema] => {
     const schema = resolve(find(place))
     // The description of a property is about that property, not about every use of its type.

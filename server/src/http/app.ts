@@ -2,6 +2,7 @@ import Fastify, { type FastifyInstance, type onSendHookHandler, type RouteOption
 import type { Logger } from 'pino'
 import { api } from './api.ts'
 import { type AuditThrottle, createAuditThrottle } from './audit/throttle.ts'
+import { type ClientAddresses, createClientAddresses } from './client-address.ts'
 import { createFileLookup } from './console/files.ts'
 import { consoleNotFound, consoleRoutes } from './console/routes.ts'
 import type { Context, RequestObserver } from './context.ts'
@@ -28,6 +29,7 @@ declare module 'fastify' {
     exports: ExportSlots
     contents: ContentsReader
     rejectedKeys: RejectedKeys
+    clientAddresses: ClientAddresses
   }
   interface FastifyRequest {
     /** When the headers arrived, on the monotonic clock. */
@@ -40,7 +42,7 @@ const auditFlushIntervalMs = 10 * secondMs
 
 /** Builds the service. The caller decides where it listens. */
 export function buildApp(context: Context): FastifyInstance {
-  const { store, log, clock, limits, publicUrl, observer } = context
+  const { store, log, clock, limits, publicUrl, trustedProxies, observer } = context
   const requestId = createRequestIds()
   const app = Fastify({
     // Fastify's logger would create a child logger per request, even where nothing is logged.
@@ -98,7 +100,8 @@ export function buildApp(context: Context): FastifyInstance {
   app.decorate('exports', createExportSlots(loadShedder))
   app.decorate('contents', createContentsReader(context.repositories))
   app.decorate('auditThrottle', createAuditThrottle(store.audit, clock))
-  app.decorate('rejectedKeys', createRejectedKeys(app.auditThrottle, log, clock))
+  app.decorate('clientAddresses', createClientAddresses(trustedProxies))
+  app.decorate('rejectedKeys', createRejectedKeys(app.auditThrottle, app.clientAddresses, log, clock))
   flushRegularly(app, log)
   // Health checks stay outside: they must respond under overload too.
   app.register(async (guarded) => {

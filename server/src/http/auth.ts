@@ -29,17 +29,17 @@ export async function authenticate(
 ): Promise<Access> {
   const secret = bearerToken(request.headers.authorization)
   if (!isWellFormedSecret(secret)) {
-    if (secret !== '') rejectedKeys.unknown(request.ip)
+    if (secret !== '') rejectedKeys.unknown(request)
     throw unauthorized()
   }
   const access = await store.keys.findAccess(hashSecret(secret))
   // A signing key signs tokens, and makes no requests.
   if (access === null || access.role === 'signing') {
-    rejectedKeys.unknown(request.ip)
+    rejectedKeys.unknown(request)
     throw unauthorized()
   }
   if (!isActive(access, now)) {
-    rejectedKeys.inactive(access, request.ip)
+    rejectedKeys.inactive(access, request)
     throw unauthorized()
   }
   return access

@@ -2,11 +2,11 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { TestLimitError } from '../domain/alerts/alert-service.ts'
 import { DomainError, type ErrorCode, InvalidFieldError, invalid } from '../domain/errors.ts'
+import { MinuteLimitError } from '../domain/minute-limit.ts'
 import { AmbiguousPromptError } from '../domain/prompt-reference.ts'
 import { InboxFullError } from '../domain/repositories/delivery.ts'
 import { MonthlyLimitError } from '../domain/signals/monthly-limit.ts'
 import { type Clock, isoTime } from '../domain/time.ts'
-import { VoteLimitError } from '../domain/votes/limit.ts'
 
 export const statusOf: Record<ErrorCode, number> = {
   unauthorized: 401,
@@ -69,8 +69,8 @@ export function internalError(): DomainError {
 }
 
 /** The errors that say when to try again. */
-function isLimitError(error: DomainError): error is MonthlyLimitError | TestLimitError | VoteLimitError {
-  return error instanceof MonthlyLimitError || error instanceof TestLimitError || error instanceof VoteLimitError
+function isLimitError(error: DomainError): error is MonthlyLimitError | TestLimitError | MinuteLimitError {
+  return error instanceof MonthlyLimitError || error instanceof TestLimitError || error instanceof MinuteLimitError
 }
 
 export function errorBody(error: DomainError): string {

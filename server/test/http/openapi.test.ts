@@ -26,6 +26,7 @@ import { filePaths, pagePaths } from '../../src/http/console/routes.ts'
 import type { Document } from '../../src/http/docs/openapi-document.ts'
 import { scriptPaths } from '../../src/http/docs/routes.ts'
 import { mcpPath } from '../../src/http/mcp/path.ts'
+import { failedSignIns } from '../../src/http/sessions/routes.ts'
 import type { NewVoteBody } from '../../src/http/votes/schema.ts'
 
 const root = new URL('../../../', import.meta.url)
@@ -293,6 +294,12 @@ async function provoke(
       if (operationId === 'testAlert') {
         for (let sent = 0; sent < 10; sent++) await sendRequest(service, operation, prepared)
         return [prepared]
+      }
+      if (operationId === 'signIn') {
+        const { authorization, ...others } = headers
+        const withoutKey = { ...prepared, headers: others }
+        for (let sent = 0; sent < failedSignIns; sent++) await sendRequest(service, operation, withoutKey)
+        return [withoutKey]
       }
       await tenant.fillMonth(1_000 - (await tenant.used()))
       // The same idempotency key would get its first response again.

@@ -1,15 +1,17 @@
+import type { FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Access } from '../../domain/access/api-key.ts'
 import { type Clock, hour, minute } from '../../domain/time.ts'
 import type { AuditThrottle } from '../audit/throttle.ts'
+import type { ClientAddresses } from '../client-address.ts'
 import { networkOf } from './network.ts'
 
 /** Records keys that were rejected. The response neither waits for it nor differs because of it. */
 export interface RejectedKeys {
   /** A revoked or expired key: its organisation finds the attempt in the audit log. */
-  inactive(access: Access, address: string | undefined): void
+  inactive(access: Access, request: FastifyRequest): void
   /** A key that belongs to no organisation, so only the operator can be told: in the log. */
-  unknown(address: string | undefined): void
+  unknown(request: FastifyRequest): void
 }
 
 // Bounds the entries of a leaked key that is tried from everywhere.
@@ -18,7 +20,12 @@ const forgetNetworksAfterMs = hour
 const logEveryMs = minute
 const maxLoggedNetworks = 10
 
-export function createRejectedKeys(audit: AuditThrottle, log: Logger, clock: Clock): RejectedKeys {
+export function createRejectedKeys(
+  audit: AuditThrottle,
+  addresses: Pick<ClientAddresses, 'of'>,
+  log: Logger,
+  clock: Clock,
+): RejectedKeys {
   let networks = new Map<number, Set<string>>()
   let networksSince = clock()
   let suppressed = 0
@@ -38,8 +45,8 @@ export function createRejectedKeys(audit: AuditThrottle, log: Logger, clock: Clo
   }
 
   return {
-    inactive({ keyId, organisationId, revokedAt }, address) {
-      const network = boundedNetwork(keyId, networkOf(address))
+    inactive({ keyId, organisationId, revokedAt }, request) {
+      const network = boundedNetwork(keyId, networkOf(addresses.of(request)))
       const reason = revokedAt === null ? 'expired' : 'revoked'
       audit.count({
         organisationId,
@@ -49,9 +56,9 @@ export function createRejectedKeys(audit: AuditThrottle, log: Logger, clock: Clo
         details: { reason, network },
       })
     },
-    unknown(address) {
+    unknown(request) {
       suppressed++
-      if (suppressedNetworks.size < maxLoggedNetworks) suppressedNetworks.add(networkOf(address))
+      if (suppressedNetworks.size < maxLoggedNetworks) suppressedNetworks.add(networkOf(addresses.of(request)))
       const now = performance.now()
       if (now - lastLoggedAt < logEveryMs) return
       log.warn({ rejected: suppressed, networks: [...suppressedNetworks] }, 'rejected unknown API keys')

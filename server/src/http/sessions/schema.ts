@@ -1,7 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { roles } from '../../domain/access/api-key.ts'
 import { plans } from '../../domain/access/plan.ts'
-import { message } from '../error-schema.ts'
+import { limitedSchema, message } from '../error-schema.ts'
 import { unauthorized } from '../errors.ts'
 
 const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const
@@ -83,5 +83,13 @@ export const endedSessionSchema = {
   },
   examples: [{ error: { code: 'unauthorized', message: unauthorized().message } }],
 } as const
+
+/** The response to a key that is not valid, after many others. */
+export const failedSignInsSchema = limitedSchema(
+  'FailedSignIns',
+  'How many keys of an address may be rejected in a minute',
+  'How many were rejected',
+  'When the minute ends',
+)
 
 export type SessionBody = FromSchema<typeof session>

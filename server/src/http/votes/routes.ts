@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError, invalid } from '../../domain/errors.ts'
+import { createMinuteLimit } from '../../domain/minute-limit.ts'
 import { minute } from '../../domain/time.ts'
 import { castVote } from '../../domain/votes/cast-vote.ts'
-import { createVoteLimit } from '../../domain/votes/limit.ts'
 import { createTokens, type VerifiedToken } from '../../domain/votes/token.ts'
-import { createClientAddresses } from '../client-address.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema, rateLimitedBodySchema } from '../error-schema.ts'
 import { parseBody } from '../json-bodies.ts'
@@ -17,6 +16,7 @@ import { type NewVoteBody, newVoteSchema, voteSchema } from './schema.ts'
 
 export const votesPerToken = 30
 export const votesPerAddress = 300
+const maxVoters = 50_000
 // Room for a token and the longest comment, even if each of its characters is written as two escapes of 6 bytes: "\ud83d\ude00".
 export const voteBodyLimit = 32 * 1024
 
@@ -50,16 +50,16 @@ const logEveryMs = minute
 const collectingMs = 20
 
 /** Votes of pages. Outside `api.ts`, because they have a token instead of a key, and it is part of the body. */
-export function voteRoutes({ store, vault, voters, planLimits, lastUsed, trustedProxies, clock, log }: Context) {
+export function voteRoutes({ store, vault, voters, planLimits, lastUsed, clock, log }: Context) {
   const tokens = createTokens(store.keys, store.prompts, vault)
-  const addresses = createClientAddresses(trustedProxies)
-  const ofToken = createVoteLimit(votesPerToken, 'token', clock)
-  const ofAddress = createVoteLimit(votesPerAddress, 'address', clock)
+  const ofToken = createMinuteLimit(votesPerToken, tooManyVotes(votesPerToken, 'token'), maxVoters, clock)
+  const ofAddress = createMinuteLimit(votesPerAddress, tooManyVotes(votesPerAddress, 'address'), maxVoters, clock)
   const nextBatch = createBatches(collectingMs)
   let lastLoggedAt = Number.NEGATIVE_INFINITY
 
   /** Before the body is read and the token verified, so that guessing tokens is limited too. */
   async function limitAddress(request: FastifyRequest): Promise<void> {
+    const { clientAddresses: addresses } = request.server
     try {
       ofAddress.count(networkOf(addresses.of(request)))
     } catch (error) {
@@ -119,6 +119,10 @@ export function voteRoutes({ store, vault, voters, planLimits, lastUsed, trusted
       return { data: await castVote(store.signals, voters, planLimits, token, { value, comment }, clock()) }
     })
   }
+}
+
+function tooManyVotes(limit: number, sender: string): string {
+  return `At most ${limit} votes per minute are accepted from one ${sender}. Try again later.`
 }
 
 /** Of a fixed length, so that long subjects take no more memory. */
