@@ -75,7 +75,9 @@ async function checkIntegrity(file: string, rows: DatabaseReader['rows']): Promi
 }
 
 async function checkWritable(file: string): Promise<Finding> {
-  const files = [file, `${file}-wal`, `${file}-shm`].filter((path) => path === file || existsSync(path))
+  const files = [file, `${file}-wal`, `${file}-shm`, `${file}-service`].filter(
+    (path) => path === file || existsSync(path),
+  )
   for (const path of [...files, dirname(file)]) {
     try {
       await access(path, constants.W_OK)

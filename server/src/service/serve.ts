@@ -41,6 +41,7 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
     url: config.databaseUrl,
     poolSize: config.databasePoolSize,
     clock: Date.now,
+    serves: true,
     onLostConnection: (error) => log.warn({ err: error }, 'lost a connection to the database'),
     ...(metrics && { onBatch: metrics.signals.batch }),
   })

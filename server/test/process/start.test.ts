@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -101,10 +101,30 @@ describe('Starting the service', () => {
     const { url } = await sqlite.create()
     const service = await startServe({ DATABASE_URL: url })
     const port = new URL(service.address).port
-    const { code, stderr } = await runCli({ DATABASE_URL: url }, ['serve', '--port', port])
+    const { url: other } = await sqlite.create()
+    const { code, stderr } = await runCli({ DATABASE_URL: other }, ['serve', '--port', port])
     assert.equal(code, 1)
     assert.match(stderr, /in use/)
     await service.stop()
+  })
+
+  test('a second service on a SQLite file is rejected by whatever path, commands run beside the first, and a killed one leaves the file to the next', async (t) => {
+    const folder = await temporaryFolder(t)
+    const { url } = await sqlite.create()
+    const first = await startServe({ DATABASE_URL: url })
+    const link = join(folder, 'link.db')
+    await symlink(url.slice('sqlite:'.length), link)
+    const rejection =
+      /: promptledger: Another Promptledger service is using the database file \S+\. Stop it first\..*\n$/
+    for (const same of [url, `sqlite:${link}`]) await assert.rejects(startServe({ DATABASE_URL: same }), rejection)
+    await Promise.all([
+      runCliJson(url, ['org', 'create', 'Beside']),
+      runCliJson(url, ['backup', join(folder, 'copy.archive')]),
+      runCliJson(url, ['migrate']),
+    ])
+    assert.equal((await fetch(`${first.address}/readyz`)).status, 200)
+    await first.kill()
+    assert.equal(await (await startServe({ DATABASE_URL: url })).stop(), 0)
   })
 
   test('an unreachable PostgreSQL is reported in one line, without the password', async () => {

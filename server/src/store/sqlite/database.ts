@@ -187,7 +187,7 @@ function prepareFiles(path: string): void {
   closeSync(openSync(path, constants.O_RDONLY | constants.O_CREAT, 0o600))
 }
 
-function isBusy(error: unknown): boolean {
+export function isBusy(error: unknown): boolean {
   // The low byte is the primary result code, the rest the kind of busy.
   return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === sqliteBusy
 }

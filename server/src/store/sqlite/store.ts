@@ -34,6 +34,7 @@ import { openSqlite } from './database.ts'
 import { sqliteSignalScan } from './erasure.ts'
 import { migrate } from './migrate.ts'
 import { sqliteRetention } from './retention.ts'
+import { lockForService } from './service-lock.ts'
 import { recordBatch } from './signal-batch.ts'
 
 // The indexes of about 200,000 entries. With SQLite's 2 MB, a backfill writes each of their pages several times per transaction.
@@ -48,8 +49,7 @@ const writeCheckTimeoutMs = 2_000
 export async function openSqliteStore(
   path: string,
   clock: Clock,
-  syncs: boolean,
-  onBatch?: OnBatch<RecordOutcome>,
+  { syncs, serves, onBatch }: { syncs: boolean; serves: boolean; onBatch: OnBatch<RecordOutcome> | undefined },
 ): Promise<Store> {
   const caches = createCaches()
   const database = openSqlite(path, caches.clear)
@@ -57,8 +57,17 @@ export async function openSqliteStore(
     database.execute(`pragma cache_size = -${syncCacheKilobytes}`)
     database.execute(`pragma wal_autocheckpoint = ${syncPagesBetweenCheckpoints}`)
   }
-  const schemaVersion = await migrate(database, clock).catch((error) => {
+  let unlock = () => {}
+  function close(): void {
     database.close()
+    unlock()
+  }
+  async function prepare(): Promise<number> {
+    if (serves && path !== ':memory:') unlock = lockForService(path)
+    return migrate(database, clock)
+  }
+  const schemaVersion = await prepare().catch((error) => {
+    close()
     throw error
   })
 
@@ -127,7 +136,7 @@ export async function openSqliteStore(
     },
     async close() {
       await signals.idle()
-      database.close()
+      close()
     },
   }
   return withCache(store, caches)
