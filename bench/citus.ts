@@ -1,12 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { issueKey } from '../server/src/domain/access/api-key.ts'
-import { operator } from '../server/src/domain/access/audit.ts'
-import { newOrganisation } from '../server/src/domain/access/organisation.ts'
-import { newPrompt } from '../server/src/domain/prompt.ts'
-import { openStore } from '../server/src/store/open.ts'
 import { distributeDatabase } from '../server/src/store/postgres/distribute.ts'
-import type { Account } from '../testing/account.ts'
+import { type Account, createAccounts } from '../testing/account.ts'
 import { citusPrograms, createCitusDatabase, runSql, startCitus } from '../testing/citus.ts'
 import { type PostgresServer, startPostgres } from '../testing/postgres.ts'
 import { processorSeconds, serve, treeSeconds } from '../testing/processes.ts'
@@ -73,7 +68,7 @@ async function main(): Promise<void> {
     servers.map((server) => server.url),
     'ledger',
   )
-  const accounts = await createAccounts(url)
+  const accounts = await createAccounts(url, 'business', organisations)
   await distributeDatabase(url, shards)
   try {
     if (values.kill) await measureKill({ url, servers, accounts })
@@ -83,24 +78,13 @@ async function main(): Promise<void> {
   }
 }
 
-async function createAccounts(url: string): Promise<Account[]> {
-  const store = await openStore({ url, poolSize: 1, clock: Date.now, onLostConnection: () => {} })
-  const accounts: Account[] = []
-  const createdAt = Date.now()
-  for (let i = 0; i < organisations; i++) {
-    const { id: organisationId } = await store.organisations.create(newOrganisation(`o${i}`, 'business', createdAt))
-    const terms = { organisationId, name: 'load', role: 'ingest' as const, createdAt, expiresAt: null }
-    const { secret } = await issueKey(store.keys, terms, operator)
-    const { publicId } = await store.prompts.create(newPrompt(organisationId, 'support', createdAt), operator)
-    accounts.push({ organisationId, limit: 0, key: secret, promptId: publicId })
-  }
-  await store.close()
-  return accounts
-}
-
 async function compare(citus: Target): Promise<void> {
   const server = await startPostgres([], citusPrograms())
-  const plain = { url: server.url, servers: [server], accounts: await createAccounts(server.url) }
+  const plain = {
+    url: server.url,
+    servers: [server],
+    accounts: await createAccounts(server.url, 'business', organisations),
+  }
   const targets = { plain, citus }
   const measured: Record<keyof typeof targets, Round[]> = { plain: [], citus: [] }
   for (let round = 0; round < rounds; round++) {
