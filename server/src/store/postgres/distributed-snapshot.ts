@@ -1,9 +1,6 @@
 import type pg from 'pg'
 import { limitLockWaits } from './distributed-lock-timeout.ts'
 
-// Writers queue behind the lock while it waits for those in progress.
-const lockTimeout = '5s'
-
 /**
  * Makes the transaction that `client` has just begun, of the level repeatable read, see one moment of all servers. Each worker
  * takes its snapshot when it is asked first, so writers of signals are stopped on another connection until all have taken it.
@@ -14,7 +11,7 @@ export async function fixSnapshots(client: pg.ClientBase, other: pg.ClientBase):
   await client.query('set local citus.max_adaptive_executor_pool_size = 1')
   await other.query('begin')
   try {
-    await limitLockWaits(other, lockTimeout)
+    await limitLockWaits(other)
     await other.query('lock table signal_hours in share mode').catch((cause) => {
       throw new Error(`Cannot stop the writers of signals for a moment: ${cause.message}. Try again later`, { cause })
     })

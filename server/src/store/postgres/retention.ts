@@ -30,7 +30,7 @@ order by c.relname`
 /** Citus cannot detach concurrently, so writers wait for the readers of a month, at most for the lock timeout. */
 async function dropOnWorkers(client: pg.ClientBase, partition: string): Promise<void> {
   await client.query('begin')
-  await limitLockWaits(client, lockTimeout)
+  await limitLockWaits(client)
   await client.query(`drop table if exists ${partition}`)
   await client.query('commit')
 }
