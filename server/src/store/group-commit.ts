@@ -3,6 +3,8 @@ import type { QueueStats } from '../domain/store.ts'
 export interface GroupCommit<Item, Result> extends QueueStats {
   /** Resolves with the item's own result once its batch is committed. */
   submit(item: Item): Promise<Result>
+  /** Rejects all calls, also those in flight, which may be committed all the same. */
+  rejectAll(error: unknown): void
   /** Resolves once nothing is waiting or in flight. */
   idle(): Promise<void>
 }
@@ -43,6 +45,7 @@ export function groupCommit<Item, Result>(
     reject: (error: unknown) => void
   }
   let waiting: Call[] = []
+  let inFlight: Call[] = []
   let running: Promise<void> | null = null
   // The start of the first batch after the last success.
   let stalledSince: number | null = null
@@ -51,7 +54,10 @@ export function groupCommit<Item, Result>(
     while (waiting.length > 0) {
       await arrivals()
       const batch = waiting.slice(0, fitting(Math.min(batchSize(waiting.length), maxBatchSize)))
+      // All were rejected meanwhile.
+      if (batch.length === 0) break
       waiting = waiting.slice(batch.length)
+      inFlight = batch
       const start = performance.now()
       stalledSince ??= start
       try {
@@ -62,6 +68,7 @@ export function groupCommit<Item, Result>(
       } catch (error) {
         for (const { reject } of batch) reject(error)
       }
+      inFlight = []
     }
     running = null
   }
@@ -97,6 +104,10 @@ export function groupCommit<Item, Result>(
         waiting.push({ item, resolve, reject })
         running ??= run()
       })
+    },
+    rejectAll(error) {
+      for (const { reject } of [...inFlight, ...waiting]) reject(error)
+      waiting = []
     },
     waiting: () => waiting.length,
     stalledForMs: () => (running === null || stalledSince === null ? 0 : performance.now() - stalledSince),

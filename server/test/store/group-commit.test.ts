@@ -75,3 +75,27 @@ test('a steady trickle of calls does not keep the first one waiting until the ba
   await first
   assert.ok(calls < 50, `${calls} calls came before the first was answered`)
 })
+
+test('a call that is rejected while its batch is in flight or collects does not wait for it, and later calls are committed', async () => {
+  const batches: string[][] = []
+  const inFlight = Promise.withResolvers<void>()
+  const committed = Promise.withResolvers<void>()
+  const { submit, rejectAll, idle } = groupCommit(async (items: string[]) => {
+    batches.push(items)
+    inFlight.resolve()
+    await committed.promise
+    return items
+  })
+  const collecting = assert.rejects(submit('collects'), /^Error: stopped$/)
+  rejectAll(new Error('stopped'))
+  await collecting
+  await idle()
+  const sent = assert.rejects(submit('in flight'), /^Error: stopped$/)
+  await inFlight.promise
+  const waiting = assert.rejects(submit('waits'), /^Error: stopped$/)
+  rejectAll(new Error('stopped'))
+  await Promise.all([sent, waiting])
+  committed.resolve()
+  assert.equal(await submit('later'), 'later')
+  assert.deepEqual(batches, [['in flight'], ['later']])
+})
