@@ -21,6 +21,17 @@ export class DomainError extends Error {
   }
 }
 
+/** The service cannot take a request at the moment: not logged as a failure, and worth another attempt. */
+export class UnavailableError extends DomainError {
+  constructor(message: string) {
+    super('internal_error', message)
+  }
+}
+
+export const signalsUnavailable = new UnavailableError(
+  'The database server with the signals of this organisation does not respond. Retry in a few seconds.',
+)
+
 /**
  * One input field is invalid. `field` is a path in domain naming (`user.name`, `commitSha`) and `problem` completes the
  * sentence, so the API and the CLI can each show the name that their users know the field by.

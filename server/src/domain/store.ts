@@ -34,7 +34,13 @@ export interface QueueStats {
 export interface Queues {
   /** Every request starts with `refresh`. */
   refresh: QueueStats
-  signals: QueueStats
+  signals: QueueStats & {
+    /**
+     * How long the server with the signals of this organisation has not recorded any that it was sent, where others have those of other
+     * organisations. Otherwise 0.
+     */
+    serverStalledForMs(organisationId: number): number
+  }
 }
 
 export interface StoreStats {

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { TestLimitError } from '../domain/alerts/alert-service.ts'
-import { DomainError, type ErrorCode, InvalidFieldError, invalid } from '../domain/errors.ts'
+import { DomainError, type ErrorCode, InvalidFieldError, invalid, UnavailableError } from '../domain/errors.ts'
 import { MinuteLimitError } from '../domain/minute-limit.ts'
 import { AmbiguousPromptError } from '../domain/prompt-reference.ts'
 import { InboxFullError } from '../domain/repositories/delivery.ts'
@@ -18,16 +18,9 @@ export const statusOf: Record<ErrorCode, number> = {
   internal_error: 500,
 }
 
-/** Too many requests, rather than a failure: not logged as one, and worth another attempt. */
-export class OverloadError extends DomainError {
-  constructor(message: string) {
-    super('internal_error', message)
-  }
-}
-
 // Single instances, so that rejecting a request under overload does not even allocate an error.
-export const overloaded = new OverloadError('The service is overloaded. Retry in a few seconds.')
-export const organisationOverloaded = new OverloadError(
+export const overloaded = new UnavailableError('The service is overloaded. Retry in a few seconds.')
+export const organisationOverloaded = new UnavailableError(
   'Too many requests of this key or organisation are in flight. Retry in a few seconds.',
 )
 
@@ -102,7 +95,7 @@ const inboxRetryAfterSeconds = 60
 export function errorHandler(log: Logger, clock: Clock) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const error = asDomainError(thrown)
-    if (error instanceof OverloadError) reply.header('Retry-After', 2)
+    if (error instanceof UnavailableError) reply.header('Retry-After', 2)
     else if (error instanceof InboxFullError) reply.header('Retry-After', inboxRetryAfterSeconds)
     else if (error.code === 'internal_error') log.error({ requestId: request.id, err: thrown }, 'request failed')
     if (error.code === 'unauthorized') reply.header('WWW-Authenticate', 'Bearer')

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { UnavailableError } from '../domain/errors.ts'
 import type { Caller } from './callers.ts'
-import { OverloadError } from './errors.ts'
 import { createExportTurns } from './export-stream.ts'
 import type { LoadShedder } from './load-shedding.ts'
 import { onResponseEnd } from './response-end.ts'
@@ -10,7 +10,7 @@ const maxExportsPerKey = 4
 const maxExportsPerOrganisation = 8
 const maxExports = 32
 
-const tooManyExports = new OverloadError(
+const tooManyExports = new UnavailableError(
   `Too many exports are running: at most ${maxExportsPerKey} per key, ${maxExportsPerOrganisation} per organisation ` +
     `and ${maxExports} per process. Retry when one has ended.`,
 )

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Access } from '../domain/access/api-key.ts'
-import { invalid } from '../domain/errors.ts'
+import { invalid, signalsUnavailable, type UnavailableError } from '../domain/errors.ts'
 import type { Queues } from '../domain/store.ts'
 import { type Caller, createCallers } from './callers.ts'
 import type { RequestLimits } from './context.ts'
-import { type OverloadError, organisationOverloaded, overloaded } from './errors.ts'
+import { organisationOverloaded, overloaded } from './errors.ts'
 import { createFairQueue, heavyWeight, lightWeight } from './fair-queue.ts'
 import { bodyLimit } from './json-bodies.ts'
 import { mcpPath } from './mcp/path.ts'
@@ -21,6 +21,8 @@ declare module 'fastify' {
     light?: boolean
     /** Costs as much as its body is long: a batch of many rows. */
     batch?: boolean
+    /** Rejected while the server with the signals of the organisation is down. */
+    changesSignals?: boolean
   }
   interface FastifyRequest {
     kind: RequestKind
@@ -46,7 +48,7 @@ export interface LoadShedder {
   resume(request: FastifyRequest): Promise<void> | undefined
   countRejection(reason: Reason): void
   /** Counts a rejection, slows its client down, and returns the error to throw. */
-  reject(reason: Reason, request: FastifyRequest, reply: FastifyReply, error?: OverloadError): OverloadError
+  reject(reason: Reason, request: FastifyRequest, reply: FastifyReply, error?: UnavailableError): UnavailableError
   inFlight(): Occupancy
   rejected(): Record<Reason, number>
 }
@@ -73,6 +75,8 @@ const adminReads = 200
 const maxUnreadBytes = 16 * 1024 * 1024
 // If the database has not answered for this long, a new request would only time out in the queue.
 const stallTimeoutMs = 5_000
+// If one of several servers has not recorded anything for this long, the requests that wait for it leave half of the room to others.
+const suspectTimeoutMs = 1_000
 const logEveryMs = 10_000
 
 export function createLoadShedder({ refresh, signals }: Queues, limits: RequestLimits, log: Logger): LoadShedder {
@@ -109,6 +113,13 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
     return organisation.unreadBytes > maxUnreadBytes ? 'unread' : null
   }
 
+  /** Whether this request would wait for a server of the database that is down, in room that all organisations share. */
+  function waitsInVain({ kind }: FastifyRequest, { organisationId }: Access): boolean {
+    const stalledMs = signals.serverStalledForMs(organisationId)
+    if (stalledMs < suspectTimeoutMs) return false
+    return stalledMs > stallTimeoutMs || used[kind] * 2 > capacity[kind] || used.bodyBytes * 2 > capacity.bodyBytes
+  }
+
   /** Counts every rejection but logs at most one line per interval, so that an overload does not flood the log. */
   function countRejection(reason: Reason): void {
     rejected[reason]++
@@ -120,7 +131,7 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
     lastLoggedAt = now
   }
 
-  function reject(reason: Reason, request: FastifyRequest, reply: FastifyReply, error = overloaded): OverloadError {
+  function reject(reason: Reason, request: FastifyRequest, reply: FastifyReply, error = overloaded): UnavailableError {
     countRejection(reason)
     pauseConnection(request, reply)
     return error
@@ -214,12 +225,15 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
       if (request.caller === null) {
         const caller = callerOf(access)
         const { kind } = request
+        const { config } = request.routeOptions
+        if (config.changesSignals && waitsInVain(request, access)) {
+          throw reject('stalled', request, reply, signalsUnavailable)
+        }
         const reason = callerRejectionReason(caller, access, kind, request.bodyBytesInFlight)
         if (reason !== null) throw reject(reason, request, reply, organisationOverloaded)
         occupy(caller.used, kind, request.bodyBytesInFlight)
         occupy(caller.organisation.used, kind, request.bodyBytesInFlight)
         request.caller = caller
-        const { config } = request.routeOptions
         request.weight = config.batch
           ? batchWeight(request.bodyBytesInFlight, limits)
           : config.light || request.is404

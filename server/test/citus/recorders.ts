@@ -103,7 +103,7 @@ export async function assertRecovered(t: TestContext, url: string, running: Reco
 }
 
 /** Throws unless each acknowledged signal is stored once, and the usage and the sums agree with the stored signals. */
-async function assertNothingLost(url: string, acknowledged: Map<number, number>): Promise<void> {
+export async function assertNothingLost(url: string, acknowledged: Map<number, number>): Promise<void> {
   const rows = await runSql(url, ['select id::text, organisation_id::int as organisation from signals'])
   const stored = new Map(rows.map(({ id, organisation }) => [Number(id), organisation as number]))
   assert.equal(stored.size, rows.length, 'a signal is stored twice')
@@ -122,5 +122,9 @@ async function assertNothingLost(url: string, acknowledged: Map<number, number>)
 
 /** The largest of these numbers apart from the highest 1%. */
 export function p99(numbers: number[]): number {
-  return numbers.sort((a, b) => a - b)[Math.floor(numbers.length * 0.99)] ?? 0
+  return quantile(numbers, 0.99)
+}
+
+export function quantile(numbers: number[], share: number): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length * share)] ?? 0
 }

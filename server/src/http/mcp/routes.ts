@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readerRoles } from '../../domain/access/api-key.ts'
-import { DomainError } from '../../domain/errors.ts'
+import { DomainError, UnavailableError } from '../../domain/errors.ts'
 import type { ToolContext } from '../../mcp/tool.ts'
 import { authenticate } from '../auth.ts'
 import type { Context } from '../context.ts'
-import { OverloadError } from '../errors.ts'
 import { acceptJsonBodies } from '../json-bodies.ts'
 import { requireKey } from '../keys/required.ts'
 import { lazy } from '../lazy.ts'
@@ -45,7 +44,7 @@ export function mcpRoutes(context: Context) {
           { headers: protocolHeaders(request), body: request.body as object },
           toolContext(request, reply),
           (thrown) => {
-            if (!(thrown instanceof OverloadError)) log.error({ requestId: request.id, err: thrown }, 'tool failed')
+            if (!(thrown instanceof UnavailableError)) log.error({ requestId: request.id, err: thrown }, 'tool failed')
           },
         )
         reply.header('Cache-Control', 'no-store')

@@ -48,7 +48,7 @@ const schema = {
 // A thousand signals of 2 KB each. Parsing this much JSON takes about 20 ms.
 export const batchBodyLimit = 2 * 1024 * 1024
 
-const config = { roles: ['ingest', 'standard', 'admin'], batch: true } as const
+const config = { roles: ['ingest', 'standard', 'admin'], batch: true, changesSignals: true } as const
 
 const checkItem = createSchemaChecker(batchItemSchema)
 
@@ -115,7 +115,9 @@ export function createSignalsRoute(context: Context) {
             : recordSignal(store.signals, request.access, planLimits, signal, now),
         ),
       )
-      const failure = results.find((result) => result.status === 'rejected' && !(result.reason instanceof DomainError))
+      const failure = results.find(
+        (result) => result.status === 'rejected' && asDomainError(result.reason).code === 'internal_error',
+      )
       if (failure !== undefined) {
         const { reason } = failure as PromiseRejectedResult
         if (results.every(({ status }) => status === 'rejected')) throw reason

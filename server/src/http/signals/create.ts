@@ -41,7 +41,7 @@ const schema = {
 }
 
 // Keys that were created not to record signals get 403, like an ingest key that asks for history.
-const config = { roles: ['ingest', 'standard', 'admin'], light: true } as const
+const config = { roles: ['ingest', 'standard', 'admin'], light: true, changesSignals: true } as const
 
 export function createSignalRoute(context: Context) {
   const { store, clock, planLimits, voters } = context

@@ -25,7 +25,7 @@ export function deleteSignalRoute({ store, clock }: Context) {
   return async (app: FastifyInstance) => {
     app.delete(
       '/prompts/:prompt_id/signals/:signal_id',
-      { schema, config: { roles: ['standard', 'admin'] } },
+      { schema, config: { roles: ['standard', 'admin'], changesSignals: true } },
       async (request, reply) => {
         const { signal_id: id } = request.params as { signal_id: string }
         const { prompt, access } = request

@@ -51,7 +51,7 @@ export function eraseSignalsRoute({ store, voters, clock }: Context) {
   }
 
   return async (app: FastifyInstance) => {
-    app.post('/signals/erase', { schema, config: { roles: ['admin'] } }, async (request) => {
+    app.post('/signals/erase', { schema, config: { roles: ['admin'], changesSignals: true } }, async (request) => {
       allowSilence(request)
       const query = await queryOf(request)
       return { data: { erased: await eraseSignals(store.signals, request.access, query, clock()) } }
@@ -59,7 +59,7 @@ export function eraseSignalsRoute({ store, voters, clock }: Context) {
 
     app.post(
       '/signals/erase/preview',
-      { schema: previewSchema, config: { roles: ['admin'] } },
+      { schema: previewSchema, config: { roles: ['admin'], changesSignals: true } },
       async (request, reply) => {
         allowSilence(request)
         const query = await queryOf(request)

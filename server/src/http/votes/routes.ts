@@ -108,7 +108,12 @@ export function voteRoutes({ store, vault, voters, planLimits, lastUsed, clock, 
       return reply.status(204).send()
     })
 
-    const options = { schema, bodyLimit: voteBodyLimit, config: { light: true }, onRequest: limitAddress }
+    const options = {
+      schema,
+      bodyLimit: voteBodyLimit,
+      config: { light: true, changesSignals: true },
+      onRequest: limitAddress,
+    }
     app.post('/votes', options, async (request, reply) => {
       const body = (request.body ?? null) as object | null
       if (body === null) throw invalid('The body is empty: send a JSON object')

@@ -1,11 +1,12 @@
-import { type OverloadError, overloaded } from '../errors.ts'
+import type { UnavailableError } from '../../domain/errors.ts'
+import { overloaded } from '../errors.ts'
 
 /** The body of one delivery, from its first byte until the delivery is stored. */
 export interface Upload {
   hookId: string
   bytes: number
   /** Ends an upload that is still arriving; null once it has arrived. */
-  abort: ((error: OverloadError) => void) | null
+  abort: ((error: UnavailableError) => void) | null
 }
 
 export interface UploadLimits {

@@ -37,7 +37,7 @@ import { migrate } from './migrate.ts'
 import { partitionCreator, skippingKnownMonths } from './partitions.ts'
 import { postgresRetention } from './retention.ts'
 import { recordBatch } from './signal-batch.ts'
-import { groupCommitByWorker, workerFinder } from './worker-queues.ts'
+import { createWorkers, groupCommitByWorker } from './worker-queues.ts'
 
 // How long the caches may lag behind changes by other processes. This process sees its own changes at once.
 const maxCacheLagMs = 5
@@ -82,16 +82,13 @@ export async function openPostgresStore(
 
   const record = recordBatch(database, preparePartitions, clock)
   const ofOneServer = groupCommit(record, { batchSize, onBatch })
-  const byWorker = groupCommitByWorker(workerFinder(database), record, { onBatch })
+  const byWorker = groupCommitByWorker(createWorkers(database), record, onLostConnection, { onBatch })
   // The tables may be distributed while this process runs.
   const current = () => (database.isDistributed ? byWorker : ofOneServer)
-  const signals: typeof ofOneServer = {
-    submit: (signal) => current().submit(signal),
+  const signals: Store['queues']['signals'] = {
     waiting: () => current().waiting(),
     stalledForMs: () => current().stalledForMs(),
-    async idle() {
-      await Promise.all([ofOneServer.idle(), byWorker.idle()])
-    },
+    serverStalledForMs: (organisationId) => (database.isDistributed ? byWorker.serverStalledForMs(organisationId) : 0),
   }
 
   let seenChanges: unknown
@@ -128,7 +125,7 @@ export async function openPostgresStore(
     history: sqlHistory(database),
     signals: {
       ...sqlSignals(database, clock),
-      record: signals.submit,
+      record: (signal) => current().submit(signal),
       import: sqlSignalImport(database, {
         preparePartitions: createPartitions,
         newSignalId: `nextval('signal_ids')`,
@@ -165,7 +162,8 @@ export async function openPostgresStore(
       await withTimeout(database.write([statement('update readiness set checked_at = ?', [clock()])]))
     },
     async close() {
-      await signals.idle()
+      byWorker.close()
+      await Promise.all([ofOneServer.idle(), byWorker.idle()])
       await database.close()
     },
   }

@@ -128,7 +128,7 @@ export async function openSqliteStore(
     archive: sqlArchive(database, sqliteArchive(path)),
     schemaVersion,
     refresh: refresh.submit,
-    queues: { refresh, signals },
+    queues: { refresh, signals: { ...signals, serverStalledForMs: () => 0 } },
     stats: () => ({ caches: caches.stats(), connections: null }),
     async checkWritable() {
       const check = database.prepare('update readiness set checked_at = ?')
