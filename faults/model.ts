@@ -4,15 +4,14 @@ import { operator } from '../server/src/domain/access/audit.ts'
 import { newOrganisation } from '../server/src/domain/access/organisation.ts'
 import { newPrompt } from '../server/src/domain/prompt.ts'
 import { postgres, sqlite } from '../testing/engines.ts'
-import { TestService, takeOverFlush } from '../testing/service.ts'
+import { TestService } from '../testing/service.ts'
 import { assertSumsAgree } from '../testing/signal-sums.ts'
 import type { EngineName, Fault } from './fault.ts'
 import { readEverything } from './model/actions/reads.ts'
 import { actions } from './model/actions.ts'
-import { audit, flushAudit } from './model/audit.ts'
 import { type Counts, createClient } from './model/client.ts'
 import { drawFrom, type Run } from './model/run.ts'
-import { createModel, createPrompt, type Model, type Plan } from './model/state.ts'
+import type { Model, Plan, Prompt } from './model/state.ts'
 import { crashService, openService, stopService } from './service.ts'
 import { checkCounts } from './trial.ts'
 import { weighted } from './weighted.ts'
@@ -43,8 +42,8 @@ export const model: Fault = {
   engines: ['sqlite', 'postgres'],
   times: { full: 20_000, short: shortTimes },
   async run({ engine, times, random }) {
-    const counts: Counts = { responses: 0, recorded: 0, 'over the limit': 0, rejected: 0 }
-    let [executed, restarts] = [0, 0]
+    const counts: Counts = { responses: 0, 'over the limit': 0, rejected: 0 }
+    let [executed, recorded, restarts] = [0, 0, 0]
     const property = fc.asyncProperty(
       fc.commands([commands], { maxCommands: Math.min(maxCommands, times), size: 'max' }),
       fc.option(fc.integer({ min: 20, max: 120 })),
@@ -57,19 +56,20 @@ export const model: Fault = {
           await assertSumsAgree(run.service.url)
         } finally {
           executed += [...sequence].length
+          recorded += run.model.signalIds.size
           await run.end()
         }
       },
     )
     await fc.assert(property, {
       seed: Math.floor(random() * 2 ** 31),
-      // A sequence has half of the maximum length on average.
       includeErrorInReport: true,
       endOnFailure: true,
+      // A sequence has half of the maximum length on average.
       numRuns: Math.ceil((2 * times) / maxCommands),
       ...(times <= shortTimes && { interruptAfterTimeLimit: shortTimeoutMs }),
     })
-    return { tried: `${executed.toLocaleString('en')} commands`, ...counts, restarts }
+    return { tried: `${executed.toLocaleString('en')} commands`, recorded, ...counts, restarts }
   },
 }
 
@@ -81,19 +81,17 @@ async function startRun(
   onRestart: () => void,
 ): Promise<Run & { end(): Promise<void> }> {
   const database = await { sqlite, postgres }[engine].create()
-  const model = createModel(engine)
+  const model: Model = { engine, organisations: [], signalIds: new Set(), retainedSince: 0 }
   const service = new TestService()
   service.now = startedAt
   let port = await openService(service, database.url)
-  let flush = takeOverFlush(service)
+  let names = 0
   for (const plan of plans) await createOrganisation(model, service, plan)
 
   async function reopen(end: (service: TestService) => Promise<void>): Promise<void> {
     await end(service)
-    flushAudit(model, service.now, true)
     service.log.length = 0
     port = await openService(service, database.url)
-    flush = takeOverFlush(service)
     onRestart()
   }
 
@@ -104,12 +102,9 @@ async function startRun(
     service,
     retentionDays,
     keyed: [],
+    freshName: () => `name-${names++}`,
     restart: () => reopen(stopService),
     crash: () => reopen(crashService),
-    async flushAudit() {
-      await flush()
-      flushAudit(model, service.now)
-    },
     async end() {
       client.close()
       await crashService(service)
@@ -118,17 +113,16 @@ async function startRun(
   }
 }
 
-/** An organisation with a key and a prompt, as the operator creates them. */
-async function createOrganisation(model: Model, { store, now }: TestService, plan: Plan): Promise<void> {
+/** An organisation with a key and prompts, as the operator creates them. */
+async function createOrganisation({ organisations }: Model, { store, now }: TestService, plan: Plan): Promise<void> {
   const { id } = await store.organisations.create(newOrganisation(plan, plan, now))
   const terms = { name: 'first', role: 'admin' as const, prompts: null, createdAt: now, expiresAt: null }
-  const issued = await issueKey(store.keys, { organisationId: id, ...terms }, operator)
-  const key = { id: issued.key.id, secret: issued.secret, ...terms, revokedAt: null }
-  const { publicId } = await store.prompts.create(newPrompt(id, 'first prompt', now), operator)
-  const prompt = createPrompt(publicId, 'first prompt', now)
-  const has = { keys: [key], prompts: [prompt], used: new Map(), idempotency: new Map(), audit: [] }
-  const organisation = { id, name: plan, plan, ...has }
-  model.organisations.push(organisation)
-  audit({ organisation, key: null, action: 'key.created', subject: key, details: { role: key.role } }, now)
-  audit({ organisation, key: null, action: 'prompt.created', subject: prompt }, now)
+  const { key, secret } = await issueKey(store.keys, { organisationId: id, ...terms }, operator)
+  const prompts: Prompt[] = []
+  for (const name of ['first', 'second', 'third']) {
+    const { publicId } = await store.prompts.create(newPrompt(id, name, now), operator)
+    prompts.push({ id: publicId, signals: [] })
+  }
+  const keys = [{ id: key.id, secret, createdAt: now, expiresAt: null, revokedAt: null }]
+  organisations.push({ id, plan, keys, prompts, used: new Map(), idempotency: new Map() })
 }

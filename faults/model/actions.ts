@@ -1,10 +1,7 @@
-import { recordDeployment } from './actions/deployments.ts'
-import * as imports from './actions/imports.ts'
 import * as keys from './actions/keys.ts'
-import * as prompts from './actions/prompts.ts'
-import { reads } from './actions/reads.ts'
+import * as operator from './actions/operator.ts'
+import * as reads from './actions/reads.ts'
 import * as signals from './actions/signals.ts'
-import * as votes from './actions/votes.ts'
 import type { Action } from './run.ts'
 import { day, floor, hour, nextMonth } from './state.ts'
 
@@ -24,35 +21,27 @@ const moveClock: Action = async ({ model, service }, draw) => {
 
 /** Every action, with its weight. */
 export const actions: Record<string, [weight: number, Action]> = {
-  'move clock': [600, moveClock],
+  'move clock': [500, moveClock],
   'record signal': [300, signals.record],
   'repeat signal': [60, signals.repeat],
   'repeat signal together': [10, signals.repeatTogether],
   'record many': [6, signals.recordMany],
-  'reach limit': [3, signals.reachLimit],
+  'reach limit': [5, signals.reachLimit],
   'crash in flight': [3, signals.crashInFlight],
-  vote: [150, votes.vote],
-  'record batch': [40, votes.recordBatch],
-  'erase voter or subject': [10, votes.eraseVoter],
-  'record deployment': [20, recordDeployment],
+  vote: [150, signals.vote],
+  'record batch': [40, signals.recordBatch],
   'delete signal': [60, signals.deleteSignal],
   'delete signal together': [5, signals.deleteTogether],
-  'erase signals': [14, signals.erase],
-  'remove old signals': [14, signals.removeOld],
-  'set plan': [10, keys.setPlan],
+  'erase signals': [24, signals.erase],
   'create key': [30, keys.createKey],
   'rotate key': [30, keys.rotateKey],
   'rotate key together': [4, keys.rotateTogether],
   'revoke key': [10, keys.revokeKey],
-  'use session': [40, keys.useSession],
-  'create prompt': [15, prompts.createPrompt],
-  'rename prompt': [20, prompts.renamePrompt],
-  'delete prompt': [5, prompts.deletePrompt],
-  'record entry': [50, prompts.recordEntry],
-  'record entry together': [5, prompts.recordEntryTogether],
-  'import history': [8, imports.importHistory],
-  'import signals': [8, imports.importSignals],
-  'flush audit': [40, (run) => run.flushAudit()],
+  'set plan': [10, operator.setPlan],
+  'import signals': [8, operator.importSignals],
+  'remove old signals': [14, operator.removeOld],
+  'read signals': [80, reads.readSignals],
+  'read summary': [40, reads.readSummary],
+  'read usage': [40, reads.readUsage],
   restart: [6, (run) => run.restart()],
-  ...reads,
 }

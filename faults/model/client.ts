@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict'
 import { Agent, type IncomingHttpHeaders } from 'node:http'
-import { send } from '../http.ts'
+import { type HttpResponse, send } from '../http.ts'
 import { predict } from './predict.ts'
-import { any, isCookie, others, type Prediction, type Request } from './request.ts'
+import { any, type Prediction, type Request } from './request.ts'
 import type { Model } from './state.ts'
 
-export interface Response {
-  status: number
-  headers: IncomingHttpHeaders
-  /** Parsed; null for none. */
-  body: unknown
-}
+/** With a parsed body; null for none. */
+type Response = Omit<HttpResponse, 'body'> & { body: unknown }
 
 export interface Counts {
   responses: number
-  recorded: number
   'over the limit': number
   rejected: number
 }
@@ -42,15 +37,14 @@ export function createClient(
   function compare(request: Request, response: Response, at: number, except: string[] = []): void {
     const prediction = predict(model, request, at)
     try {
-      assertSame(prediction, withoutReason(request, response), except)
+      assertSame(prediction, response, except)
     } catch (error) {
       throw new Error(`${describe(request)} at ${new Date(at).toISOString()}: ${(error as Error).message}`)
     }
     counts.responses++
     if (response.status === 429) counts['over the limit']++
     else if (response.status >= 400) counts.rejected++
-    else if (request.path.endsWith('/signals')) counts.recorded += recordedIn(response)
-    prediction.learn?.(response.body as never, response.headers)
+    prediction.learn?.(response.body as never)
   }
 
   return {
@@ -81,12 +75,6 @@ export function inOrderOfStorage<Answered extends { response: Response }>(answer
   return answered.toSorted((a, b) => a.response.status - b.response.status || idIn(a.response) - idIn(b.response))
 }
 
-/** How many signals the response says are recorded. A batch has a status for each. */
-function recordedIn({ status, body }: Response): number {
-  const { data } = body as { data?: unknown }
-  return Array.isArray(data) ? data.filter((result) => result.status === 201).length : Number(status === 201)
-}
-
 function pathOf({ path, query = {} }: Request): string {
   const parameters = new URLSearchParams(query).toString()
   return `/api/v1${path}${parameters === '' ? '' : `?${parameters}`}`
@@ -94,25 +82,14 @@ function pathOf({ path, query = {} }: Request): string {
 
 function describe(request: Request): string {
   const { method, key, idempotencyKey = '', body = '' } = request
-  return `${method} ${pathOf(request)} by ${isCookie(key) ? 'session' : 'key'} …${key.slice(-4)} ${idempotencyKey} ${body}`
+  return `${method} ${pathOf(request)} by key …${key.slice(-4)} ${idempotencyKey} ${body}`
 }
 
 async function exchange(agent: Agent, port: number, request: Request): Promise<Response> {
-  const { idempotencyKey, key, ...rest } = request
-  const headers = {
-    ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-    ...(isCookie(key) && { cookie: key, 'sec-fetch-site': 'same-origin' }),
-  }
-  const authorisation = isCookie(key) ? {} : { key }
-  const response = await send(agent, port, { ...rest, ...authorisation, path: pathOf(request), headers })
-  return { ...response, body: parsed(response.body, response.headers['content-type']) }
-}
-
-function parsed(text: string, type = ''): unknown {
-  if (type.startsWith('application/x-ndjson')) {
-    return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
-  }
-  return text === '' ? null : JSON.parse(text)
+  const { idempotencyKey, query: _, ...rest } = request
+  const headers: Record<string, string> = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
+  const response = await send(agent, port, { ...rest, path: pathOf(request), headers })
+  return { ...response, body: response.body === '' ? null : JSON.parse(response.body) }
 }
 
 /** Throws at the first difference, apart from values that only the service knows. */
@@ -132,14 +109,5 @@ function withKnown(expected: unknown, received: unknown): unknown {
   if (typeof expected !== 'object' || expected === null) return expected
   const member = (name: string) => (received as Record<string, unknown> | null)?.[name]
   if (Array.isArray(expected)) return expected.map((item, i) => withKnown(item, member(String(i))))
-  const known = Object.entries(expected).map(([name, value]) => [name, withKnown(value, member(name))])
-  return { ...(others in expected ? (received as object | undefined) : {}), ...Object.fromEntries(known) }
-}
-
-/** Whether the service still knows why a session ended depends on its cache, so the reason is not compared. */
-function withoutReason({ key }: Request, response: Response): Response {
-  if (response.status !== 401 || !isCookie(key)) return response
-  const { error } = response.body as { error: { reason?: string } }
-  const { reason: _, ...rest } = error
-  return { ...response, body: { error: rest } }
+  return Object.fromEntries(Object.entries(expected).map(([name, value]) => [name, withKnown(value, member(name))]))
 }

@@ -1,87 +1,36 @@
-import { audit } from './audit.ts'
-import {
-  any,
-  type Call,
-  created,
-  invalid,
-  noContent,
-  notFound,
-  ok,
-  type Prediction,
-  page,
-  parseObject,
-  parseTime,
-  reject,
-} from './request.ts'
-import { hour, isActive, isoOrNull, type Key, type Organisation, type Role } from './state.ts'
+import { any, type Call, created, invalid, noContent, notFound, type Prediction, reject } from './request.ts'
+import { hour, isActive, iso, type Key, type Organisation } from './state.ts'
 
-const roles: Role[] = ['ingest', 'recorder', 'reader', 'standard', 'admin']
-
-export function listKeys({ organisation, query }: Call): Prediction {
-  const keys = organisation.keys.toSorted((a, b) => a.id - b.id)
-  const bodies = keys.map((key) => ({
-    ...keyBody(organisation, key),
-    hint: key.secret.slice(-4),
-    revoked_at: isoOrNull(key.revokedAt),
-    // Flushed in the background.
-    last_used_at: any,
-  }))
-  return ok(page(bodies, query))
-}
-
-function keyBody({ id: organisation_id }: Organisation, key: Omit<Key, 'secret'>) {
-  const { id, name, role, prompts, createdAt, expiresAt } = key
-  const times = { created_at: isoOrNull(createdAt), expires_at: isoOrNull(expiresAt) }
-  return { id, organisation_id, name, role, prompts, ...times }
-}
-
-type Terms = Pick<Key, 'name' | 'role' | 'prompts' | 'createdAt' | 'expiresAt'>
-
-function issue(organisation: Organisation, terms: Terms, onIssued: (key: Key) => void): Prediction {
-  const key = { ...terms, id: 0, revokedAt: null }
-  const body = { data: { ...keyBody(organisation, key), id: any, key: any } }
-  return created<{ data: { id: number; key: string } }>(body, ({ data }) => {
-    const issued = { ...key, id: data.id, secret: data.key }
-    organisation.keys.push(issued)
-    onIssued(issued)
+function issue(organisation: Organisation, createdAt: number, expiresAt: number | null): Prediction {
+  const terms = { name: 'bot', role: 'admin', prompts: null }
+  const times = { created_at: iso(createdAt), expires_at: expiresAt === null ? null : iso(expiresAt) }
+  const body = { data: { id: any, organisation_id: organisation.id, ...terms, ...times, key: any } }
+  return created<{ data: { id: number; key: string } }>(body, ({ data: { id, key: secret } }) => {
+    organisation.keys.push({ id, secret, createdAt, expiresAt, revokedAt: null })
   })
 }
 
-export function createKey({ organisation, key: by, request, now }: Call): Prediction {
-  const given = parseObject(request.body) as { name?: string; role?: Role; prompts?: string; expires_at?: string }
-  const { name = 'unnamed', role = 'standard', prompts = null } = given
-  if (!roles.includes(role)) return invalid()
-  if (prompts !== null && (role === 'admin' || prompts === '' || prompts.split('*').length > 11)) return invalid()
-  const expiresAt = given.expires_at === undefined ? null : parseTime(given.expires_at)
-  if (expiresAt !== null && expiresAt <= now) return invalid()
-  return issue(organisation, { name, role, prompts, createdAt: now, expiresAt }, (subject) => {
-    const details = { role, ...(prompts !== null && { prompts }) }
-    audit({ organisation, key: by, action: 'key.created', subject, details }, now)
-  })
+export function createKey({ organisation, request, now }: Call): Prediction {
+  const { expires_at }: { expires_at?: string } = JSON.parse(request.body ?? '')
+  const expiresAt = expires_at === undefined ? null : Date.parse(expires_at)
+  return expiresAt !== null && expiresAt <= now ? invalid() : issue(organisation, now, expiresAt)
 }
 
-export function rotateKey({ organisation, key: by, id, request, now }: Call): Prediction {
-  const old = findKey(organisation, id)
-  const { overlap_hours: overlap = 24 } = request.body === undefined ? {} : parseObject(request.body)
-  if (!(Number.isInteger(overlap) && Number(overlap) >= 0 && Number(overlap) <= 8_760)) return invalid()
+/** The new key lives as long as the old one did, which ends with the overlap. */
+export function rotateKey({ organisation, ids, request, now }: Call): Prediction {
+  const old = findKey(organisation, ids)
   if (!isActive(old, now)) return reject(409, 'conflict')
-  const { name, role, prompts } = old
+  const { overlap_hours: overlap = 24 }: { overlap_hours?: number } = JSON.parse(request.body ?? '{}')
   const expiresAt = old.expiresAt === null ? null : now + old.expiresAt - old.createdAt
-  old.expiresAt = Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, now + Number(overlap) * hour)
-  return issue(organisation, { name, role, prompts, createdAt: now, expiresAt }, ({ id: new_key_id }) => {
-    audit({ organisation, key: by, action: 'key.rotated', subject: old, details: { new_key_id } }, now)
-  })
+  old.expiresAt = Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, now + overlap * hour)
+  return issue(organisation, now, expiresAt)
 }
 
-export function revokeKey({ organisation, key: by, id, now }: Call): Prediction {
-  const key = findKey(organisation, id)
-  if (key.revokedAt === null) {
-    key.revokedAt = now
-    audit({ organisation, key: by, action: 'key.revoked', subject: key }, now)
-  }
+export function revokeKey({ organisation, ids, now }: Call): Prediction {
+  findKey(organisation, ids).revokedAt ??= now
   return noContent()
 }
 
-function findKey({ keys }: Organisation, id: string): Key {
+function findKey({ keys }: Organisation, [id]: string[]): Key {
   return keys.find((key) => String(key.id) === id) ?? notFound()
 }

@@ -2,18 +2,7 @@ import fc, { type GeneratorValue } from 'fast-check'
 import type { TestService } from '../../testing/service.ts'
 import type { ComparingClient } from './client.ts'
 import type { Request } from './request.ts'
-import {
-  day,
-  existingPrompts,
-  hour,
-  isActive,
-  iso,
-  type Key,
-  type Model,
-  nextMonth,
-  type Organisation,
-  type Role,
-} from './state.ts'
+import { day, hour, isActive, iso, type Model, nextMonth, type Organisation } from './state.ts'
 
 /** A service beside a model, and the means to act on both. */
 export interface Run extends ComparingClient {
@@ -22,13 +11,15 @@ export interface Run extends ComparingClient {
   /** Null keeps signals forever. */
   retentionDays: number | null
   /** Every request that was sent with an idempotency key. */
-  keyed: { organisation: Organisation; request: Request & { idempotencyKey: string } }[]
+  keyed: { organisation: Organisation; request: KeyedRequest }[]
+  /** A name that was not drawn before, for an idempotency key or a subject. */
+  freshName(): string
   restart(): Promise<void>
   /** Restarts without an orderly stop, whatever is in flight. */
   crash(): Promise<void>
-  /** Writes the audit entries of repeated events that are due, as a timer does otherwise. */
-  flushAudit(): Promise<void>
 }
+
+type KeyedRequest = Request & { idempotencyKey: string }
 
 /** Random choices of one action, which fast-check prints and shrinks. */
 export interface Draw {
@@ -50,27 +41,16 @@ export function drawFrom(generate: GeneratorValue): Draw {
 
 export type Action = (run: Run, draw: Draw) => Promise<void>
 
-export const senders: Role[] = ['ingest', 'standard', 'admin']
-export const recorders: Role[] = ['recorder', 'admin']
-export const readers: Role[] = ['reader', 'standard', 'admin']
-export const deleters: Role[] = ['standard', 'admin']
-export const admins: Role[] = ['admin']
-
 /** Some organisations are busier than others. */
 export function someOrganisation({ model: { organisations } }: Run, draw: Draw): Organisation {
   return draw.one(draw.chance(0.3) ? organisations : organisations.slice(0, 3))
 }
 
-/** Mostly a key or session that suffices; sometimes any of the organisation's, an unknown one, or another organisation's. */
-export function someKey({ model, service }: Run, draw: Draw, organisation: Organisation, roles: Role[]): string {
-  const { keys } = organisation
-  const sessions = model.sessions.filter((session) => session.organisation === organisation)
-  if (draw.chance(0.04)) return draw.one([...keys.map(({ secret }) => secret), ...sessions.map(({ cookie }) => cookie)])
+/** Mostly an active key; sometimes any of the organisation's, an unknown one, or another organisation's. */
+export function someKey({ model, service }: Run, draw: Draw, { keys }: Organisation): string {
+  if (draw.chance(0.04)) return draw.one(keys).secret
   if (draw.chance(0.01)) return draw.one(['', 'plk_unknown', firstKey(draw.one(model.organisations))])
-  const suffices = (key: Key) => isActive(key, service.now) && roles.includes(key.role)
-  const sufficient = sessions.filter(({ key, ended }) => suffices(key) && !ended)
-  if (sufficient.length > 0 && draw.chance(0.2)) return draw.one(sufficient).cookie
-  return draw.one(keys.filter(suffices)).secret
+  return draw.one(keys.filter((key) => isActive(key, service.now))).secret
 }
 
 /** The key that every organisation has from the start, and that is never revoked. */
@@ -78,35 +58,30 @@ export function firstKey({ keys }: Organisation): string {
   return keys[0]?.secret ?? ''
 }
 
-/** Mostly an existing prompt; sometimes a deleted one, another organisation's, or none. */
-/** As in a path: an ID, or sometimes a name. */
-export function somePromptId({ model }: Run, draw: Draw, organisation: Organisation): string {
-  if (draw.chance(0.05)) return encodeURIComponent(draw.one(organisation.prompts).name)
-  if (draw.chance(0.02)) return draw.one(organisation.prompts).id
-  if (draw.chance(0.02)) {
-    return draw.one(['pmt_', 'pmt_000000000000000000000000', '%', draw.one(draw.one(model.organisations).prompts).id])
-  }
-  return draw.one(existingPrompts(organisation)).id
+/** Mostly the ID of a prompt; sometimes of another organisation's, or of none. */
+export function somePromptId({ model }: Run, draw: Draw, { prompts }: Organisation): string {
+  if (draw.chance(0.02)) return draw.one(['pmt_unknown', draw.one(draw.one(model.organisations).prompts).id])
+  return draw.one(prompts).id
 }
 
-/** The id of one of the items, or sometimes of none. */
-export function someId(draw: Draw, items: { id: number }[]): number {
-  return items.length === 0 || draw.chance(0.05) ? 90_000_000 : draw.one(items).id
-}
-
-/** A time around now, around a boundary or around a signal; sometimes malformed. */
+/** A time around now, around a boundary or around a signal. */
 export function someTime({ model, service: { now } }: Run, draw: Draw): string {
-  if (draw.chance(0.02)) return 'yesterday'
   const { signals } = draw.one(draw.one(model.organisations).prompts)
   return iso(
     draw.one([
-      now,
       now - draw.between(0, 90 * day),
       now - draw.between(0, 2 * hour),
       now - (now % hour),
       nextMonth(now - draw.between(32, 90) * day),
       now + draw.between(0, day),
-      (signals.length === 0 ? now : draw.one(signals).createdAt) + draw.between(0, 1),
+      (signals.length === 0 ? now : draw.one(signals).occurredAt) + draw.between(0, 1),
     ]),
   )
+}
+
+/** Adds an idempotency key, with which the request can be repeated later. */
+export function withIdempotencyKey(run: Run, organisation: Organisation, request: Request): KeyedRequest {
+  const withKey = { ...request, idempotencyKey: run.freshName() }
+  run.keyed.push({ organisation, request: withKey })
+  return withKey
 }

@@ -1,28 +1,23 @@
 import { isDeepStrictEqual } from 'node:util'
-import { audit, auditRepeated } from './audit.ts'
 import {
   any,
   type Call,
   created,
   ErrorResponse,
-  errorPrediction,
+  findPrompt,
   invalid,
-  isObject,
   noContent,
   notFound,
   ok,
+  orError,
   type Prediction,
-  page,
-  parseObject,
-  parseRange,
-  parseTime,
 } from './request.ts'
 import {
   day,
   floor,
   hour,
   iso,
-  type Model,
+  isRetained,
   monthlyLimits,
   monthOf,
   nextMonth,
@@ -31,105 +26,100 @@ import {
   type Signal,
   usedIn,
 } from './state.ts'
-import { castVote, eraseVote, hasValidShape, parseDetails, removeSignals, replaceVote, voteOn } from './votes.ts'
+import { eraseVote, parseOccurredAt, removeSignals, type SentSignal, voteOn } from './votes.ts'
 
 export function recordSignal(call: Call): Prediction {
   return withAllowance(call, () => {
     const { prompt, request } = call
     const { body = '', idempotencyKey } = request
-    return storeSignal(call, prompt, parseObject(body), body, idempotencyKey)
+    return storeSignal(call, prompt, JSON.parse(body), body, idempotencyKey)
   })
 }
+
+type BatchItem = SentSignal & { prompt: string; idempotency_key?: string }
+type Recorded = { data: { id: number } }
 
 /** Each signal as a request of its own, in order. */
 export function recordBatch(call: Call): Prediction {
   return withAllowance(call, () => {
-    const { signals: items } = parseObject(call.request.body)
-    if (!Array.isArray(items) || items.length === 0) return invalid()
-    const results = items.map((item): Prediction => {
-      try {
-        if (!isObject(item) || typeof item.prompt !== 'string') return invalid()
+    const { signals }: { signals: BatchItem[] } = JSON.parse(call.request.body ?? '')
+    const results = signals.map((item) =>
+      orError(() => {
         // The schema is checked before the prompt is looked up.
-        if (!isValue(item.value) || !hasValidShape(item)) return invalid()
-        const prompt = call.promptNamed(item.prompt)
-        return storeSignal(call, prompt, item, JSON.stringify(item), item.idempotency_key as string | undefined)
-      } catch (error) {
-        return errorPrediction(error)
-      }
-    })
+        requireValue(item)
+        const prompt = findPrompt(call.organisation, item.prompt)
+        return storeSignal(call, prompt, item, JSON.stringify(item), item.idempotency_key)
+      }),
+    )
     const data = results.map(({ status, body }) => ({ status, ...(body as object) }))
     return ok<{ data: object[] }>({ data }, (response) => {
-      for (const [i, { learn }] of results.entries()) learn?.(response.data[i] as never, {})
+      for (const [i, { learn }] of results.entries()) learn?.(response.data[i] as never)
     })
   })
 }
 
 /** Every response to a valid key says how much of the limit is left. */
 function withAllowance({ organisation, now }: Call, predict: () => Prediction): Prediction {
-  const allowance = () => ({
+  const prediction = orError(predict)
+  const allowance = {
     'ratelimit-limit': String(monthlyLimits[organisation.plan]),
-    'ratelimit-remaining': String(Math.max(0, remaining(organisation, now))),
+    'ratelimit-remaining': String(remaining(organisation, now)),
     'ratelimit-reset': secondsToReset(now),
-  })
-  try {
-    return { ...predict(), headers: allowance() }
-  } catch (error) {
-    if (error instanceof ErrorResponse) Object.assign(error.headers, allowance())
-    throw error
   }
+  return { ...prediction, headers: { ...prediction.headers, ...allowance } }
 }
 
-function isValue(value: unknown): value is Signal['value'] | null {
-  return value === null || value === 'positive' || value === 'negative'
+function requireValue({ value }: SentSignal): void {
+  if (value !== null && value !== 'positive' && value !== 'negative') invalid()
 }
 
 /** `body` is the text that an idempotency key stands for. */
 function storeSignal(
   { model, organisation, now }: Call,
   prompt: Prompt,
-  fields: Record<string, unknown>,
+  sent: SentSignal,
   body: string,
   key: string | undefined,
 ): Prediction {
-  const { value, metadata } = fields
-  if (!isValue(value)) return invalid()
-  if (metadata != null && !isObject(metadata)) return invalid()
-  const details = parseDetails(fields, now)
-  if (key !== undefined && !/^[!-~]{1,255}$/.test(key)) return invalid()
-  if (value === null && details.subject === null) return invalid()
+  requireValue(sent)
+  const occurredAt = parseOccurredAt(sent, now)
   const earlier = key === undefined ? undefined : organisation.idempotency.get(key)
   if (earlier !== undefined) {
     const { status, response } = earlier
     return earlier.promptId === prompt.id && earlier.body === body ? { status, body: response, headers: {} } : invalid()
   }
-  const sent = { value, metadata: metadata ?? null, ...details }
-  const vote = details.subject === null ? undefined : voteOn(model, prompt, details.subject)
-  const remember = (status: number, response: object, createdAt: number) => {
+  const { value, metadata = null, version = null, subject = null, voter = null } = sent
+  const bodyOf = (id: unknown, createdAt: number) => ({ data: { id, value, created_at: iso(createdAt) } })
+  const remember = (status: number, { id, createdAt }: Signal) => {
+    const response = bodyOf(id, createdAt)
     if (key !== undefined) organisation.idempotency.set(key, { promptId: prompt.id, body, status, response, createdAt })
   }
+  const vote = voteOn(model, prompt, subject)
   if (vote !== undefined) {
-    replaceVote(prompt, vote, sent)
+    // It keeps its ID, the time of the first vote and, unless they are sent, the version and the time that it counts for.
+    const kept = { version: version ?? vote.version, occurredAt: occurredAt ?? vote.occurredAt }
+    Object.assign(vote, { value, metadata, voter, ...kept })
     // A vote of the same batch gets its ID with the response.
-    const id = vote.id === 0 ? any : vote.id
-    return ok<{ data: { id: number } }>({ data: { id, value, created_at: iso(vote.createdAt) } }, ({ data }) => {
-      if (data.id !== vote.id) throw new Error(`a vote got the id ${data.id} instead of ${vote.id}`)
-      remember(200, { data: { id: data.id, value, created_at: iso(vote.createdAt) } }, vote.createdAt)
+    return ok<Recorded>(bodyOf(vote.id === 0 ? any : vote.id, vote.createdAt), ({ data: { id } }) => {
+      if (id !== vote.id) throw new Error(`a vote got the id ${id} instead of ${vote.id}`)
+      remember(200, vote)
     })
   }
   if (value === null) return notFound()
   const [used, limit] = [usedIn(organisation, now), monthlyLimits[organisation.plan]]
   if (used >= limit) {
-    const resetsAt = iso(nextMonth(now))
-    const headers = { 'retry-after': secondsToReset(now) }
-    throw new ErrorResponse(429, 'rate_limited', { limit, used, resets_at: resetsAt }, headers)
+    const details = { limit, used, resets_at: iso(nextMonth(now)) }
+    throw new ErrorResponse(429, 'rate_limited', details, { 'retry-after': secondsToReset(now) })
   }
   organisation.used.set(monthOf(now), used + 1)
-  const cast = castVote(prompt, { ...sent, value }, now)
-  return created<{ data: { id: number } }>({ data: { id: any, value, created_at: iso(now) } }, ({ data: { id } }) => {
+  const times = { createdAt: now, occurredAt: occurredAt ?? now }
+  const signal: Signal = { id: 0, value, metadata, version, subject, voter, ...times }
+  prompt.signals.push(signal)
+  return created<Recorded>(bodyOf(any, now), ({ data: { id } }) => {
     if (model.signalIds.has(id)) throw new Error(`two signals got the id ${id}`)
     model.signalIds.add(id)
-    cast.setId(id)
-    remember(201, { data: { id, value, created_at: iso(now) } }, now)
+    signal.id = id
+    remember(201, signal)
   })
 }
 
@@ -137,100 +127,62 @@ function secondsToReset(now: number): string {
   return String(Math.ceil((nextMonth(now) - now) / 1_000))
 }
 
-export function deleteSignal({ model, organisation, key, prompt, partId, now }: Call): Prediction {
-  const at = prompt.signals.findIndex((signal) => String(signal.id) === partId && isRetained(model, signal))
-  if (at === -1) return notFound()
-  removeSignals(prompt, (signal) => String(signal.id) === partId)
-  const subject = { id: partId, name: prompt.name }
-  const details = { prompt_id: prompt.id }
-  audit({ organisation, key, action: 'signal.retracted', subject, details }, now)
-  return noContent()
+export function deleteSignal({ model, prompt, ids }: Call): Prediction {
+  return removeSignals(model, prompt, ({ id }) => String(id) === ids[1]) === 0 ? notFound() : noContent()
 }
 
-/** At most 1,000 signals at once, which have one audit entry. */
-export function eraseSignals({ model, organisation, key, request, now }: Call): Prediction {
-  const { metadata: wanted, voter, subject } = parseObject(request.body)
+/** By metadata, by voter or by subject. */
+export function eraseSignals({ model, organisation, request }: Call): Prediction {
+  const { metadata, voter, subject } = JSON.parse(request.body ?? '')
+  const isWanted = (signal: Signal) => (voter === undefined ? matches(signal, metadata) : signal.voter === voter)
   let erased = 0
-  if (typeof subject === 'string') {
-    for (const prompt of organisation.prompts) erased += eraseVote(model, prompt, subject)
-  } else {
-    if (typeof voter !== 'string' && (!isObject(wanted) || Object.keys(wanted).length === 0)) return invalid()
-    const isWanted = (signal: Signal) =>
-      typeof voter === 'string' ? signal.voter === voter : matches(signal, wanted as Record<string, unknown>)
-    for (const prompt of organisation.prompts) {
-      erased += removeSignals(prompt, (signal) => isRetained(model, signal) && isWanted(signal))
-    }
+  for (const prompt of organisation.prompts) {
+    erased += subject === undefined ? removeSignals(model, prompt, isWanted) : eraseVote(model, prompt, subject)
   }
-  audit({ organisation, key, action: 'signals.erased', subject: organisation, details: { erased } }, now)
   return ok({ data: { erased } })
 }
 
-function matches({ metadata }: Signal, wanted: Record<string, unknown>): boolean {
-  return (
-    metadata !== null &&
-    Object.entries(wanted).every(([name, value]) => {
-      return Object.hasOwn(metadata, name) && isDeepStrictEqual(metadata[name], value)
-    })
-  )
+function matches({ metadata }: Signal, wanted: object): boolean {
+  return Object.entries(wanted).every(([name, value]) => isDeepStrictEqual(metadata?.[name], value))
 }
 
-export function listSignals(call: Call): Prediction {
-  return ok(page(selected(call).reverse(), call.query))
-}
-
-export function exportSignals(call: Call): Prediction {
-  const { model, organisation, key, prompt, now } = call
-  const signals = selected(call)
-  const details = { format: 'ndjson' }
-  const entry = { organisation, key, action: 'signals.exported', subject: { ...prompt }, details }
-  auditRepeated(model, entry, prompt.id, now)
-  return ok(signals)
-}
-
-/** The retained signals that match the query, oldest first. */
-function selected({ model, prompt, query }: Call): object[] {
-  const isInRange = parseRange(query.since, query.until)
-  if (query.value !== undefined && query.value !== 'positive' && query.value !== 'negative') invalid()
-  return prompt.signals
-    .filter((signal) => isRetained(model, signal) && isInRange(signal.occurredAt))
-    .filter(({ value }) => (query.value ?? value) === value)
+/** The retained signals that match the query, newest first. */
+export function listSignals({ model, prompt, query }: Call): Prediction {
+  const since = query.since === undefined ? 0 : Date.parse(query.since)
+  const until = query.until === undefined ? Number.POSITIVE_INFINITY : Date.parse(query.until)
+  if (until <= since) return invalid()
+  const [page, size] = [Number(query.page ?? 1), Number(query.limit ?? 25)]
+  const signals = prompt.signals
+    .filter((signal) => isRetained(model, signal) && signal.occurredAt >= since && signal.occurredAt < until)
+    .filter(({ value }) => value !== null && (query.value ?? value) === value)
     .filter(({ version }) => query.version === undefined || String(version) === query.version)
-    .sort((a, b) => a.occurredAt - b.occurredAt || a.id - b.id)
+    .sort((a, b) => b.occurredAt - a.occurredAt || b.id - a.id)
     .map(({ createdAt, occurredAt, voter, ...signal }) => {
       const times = { created_at: iso(createdAt), occurred_at: iso(occurredAt) }
-      return { ...signal, ...times, voter: voter && any, trace_id: null }
+      return { ...signal, ...times, voter: voter && any, comment: null, trace_id: null }
     })
+  const pages = { current_page: page, total_pages: Math.ceil(signals.length / size), per_page: size }
+  const data = signals.slice((page - 1) * size, page * size)
+  return ok({ data, pagination: { ...pages, total_count: signals.length } })
 }
 
-function isRetained({ retainedSince }: Model, { occurredAt }: Signal): boolean {
-  return occurredAt >= retainedSince
-}
-
-const intervals: Record<string, number> = { hour, day, week: 7 * day }
-const aMonday = Date.UTC(2024, 0, 1)
-
+/** Signals that retention has deleted still count. */
 export function summariseSignals({ prompt: { signals }, query, now }: Call): Prediction {
   const { interval = 'day' } = query
-  const length = intervals[interval] ?? invalid()
-  parseRange(query.from, query.to)
-  const until = query.to === undefined ? now : parseTime(query.to)
-  const since = query.from === undefined ? until - 30 * day : parseTime(query.from)
-  if (until <= since) invalid()
-  const data: object[] = []
-  const all: Signal[] = []
-  for (let start = aMonday + floor(since - aMonday, length); start < until; start += length) {
-    const inside = signals.filter(({ occurredAt }) => occurredAt >= start && occurredAt < start + length)
-    data.push({ start: iso(start), ...tally(inside) })
-    all.push(...inside)
+  const length = interval === 'day' ? day : hour
+  const until = query.to === undefined ? now : Date.parse(query.to)
+  const since = query.from === undefined ? until - 30 * day : Date.parse(query.from)
+  if (until <= since) return invalid()
+  const total = { positive: 0, negative: 0 }
+  const data = new Map<number, { start: string; positive: number; negative: number }>()
+  for (let start = floor(since, length); start < until; start += length) {
+    data.set(start, { start: iso(start), positive: 0, negative: 0 })
   }
-  return ok({ data, interval, total: tally(all) })
-}
-
-export function tally(signals: Signal[]): { positive: number; negative: number } {
-  const positive = signals.filter(({ value }) => value === 'positive').length
-  return { positive, negative: signals.length - positive }
-}
-
-export function rate({ positive, negative }: { positive: number; negative: number }): number | null {
-  return positive + negative === 0 ? null : positive / (positive + negative)
+  for (const { value, occurredAt } of signals) {
+    const step = data.get(floor(occurredAt, length))
+    if (value === null || step === undefined) continue
+    step[value]++
+    total[value]++
+  }
+  return ok({ data: [...data.values()], interval, total })
 }
