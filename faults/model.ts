@@ -64,7 +64,6 @@ export const model: Fault = {
     await fc.assert(property, {
       seed: Math.floor(random() * 2 ** 31),
       includeErrorInReport: true,
-      endOnFailure: true,
       // A sequence has half of the maximum length on average.
       numRuns: Math.ceil((2 * times) / maxCommands),
       ...(times <= shortTimes && { interruptAfterTimeLimit: shortTimeoutMs }),
