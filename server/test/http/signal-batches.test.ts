@@ -158,4 +158,22 @@ onEachEngine('A batch of signals', (engine) => {
     assert.match(tooLarge.json().error.message, /too large/)
     assert.equal(await tenant.used(), 0)
   })
+
+  test('a large body of little but brackets is rejected before it is parsed', async () => {
+    const tenant = await service.tenant()
+    const deep = '['.repeat(2_000_000)
+    const nested = `${'['.repeat(100)}${']'.repeat(100)},`
+    const wide = `{"signals":[${nested.repeat(9_000)}1]}`
+    const message = async (body: string) => {
+      const response = await send(tenant, body)
+      assertError(response, 422, 'validation_error')
+      return response.json().error.message
+    }
+    assert.equal(await message(deep), 'The body is nested more than 128 levels deep')
+    assert.match(await message(wide), /^The body has more than 100,000 objects and arrays: split it/)
+    // Brackets in strings do not count, also after an escaped quote.
+    const metadata = { text: `\\"${'['.repeat(150)}` }
+    const signals = Array(500).fill({ prompt: tenant.prompt.publicId, value: 'positive', metadata })
+    assert.equal((await send(tenant, { signals })).statusCode, 200)
+  })
 })

@@ -45,7 +45,7 @@ const schema = {
   },
 }
 
-// A thousand signals of 2 KB each. Parsing this much JSON takes about 20 ms.
+// A thousand signals of 2 KB each. Parsing this much JSON takes about 20 ms; json-bodies.ts rejects what would take much longer.
 export const batchBodyLimit = 2 * 1024 * 1024
 
 const config = { roles: ['ingest', 'standard', 'admin'], batch: true, changesSignals: true } as const
