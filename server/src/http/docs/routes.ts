@@ -32,9 +32,9 @@ export const scriptPaths = scripts.map((name) => `/docs/${name}`)
 
 const nothingAllowed = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** A text, and the same compressed: the document and the page are a few hundred kilobytes. */
+/** A text as bytes, and the same compressed. All responses share them: the document and the page are a few hundred kilobytes. */
 interface Content extends Record<Encoding, Buffer> {
-  text: string
+  plain: Buffer
 }
 
 /** The API reference: OpenAPI for programs, a page for people. Both are generated from the routes. */
@@ -99,7 +99,8 @@ export function docsRoutes(routes: RouteOptions[]) {
 }
 
 async function compress(text: string): Promise<Content> {
-  return { text, br: await promisify(brotliCompress)(text, brotliOptions), gzip: await promisify(gzip)(text) }
+  const plain = Buffer.from(text)
+  return { plain, br: await promisify(brotliCompress)(plain, brotliOptions), gzip: await promisify(gzip)(plain) }
 }
 
 // The default quality takes seconds.
@@ -108,7 +109,7 @@ const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
 function send({ headers }: FastifyRequest, reply: FastifyReply, content: Content): FastifyReply {
   reply.header('Vary', 'Accept-Encoding')
   const encoding = acceptedEncoding(headers['accept-encoding'])
-  if (encoding === null) return reply.send(content.text)
+  if (encoding === null) return reply.send(content.plain)
   return reply.header('Content-Encoding', encoding).send(content[encoding])
 }
 
