@@ -17,6 +17,7 @@ import { createRejectedKeys, type RejectedKeys } from './keys/rejected.ts'
 import { createLoadShedder, type LoadShedder } from './load-shedding.ts'
 import { malformedRequestHandler } from './malformed-requests.ts'
 import { mcpRoutes } from './mcp/routes.ts'
+import { limitPipelining } from './pipelining.ts'
 import { createRequestIds } from './request-id.ts'
 import { setSecurityHeaders } from './security-headers.ts'
 import { voteRoutes } from './votes/routes.ts'
@@ -73,6 +74,7 @@ export function buildApp(context: Context): FastifyInstance {
       },
     },
   })
+  limitPipelining(app.server)
   // Otherwise Node responds to an unknown `Expect` header itself, with 417, which the API does not define.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
 

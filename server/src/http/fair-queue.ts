@@ -122,7 +122,7 @@ export function createFairQueue(maxRunning: number): FairQueue {
 }
 
 /** Resolves when a request that has just started waits for something outside this process, or is done. */
-function synchronousPart(): Promise<void> {
+export function synchronousPart(): Promise<void> {
   // Node runs `nextTick` callbacks after all pending promise callbacks.
   return new Promise((resolve) => process.nextTick(resolve))
 }

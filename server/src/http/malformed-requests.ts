@@ -1,29 +1,25 @@
-import type { ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { invalid } from '../domain/errors.ts'
 import { errorBody } from './errors.ts'
+import { closeAfterResponse, type HttpSocket, keepUnparsed, parserPaused } from './pipelining.ts'
 
-type HttpSocket = Socket & { _httpMessage?: ServerResponse | null }
+const timedOut = 'ERR_HTTP_REQUEST_TIMEOUT'
 
 const messages: Record<string, string> = {
   HPE_HEADER_OVERFLOW: 'The headers are too large',
-  ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time',
+  [timedOut]: 'The request did not arrive in time',
 }
 
 /** Responds where Node could not parse a request: malformed HTTP, oversized headers, a client that stops halfway. */
 export function malformedRequestHandler(createRequestId: () => string) {
-  return (error: NodeJS.ErrnoException, socket: HttpSocket): void => {
+  function respond(error: NodeJS.ErrnoException, socket: HttpSocket): void {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()
       return
     }
-    // Node keeps the response in progress here; its default handler reads it too.
     const response = socket._httpMessage
     if (response?.headersSent || response?.req.complete) {
       // It belongs to an earlier, complete request on this connection. An error written now would be taken for its response.
-      socket.pause()
-      response.shouldKeepAlive = false
-      response.once('close', () => socket.destroySoon())
+      closeAfterResponse(socket)
       return
     }
     const body = errorBody(invalid(messages[error.code ?? ''] ?? 'The request is not valid HTTP'))
@@ -33,5 +29,28 @@ export function malformedRequestHandler(createRequestId: () => string) {
         `X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
       () => socket.destroy(),
     )
+  }
+
+  /**
+   * After the process was busy for long, Node's timer comes before the connections are read, and takes a request that has
+   * arrived for a late one. So the connection is read once more. One that we do not read at the moment is not late at all.
+   */
+  function respondIfLate(error: NodeJS.ErrnoException, socket: HttpSocket): void {
+    if (socket.isPaused()) return
+    const { bytesWritten } = socket
+    const earlier = socket._httpMessage?.req.complete ? socket._httpMessage : null
+    // Two, because the first comes in this turn if the connections were already read in it.
+    setImmediate(setImmediate, () => {
+      const response = socket._httpMessage ?? null
+      const isInProgress = response !== earlier && response?.req.complete === true
+      const isAnswered = response === null && socket.bytesWritten > bytesWritten
+      if (!isInProgress && !isAnswered) respond(error, socket)
+    })
+  }
+
+  return (error: NodeJS.ErrnoException, socket: HttpSocket): void => {
+    if (error.code === parserPaused) keepUnparsed(error, socket)
+    else if (error.code === timedOut) respondIfLate(error, socket)
+    else respond(error, socket)
   }
 }

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { sqlite } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { type Tenant, TestService } from '../../../testing/service.ts'
+import { openSocket } from '../../../testing/socket.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { slowBodyMs } from '../../src/http/keys/required.ts'
 
@@ -162,6 +163,25 @@ describe('HTTP on a real socket', () => {
     const { status, body } = parse(await response)
     assert.equal(status, 422)
     assert.equal(body.error.message, 'The request did not arrive in time')
+  })
+
+  test('a request that arrived while the process was busy is not late', async (t) => {
+    for (const [name, started, rest] of [
+      ['headers', '', 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'],
+      ['the rest of the headers', 'GET /healthz HT', 'TP/1.1\r\nHost: x\r\n\r\n'],
+      ['body', 'POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n', '{}'],
+    ] as const) {
+      const connected = once(service.app.server, 'connection')
+      const client = await openSocket(port)
+      t.after(() => client.destroy())
+      const [socket] = (await connected) as [Socket]
+      client.write(started)
+      await eventually(() => assert.equal(socket.bytesRead, started.length))
+      // In one turn, before the service reads what has arrived: what Node does if the process was busy for longer than the timeout.
+      client.write(rest)
+      service.app.server.emit('clientError', Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
+      assert.match(String((await once(client, 'data'))[0]), /^HTTP\/1\.1 (200|404) /, name)
+    }
   })
 
   test('a key that is revoked while its request body arrives is rejected', async (t) => {

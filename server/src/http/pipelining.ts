@@ -1,0 +1,130 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { synchronousPart } from './fair-queue.ts'
+
+/** A connection with what Node keeps in it and its types leave out: the parser, and the response in progress. */
+export type HttpSocket = Socket & {
+  parser?: Parser | null
+  _httpMessage?: ServerResponse | null
+  _readableState?: { ended: boolean }
+}
+
+interface Parser {
+  /** Called with each request after its headers. Returns 0, or what the parser should do instead of going on. */
+  onIncoming: (request: IncomingMessage, keepAlive: boolean) => number
+  resume(): void
+}
+
+/** The error with which Node reports a parser that was paused in the middle of what it had read. */
+interface PausedError extends Error {
+  rawPacket: Buffer
+  bytesParsed: number
+}
+
+interface Held {
+  request: IncomingMessage
+  response: ServerResponse
+}
+
+// The code of llhttp for a parser that should stop, and the name that Node gives it.
+const pauseParser = 21
+export const parserPaused = 'HPE_PAUSED'
+// A connection keeps up to 128 KB of requests that were sent ahead: 32 MB of all together.
+const maxHeld = 256
+// After this time, other connections are read before the next held request starts.
+const sliceMs = 2
+const noBytes = Buffer.alloc(1).subarray(1)
+
+/**
+ * Makes each connection have one request at a time. By itself, Node parses and starts every request of one read before
+ * anything else runs: a write of 64 KB can have 3,000. A request that arrives before the response to the one before it is
+ * held, and the parser stops there. Held requests of all connections start one by one, and never if their client is gone.
+ */
+export function limitPipelining(server: Server): void {
+  const [handle] = server.listeners('request') as [RequestListener]
+  const held = new Set<IncomingMessage>()
+  const ready: Held[] = []
+  let lastHeld: IncomingMessage | null = null
+  let isStarting = false
+
+  function hold(request: IncomingMessage, response: ServerResponse): void {
+    lastHeld = request
+    if (held.size >= maxHeld) {
+      closeAfterResponse(request.socket)
+      return
+    }
+    held.add(request)
+    request.once('close', () => held.delete(request))
+    // Its turn: the response before it has been sent.
+    response.once('socket', () => {
+      ready.push({ request, response })
+      if (!isStarting) void startReady()
+    })
+  }
+
+  async function startReady(): Promise<void> {
+    isStarting = true
+    await nextTurn()
+    let sliceStart = performance.now()
+    for (let next = ready.shift(); next !== undefined; next = ready.shift()) {
+      start(next)
+      await synchronousPart()
+      if (performance.now() - sliceStart < sliceMs) continue
+      await nextTurn()
+      sliceStart = performance.now()
+    }
+    isStarting = false
+  }
+
+  function start({ request, response }: Held): void {
+    const socket: HttpSocket = request.socket
+    held.delete(request)
+    if (socket.destroyed) return
+    handle(request, response)
+    socket.parser?.resume()
+    // Completes a request that ended where the parser stopped.
+    socket.emit('data', noBytes)
+    socket.resume()
+  }
+
+  server.removeListener('request', handle)
+  server.on('request', (request, response) => {
+    if (response.socket === null) hold(request, response)
+    else handle(request, response)
+  })
+  server.on('connection', ({ parser }: HttpSocket) => {
+    if (!parser) return
+    const { onIncoming } = parser
+    parser.onIncoming = (request, keepAlive) => {
+      const result = onIncoming(request, keepAlive)
+      return request === lastHeld ? pauseParser : result
+    }
+  })
+}
+
+/** Keeps what was read after the request at which the parser stopped, for when it goes on. */
+export function keepUnparsed(error: Error, socket: HttpSocket): void {
+  const { rawPacket, bytesParsed } = error as PausedError
+  // From now on the bytes reach the parser through the stream, which keeps them in order while it is paused.
+  if (socket.listenerCount('data', ignoreData) === 0) socket.on('data', ignoreData)
+  socket.pause()
+  const isClosing = socket._httpMessage?.shouldKeepAlive === false
+  if (bytesParsed < rawPacket.length && !isClosing) socket.unshift(rawPacket.subarray(bytesParsed))
+}
+
+function ignoreData(): void {}
+
+/** Whether the client has closed the connection, also if what it sent before is still unread, which keeps Node from closing it. */
+export function isClosedByClient({ destroyed, _readableState }: HttpSocket): boolean {
+  return destroyed || _readableState?.ended === true
+}
+
+/** Ends the connection after the response in progress, without reading on. */
+export function closeAfterResponse(socket: HttpSocket): void {
+  const response = socket._httpMessage
+  if (!response) return
+  socket.pause()
+  response.shouldKeepAlive = false
+  response.once('close', () => socket.destroySoon())
+}
