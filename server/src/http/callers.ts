@@ -14,8 +14,6 @@ export interface Caller {
 export interface Tenant {
   used: Occupancy
   exports: number
-  /** The size of its responses that clients have not read yet. */
-  unreadBytes: number
   reads: Lane
   writes: Lane
 }
@@ -28,7 +26,7 @@ export function createCallers(): (access: Access) => Caller {
   function tenantOf(organisationId: number): Tenant {
     let tenant = tenants.get(organisationId)
     if (tenant === undefined) {
-      tenant = { used: emptyOccupancy(), exports: 0, unreadBytes: 0, reads: createLane(), writes: createLane() }
+      tenant = { used: emptyOccupancy(), exports: 0, reads: createLane(), writes: createLane() }
       tenants.set(organisationId, tenant)
     }
     return tenant

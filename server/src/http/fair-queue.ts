@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** The requests of one organisation, of one kind: those at work and those that wait. */
@@ -8,6 +9,11 @@ export interface Lane {
   waiting: Map<number, Waiting[]>
   /** After a request that blocked the event loop for long, so that the others catch up. */
   isResting: boolean
+  /** The size of its large responses that clients have not read yet. */
+  unreadBytes: number
+  unreadBytesByKey: Map<number, number>
+  /** The connections of these responses, without those that were told to hurry. */
+  readers: Set<Socket>
 }
 
 interface Waiting {
@@ -19,17 +25,29 @@ interface Waiting {
 /**
  * Shares the event loop and the database among organisations. Each organisation has a limited number of requests at work;
  * the rest wait, and organisations and their keys take turns. So a client waits behind the requests of its own key and not
- * behind everyone's.
+ * behind everyone's. They also wait while clients leave too much unread, because each would add its own response.
  */
 export interface FairQueue {
   /** Starts a request now, which returns undefined, or resolves when its turn has come. */
   enter(lane: Lane, keyId: number, weight: number): Promise<void> | undefined
   leave(lane: Lane, weight: number): void
+  /** Counts a large response until `removeUnread`. */
+  addUnread(lane: Lane, keyId: number, bytes: number, socket: Socket): void
+  removeUnread(lane: Lane, keyId: number, bytes: number, socket: Socket): void
 }
 
 export const lightWeight = 1
 /** Requests that query more than one row, or do more than add one. */
 export const heavyWeight = 8
+
+const megabyte = 1024 * 1024
+const maxUnreadBytes = 16 * megabyte
+const maxUnreadBytesPerKey = maxUnreadBytes / 2
+// Of all organisations together. Beyond it, those that leave more than a little unread have to wait.
+const maxUnreadBytesOfAll = 64 * megabyte
+const littleUnreadBytes = megabyte
+/** A client that reads nothing for this long is disconnected if requests of its organisation wait for that. */
+export const unreadTimeoutMs = 2_000
 
 // After this time, connections are read and other work gets its turn before more requests start.
 const sliceMs = 2
@@ -37,7 +55,14 @@ const sliceMs = 2
 const maxBlockingMs = 10
 
 export function createLane(): Lane {
-  return { running: 0, waiting: new Map(), isResting: false }
+  return {
+    running: 0,
+    waiting: new Map(),
+    isResting: false,
+    unreadBytes: 0,
+    unreadBytesByKey: new Map(),
+    readers: new Set(),
+  }
 }
 
 /** `maxRunning` is the weight that one organisation may have at work, for each kind of request. */
@@ -45,9 +70,24 @@ export function createFairQueue(maxRunning: number): FairQueue {
   // The lanes with waiting requests, in the order of their turns.
   const contended = new Set<Lane>()
   let isDispatching = false
+  let unreadBytesOfAll = 0
 
   function canStart({ running }: Lane, weight: number): boolean {
     return running === 0 || running + weight <= maxRunning
+  }
+
+  function hasRoomForResponse({ unreadBytes, unreadBytesByKey }: Lane, keyId: number): boolean {
+    if (unreadBytes === 0) return true
+    const max = unreadBytesOfAll > maxUnreadBytesOfAll ? littleUnreadBytes : maxUnreadBytes
+    return unreadBytes <= max && (unreadBytesByKey.get(keyId) ?? 0) <= maxUnreadBytesPerKey
+  }
+
+  function countUnread(lane: Lane, keyId: number, bytes: number): void {
+    unreadBytesOfAll += bytes
+    lane.unreadBytes += bytes
+    const ofKey = (lane.unreadBytesByKey.get(keyId) ?? 0) + bytes
+    if (ofKey === 0) lane.unreadBytesByKey.delete(keyId)
+    else lane.unreadBytesByKey.set(keyId, ofKey)
   }
 
   /** Starts the waiting requests as far as the limits allow. */
@@ -84,9 +124,20 @@ export function createFairQueue(maxRunning: number): FairQueue {
 
   function takeNext(): Waiting | null {
     for (const lane of contended) {
-      const [keyId, queue] = lane.waiting.entries().next().value as [number, Waiting[]]
+      const next = takeFrom(lane)
+      if (next !== null) return next
+    }
+    return null
+  }
+
+  function takeFrom(lane: Lane): Waiting | null {
+    for (const [keyId, queue] of lane.waiting) {
       const [next] = queue as [Waiting]
-      if (!canStart(lane, next.weight)) continue
+      if (!hasRoomForResponse(lane, keyId)) {
+        hurry(lane)
+        continue
+      }
+      if (!canStart(lane, next.weight)) return null
       queue.shift()
       // Key and lane move to the end of their lines.
       lane.waiting.delete(keyId)
@@ -102,7 +153,12 @@ export function createFairQueue(maxRunning: number): FairQueue {
   return {
     enter(lane, keyId, weight) {
       // Heavy requests start one by one, so that the time of each is known before the next one starts.
-      if (weight === lightWeight && lane.waiting.size === 0 && canStart(lane, weight)) {
+      if (
+        weight === lightWeight &&
+        lane.waiting.size === 0 &&
+        canStart(lane, weight) &&
+        hasRoomForResponse(lane, keyId)
+      ) {
         lane.running += weight
         return undefined
       }
@@ -118,7 +174,22 @@ export function createFairQueue(maxRunning: number): FairQueue {
       lane.running -= weight
       if (lane.waiting.size > 0) wake()
     },
+    addUnread(lane, keyId, bytes, socket) {
+      countUnread(lane, keyId, bytes)
+      lane.readers.add(socket)
+    },
+    removeUnread(lane, keyId, bytes, socket) {
+      countUnread(lane, keyId, -bytes)
+      lane.readers.delete(socket)
+      if (contended.size > 0) wake()
+    },
   }
+}
+
+/** Each connection once, because the time starts again with every call. Node extends it while the client reads. */
+function hurry({ readers }: Lane): void {
+  for (const socket of readers) if (socket instanceof Socket) socket.setTimeout(unreadTimeoutMs)
+  readers.clear()
 }
 
 /** Resolves when a request that has just started waits for something outside this process, or is done. */

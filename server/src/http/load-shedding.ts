@@ -1,16 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Access } from '../domain/access/api-key.ts'
-import { invalid, signalsUnavailable, type UnavailableError } from '../domain/errors.ts'
+import { type DomainError, invalid, signalsUnavailable, type UnavailableError } from '../domain/errors.ts'
 import type { Queues } from '../domain/store.ts'
 import { type Caller, createCallers } from './callers.ts'
 import type { RequestLimits } from './context.ts'
 import { organisationOverloaded, overloaded } from './errors.ts'
-import { createFairQueue, heavyWeight, lightWeight } from './fair-queue.ts'
+import { createFairQueue, heavyWeight, lightWeight, unreadTimeoutMs } from './fair-queue.ts'
 import { bodyLimit } from './json-bodies.ts'
 import { mcpPath } from './mcp/path.ts'
 import { emptyOccupancy, hasRoom, type Occupancy, occupy, type RequestKind, shareOf, vacate } from './occupancy.ts'
 import { pauseConnection } from './pause-connection.ts'
+import { isClosedByClient } from './pipelining.ts'
 import { drainBody } from './request-drain.ts'
 import { onResponseEnd } from './response-end.ts'
 import { votesPath } from './votes/path.ts'
@@ -71,8 +72,8 @@ type Reason = (typeof reasons)[number]
 // The service handles several thousand requests per second, so the last one in the queue waits a fraction of a second.
 const capacity: Occupancy = { reads: 2_000, writes: 2_000, webhooks: 500, votes: 500, bodyBytes: 48 * 1024 * 1024 }
 const adminReads = 200
-// Responses of an organisation that its clients do not read. The largest single response has a few megabytes.
-const maxUnreadBytes = 16 * 1024 * 1024
+// The kernel takes over smaller responses, whether the client reads or not.
+const smallResponseBytes = 16 * 1024
 // If the database has not answered for this long, a new request would only time out in the queue.
 const stallTimeoutMs = 5_000
 // If one of several servers has not recorded anything for this long, the requests that wait for it leave half of the room to others.
@@ -109,8 +110,7 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
     const { organisation, used: ofKey } = caller
     const limit = role === 'admin' ? adminLimit : organisationLimit
     if (!hasRoom(organisation.used, limit, kind, length)) return 'organisation'
-    if (!hasRoom(ofKey, keyLimit, kind, length)) return 'key'
-    return organisation.unreadBytes > maxUnreadBytes ? 'unread' : null
+    return hasRoom(ofKey, keyLimit, kind, length) ? null : 'key'
   }
 
   /** Whether this request would wait for a server of the database that is down, in room that all organisations share. */
@@ -141,7 +141,10 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
     if (request.isRunning) return undefined
     request.isRunning = true
     const { keyId, organisation } = request.caller as Caller
-    return queue.enter(organisation[laneOf(request)], keyId, request.weight)
+    const turn = queue.enter(organisation[laneOf(request)], keyId, request.weight)
+    return turn?.then(() => {
+      if (isClosedByClient(request.raw.socket)) throw clientGone()
+    })
   }
 
   function leave(request: FastifyRequest): void {
@@ -169,12 +172,21 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
       release(request)
       return
     }
-    const { organisation } = caller
-    const size = typeof payload === 'string' ? payload.length : 0
-    organisation.unreadBytes += size
+    const size = largeSize(payload)
+    if (size === 0) {
+      onResponseEnd(request.raw, reply.raw, () => release(request))
+      return
+    }
+    const { socket } = request.raw
+    const { keyId, organisation } = caller
+    const lane = organisation[laneOf(request)]
+    queue.addUnread(lane, keyId, size, socket)
     onResponseEnd(request.raw, reply.raw, () => {
-      organisation.unreadBytes -= size
+      queue.removeUnread(lane, keyId, size, socket)
       release(request)
+      if (socket.timeout !== unreadTimeoutMs) return
+      if (socket.destroyed) countRejection('unread')
+      else socket.setTimeout(request.server.server.timeout)
     })
   }
 
@@ -205,7 +217,7 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
       app.addHook('preParsing', (request, _reply, body, done) => {
         // If the client disconnected during the key lookup, the body stream never ends and the request would hang.
         if (request.raw.destroyed) {
-          done(invalid('The connection closed before the body arrived'))
+          done(clientGone())
           return
         }
         // A slow client must not keep other requests of its organisation waiting.
@@ -267,6 +279,16 @@ function kindOf({ method, routeOptions: { url = '' } }: FastifyRequest): Request
   if (url.startsWith('/webhooks/')) return 'webhooks'
   // All tools of agents read.
   return url.startsWith(mcpPath) ? 'reads' : 'writes'
+}
+
+/** The size of a response that takes memory until the client has read it; 0 if it is small, shared or a stream. */
+function largeSize(payload: unknown): number {
+  return typeof payload === 'string' && payload.length > smallResponseBytes ? Buffer.byteLength(payload) : 0
+}
+
+/** The client never sees it, but the request has to end. */
+function clientGone(): DomainError {
+  return invalid('The connection was closed')
 }
 
 function laneOf({ kind }: FastifyRequest): 'reads' | 'writes' {

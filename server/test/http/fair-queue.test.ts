@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { eventually } from '../../../testing/eventually.ts'
@@ -118,5 +119,66 @@ describe('The fair queue', () => {
     await eventually(() => assert.equal(waiting, 0))
     assert.equal(started.length, 300)
     for (const lane of lanes) assert.deepEqual([lane.running, lane.waiting.size], [0, 0])
+  })
+
+  const megabyte = 1024 * 1024
+
+  test('a key that leaves 8 MB unread has to wait, and the other keys of its organisation do not', async () => {
+    const { queue, started, enter } = start(heavyWeight * 4)
+    const [lane, socket] = [createLane(), new Socket()]
+    queue.addUnread(lane, 1, 9 * megabyte, socket)
+    enter('hoarder', lane, 1, heavyWeight)
+    enter('hoarder, light', lane, 1)
+    enter('other', lane, 2, heavyWeight)
+    enter('other, light', lane, 2)
+    await eventually(() => assert.deepEqual(started, ['other', 'other, light']))
+    queue.removeUnread(lane, 1, 9 * megabyte, socket)
+    await eventually(() => assert.deepEqual(started.slice(2), ['hoarder', 'hoarder, light']))
+  })
+
+  test('an organisation that leaves 16 MB unread has to wait, and other organisations do not', async () => {
+    const { queue, started, enter } = start(heavyWeight * 4)
+    const [full, other, socket] = [createLane(), createLane(), new Socket()]
+    for (const keyId of [1, 2, 3]) queue.addUnread(full, keyId, 6 * megabyte, socket)
+    enter('full', full, 4, heavyWeight)
+    enter('other', other, 5, heavyWeight)
+    await eventually(() => assert.deepEqual(started, ['other']))
+    queue.removeUnread(full, 1, 6 * megabyte, socket)
+    await eventually(() => assert.deepEqual(started, ['other', 'full']))
+  })
+
+  test('once all organisations leave 64 MB unread, only those that leave little of it go on', async () => {
+    const { queue, started, enter } = start(heavyWeight * 4)
+    const socket = new Socket()
+    const lanes = Array.from({ length: 9 }, createLane)
+    for (const lane of lanes) queue.addUnread(lane, 1, 7.5 * megabyte, socket)
+    const [some] = lanes as [Lane]
+    const little = createLane()
+    queue.addUnread(little, 1, megabyte, socket)
+    enter('some', some)
+    enter('little', little)
+    enter('none', createLane())
+    await nextTurn()
+    await nextTurn()
+    assert.deepEqual(started, ['little', 'none'])
+    queue.removeUnread(lanes[8] as Lane, 1, 7.5 * megabyte, socket)
+    await eventually(() => assert.deepEqual(started, ['little', 'none', 'some']))
+  })
+
+  test('clients have 2 s to read on as soon as a request of their organisation waits, and not before', async () => {
+    const { queue, enter } = start(heavyWeight)
+    const [lane, slow, later] = [createLane(), new Socket(), new Socket()]
+    queue.addUnread(lane, 1, 9 * megabyte, slow)
+    await nextTurn()
+    assert.equal(slow.timeout, undefined)
+    enter('waits', lane, 1)
+    await eventually(() => assert.equal(slow.timeout, 2_000))
+    // Each new request would otherwise give the slow client more time.
+    slow.setTimeout(1_500)
+    queue.addUnread(lane, 1, megabyte, later)
+    enter('waits too', lane, 1)
+    await eventually(() => assert.equal(later.timeout, 2_000))
+    assert.equal(slow.timeout, 1_500)
+    for (const socket of [slow, later]) socket.destroy()
   })
 })

@@ -28,27 +28,27 @@ export function createContentsReader(
   const blameOf = createSharedReads<Blame>(({ state }) => state === 'available', bytesOfBlame)
   const unsent = createUnsentBytes()
 
+  function count(organisationId: number, bytes: number, reply: FastifyReply): void {
+    // A large text has to fit beside those that clients have not finished reading.
+    if (bytes > largeBytes && unsent.isFull(organisationId)) throw overloaded
+    unsent.add(organisationId, bytes, reply)
+  }
+
   async function contentsFor(organisationId: number, entry: EntryDetails, reply: FastifyReply): Promise<Contents> {
     // Entries from other systems have no texts.
     if (entry.repositoryId === null) return repositories.contents(entry)
-    if (unsent.isFull(organisationId)) throw overloaded
     const { repositoryId, beforeBlob, afterBlob, oldPath, path } = entry
     const key = JSON.stringify([repositoryId, beforeBlob, afterBlob, oldPath, path])
-    const { value: contents, isCached } = await contentsOf(key, () =>
-      pool.run(organisationId, () => repositories.contents(entry)),
-    )
-    // Large texts are read one after the other. Each has to fit beside those that clients have not finished reading.
-    if (!isCached && bytesOf(contents) > largeBytes && unsent.isFull(organisationId)) throw overloaded
-    unsent.add(organisationId, bytesOf(contents), reply)
+    const contents = await contentsOf(key, () => pool.run(organisationId, () => repositories.contents(entry)))
+    count(organisationId, bytesOf(contents), reply)
     return contents
   }
 
   async function blameFor(organisationId: number, entry: EntryDetails, reply: FastifyReply): Promise<Blame> {
     if (entry.repositoryId === null) return repositories.blame(entry)
-    if (unsent.isFull(organisationId)) throw overloaded
     const key = JSON.stringify([entry.repositoryId, entry.commitSha, entry.path])
-    const { value: blame } = await blameOf(key, () => blames.run(organisationId, () => repositories.blame(entry)))
-    unsent.add(organisationId, bytesOfBlame(blame), reply)
+    const blame = await blameOf(key, () => blames.run(organisationId, () => repositories.blame(entry)))
+    count(organisationId, bytesOfBlame(blame), reply)
     return blame
   }
 
@@ -58,9 +58,8 @@ export function createContentsReader(
     async earliestText(prompt, at, reply) {
       const { organisationId } = prompt
       if (prompt.repositoryId === null) return null
-      if (unsent.isFull(organisationId)) throw overloaded
       const found = await pool.run(organisationId, () => repositories.earliestText(prompt, at))
-      unsent.add(organisationId, 2 * (found?.text?.length ?? 0), reply)
+      count(organisationId, 2 * (found?.text?.length ?? 0), reply)
       return found
     },
   }

@@ -2,11 +2,6 @@ const cacheBytes = 16 * 1024 * 1024
 /** A larger result is not cached: it would replace all others. */
 export const largeBytes = cacheBytes / 2
 
-interface Shared<Value> {
-  value: Value
-  isCached: boolean
-}
-
 /** Requests with the same key share one read, and complete results are cached. */
 export function createSharedReads<Value>(isComplete: (value: Value) => boolean, bytesOf: (value: Value) => number) {
   const cache = createCache(bytesOf)
@@ -18,12 +13,12 @@ export function createSharedReads<Value>(isComplete: (value: Value) => boolean, 
     return value
   }
 
-  return async (key: string, read: () => Promise<Value>): Promise<Shared<Value>> => {
+  return async (key: string, read: () => Promise<Value>): Promise<Value> => {
     const cached = cache.get(key)
-    if (cached !== undefined) return { value: cached, isCached: true }
+    if (cached !== undefined) return cached
     const shared = reading.get(key) ?? readAndCache(key, read).finally(() => reading.delete(key))
     reading.set(key, shared)
-    return { value: await shared, isCached: false }
+    return shared
   }
 }
 
