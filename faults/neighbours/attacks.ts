@@ -1,6 +1,6 @@
 import type { Attack } from './attack.ts'
 import { changedAudit, wrongKeys } from './audit.ts'
-import { largeBody } from './bodies.ts'
+import { bracketBodies, largeBody } from './bodies.ts'
 import { editedImport } from './edited-import.ts'
 import { entryReads } from './entry-reads.ts'
 import { erasures } from './erasures.ts'
@@ -10,8 +10,10 @@ import { hugeMessages, nestedTrees } from './git-bombs.ts'
 import { hangingServers, hostileGlobs, innerAddresses } from './git-servers.ts'
 import { hardening } from './hardening.ts'
 import { hiddenText } from './hidden-text.ts'
+import { pipelinedRequests } from './pipelining.ts'
 import { weakKeys } from './roles.ts'
 import { copiedSecret, killedRotation } from './secrets.ts'
+import { unreadEntries, unreadPages } from './unread.ts'
 import { idleUploads, leakedSecret } from './webhooks.ts'
 import { stuckWorker } from './worker.ts'
 
@@ -21,6 +23,9 @@ export const attacks: Attack[] = [
   hugeMessages,
   forgedLines,
   unreadExports,
+  unreadPages,
+  unreadEntries,
+  pipelinedRequests,
   idleUploads,
   entryReads,
   erasures,
@@ -37,6 +42,7 @@ export const attacks: Attack[] = [
   signalFlood,
   stuckWorker,
   largeBody,
+  bracketBodies,
   changedAudit,
   wrongKeys,
 ]
