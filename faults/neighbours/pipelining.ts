@@ -7,7 +7,7 @@ import { type Attack, check, type Site } from './attack.ts'
 
 const connections = 20
 const writeBytes = 64 * 1024
-const maxHealthSeconds = 0.25
+const maxHealthCostMs = 250
 
 /** Connections without a key that send thousands of requests before they read a response. */
 export const pipelinedRequests: Attack = {
@@ -40,9 +40,10 @@ export const pipelinedRequests: Attack = {
         for (const socket of sockets) socket.destroy()
         costs.push(await healthCost(site))
       } while (performance.now() < end)
-      const highest = Math.max(...costs)
-      check(highest <= maxHealthSeconds, `a health check waited for ${highest} s of processor time`)
-      return `${rounds} rounds, a health check costs up to ${highest} s of processor time`
+      // The median, because this process reads the responses meanwhile and may see that of the health check late.
+      const cost = Math.round((costs.sort((a, b) => a - b)[Math.floor(costs.length / 2)] as number) * 1_000)
+      check(cost <= maxHealthCostMs, `a health check waited for ${cost} ms of processor time`)
+      return `${rounds} rounds, a health check takes ${cost} ms of processor time`
     }
   },
 }
