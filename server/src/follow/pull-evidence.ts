@@ -1,3 +1,4 @@
+import { commitTrace } from '../domain/history/pull.ts'
 import { isLocalUrl } from '../domain/repositories/repository-url.ts'
 import { forgeOf } from '../forges/index.ts'
 import { bareNumberAtEnd, type MergeReference, numbersIn } from '../forges/merge-reference.ts'
@@ -14,6 +15,9 @@ import { readTips } from './pull-tips.ts'
 import { claimRebases } from './rebases.ts'
 import { claimSquashes } from './squashes.ts'
 import type { SyncRun } from './sync-run.ts'
+
+// Of the newest commits. Each takes about 70 bytes of memory.
+const maxTraces = 500_000
 
 /**
  * Finds which pull request landed as which commits of the default branch, from git alone. A message names a pull request but does
@@ -38,6 +42,7 @@ export async function readPullEvidence(
   const merges: Mention[] = []
   const titles: Mention[] = []
   const hints: Hint[] = []
+  const traces = new Set<string>()
   let hasOthers = false
 
   // A clone in a folder may lack the refs of the forge. Then only the text that the forge itself writes counts.
@@ -54,6 +59,7 @@ export async function readPullEvidence(
       const { sha, committedAt, author, committer } = commit
       const [parent = null, ...merged] = commit.parents
       const reference = readReference(commit)
+      if (searchesRebases && merged.length === 0 && traces.size < maxTraces) traces.add(commitTrace(commit))
       const number = numberOfHeads(merged, commit, reference, refs)
       if (number !== null) {
         claims.add({ number, proof: 'head', landing: sha, landed: [sha] })
@@ -79,7 +85,8 @@ export async function readPullEvidence(
   await withinLimit(read(), () => {})
   const mentions = [...merges, ...titles]
   if (refs.count === 0 || (mentions.length === 0 && !(searchesRebases && hasOthers))) return claims
-  const tips = await readTips(run, refs, searchesRebases ? refs.numbers() : mentions.map(({ number }) => number))
+  const numbers = new Set([...mentions, ...hints].map(({ number }) => number))
+  const tips = await readTips(run, refs, searchesRebases ? refs.numbers() : numbers, { numbers, traces })
   const search = { mirror: run.mirror.path, from, refs, tips, claims, readReference }
   await claimHeads(search, merges)
   await claimSquashes(search, titles)
@@ -117,11 +124,10 @@ async function mayLandPulls(run: SyncRun, from: string | null, readReference: Re
  * nothing tells which one landed.
  */
 function numberOfHeads(merged: string[], commit: MergeText, reference: MergeReference | null, refs: PullRefs) {
-  const subject = subjectOf(commit)
   for (const head of merged) {
+    if (reference !== null && refs.headOf(reference.number) === head) return reference.number
     const numbers = refs.numbersOf(head)
-    if (reference !== null && numbers.includes(reference.number)) return reference.number
-    const [number, ...others] = numbers.length > 1 ? numbers.filter((each) => names(subject, each)) : numbers
+    const [number, ...others] = numbers.length > 1 ? namedIn(subjectOf(commit), head, refs) : numbers
     if (number !== undefined && others.length === 0) return number
   }
   return null
@@ -131,7 +137,11 @@ function subjectOf({ message }: MergeText): string {
   return message.split('\n', 1)[0] ?? ''
 }
 
-/** Whether the subject has `#7` or `!7`, also with a path before it (`Merge acme/prompts#7: …`). */
-function names(subject: string, number: number): boolean {
-  return new RegExp(`[#!]${number}(?!\\d)`).test(subject)
+/**
+ * The pull requests with this head that the subject names as `#7` or `!7`, also with a path before it (`Merge acme/prompts#7: …`).
+ * Looks up what the subject names, because any number of pull requests can have the head.
+ */
+function namedIn(subject: string, head: string, refs: PullRefs): number[] {
+  const named = new Set(subject.matchAll(/[#!]([1-9]\d*)/g).map(([, digits]) => Number(digits)))
+  return [...named].filter((number) => refs.headOf(number) === head)
 }

@@ -1,6 +1,7 @@
 import { commitTrace } from '../domain/history/pull.ts'
 import type { Instant } from '../domain/time.ts'
 import type { Commit } from '../git/commit.ts'
+import { collectPullNumbers } from '../git/pull-numbers.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
 import { keptCommits, missingCommits, readPullTips } from '../git/pull-tips.ts'
 import type { SyncRun } from './sync-run.ts'
@@ -25,27 +26,50 @@ export interface PullTips {
   count: number
 }
 
-/** Reads the heads of these pull requests, and fetches those that git does not have. Needs about 300 bytes of memory for each. */
-export async function readTips({ mirror }: SyncRun, refs: PullRefs, numbers: Iterable<number>): Promise<PullTips> {
+/** Which heads can prove something. The others, mostly of pull requests that were never merged, are not kept in memory. */
+export interface RelevantTips {
+  numbers: ReadonlySet<number>
+  traces: ReadonlySet<string>
+}
+
+// About 230,000 heads. Anyone who opens a pull request decides how many parents its head has, and how long its author's name is.
+const maxTipsBytes = 96 * 1024 * 1024
+const bytesOfFields = 400
+
+/** Reads the heads of these pull requests, and fetches those that git does not have. Those beyond the limit stay unknown. */
+export async function readTips(
+  { mirror }: SyncRun,
+  refs: PullRefs,
+  numbers: Iterable<number>,
+  relevant: RelevantTips,
+): Promise<PullTips> {
   const heads = new Set([...numbers].flatMap((number) => refs.headOf(number) ?? []))
   const outside = await missingCommits(mirror.path, heads)
   // The mirror has these because deliveries reported them, not because the default branch contains them.
   for (const sha of await keptCommits(mirror.path)) if (heads.has(sha)) outside.add(sha)
   const tips = new Map<string, Tip>()
-  const numbersByTrace = new Map<string, number | number[]>()
+  const numbersByTrace = collectPullNumbers()
+  const isRelevant = ({ sha, parents, trace }: Tip) =>
+    parents.length > 1 || relevant.traces.has(trace) || refs.numbersOf(sha).some((each) => relevant.numbers.has(each))
+  let bytes = 0
   await readPullTips(mirror, [...outside], (commit) => {
     const tip = tipOf(commit)
+    if (!isRelevant(tip)) return
+    bytes += bytesOf(tip)
+    if (bytes > maxTipsBytes) return
     tips.set(commit.sha, tip)
-    const others = numbersByTrace.get(tip.trace) ?? []
-    const all = [others, refs.numbersOf(commit.sha)].flat(2).sort((a, b) => a - b)
-    numbersByTrace.set(tip.trace, all.length === 1 ? (all[0] as number) : all)
+    for (const number of refs.numbersOf(commit.sha)) numbersByTrace.add(tip.trace, number)
   })
   return {
     tipOf: (number) => tips.get(refs.headOf(number) ?? ''),
-    numbersOf: (trace) => [numbersByTrace.get(trace) ?? []].flat(),
+    numbersOf: numbersByTrace.finish().of,
     hasHead: (sha) => sha !== null && (tips.has(sha) || !outside.has(sha)),
     count: tips.size,
   }
+}
+
+function bytesOf({ sha, parents, author: { name, email } }: Tip): number {
+  return bytesOfFields + (parents.length - 1) * sha.length + name.length + email.length
 }
 
 export function tipOf(commit: Commit): Tip {

@@ -4,6 +4,7 @@ import type { Commit } from '../git/commit.ts'
 import { streamCommits } from '../git/log.ts'
 import { revisions } from '../git/log-range.ts'
 import type { Mirror } from '../git/mirror.ts'
+import { collectPullNumbers, type PullNumbers } from '../git/pull-numbers.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
 import { maxRowLength, missingCommits, readMergedTips, readPullRows } from '../git/pull-tips.ts'
 import { withinLimit } from '../git/run.ts'
@@ -46,6 +47,9 @@ interface Surroundings {
 const maxClockDifferenceMs = 5 * 60_000
 // Each needs its branch from the server. Of the older ones, only those of a single commit are found.
 const maxRows = 2_000
+// More pull requests with the same newest commit, or more copies, are no evidence but an attempt to keep the worker busy.
+const maxPullsPerTrace = 100
+const maxCopies = 500_000
 
 /**
  * Finds the pull requests that were rebased: all of their commits are on the default branch, in a row, with the same author, time
@@ -56,14 +60,14 @@ export async function claimRebases(search: RebaseSearch): Promise<void> {
   const copies = await findCopies(search)
   const outside = await missingCommits(mirror.path, new Set(copies.flatMap(({ tip }) => tip.parents)))
   const isLong = ({ tip }: Copy) => tip.parents.length > 1 || tip.parents.some((parent) => outside.has(parent))
-  const long = copies.filter(isLong).slice(-maxRows)
-  const branches = await readBranches(mirror, new Set(long.map(({ tip }) => tip.sha)))
-  const lines = await readLines(search, lengthsOf(long, branches))
+  const long = new Set(copies.filter(isLong).slice(-maxRows))
+  const branches = await readBranches(mirror, new Set([...long].map(({ tip }) => tip.sha)))
+  const lines = await readLines(search, lengthsOf([...long], branches))
   for (const copy of copies) {
     const { number, tip, sha } = copy
     if (claims.claimFor(number) !== undefined) continue
     const around = lines.get(sha)
-    const row = isLong(copy) && around ? landedRow(branches.get(tip.sha) ?? [], around, claims) : []
+    const row = long.has(copy) && around ? landedRow(branches.get(tip.sha) ?? [], around, claims) : []
     const landed = isLong(copy) || claims.claimOf(sha) !== undefined ? row : [sha]
     const [landing] = landed
     if (landing !== undefined) claims.add({ number, proof: 'rebase', landing, landed })
@@ -80,10 +84,12 @@ async function findCopies(search: RebaseSearch): Promise<Copy[]> {
     for await (const commit of streamCommits(mirror.path, ['--first-parent', '--no-merges', ...revisions(from, to)])) {
       if (claims.claimOf(commit.sha) !== undefined) continue
       const trace = commitTrace(commit)
-      for (const number of [...tips.numbersOf(trace), ...(mergedBy.get(trace) ?? [])]) {
+      const numbers = [tips.numbersOf(trace), mergedBy.of(trace)].filter(({ length }) => length <= maxPullsPerTrace)
+      for (const number of numbers.flat()) {
         const tip = tips.tipOf(number) as Tip
         if (tip.parents.length > 0 && isOlder(tip, commit)) copies.push({ number, tip, sha: commit.sha })
       }
+      if (copies.length > maxCopies) return
     }
   }
   await withinLimit(find(), () => {})
@@ -95,18 +101,18 @@ function isOlder(original: { committedAt: Instant }, copy: { committedAt: Instan
 }
 
 /** For pull requests whose head is a merge: the traces of the commits that it merges, and the numbers. */
-async function readMerged({ mirror, refs, tips, claims }: RebaseSearch): Promise<Map<string, number[]>> {
+async function readMerged({ mirror, refs, tips, claims }: RebaseSearch): Promise<PullNumbers> {
   const merges = new Map<string, Tip>()
   for (const number of refs.numbers()) {
     const tip = claims.claimFor(number) === undefined ? tips.tipOf(number) : undefined
     if (tip !== undefined && tip.parents.length > 1) merges.set(tip.sha, tip)
   }
-  const numbers = new Map<string, number[]>()
+  const numbers = collectPullNumbers()
   await readMergedTips(mirror, [...merges.values()], (head, parent) => {
     const trace = commitTrace(parent)
-    numbers.set(trace, [...(numbers.get(trace) ?? []), ...refs.numbersOf(head)])
+    for (const number of refs.numbersOf(head)) numbers.add(trace, number)
   })
-  return numbers
+  return numbers.finish()
 }
 
 /** The commits that landed, newest first; none if some of the branch are missing. */

@@ -16,7 +16,7 @@ import { type PathMove, type PromptPaths, trackPaths } from './prompt-paths.ts'
 import type { PullFindings, UnsettledPulls } from './pulls.ts'
 import { findPushers, type NewPushers, noNewCommits, pusherOf } from './pushers.ts'
 import type { ResumePoint } from './resume-point.ts'
-import { entryChangesFor, type SyncRun } from './sync-run.ts'
+import { entryChangesFor, keyOf, type SyncRun } from './sync-run.ts'
 
 // Applies to commits and to edits, because one commit can change thousands of files. Larger transactions write the pages of
 // the indexes less often, but make other writers wait for longer.
@@ -142,11 +142,13 @@ async function storeBatch(
   // Without them, the merge's own author is shown. One hostile commit of a merged branch must not stop the sync.
   const authors = await withinLimit(sideAuthors(mirror.path, merges, options), () => new Map())
   const known = await facts.edits(lease.repository, { commits: commits.map(({ sha }) => sha) })
+  const knownByKey = new Map(known.map((edit) => [keyOf(edit), edit]))
   const edits = batch
     .flatMap(({ edits }) => edits)
     .map((edit) => {
       const author = authors.get(edit.commitSha)?.get(edit.path)
-      return withKnownFacts({ ...edit, sideAuthor: author === undefined ? null : sanitisedPerson(author) }, known)
+      const sideAuthor = author === undefined ? null : sanitisedPerson(author)
+      return withKnownFacts({ ...edit, sideAuthor }, knownByKey.get(keyOf(edit)))
     })
   const numbers = new Set(edits.map(({ pull }) => pull))
   const landedPulls = [...pulls.values()].filter(({ number }) => numbers.has(number))
@@ -163,8 +165,7 @@ async function storeBatch(
 }
 
 /** Keeps the known facts about an edit that is read again, which only happens after the branch was rewritten. */
-function withKnownFacts(edit: Edit, known: Edit[]): Edit {
-  const before = known.find(({ commitSha, promptId }) => commitSha === edit.commitSha && promptId === edit.promptId)
+function withKnownFacts(edit: Edit, before: Edit | undefined): Edit {
   if (before === undefined) return edit
   const pusher = closestPusher(pusherOf(edit), pusherOf(before))
   return {

@@ -100,7 +100,9 @@ async function readLandedTips({ mirror, refs, tips }: SquashSearch, mentions: Me
 /** Drops those that an earlier sync has seen landing, perhaps without changing a prompt. */
 async function dropEarlierLandings({ mirror, from, readReference }: SquashSearch, found: Map<number, Squash>) {
   if (from === null || found.size === 0) return
-  const oldest = Math.min(...[...found.values()].map(({ tip }) => tip.committedAt)) - maxClockDifferenceMs
+  // As arguments of one call, 130,000 dates would overflow the stack.
+  const oldestTip = found.values().reduce((oldest, { tip }) => Math.min(oldest, tip.committedAt), Number.MAX_VALUE)
+  const oldest = oldestTip - maxClockDifferenceMs
   const age = `--max-age=${Math.max(0, Math.floor(oldest / 1_000))}`
   for await (const commit of streamMessages(mirror, ['--first-parent', '-n', String(maxEarlierCommits), age, from])) {
     const number = readReference(commit)?.number

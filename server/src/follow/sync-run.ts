@@ -84,7 +84,7 @@ export async function entryChangesFor(run: SyncRun, edits: Edit[], pulls: Pull[]
   return entryChanges(stored, derived)
 }
 
-function keyOf({ commitSha, promptId }: Edit): string {
+export function keyOf({ commitSha, promptId }: Edit): string {
   return `${commitSha} ${promptId}`
 }
 

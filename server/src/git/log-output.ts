@@ -51,6 +51,8 @@ export async function* parseCommits(
 }
 
 const headerLines = 8
+// Of the parents, some eighty.
+const maxLineBytes = 4_000
 
 /**
  * The commits of a `git log` without files, whose format has one line for each part and the message last. A name cannot contain a
@@ -58,25 +60,25 @@ const headerLines = 8
  */
 export async function* parseHeaders(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Commit> {
   for await (const field of splitAtNul(chunks, maxBytes)) {
-    const text = decode(field)
     const parts: string[] = []
     let start = 0
+    // Each part is decoded on its own: a slice of the decoded text would keep the whole message in memory with the hash.
     while (parts.length < headerLines) {
-      const end = text.indexOf('\n', start)
-      parts.push(text.slice(start, end === -1 ? undefined : end))
-      start = end === -1 ? text.length : end + 1
+      const end = field.indexOf(lineFeed, start)
+      const length = (end === -1 ? field.length : end) - start
+      parts.push(field.toString('utf8', start, start + Math.min(length, maxLineBytes)))
+      start += length + 1
     }
     const [sha = '', parents = '', an = '', ae = '', cn = '', ce = '', committed = '', authored = ''] = parts
     checkHash(sha)
     yield {
       sha,
-      // The last one is incomplete if the list was cut.
-      parents: parents.split(' ').filter((parent) => parent.length === sha.length),
-      author: { name: an.slice(0, maxNameBytes), email: ae.slice(0, maxNameBytes) },
-      committer: { name: cn.slice(0, maxNameBytes), email: ce.slice(0, maxNameBytes) },
+      parents: hashesIn(parents, sha.length),
+      author: { name: an, email: ae },
+      committer: { name: cn, email: ce },
       committedAt: instant(committed),
       authoredAt: instant(authored),
-      message: text.slice(start),
+      message: field.toString('utf8', Math.min(start, field.length)),
       files: [],
       tooLarge: field.length >= maxBytes,
     }
@@ -123,10 +125,7 @@ async function parseCommit(field: Buffer, fields: AsyncGenerator<Buffer>, maxMes
   const [parents, an, ae, cn, ce, committed, authored, message] = await take(fields, 9)
   return {
     sha,
-    // The last one is incomplete if the list was cut.
-    parents: decode(parents)
-      .split(' ')
-      .filter((parent) => parent.length === sha.length),
+    parents: hashesIn(decode(parents), sha.length),
     author: { name: decodeName(an), email: decodeName(ae) },
     committer: { name: decodeName(cn), email: decodeName(ce) },
     committedAt: instant(decode(committed)),
@@ -135,6 +134,14 @@ async function parseCommit(field: Buffer, fields: AsyncGenerator<Buffer>, maxMes
     files: [],
     tooLarge: message.length >= maxMessageBytes,
   }
+}
+
+function hashesIn(line: string, length: number): string[] {
+  // Not filtered: the result of `filter` has room for 16 more, which counts where every head of a repository is kept.
+  const hashes = line.split(' ')
+  // Empty without parents, and incomplete if the list was cut.
+  if (hashes.at(-1)?.length !== length) hashes.pop()
+  return hashes
 }
 
 function checkHash(sha: string): void {

@@ -1,3 +1,4 @@
+import { collectPullNumbers } from './pull-numbers.ts'
 import { type Remote, withRemoteAccess } from './remote-access.ts'
 import { gitOutput, withinLimit } from './run.ts'
 
@@ -14,7 +15,7 @@ export interface PullRefs {
   numbers(): Iterable<number>
 }
 
-// The largest public repositories have about 300,000 pull requests. Each takes about 150 bytes of memory.
+// The largest public repositories have about 300,000 pull requests. Each takes about 150 bytes of memory, and less if they share their heads.
 const maxRefs = 500_000
 // git sends the refs of all branches and tags too, but prints only those that match.
 const maxOutputBytes = 64 * 1024 * 1024
@@ -27,27 +28,41 @@ const timeoutMs = 2 * 60_000
  */
 export async function readPullRefs(remote: Remote, pattern: string): Promise<PullRefs> {
   const heads = new Map<number, string>()
-  const [before = '', after = ''] = pattern.split('*')
-  let isComplete = true
-  const read = async () => {
-    await withRemoteAccess(remote, 'ls-remote', async ({ url, env }) => {
+  const numbers = collectPullNumbers()
+  const [before = '', after = ''] = pattern.split('*').map(RegExp.escape)
+  const pullHead = new RegExp(`^([0-9a-f]{40,64})\t${before}([1-9]\\d{0,9})${after}$`, 'gm')
+  const add = (number: number, sha: string) => {
+    if (heads.has(number)) return
+    heads.set(number, sha)
+    numbers.add(sha, number)
+  }
+  const read = async () =>
+    withRemoteAccess(remote, 'ls-remote', async ({ url, env }) => {
       const args = ['ls-remote', '--quiet', '--refs', '--end-of-options', url, pattern]
       let bytes = 0
-      for await (const line of linesOf(gitOutput(args, { env, timeoutMs }))) {
-        bytes += line.length + 1
-        isComplete = heads.size < maxRefs && bytes <= maxOutputBytes
-        if (!isComplete) break
-        const [sha = '', ref = ''] = line.split('\t')
-        if (!ref.startsWith(before) || !ref.endsWith(after)) continue
-        const number = ref.slice(before.length, ref.length - after.length)
-        if (/^[1-9]\d{0,9}$/.test(number) && /^[0-9a-f]{40,64}$/.test(sha)) heads.set(Number(number), sha)
+      let newest = ''
+      for await (const lines of linesOf(gitOutput(args, { env, timeoutMs }))) {
+        bytes += lines.length
+        if (bytes > maxOutputBytes) return false
+        for (const [, sha = '', number] of lines.matchAll(pullHead)) {
+          if (heads.size >= maxRefs) return false
+          // A copy, because a part of the output would keep all of it in memory.
+          if (sha !== newest) newest = Buffer.from(sha, 'latin1').toString('latin1')
+          add(Number(number), newest)
+        }
       }
+      return true
     })
+  const isComplete = await withinLimit(read(), () => false)
+  const { has, of } = numbers.finish()
+  return {
+    count: heads.size,
+    isComplete,
+    isPullHead: has,
+    numbersOf: of,
+    headOf: (number) => heads.get(number) ?? null,
+    numbers: () => heads.keys(),
   }
-  await withinLimit(read(), () => {
-    isComplete = false
-  })
-  return pullRefsOf(heads, isComplete)
 }
 
 /** Lists them when they are first needed, and once. */
@@ -59,28 +74,13 @@ export function lazyPullRefs(remote: Remote, pattern: string): () => Promise<Pul
   }
 }
 
-function pullRefsOf(heads: ReadonlyMap<number, string>, isComplete: boolean): PullRefs {
-  // A number, or a list for the few heads that several pull requests share.
-  const numbers = new Map<string, number | number[]>()
-  for (const [number, sha] of heads) {
-    const others = numbers.get(sha)
-    numbers.set(sha, others === undefined ? number : [others, number].flat().sort((a, b) => a - b))
-  }
-  return {
-    count: heads.size,
-    isComplete,
-    isPullHead: (sha) => numbers.has(sha),
-    numbersOf: (sha) => [numbers.get(sha) ?? []].flat(),
-    headOf: (number) => heads.get(number) ?? null,
-    numbers: () => heads.keys(),
-  }
-}
-
+/** Yields the lines that each chunk completes, as one text. */
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let rest = ''
   for await (const chunk of chunks) {
-    const lines = (rest + chunk.toString('latin1')).split('\n')
-    rest = (lines.pop() ?? '').slice(0, maxLineBytes)
-    yield* lines
+    const text = rest + chunk.toString('latin1')
+    const end = text.lastIndexOf('\n') + 1
+    rest = text.slice(end, end + maxLineBytes)
+    yield text.slice(0, end)
   }
 }

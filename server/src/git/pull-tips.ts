@@ -5,7 +5,7 @@ import type { Commit } from './commit.ts'
 import { readCommits, streamCommits } from './log.ts'
 import { ensureMirror, isTooLarge, type Mirror } from './mirror.ts'
 import { type Remote, withRemoteAccess } from './remote-access.ts'
-import { GitError, GitLimitError, git } from './run.ts'
+import { GitError, GitLimitError, git, gitOutput } from './run.ts'
 
 // Proof of a squash or a rebase needs the head commits of pull requests, but nothing else of their branches. They are kept in a
 // repository of their own inside the mirror: commits without parents and files would make the mirror look damaged.
@@ -139,10 +139,22 @@ async function skip(path: string, sha: string): Promise<void> {
 
 /** Those of the commits that the repository does not have. */
 export async function missingCommits(path: string, shas: Iterable<string>): Promise<Set<string>> {
-  const input = [...shas].join('\n')
-  if (input === '') return new Set()
-  const listed = decode(await git(['cat-file', '--buffer', '--batch-check=%(objecttype)'], { mirror: path, input }))
-  return new Set(listed.split('\n').flatMap((line) => (line.endsWith(' missing') ? line.slice(0, -8) : [])))
+  const all = [...shas]
+  const missing = new Set<string>()
+  if (all.length === 0) return missing
+  const options = { mirror: path, input: all.join('\n') }
+  let rest = ''
+  let count = 0
+  // In the order of the input, so that no copy of a hash has to be kept.
+  for await (const chunk of gitOutput(['cat-file', '--buffer', '--batch-check=%(objecttype)'], options)) {
+    const lines = (rest + chunk.toString('latin1')).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      const sha = all[count++]
+      if (sha !== undefined && line.endsWith(' missing')) missing.add(sha)
+    }
+  }
+  return missing
 }
 
 /** The commits that refs of our own keep: see `fetchCommit` and `keepCommit`. */
