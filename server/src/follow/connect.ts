@@ -96,6 +96,21 @@ export function createConnectLimit() {
   }
 }
 
+/**
+ * A call that is repeated while the first one is running gets the result of the first. A client that gave up on a slow git server,
+ * such as after the timeout of its proxy, so still receives the webhook secret, which is shown once.
+ */
+export function createSharedCalls<T>() {
+  const running = new Map<string, Promise<T>>()
+  return {
+    share(key: string, call: () => Promise<T>): Promise<T> {
+      const shared = running.get(key) ?? call().finally(() => running.delete(key))
+      running.set(key, shared)
+      return shared
+    },
+  }
+}
+
 export async function rotateSecret(
   { store, vault, clock }: SyncContext,
   repository: Repository,

@@ -1,8 +1,8 @@
 import { checkConnected, type Repository } from '../domain/repositories/repository.ts'
-import type { RepositoryService } from '../domain/repositories/repository-service.ts'
+import type { ConnectedRepository, RepositoryService } from '../domain/repositories/repository-service.ts'
 import { backfill } from './backfill.ts'
 import { readEntryBlame } from './blame.ts'
-import { connectRepository, createConnectLimit, rotateSecret } from './connect.ts'
+import { connectRepository, createConnectLimit, createSharedCalls, rotateSecret } from './connect.ts'
 import { readContents } from './contents.ts'
 import { readEarliestText } from './earliest-text.ts'
 import { createInbox } from './inbox.ts'
@@ -17,12 +17,16 @@ export function createRepositoryService(context: SyncContext, worker: Worker): R
   const inbox = createInbox(context)
   const rejected = createRejectedDeliveries(context)
   const connects = createConnectLimit()
+  const connecting = createSharedCalls<ConnectedRepository>()
   const find = async (id: number) => (await store.repositories.find(id)) as Repository
 
   return {
-    async connect(connection, by, options) {
-      const connected = await connects.run(connection.organisationId, () => connectRepository(context, connection, by))
-      return backfill(context, worker, connected, options)
+    connect(connection, by, options) {
+      const connect = async () => {
+        const connected = await connects.run(connection.organisationId, () => connectRepository(context, connection, by))
+        return backfill(context, worker, connected, options)
+      }
+      return connecting.share(JSON.stringify([connection, by?.keyId]), connect)
     },
     async update(repository, update, by) {
       const updated = await connects.run(repository.organisationId, () =>

@@ -85,7 +85,9 @@ export function repositoryRoutes(context: Context) {
           summary: 'Connect a repository',
           description:
             'Creates a prompt for each matching file and backfills its history. Waits up to 5 s for the backfill, which ' +
-            'then continues in the background: see `state`. Responds with 422 if git cannot read the repository.',
+            'then continues in the background: see `state`. Responds with 422 if git cannot read the repository. A slow git ' +
+            'server can delay the response by two minutes. It is safe to repeat the request: with the same key and body ' +
+            'while the first one is running, both get the same response, and afterwards the repeated one gets 409.',
           tags,
           body: newRepositorySchema,
           response: {
@@ -106,6 +108,8 @@ export function repositoryRoutes(context: Context) {
         const access = { token, deployKey, secret: null }
         const settings = { productionEnvironments, reportsOnPulls }
         const connection = { organisationId, forge, url, path, similarity, ...settings, ...access }
+        // git gives a slow server more time than a connection may be silent, and the secret is shown only in the response.
+        allowSilence(request)
         const connected = await repositories.connect(connection, request.access, { waitMs: connectWaitMs })
         return reply.status(201).send({ data: toConnectedBody(connected, publicUrl(), clock()) })
       },
