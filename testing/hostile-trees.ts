@@ -21,6 +21,15 @@ export function commitNestedTrees(
   return commitRaw(remote, root, parent, 'Many paths')
 }
 
+/** A commit whose only file is `prompts/<name>`. */
+export function commitFile(remote: string, parent: string, name: string, text: Buffer): string {
+  const write = (args: string[], input: string | Buffer) =>
+    execFileSync('git', args, { cwd: remote, input, stdio: 'pipe' }).toString().trim()
+  const blob = write(['hash-object', '-w', '--stdin'], text)
+  const prompts = write(['mktree'], `100644 blob ${blob}\t${name}\n`)
+  return commitRaw(remote, write(['mktree'], `040000 tree ${prompts}\tprompts\n`), parent, name)
+}
+
 /** A commit with this tree and message, which may be too long for an argument. */
 export function commitRaw(remote: string, tree: string, parent: string, message: string): string {
   const person = 'Ada Lovelace <ada@example.com> 1793491200 +0000'

@@ -6,11 +6,12 @@ import { entryReads } from './entry-reads.ts'
 import { erasures } from './erasures.ts'
 import { forgedLines, unreadExports } from './exports.ts'
 import { signalFlood } from './floods.ts'
-import { hugeMessages, nestedTrees } from './git-bombs.ts'
+import { hugeMessages, nestedTrees, zipBomb } from './git-bombs.ts'
 import { hangingServers, hostileGlobs, innerAddresses } from './git-servers.ts'
 import { hardening } from './hardening.ts'
 import { hiddenText } from './hidden-text.ts'
 import { pipelinedRequests } from './pipelining.ts'
+import { pullRefs } from './pull-refs.ts'
 import { weakKeys } from './roles.ts'
 import { copiedSecret, killedRotation } from './secrets.ts'
 import { unreadEntries, unreadPages } from './unread.ts'
@@ -21,6 +22,8 @@ import { stuckWorker } from './worker.ts'
 export const attacks: Attack[] = [
   nestedTrees,
   hugeMessages,
+  zipBomb,
+  pullRefs,
   forgedLines,
   unreadExports,
   unreadPages,

@@ -1,5 +1,5 @@
 import { eventually } from '../../testing/eventually.ts'
-import { commitNestedTrees, commitRaw } from '../../testing/hostile-trees.ts'
+import { commitFile, commitNestedTrees, commitRaw } from '../../testing/hostile-trees.ts'
 import { type Attack, check, type Site } from './attack.ts'
 import { api, type Connected, connect, deliver, historyOf } from './client.ts'
 
@@ -52,9 +52,45 @@ export const hugeMessages: Attack = {
   },
 }
 
+/** A pull request that moves a file of 300 MB, which packs to 300 KB, and changes it: git compares both versions in memory. */
+export const zipBomb: Attack = {
+  name: '1: a moved file of 300 MB',
+  isLoad: true,
+  async prepare(site) {
+    const connected = await connect(site, site.attacker.key)
+    const { git } = connected
+    // Otherwise the memory of the server, which runs on this machine, would count too.
+    git.inRemote('config', 'core.bigFileThreshold', '1m')
+    const zeros = Buffer.alloc((site.isShort ? 150 : 300) * megabyte)
+    let head = git.head('main')
+    for (const name of ['a', 'b'])
+      head = commitFile(git.remote, head, `${name}.md`, Buffer.concat([zeros, Buffer.from(name)]))
+    git.inRemote('update-ref', 'refs/pull/7/head', head)
+    return async () => {
+      await deliverPull(site, connected, head)
+      await syncAgain(site, connected)
+      return site.isShort ? 'recorded' : followed(site, connected)
+    }
+  },
+}
+
 /** Opens the pull request, and waits until the service says that it is too large: in its entry, or without one in the delivery. */
 async function openPull(site: Site, connected: Connected, head: string): Promise<void> {
-  const { hook, forge, id, key, promptId } = connected
+  const { key, promptId } = connected
+  const error = await deliverPull(site, connected, head)
+  check(
+    /pull request 7 is too large/.test(error ?? ''),
+    `the delivery does not say that the pull request is too large: ${error}`,
+  )
+  const opened = (await historyOf(site, connected)).find(({ action }) => action === 'pr_opened')
+  if (opened === undefined) return
+  const details = await api<{ too_large: boolean }>(site, key, 'GET', `/prompts/${promptId}/history/${opened.id}`)
+  check(details.too_large, 'the entry does not say that the pull request is too large')
+}
+
+/** Opens the pull request, and returns the note of the delivery once it is processed. */
+async function deliverPull(site: Site, connected: Connected, head: string): Promise<string | null> {
+  const { hook, forge, id, key } = connected
   check((await deliver(site, hook, forge.pull({ action: 'opened', number: 7, head }))) === 202, 'no delivery')
   const isProcessed = async () => {
     const deliveries = await api<{ state: string; error: string | null }[]>(
@@ -67,15 +103,7 @@ async function openPull(site: Site, connected: Connected, head: string): Promise
     if (delivery?.state !== 'done') throw new Error(`the delivery is ${delivery?.state}: ${delivery?.error}`)
     return delivery
   }
-  const { error } = await eventually(isProcessed, { timeoutMs: syncTimeoutMs, intervalMs: 200 })
-  check(
-    /pull request 7 is too large/.test(error ?? ''),
-    `the delivery does not say that the pull request is too large: ${error}`,
-  )
-  const opened = (await historyOf(site, connected)).find(({ action }) => action === 'pr_opened')
-  if (opened === undefined) return
-  const details = await api<{ too_large: boolean }>(site, key, 'GET', `/prompts/${promptId}/history/${opened.id}`)
-  check(details.too_large, 'the entry does not say that the pull request is too large')
+  return (await eventually(isProcessed, { timeoutMs: syncTimeoutMs, intervalMs: 200 })).error
 }
 
 async function syncAgain(site: Site, { key, id }: Connected): Promise<void> {

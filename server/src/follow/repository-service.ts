@@ -23,7 +23,9 @@ export function createRepositoryService(context: SyncContext, worker: Worker): R
   return {
     connect(connection, by, options) {
       const connect = async () => {
-        const connected = await connects.run(connection.organisationId, () => connectRepository(context, connection, by))
+        const connected = await connects.run(connection.organisationId, () =>
+          connectRepository(context, connection, by),
+        )
         return backfill(context, worker, connected, options)
       }
       return connecting.share(JSON.stringify([connection, by?.keyId]), connect)

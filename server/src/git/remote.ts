@@ -10,6 +10,8 @@ export interface RemoteHead {
 }
 
 const timeoutMs = 30_000
+// HEAD comes first. A hostile server can have any number of refs that end with `/HEAD`.
+const maxBytes = 1024 * 1024
 
 /** The remote's default branch and its newest commit. Tries `fallback` if HEAD points to a missing branch. */
 export async function readRemoteHead(remote: Remote, fallback: string | null = null): Promise<RemoteHead> {
@@ -45,5 +47,5 @@ async function runListRemote(
   pattern: string,
 ): Promise<string> {
   const args = ['ls-remote', '--quiet', ...options, '--end-of-options', url, pattern]
-  return decode(await git(args, { env, timeoutMs }))
+  return decode(await git(args, { env, timeoutMs, maxBytes }))
 }

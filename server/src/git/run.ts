@@ -20,10 +20,11 @@ export interface GitOptions {
 
 const defaultTimeoutMs = 60_000
 const megabyte = 1024 * 1024
-const memoryCheckIntervalMs = 50
+// Between two checks, git can take 1 MB more for each millisecond.
+const memoryCheckIntervalMs = 20
 // Git needs about 100 bytes for each object of a pack, and the objects of large repositories have 300 bytes on average.
 const packBytesPerMemoryByte = 3
-let memoryLimitBytes = 160 * megabyte
+let memoryLimitBytes = 128 * megabyte
 
 /** Sets how much memory one git command may use, with its child processes, in a small repository. */
 export function limitGitMemory(bytes: number): void {
@@ -78,6 +79,8 @@ const settings = [
   'core.fsmonitor=false',
   'core.attributesFile=/dev/null',
   'core.quotePath=false',
+  // Half of the memory limit. The default, 96 MB, would leave too little for everything else.
+  'core.deltaBaseCacheLimit=64m',
   'credential.helper=',
   'core.askPass=',
   'gc.auto=0',

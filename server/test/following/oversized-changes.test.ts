@@ -66,7 +66,7 @@ onOneEngine('Changes that exceed the limits', (engine) => {
     try {
       await s.deliver(s.forge.pull({ action: 'opened', number: 7, head }))
     } finally {
-      limitGitMemory(160 * megabyte)
+      limitGitMemory(128 * megabyte)
     }
     const [delivery] = await service.store.deliveries.list(s.repository, 1)
     assert.equal(delivery?.state, 'done')
@@ -140,7 +140,7 @@ test('commits with huge messages are read without them if git takes too much mem
       assert.equal(commits.at(-1)?.message, 'Last')
       assert.ok(commits.every(({ message }) => message.length <= 64 * 1024))
     } finally {
-      limitGitMemory(160 * megabyte)
+      limitGitMemory(128 * megabyte)
     }
   }
 })
@@ -160,7 +160,7 @@ test('git is killed when it takes more memory than the limit, which grows with t
     truncateSync(pack, 2_000 * megabyte)
     assert.equal((await diff()).tooLarge, true)
   } finally {
-    limitGitMemory(160 * megabyte)
+    limitGitMemory(128 * megabyte)
   }
 })
 
