@@ -134,6 +134,12 @@ export function serverUrl(): string {
   return url
 }
 
+/** Creates the test databases of this process on another server, which has no template. */
+export function createOn(server: { url: string }): void {
+  process.env.TEST_DATABASE_URL = server.url
+  delete process.env.TEST_POSTGRES_TEMPLATE
+}
+
 async function administer(sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl() })
   await client.connect()

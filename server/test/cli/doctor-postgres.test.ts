@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
 import { runCli } from '../../../testing/cli.ts'
-import { postgres, type TestDatabase } from '../../../testing/engines.ts'
+import { createOn, postgres, type TestDatabase } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { type PostgresServer, startPostgres } from '../../../testing/postgres.ts'
 import { doctor } from '../../src/doctor/doctor.ts'
@@ -17,7 +17,7 @@ import { assertFinds, problemsIn, query } from './doctor-findings.ts'
 let server: PostgresServer
 before(async () => {
   server = await startPostgres()
-  process.env.TEST_DATABASE_URL = server.url
+  createOn(server)
 })
 after(() => server.stop())
 

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test'
 import { addAlert } from '../../../testing/alerts.ts'
 import { runCli } from '../../../testing/cli.ts'
 import { startTemplateCluster } from '../../../testing/distributed-cluster.ts'
-import { isCitus, onEachEngine, serverUrl } from '../../../testing/engines.ts'
+import { createOn, isCitus, onEachEngine, serverUrl } from '../../../testing/engines.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { startPostgres } from '../../../testing/postgres.ts'
 import { startServe } from '../../../testing/processes.ts'
@@ -32,7 +32,7 @@ before(async () => {
     return
   }
   const server = await startPostgres()
-  process.env.TEST_DATABASE_URL = server.url
+  createOn(server)
   stop = server.stop
 })
 after(() => stop())
