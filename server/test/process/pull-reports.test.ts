@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { onTestEnd } from '../../../testing/cleanup.ts'
-import { type Engine, onOneEngine } from '../../../testing/engines.ts'
+import { type Engine, onEachEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { ForgeApiServer } from '../../../testing/forge-api.ts'
 import { startServe } from '../../../testing/processes.ts'
@@ -19,7 +19,7 @@ import { createVault } from '../../src/domain/repositories/vault.ts'
 
 const secretKey = '0'.repeat(64)
 
-onOneEngine('Reports on pull requests by running processes', (engine) => {
+onEachEngine('Reports on pull requests by running processes', (engine) => {
   test('a process that is killed after the forge stored the comment leads to an edit by the next one', async () => {
     const { env, url, forge } = await stage(engine)
     const created = Promise.withResolvers<void>()
