@@ -9,6 +9,9 @@ import { without } from './installed-tools.ts'
 
 const program = '/usr/sbin/sshd'
 
+/** Why tests with keys of ssh are skipped; false if they can run. */
+export const noSsh = without('ssh-keygen')
+
 /** Why tests with a real ssh server are skipped; false if they can run. */
 export const noSshd = without('ssh-keygen', 'sshd')
 

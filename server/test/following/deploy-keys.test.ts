@@ -11,7 +11,7 @@ import { onTestEnd } from '../../../testing/cleanup.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import type { GitRepository } from '../../../testing/git-repository.ts'
 import { useService } from '../../../testing/service.ts'
-import { createSshKey, noSshd, Sshd } from '../../../testing/sshd.ts'
+import { createSshKey, noSsh, noSshd, Sshd } from '../../../testing/sshd.ts'
 import { generateSshKey, sshFingerprint, validHostKey, validSshKey } from '../../src/domain/repositories/ssh-key.ts'
 import { syncOnce } from '../../src/follow/worker.ts'
 import { withDeployKey } from '../../src/git/ssh.ts'
@@ -27,7 +27,7 @@ async function leavingNoFiles(work: () => Promise<void>): Promise<void> {
 }
 
 describe('ssh keys', () => {
-  test('a generated key is one that ssh reads, with its public half', async () => {
+  test('a generated key is one that ssh reads, with its public half', { skip: noSsh }, async () => {
     const { privateKey, publicKey } = generateSshKey()
     const file = join(createFolder(), 'key')
     await writeFile(file, privateKey, { mode: 0o600 })
@@ -40,7 +40,7 @@ describe('ssh keys', () => {
     assert.notEqual(generateSshKey().publicKey, publicKey)
   })
 
-  test("a private key in OpenSSH's format is accepted, whatever its type and line breaks", () => {
+  test("a private key in OpenSSH's format is accepted, whatever its type and line breaks", { skip: noSsh }, () => {
     for (const options of [[], ['-t', 'ecdsa'], ['-t', 'rsa', '-b', '2048']]) {
       const { privateKey, publicKey } = createSshKey(...options)
       assert.deepEqual(validSshKey(privateKey), { privateKey, publicKey })
@@ -48,7 +48,7 @@ describe('ssh keys', () => {
     }
   })
 
-  test('a key with a passphrase, in another format or damaged is rejected', () => {
+  test('a key with a passphrase, in another format or damaged is rejected', { skip: noSsh }, () => {
     const invalid = { name: 'DomainError', message: /^sshKey must be a private key in OpenSSH's format/ }
     assert.throws(
       () => validSshKey(createSshKey('-N', 'secret').privateKey),
@@ -63,7 +63,7 @@ describe('ssh keys', () => {
     }
   })
 
-  test('a host key is accepted only as a type and the key of that type', () => {
+  test('a host key is accepted only as a type and the key of that type', { skip: noSsh }, () => {
     const { publicKey } = createSshKey()
     assert.equal(validHostKey(`${publicKey} root@host`), publicKey)
     const [type, key] = publicKey.split(' ')
@@ -231,7 +231,7 @@ onOneEngine('Deploy keys', (engine) => {
     })
   })
 
-  test('invalid combinations of ssh settings are rejected with the name of the field', async () => {
+  test('invalid combinations of ssh settings are rejected with the name of the field', { skip: noSsh }, async () => {
     const tenant = await admin()
     const { privateKey, publicKey } = createSshKey()
     const url = 'git@git.example:acme/prompts.git'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { freePort } from '../../../testing/free-port.ts'
-import { createSshKey, noSshd, Sshd } from '../../../testing/sshd.ts'
+import { createSshKey, noSsh, noSshd, Sshd } from '../../../testing/sshd.ts'
 import { failureOf, reasonOf } from '../../src/git/failure.ts'
 import { readRemoteHead } from '../../src/git/remote.ts'
 import type { Remote } from '../../src/git/remote-access.ts'
@@ -89,7 +89,9 @@ describe('Why git failed', () => {
     )
   })
 
-  test('a closed port and an unknown name have the same reason for admins who may connect private addresses', async () => {
+  test('a closed port and an unknown name have the same reason for admins who may connect private addresses', {
+    skip: noSsh,
+  }, async () => {
     const port = await freePort()
     const privateKey = createSshKey().privateKey
     for (const url of [`ssh://git@127.0.0.1:${port}/r`, 'ssh://git@no-such-host.invalid/r']) {

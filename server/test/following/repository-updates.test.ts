@@ -7,7 +7,7 @@ import { onOneEngine } from '../../../testing/engines.ts'
 import { GitHttpServer } from '../../../testing/git-http.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
-import { createSshKey, noSshd, Sshd } from '../../../testing/sshd.ts'
+import { createSshKey, noSsh, noSshd, Sshd } from '../../../testing/sshd.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { mirrorOf } from '../../src/follow/sync-context.ts'
 import { syncOnce } from '../../src/follow/worker.ts'
@@ -198,7 +198,9 @@ onOneEngine('Changing a repository', (engine) => {
     assert.partialDeepStrictEqual(response.json().data, { state: 'following', last_error: null })
   })
 
-  test("an admin cannot reach through an operator's repository what only the operator may read", async () => {
+  test("an admin cannot reach through an operator's repository what only the operator may read", {
+    skip: noSsh,
+  }, async () => {
     const [tenant, git] = [await admin(), createRemote()]
     const server = await serverOf(git)
     server.folders.set('/secret/of/another.git', git.remote)
