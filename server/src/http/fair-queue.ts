@@ -41,10 +41,11 @@ export const lightWeight = 1
 export const heavyWeight = 8
 
 const megabyte = 1024 * 1024
-const maxUnreadBytes = 16 * megabyte
+// Node holds a response that it cannot send as a string and as a buffer of up to three times its length.
+const maxUnreadBytes = 8 * megabyte
 const maxUnreadBytesPerKey = maxUnreadBytes / 2
 // Of all organisations together. Beyond it, those that leave more than a little unread have to wait.
-const maxUnreadBytesOfAll = 64 * megabyte
+const maxUnreadBytesOfAll = 32 * megabyte
 const littleUnreadBytes = megabyte
 /** A client that reads nothing for this long is disconnected if requests of its organisation wait for that. */
 export const unreadTimeoutMs = 2_000

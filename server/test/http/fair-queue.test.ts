@@ -123,35 +123,35 @@ describe('The fair queue', () => {
 
   const megabyte = 1024 * 1024
 
-  test('a key that leaves 8 MB unread has to wait, and the other keys of its organisation do not', async () => {
+  test('a key that leaves 4 MB unread has to wait, and the other keys of its organisation do not', async () => {
     const { queue, started, enter } = start(heavyWeight * 4)
     const [lane, socket] = [createLane(), new Socket()]
-    queue.addUnread(lane, 1, 9 * megabyte, socket)
+    queue.addUnread(lane, 1, 5 * megabyte, socket)
     enter('hoarder', lane, 1, heavyWeight)
     enter('hoarder, light', lane, 1)
     enter('other', lane, 2, heavyWeight)
     enter('other, light', lane, 2)
     await eventually(() => assert.deepEqual(started, ['other', 'other, light']))
-    queue.removeUnread(lane, 1, 9 * megabyte, socket)
+    queue.removeUnread(lane, 1, 5 * megabyte, socket)
     await eventually(() => assert.deepEqual(started.slice(2), ['hoarder', 'hoarder, light']))
   })
 
-  test('an organisation that leaves 16 MB unread has to wait, and other organisations do not', async () => {
+  test('an organisation that leaves 8 MB unread has to wait, and other organisations do not', async () => {
     const { queue, started, enter } = start(heavyWeight * 4)
     const [full, other, socket] = [createLane(), createLane(), new Socket()]
-    for (const keyId of [1, 2, 3]) queue.addUnread(full, keyId, 6 * megabyte, socket)
+    for (const keyId of [1, 2, 3]) queue.addUnread(full, keyId, 3 * megabyte, socket)
     enter('full', full, 4, heavyWeight)
     enter('other', other, 5, heavyWeight)
     await eventually(() => assert.deepEqual(started, ['other']))
-    queue.removeUnread(full, 1, 6 * megabyte, socket)
+    queue.removeUnread(full, 1, 3 * megabyte, socket)
     await eventually(() => assert.deepEqual(started, ['other', 'full']))
   })
 
-  test('once all organisations leave 64 MB unread, only those that leave little of it go on', async () => {
+  test('once all organisations leave 32 MB unread, only those that leave little of it go on', async () => {
     const { queue, started, enter } = start(heavyWeight * 4)
     const socket = new Socket()
     const lanes = Array.from({ length: 9 }, createLane)
-    for (const lane of lanes) queue.addUnread(lane, 1, 7.5 * megabyte, socket)
+    for (const lane of lanes) queue.addUnread(lane, 1, 3.75 * megabyte, socket)
     const [some] = lanes as [Lane]
     const little = createLane()
     queue.addUnread(little, 1, megabyte, socket)
@@ -161,14 +161,14 @@ describe('The fair queue', () => {
     await nextTurn()
     await nextTurn()
     assert.deepEqual(started, ['little', 'none'])
-    queue.removeUnread(lanes[8] as Lane, 1, 7.5 * megabyte, socket)
+    queue.removeUnread(lanes[8] as Lane, 1, 3.75 * megabyte, socket)
     await eventually(() => assert.deepEqual(started, ['little', 'none', 'some']))
   })
 
   test('clients have 2 s to read on as soon as a request of their organisation waits, and not before', async () => {
     const { queue, enter } = start(heavyWeight)
     const [lane, slow, later] = [createLane(), new Socket(), new Socket()]
-    queue.addUnread(lane, 1, 9 * megabyte, slow)
+    queue.addUnread(lane, 1, 5 * megabyte, slow)
     await nextTurn()
     assert.equal(slow.timeout, undefined)
     enter('waits', lane, 1)

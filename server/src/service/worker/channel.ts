@@ -16,6 +16,8 @@ export interface Channel {
 
 // Memory before speed: otherwise the process, idle most of the time, keeps the garbage of its largest sync, some 30 MB.
 const nodeFlags = ['--max-semi-space-size=2', '--heap-growing-percent=25']
+// One arena of glibc's allocator for all threads: each of them would keep the buffers of its largest text.
+const allocator = { MALLOC_ARENA_MAX: '1' }
 const exitTimeoutMs = 1_000
 
 interface Call {
@@ -27,6 +29,8 @@ interface Call {
 export function openChannel(config: Config, onEnd: (reason: string) => void): Channel {
   const child = fork(workerEntry, {
     execArgv: nodeFlags,
+    // biome-ignore lint/style/noProcessEnv: passed on as a whole; config.ts reads it in the worker.
+    env: { ...process.env, ...allocator },
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
