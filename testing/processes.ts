@@ -8,6 +8,7 @@ import { onTestEnd } from './cleanup.ts'
 export const mainScript = fileURLToPath(new URL('../server/src/main.ts', import.meta.url))
 // As in the Dockerfile: see docs/operations/overload.md.
 const nodeFlags = ['--max-semi-space-size=8']
+const allocator = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
 const startTimeoutMs = 60_000
 const stopTimeoutMs = 60_000
 /**
@@ -44,7 +45,7 @@ export function spawnNode(args: string[], { env, log = 'output' }: SpawnOptions)
   // A clean environment: the settings of the developer's shell must not change a result.
   const { PATH, HOME, TMPDIR } = process.env
   const child = spawn(process.execPath, args, {
-    env: { PATH, HOME, TMPDIR, ...env },
+    env: { PATH, HOME, TMPDIR, ...allocator, ...env },
     stdio: ['pipe', 'pipe', log === 'output' ? 'pipe' : 'inherit'],
   })
   running.add(child)

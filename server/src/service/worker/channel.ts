@@ -16,8 +16,8 @@ export interface Channel {
 
 // Memory before speed: otherwise the process, idle most of the time, keeps the garbage of its largest sync, some 30 MB.
 const nodeFlags = ['--max-semi-space-size=2', '--heap-growing-percent=25']
-// One arena of glibc's allocator for all threads: each of them would keep the buffers of its largest text.
-const allocator = { MALLOC_ARENA_MAX: '1' }
+// The same for glibc's allocator, and for git: one arena for all threads, and large buffers return to the system when they are freed.
+const allocator = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
 const exitTimeoutMs = 1_000
 
 interface Call {
