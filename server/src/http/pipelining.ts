@@ -30,8 +30,12 @@ interface Held {
 // The code of llhttp for a parser that should stop, and the name that Node gives it.
 const pauseParser = 21
 export const parserPaused = 'HPE_PAUSED'
+// Clients that pipeline a few requests are always served.
+const farAheadBytes = 4 * 1024
 // A connection keeps up to 128 KB of requests that were sent ahead: 32 MB of all together.
-const maxHeld = 256
+const maxFarAhead = 256
+/** The connections that hold more than a few requests. */
+const farAhead = new Set<Socket>()
 // After this time, other connections are read before the next held request starts.
 const sliceMs = 2
 const noBytes = Buffer.alloc(1).subarray(1)
@@ -43,19 +47,12 @@ const noBytes = Buffer.alloc(1).subarray(1)
  */
 export function limitPipelining(server: Server): void {
   const [handle] = server.listeners('request') as [RequestListener]
-  const held = new Set<IncomingMessage>()
   const ready: Held[] = []
   let lastHeld: IncomingMessage | null = null
   let isStarting = false
 
   function hold(request: IncomingMessage, response: ServerResponse): void {
     lastHeld = request
-    if (held.size >= maxHeld) {
-      closeAfterResponse(request.socket)
-      return
-    }
-    held.add(request)
-    request.once('close', () => held.delete(request))
     // Its turn: the response before it has been sent.
     response.once('socket', () => {
       ready.push({ request, response })
@@ -79,7 +76,7 @@ export function limitPipelining(server: Server): void {
 
   function start({ request, response }: Held): void {
     const socket: HttpSocket = request.socket
-    held.delete(request)
+    farAhead.delete(socket)
     if (socket.destroyed) return
     handle(request, response)
     socket.parser?.resume()
@@ -107,10 +104,22 @@ export function limitPipelining(server: Server): void {
 export function keepUnparsed(error: Error, socket: HttpSocket): void {
   const { rawPacket, bytesParsed } = error as PausedError
   // From now on the bytes reach the parser through the stream, which keeps them in order while it is paused.
-  if (socket.listenerCount('data', ignoreData) === 0) socket.on('data', ignoreData)
+  if (socket.listenerCount('data', ignoreData) === 0) {
+    socket.on('data', ignoreData)
+    socket.once('close', () => farAhead.delete(socket))
+  }
   socket.pause()
   const isClosing = socket._httpMessage?.shouldKeepAlive === false
-  if (bytesParsed < rawPacket.length && !isClosing) socket.unshift(rawPacket.subarray(bytesParsed))
+  const length = rawPacket.length - bytesParsed
+  if (length === 0 || isClosing) return
+  if (length > farAheadBytes) {
+    if (farAhead.size >= maxFarAhead) {
+      closeAfterResponse(socket)
+      return
+    }
+    farAhead.add(socket)
+  }
+  socket.unshift(rawPacket.subarray(bytesParsed))
 }
 
 function ignoreData(): void {}
