@@ -4,6 +4,7 @@ import { findCopies } from './copies.ts'
 import { openObjects } from './git.ts'
 import { type Heads, readHeads } from './heads.ts'
 import { type Line, readLine } from './line.ts'
+import { findPages } from './pages.ts'
 import { backfill, type Product, readTexts } from './product.ts'
 import { openHistory } from './recorded.ts'
 import type { Report } from './report.ts'
@@ -50,7 +51,8 @@ export async function checkBackfill(
   log('Comparing …')
   const history = openHistory(product.database, product.repositoryId)
   const objects = openObjects(clone)
-  const context = { clone, objects, forge, heads, copies, project }
+  const pages = findPages(line.commits, heads, addressOf(clone.origin), forge)
+  const context = { clone, objects, forge, heads, copies, pages, project }
   const options = { glob, similarity, sample, boundary: clone.boundary }
   const { tallies, texts, merges } = await compare(clone, line, history, context, options)
   history.close()
@@ -73,6 +75,12 @@ export async function checkBackfill(
     notes: notesOn(clone, heads, line, project),
     classes: Object.values(tallies),
   }
+}
+
+/** `host/owner/project` of an address, in lower case; null if it is none. */
+function addressOf(origin: string): string | null {
+  const [, host, path] = /^(?:\w+:\/\/)?(?:[^@/]+@)?([\w.-]+\.\w+)(?::\d+)?[/:](.+?)(?:\.git)?\/*$/.exec(origin) ?? []
+  return host === undefined ? null : `${host}/${path}`.toLowerCase()
 }
 
 function notesOn({ boundary, names }: OpenedClone, heads: Heads, line: Line, project: string | null): string[] {

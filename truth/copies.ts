@@ -53,7 +53,9 @@ export async function findCopies(clone: Clone, line: LineCommit[], heads: Heads,
         block.length === wanted.size &&
         block.every((commit) => commit.others.length === 0 && isCopy(commit, wanted)) &&
         new Set(block.map(traceOf)).isSupersetOf(wanted)
-      if (!isWhole) continue
+      // One of them is the head of another pull request, which has the same commits. Git does not tell which of the two landed.
+      const isShared = block.some((each) => heads.numbersOf.get(each.sha)?.includes(number) === false)
+      if (!isWhole || isShared) continue
       const rebase = { number, landing: landing.sha, commits: block.map((each) => each.sha) }
       for (const each of rebase.commits) copies.of.set(each, [...(copies.of.get(each) ?? []), rebase])
       break

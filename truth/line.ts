@@ -1,7 +1,7 @@
 import { type Commit, readCommits } from './commit.ts'
 import { type Decision, decide, type Judge } from './foxtrot.ts'
 import type { Clone } from './git.ts'
-import { type Named, named } from './message.ts'
+import { type Named, named, type Page, pageIn } from './message.ts'
 
 /** A commit that the default branch went through. */
 export interface LineCommit extends Omit<Commit, 'message' | 'parents'> {
@@ -10,6 +10,8 @@ export interface LineCommit extends Omit<Commit, 'message' | 'parents'> {
   /** Its other parents. */
   others: string[]
   named: Named
+  /** The pull request whose URL its last paragraph has. */
+  page: Page | null
 }
 
 export interface Line {
@@ -121,5 +123,5 @@ async function walkToLine(
 function onLine({ parents, message, ...commit }: Commit, at: number, forge: string): LineCommit {
   const before = parents[at] ?? null
   const others = parents.filter((_, i) => i !== at)
-  return { ...commit, before, others, named: named({ subject: commit.subject, message }, forge) }
+  return { ...commit, before, others, named: named({ subject: commit.subject, message }, forge), page: pageIn(message) }
 }

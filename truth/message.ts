@@ -27,6 +27,30 @@ export function named({ subject, message }: Pick<Commit, 'subject' | 'message'>,
   return { numbers: reviewed === undefined ? numbers : [Number(reviewed), ...numbers], project: null }
 }
 
+/** A pull request by the URL of its page. */
+export interface Page {
+  /** Host and path of the repository, in lower case. */
+  repository: string
+  number: number
+  /** Whether a tool wrote it. */
+  isTrailer: boolean
+}
+
+const pageLine = /^(Part-of: <|PR-URL: ?<?|<?)https?:\/\/(\S+?)(?:\/-)?\/(?:merge_requests|pull)\/(\d{1,9})>?$/
+
+/** The URL that is a line of its own in the last paragraph, as merge bots write it. */
+export function pageIn(message: string): Page | null {
+  const [, ...paragraphs] = message.trim().split(/\n\s*\n/)
+  const lines = paragraphs.at(-1)?.split('\n') ?? []
+  if (lines.some((line) => line.startsWith('(cherry picked from commit '))) return null
+  for (const line of lines.reverse()) {
+    const [, prefix = '', repository, number] = pageLine.exec(line.trim()) ?? []
+    if (repository === undefined) continue
+    return { repository: repository.toLowerCase(), number: Number(number), isTrailer: prefix.length > 1 }
+  }
+  return null
+}
+
 const nothing: Named = { numbers: [], project: null }
 
 const marks = [

@@ -3,6 +3,7 @@ import type { Copies } from './copies.ts'
 import { type Clone, gitSucceeds, gitText, type Objects } from './git.ts'
 import type { Heads } from './heads.ts'
 import type { LineCommit } from './line.ts'
+import type { Pages } from './pages.ts'
 
 export type PullKind = 'merge' | 'squash' | 'rebase' | 'fast-forward'
 
@@ -17,6 +18,7 @@ export interface ProofContext {
   forge: string
   heads: Heads
   copies: Copies
+  pages: Pages
   /** `owner/project` of the repository itself; null if unknown. */
   project: string | null
 }
@@ -35,6 +37,12 @@ export async function prove(context: ProofContext, { commit, changes }: Landing)
   if (forge === 'gitlab' || forge === 'bitbucket') {
     const told = byForgeMessage(context, commit)
     if (told !== null) return told
+  }
+  const page = context.pages.get(commit.sha)
+  if (page !== undefined && !isMerge) {
+    const { numbers, isSure } = page
+    if (isSure) return { kind: 'fast-forward', numbers, reason: 'its last paragraph has the URL' }
+    return { kind: 'unknown', reason: `commits of other days have the URL of ${listed(numbers)} too` }
   }
   if (heads.byNumber.size === 0) return { kind: 'unknown', reason: 'the clone has no heads of pull requests' }
   if (isMerge) return proveMerge(context, commit)
@@ -116,6 +124,8 @@ async function squashVerdict(
   }
   if (await hasSameFile(objects, head.sha, changes)) return true
   if (await mergesTo(clone, commit, head.sha)) return true
+  // The pull request of that number was made for another history than the one that the commit belongs to.
+  if (!(await gitSucceeds(clone, ['merge-base', head.sha, commit.sha]))) return null
   return `it names #${number}, whose contents differ`
 }
 
@@ -131,6 +141,11 @@ async function mergesTo(clone: Clone, { sha, before }: LineCommit, head: string)
   if (before === null) return false
   const merged = await gitText(clone, ['merge-tree', '--write-tree', before, head]).catch(() => '')
   return merged.trim() === (await gitText(clone, ['rev-parse', `${sha}^{tree}`])).trim()
+}
+
+/** Whether the commit is the head of a pull request, so that others with copies of it did not land it. */
+export function isHeadOfAnother({ heads }: ProofContext, { sha }: LineCommit, number: number): boolean {
+  return heads.numbersOf.get(sha)?.includes(number) === false
 }
 
 /** Whether git contradicts a number that the product named without proof. */

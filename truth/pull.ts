@@ -1,4 +1,4 @@
-import { isInvented, type Landing, type ProofContext, prove } from './proof.ts'
+import { isHeadOfAnother, isInvented, type Landing, type ProofContext, prove } from './proof.ts'
 import type { Recorded } from './recorded.ts'
 import { count, type Tallies } from './tally.ts'
 
@@ -37,7 +37,10 @@ export async function comparePull(
   }
 }
 
-function isMentioned({ heads, copies }: ProofContext, { commit }: Landing, number: number): boolean {
+function isMentioned(context: ProofContext, { commit }: Landing, number: number): boolean {
+  const { heads, copies } = context
+  if (context.pages.get(commit.sha)?.numbers.includes(number)) return true
   const isNamed = commit.named.numbers.includes(number) && heads.byNumber.has(number)
-  return heads.byNumber.size === 0 || isNamed || copies.partly.has(commit.sha)
+  const isCopied = copies.partly.has(commit.sha) && !isHeadOfAnother(context, commit, number)
+  return heads.byNumber.size === 0 || isNamed || isCopied
 }

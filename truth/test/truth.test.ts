@@ -33,6 +33,34 @@ function classOf(report: Report, name: string): Tally {
 const check = async (path: string, changed: Partial<CheckOptions> = {}) =>
   checkClone(path, await newFolder(), { ...options, ...changed }, () => {})
 
+interface Backfilled {
+  clone: OpenedClone
+  heads: Heads
+  product: Product
+}
+
+async function backfilled(path: string): Promise<Backfilled> {
+  const folder = await newFolder()
+  const clone = await openClone(path, folder, undefined)
+  const heads = await readHeads(clone, 'github', clone.tip)
+  return { clone, heads, product: await backfill(folder, clone.path, { ...options, path: options.glob }) }
+}
+
+/** Compares again after this change to the database, and undoes it. */
+async function checkChanged({ clone, heads, product }: Backfilled, sql: string, commit: string): Promise<Report> {
+  const db = new DatabaseSync(product.database)
+  try {
+    db.exec('create table before_change as select * from history_entries')
+    const { changes } = db.prepare(sql).run(commit)
+    assert.ok(changes > 0, 'the statement changed nothing')
+    return await checkBackfill(clone, heads, product, options, () => {})
+  } finally {
+    db.exec('delete from history_entries; insert into history_entries select * from before_change')
+    db.exec('drop table before_change')
+    db.close()
+  }
+}
+
 describe('The comparison of a backfill with git', () => {
   let landed: LandedPulls
   let clone: OpenedClone
@@ -41,26 +69,10 @@ describe('The comparison of a backfill with git', () => {
 
   before(async () => {
     landed = repositoryWithLandedPulls()
-    const folder = await newFolder()
-    clone = await openClone(landed.git.remote, folder, undefined)
-    heads = await readHeads(clone, 'github', clone.tip)
-    product = await backfill(folder, clone.path, { ...options, path: options.glob })
+    ;({ clone, heads, product } = await backfilled(landed.git.remote))
   })
 
-  /** Compares again after this change to the database, and undoes it. */
-  async function checkAfter(sql: string, commit: string): Promise<Report> {
-    const db = new DatabaseSync(product.database)
-    try {
-      db.exec('create table before_change as select * from history_entries')
-      const { changes } = db.prepare(sql).run(commit)
-      assert.ok(changes > 0, 'the statement changed nothing')
-      return await checkBackfill(clone, heads, product, options, () => {})
-    } finally {
-      db.exec('delete from history_entries; insert into history_entries select * from before_change')
-      db.exec('drop table before_change')
-      db.close()
-    }
-  }
+  const checkAfter = (sql: string, commit: string) => checkChanged({ clone, heads, product }, sql, commit)
 
   test('a right backfill is right in every class, and each kind of pull request is checked', async () => {
     const report = await checkBackfill(clone, heads, product, options, () => {})
@@ -113,6 +125,43 @@ describe('The comparison of a backfill with git', () => {
   test('an entry that does not exist is found', async () => {
     const report = await checkAfter('delete from history_entries where commit_sha = ?', landed.commits.squash)
     assert.match(classOf(report, 'entries').examples[0]?.reason ?? '', /no entry/)
+  })
+})
+
+const setPull = (number: number) =>
+  `update history_entries set action = 'pr_merged', pr_number = ${number}, pr_url = 'https://x.example' where commit_sha = ?`
+
+describe('A pull request that did not land', () => {
+  test('is found, if another one with the same commits landed', async () => {
+    const git = new GitRepository()
+    git.commit('Start', { 'prompts/p.md': 'Be kind.\n' })
+    git.switchTo('first', 'main')
+    git.commit('Be kinder', { 'prompts/p.md': 'Be kinder.\n' }, { author: bob })
+    git.switchTo('main')
+    git.commit('Add notes', { 'notes.txt': 'Notes\n' })
+    const [landed = ''] = git.rebase('first')
+    git.push('main', 'first:refs/pull/7/head', 'main:refs/pull/8/head')
+    const found = await backfilled(git.remote)
+    const right = await checkBackfill(found.clone, found.heads, found.product, options, () => {})
+    assert.ok(isTrue(right), toText(right))
+    const report = await checkChanged(found, setPull(7), landed)
+    assert.equal(classOf(report, 'invented').examples[0]?.commit, landed)
+  })
+
+  test('is found, if the commit with its number is of an imported history', async () => {
+    const git = new GitRepository()
+    git.commit('Start', { 'prompts/p.md': 'Be kind.\n' })
+    git.switchTo('pull', 'main')
+    git.commit('Be kinder', { 'prompts/p.md': 'Be kinder.\n' }, { author: bob })
+    git.git('checkout', '--quiet', '--orphan', 'theirs')
+    git.commit('Begin elsewhere', { 'prompts/p.md': 'Be quick.\n' })
+    const imported = git.commit('Be quicker (#7)', { 'prompts/p.md': 'Be quicker.\n' }, { author: bob, committer: web })
+    git.push('theirs:main', 'pull:refs/pull/7/head')
+    const found = await backfilled(git.remote)
+    const right = await checkBackfill(found.clone, found.heads, found.product, options, () => {})
+    assert.ok(isTrue(right), toText(right))
+    const report = await checkChanged(found, setPull(7), imported)
+    assert.equal(classOf(report, 'invented').examples[0]?.commit, imported)
   })
 })
 

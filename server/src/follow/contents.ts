@@ -82,10 +82,25 @@ function oneAtATime<T>(read: () => Promise<T>): Promise<T> {
   return result
 }
 
-/** The mirror with the entry's commit. Creates the mirror if this process has none yet; null if git cannot provide it. */
+/** The mirror with the entry's commit; null if git cannot provide it. */
 export async function mirrorWith(context: SyncContext, entry: EntryDetails): Promise<Mirror | null> {
   if (entry.repositoryId === null || entry.path === null) return null
-  const repository = await context.store.repositories.find(entry.repositoryId)
+  // The commit can be missing if another process fetched it, or if only a pull request had it when the mirror was created.
+  return openMirror(context, entry.repositoryId, (mirror, repository) =>
+    fetchCommit(mirror, entry.commitSha, refsOf(entry, repository)),
+  )
+}
+
+/**
+ * The mirror of a repository. Creates it if this process has none yet; null if git cannot provide it. While the repository is
+ * connected, `prepare` may fetch more.
+ */
+export async function openMirror(
+  context: SyncContext,
+  repositoryId: number,
+  prepare?: (mirror: Mirror, repository: Repository) => Promise<unknown>,
+): Promise<Mirror | null> {
+  const repository = await context.store.repositories.find(repositoryId)
   if (repository?.defaultBranch == null || repository.tip === null) return null
   const mirror = mirrorOf(context, repository)
   const isConnected = repository.disconnectedAt === null
@@ -94,8 +109,7 @@ export async function mirrorWith(context: SyncContext, entry: EntryDetails): Pro
       if (!isConnected) return null
       await createMirror(mirror, repository.defaultBranch, repository.tip)
     }
-    // The commit can be missing if another process fetched it, or if only a pull request had it when the mirror was created.
-    if (isConnected) await fetchCommit(mirror, entry.commitSha, refsOf(entry, repository))
+    if (isConnected) await prepare?.(mirror, repository)
     return mirror
   } catch (error) {
     if (!(error instanceof GitError)) throw error

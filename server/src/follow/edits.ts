@@ -34,7 +34,7 @@ export type EditContext = Pick<Edit, 'seq' | 'branch' | 'mergeReference' | 'pull
 export function editsOf(commit: Commit, paths: PromptPaths, context: EditContext): Edit[] {
   // Look up all prompts before moving any, because two files can swap paths.
   const prompts = commit.files.map((file) => promptOf(file, paths) as number)
-  const message = messageText(commit)
+  const { message, isCut } = messageText(commit)
   const edits = commit.files.map((file, i) => ({
     ...context,
     commitSha: commit.sha,
@@ -49,7 +49,7 @@ export function editsOf(commit: Commit, paths: PromptPaths, context: EditContext
     message,
     heldUntil: null,
     orphanedAt: null,
-    tooLarge: commit.tooLarge,
+    tooLarge: commit.tooLarge || isCut,
   }))
   for (const { promptId, path, oldPath } of edits) {
     if (oldPath !== null && oldPath !== path) paths.move(oldPath, path, promptId)
@@ -74,7 +74,8 @@ export function sanitisedPerson(person: Person): Person {
   return { name: name || email || 'unknown', email: email || 'unknown' }
 }
 
-function messageText({ message, files }: Commit): string {
+function messageText({ message, files }: Commit): { message: string; isCut: boolean } {
   const length = Math.min(maxMessageLength, Math.floor(maxMessageLengthPerCommit / Math.max(files.length, 1)))
-  return message.trimEnd().slice(0, length).toWellFormed()
+  const text = message.trimEnd()
+  return { message: text.slice(0, length).toWellFormed(), isCut: text.length > length }
 }

@@ -1,10 +1,12 @@
 import type { Instant } from '../domain/time.ts'
 import type { Mirror } from '../git/mirror.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
-import { readPullRows } from '../git/pull-tips.ts'
+import { readPullBranches } from '../git/pull-tips.ts'
+import type { BranchBudget } from './branch-budget.ts'
+import type { PullAncestry } from './pull-ancestry.ts'
 import type { Mention, PullClaims } from './pull-claims.ts'
-import type { PullTips, Tip } from './pull-tips.ts'
-import { canBeSquash, isSameAuthor } from './squashes.ts'
+import { isSameAuthor, type PullTips, type Tip } from './pull-tips.ts'
+import { canBeSquash } from './squashes.ts'
 
 /** A commit whose title has the number of a pull request, though not as the forge or a bot writes it. */
 export interface Hint extends Mention {
@@ -15,9 +17,13 @@ export interface Hint extends Mention {
 
 interface HandSquashSearch {
   mirror: Mirror
+  /** The newest commit of the default branch. */
+  to: string
   refs: PullRefs
   tips: PullTips
   claims: PullClaims
+  ancestry: PullAncestry
+  budget: BranchBudget
 }
 
 interface Candidate {
@@ -27,9 +33,6 @@ interface Candidate {
 
 type Original = Pick<Tip, 'authoredAt' | 'author'>
 
-// Each needs its branch from the server.
-const maxBranches = 500
-
 /**
  * Finds squashes with a title that a person wrote, such as `Be kinder [Fixes #7]`. A title like that mostly mentions an issue, or a
  * pull request that landed elsewhere. So the commit must have the author and the author date of the pull request's head, which was
@@ -37,7 +40,7 @@ const maxBranches = 500
  * with `(#7)` in the title.
  */
 export async function claimHandSquashes(search: HandSquashSearch, hints: Hint[]): Promise<void> {
-  const { mirror, refs, tips, claims } = search
+  const { refs, tips, claims, ancestry } = search
   for (const hint of hints) {
     const { number, sha } = hint
     // It is the head itself, on top of the default branch, with the number in its title.
@@ -49,15 +52,20 @@ export async function claimHandSquashes(search: HandSquashSearch, hints: Hint[])
     if (tip === undefined || !canBeSquash(tip, hint) || !isOpen(claims, hint)) return []
     return hint.isBare || isSameAuthor(hint, tip) ? { hint, tip } : []
   })
-  const starts = await readStarts(mirror, candidates)
+  const starts = await readStarts(search, candidates)
   // They are newest first, and the first commit of several is the squash.
   for (const { hint, tip } of candidates.toReversed()) {
-    const { number, sha, byForge, inBrackets } = hint
+    const { number, sha } = hint
     const start = starts.get(tip.sha)
     const isCopy = isCopyOf(hint, tip) || (start !== undefined && isCopyOf(hint, start))
-    if (!isOpen(claims, hint) || !(isCopy || (byForge && inBrackets))) continue
+    if (!isOpen(claims, hint) || !(isCopy || (isForgeTitle(hint) && ancestry.beganBefore(sha, tip)))) continue
     claims.add({ number, proof: 'squash', landing: sha, landed: [sha] })
   }
+}
+
+/** Whether the forge made the commit, with the number as it writes it itself. */
+export function isForgeTitle({ byForge, inBrackets }: Hint): boolean {
+  return byForge && inBrackets
 }
 
 function isOpen(claims: PullClaims, { number, sha }: Hint): boolean {
@@ -69,14 +77,15 @@ function isCopyOf(hint: Hint, original: Original): boolean {
 }
 
 /** The first commit of each branch. */
-async function readStarts(mirror: Mirror, candidates: Candidate[]): Promise<Map<string, Original>> {
+async function readStarts({ mirror, to, refs, budget }: HandSquashSearch, candidates: Candidate[]) {
   const starts = new Map<string, Original>()
-  const heads = new Set(
-    candidates.filter(({ hint, tip }) => !hint.byForge && !isCopyOf(hint, tip)).map(({ tip }) => tip.sha),
-  )
-  await readPullRows(mirror, [...heads].slice(0, maxBranches), (head, row) => {
-    const first = row.at(-1)
+  const open = candidates.filter(({ hint, tip }) => !hint.byForge && !isCopyOf(hint, tip))
+  const selected = budget.select(open.map(({ hint }) => hint.number))
+  const heads = new Set(budget.inOrder(selected).map((number) => refs.headOf(number) as string))
+  const unread = await readPullBranches(mirror, to, [...heads], (head, { commits }) => {
+    const first = commits.at(-1)
     if (first !== undefined) starts.set(head, first)
   })
+  for (const head of unread) budget.leave(refs.numbersOf(head))
   return starts
 }

@@ -5,11 +5,10 @@ import { type AddedCommits, readAddedCommits } from '../git/added-commits.ts'
 import type { MainlineRules } from '../git/crossing.ts'
 import type { MergeText } from '../git/log.ts'
 import { alignMainline } from '../git/mainline.ts'
-import { placeOf } from '../git/merge-message.ts'
-import { readOriginUrl } from '../git/origin.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
 import type { LandingKind } from '../git/sides.ts'
 import { referenceReader } from './merge-references.ts'
+import { placesOf } from './repository-places.ts'
 import type { SyncRun } from './sync-run.ts'
 
 /**
@@ -20,18 +19,16 @@ export async function alignDefaultBranch(
   { mirror, tip, branch, pullRefs }: Pick<SyncRun, 'mirror' | 'tip' | 'branch' | 'pullRefs'>,
   repository: Repository,
 ): Promise<AddedCommits | null> {
-  const { url, webUrl, tip: recorded } = repository
+  const { tip: recorded } = repository
   const forge = forgeOf(repository.forge)
   const readAdded = () => (recorded === null ? null : readAddedCommits(mirror.path, recorded, tip))
   const added = await readAdded()
   const range = { tip, recorded, added }
   const hasSwapped = await alignMainline(mirror.path, range, async (): Promise<MainlineRules> => {
     const refs = await pullRefs()
-    // A folder is a clone of the repository, whose messages have the URL of the forge.
-    const origin = isLocalUrl(url) ? await readOriginUrl(url) : null
     return {
       branch,
-      places: [url, webUrl, origin].flatMap((each) => (each === null ? [] : placeOf(each))),
+      places: [...(await placesOf(repository))],
       landingKind: landingKindWith(repository, refs),
       isForgeMade: (commit) =>
         forge.isForgeCommitter(commit.committer) || referenceOfAnyForge(commit)?.isForgeText === true,

@@ -1,49 +1,67 @@
 import { commitTrace } from '../domain/history/pull.ts'
-import { hasMerged } from '../git/first-parents.ts'
-import { readCommits } from '../git/log.ts'
+import { streamListed } from '../git/log.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
+import type { PullAncestry } from './pull-ancestry.ts'
 import type { Mention, PullClaims } from './pull-claims.ts'
 import type { PullTips } from './pull-tips.ts'
 
-// Each costs a walk through the commits that were merged.
-const maxWalks = 100
-const maxMerges = 5_000
-const commitsPerLog = 500
+interface HeadSearch {
+  mirror: string
+  refs: PullRefs
+  tips: PullTips
+  claims: PullClaims
+  ancestry: PullAncestry
+}
 
 /**
- * Proves merges that name a pull request without merging its head itself. Either commits were added when it was merged, so that
- * the head is among what was merged, or it was rebased before or after, so that what was merged is a copy of the head. `mentions`
- * are newest first: those of an imported history, which are never proven, do not use up the limits.
+ * Proves merges that name a pull request without merging its head itself. Commits were added when it was merged, so that the head is
+ * among what was merged; or it was rebased before or after, so that what was merged is a copy of the head; or the bot that merged it
+ * squashed it first. A subject that has the number anywhere, such as `Merge branch 'kinder', closes #7`, counts only with the head.
  */
 export async function claimHeads(
-  { mirror, refs, tips, claims }: { mirror: string; refs: PullRefs; tips: PullTips; claims: PullClaims },
+  { mirror, refs, tips, claims, ancestry }: HeadSearch,
   mentions: Mention[],
 ): Promise<void> {
   const open = mentions.filter(
     ({ number }) => claims.claimFor(number) === undefined && tips.hasHead(refs.headOf(number)),
   )
-  const copied = open.filter(({ number }) => tips.tipOf(number) !== undefined).slice(0, maxMerges)
-  const traces = await readTraces(
+  const sides = await readSides(
     mirror,
-    copied.flatMap(({ merged }) => merged),
+    open.filter(({ number }) => tips.tipOf(number) !== undefined).flatMap(({ merged }) => merged),
   )
-  let walks = 0
-  for (const { number, sha, parent, merged } of open) {
-    if (claims.claimFor(number) !== undefined) continue
+  for (const mention of open) {
+    const { number, sha, merged, isBare = false } = mention
+    if (claims.claimFor(number) !== undefined || claims.claimOf(sha) !== undefined) continue
     const tip = tips.tipOf(number)
+    const found = merged.flatMap((each) => sides.get(each) ?? [])
     const isMerged =
       tip === undefined
-        ? ++walks <= maxWalks && (await hasMerged(mirror, { merge: sha, parent }, refs.headOf(number) as string))
-        : merged.some((side) => traces.get(side) === tip.trace)
+        ? ancestry.brought(sha, refs.headOf(number) as string)
+        : !isBare &&
+          (found.some(({ trace }) => trace === tip.trace) ||
+            (found.some((side) => isSquashOfBot(side, mention)) && ancestry.beganBefore(sha, tip)))
     if (isMerged) claims.add({ number, proof: 'head', landing: sha, landed: [sha] })
   }
 }
 
-async function readTraces(mirror: string, shas: string[]): Promise<Map<string, string>> {
-  const traces = new Map<string, string>()
-  for (let start = 0; start < shas.length; start += commitsPerLog) {
-    const part = await readCommits(mirror, ['--no-walk=unsorted', ...shas.slice(start, start + commitsPerLog)])
-    for (const commit of part) traces.set(commit.sha, commitTrace(commit))
+/** What was merged: the newest commit of the merged branch. */
+interface Side {
+  trace: string
+  /** The address of its author, if the committer has the same and it has one parent. */
+  soleAuthor: string | null
+}
+
+/** Bors can squash: then it is the author of the only merged commit, and of the merge. */
+function isSquashOfBot({ soleAuthor }: Side, { author, committer }: Mention): boolean {
+  return soleAuthor === author.email && author.email === committer.email
+}
+
+async function readSides(mirror: string, shas: string[]): Promise<Map<string, Side>> {
+  const sides = new Map<string, Side>()
+  for await (const commit of streamListed(mirror, shas)) {
+    const { author, committer, parents } = commit
+    const isSole = author.email === committer.email && parents.length === 1
+    sides.set(commit.sha, { trace: commitTrace(commit), soleAuthor: isSole ? author.email : null })
   }
-  return traces
+  return sides
 }

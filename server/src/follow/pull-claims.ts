@@ -3,7 +3,7 @@ import type { Instant } from '../domain/time.ts'
 /**
  * Why a commit counts as the landing of a pull request:
  * - `head`: a merge commit, and the pull request's head is among the commits that it merges.
- * - `message`: the forge's own text names the pull request, and this repository.
+ * - `message`: the forge's own text, or the URL of the pull request's page, names the pull request and this repository.
  * - `squash`: the title names the pull request, and its head is old enough to have landed here.
  * - `rebase`: the pull request's commits, all of them and in a row.
  */
@@ -21,6 +21,7 @@ export interface Claim {
 export interface PullClaims {
   claimOf(commit: string): Claim | undefined
   claimFor(number: number): Claim | undefined
+  all(): Iterable<Claim>
   /** Adds a claim. An earlier claim of the pull request, or on one of the commits, is replaced. */
   add(claim: Claim): void
 }
@@ -36,6 +37,7 @@ export function createClaims(): PullClaims {
   return {
     claimOf: (commit) => byCommit.get(commit),
     claimFor: (number) => byNumber.get(number),
+    all: () => byNumber.values(),
     add(claim) {
       remove(byNumber.get(claim.number))
       for (const sha of claim.landed) remove(byCommit.get(sha))

@@ -7,13 +7,17 @@ import { type MergeText, streamMessages } from '../git/log.ts'
 import { revisions } from '../git/log-range.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
 import { withinLimit } from '../git/run.ts'
-import { claimHandSquashes, type Hint } from './hand-squashes.ts'
-import { type ReferenceReader, referenceReader } from './merge-references.ts'
+import { type BranchBudget, createBranchBudget, maxBranchesPerSync } from './branch-budget.ts'
+import { claimHandSquashes, type Hint, isForgeTitle } from './hand-squashes.ts'
+import { referenceReader } from './merge-references.ts'
 import { claimHeads } from './merged-heads.ts'
+import { readPullAncestry, type SquashCandidate } from './pull-ancestry.ts'
 import { createClaims, type Mention, type PullClaims } from './pull-claims.ts'
-import { readTips } from './pull-tips.ts'
+import { claimPages, collectPageRows, pageReader } from './pull-pages.ts'
+import { type PullTips, readTips } from './pull-tips.ts'
 import { claimRebases } from './rebases.ts'
-import { claimSquashes } from './squashes.ts'
+import { placesOf } from './repository-places.ts'
+import { canBeSquash, claimSquashes } from './squashes.ts'
 import type { SyncRun } from './sync-run.ts'
 
 // Of the newest commits. Each takes about 70 bytes of memory.
@@ -30,18 +34,23 @@ export async function readPullEvidence(
   run: SyncRun,
   from: string | null,
   reported: ReadonlySet<number>,
+  budget: BranchBudget = branchBudgetOf(run, null),
 ): Promise<PullClaims> {
   const { repository } = run.lease
   const forge = forgeOf(repository.forge)
   const readReference = referenceReader(repository)
+  const readPage = pageReader(repository, await placesOf(repository))
   const claims = createClaims()
   // Only the head of every pull request shows which one was rebased. While deliveries arrive, the forge tells.
   const searchesRebases = from === null || run.isPoll
-  if (!searchesRebases && !(await mayLandPulls(run, from, readReference))) return claims
+  const mayLand = (commit: Commit) =>
+    commit.parents.length > 1 || readReference(commit) !== null || readPage(commit) !== null
+  if (!searchesRebases && !(await hasCommit(run, from, mayLand))) return claims
   const refs = await run.pullRefs()
   const merges: Mention[] = []
   const titles: Mention[] = []
   const hints: Hint[] = []
+  const pages = collectPageRows()
   const traces = new Set<string>()
   let hasOthers = false
 
@@ -61,9 +70,13 @@ export async function readPullEvidence(
       const reference = readReference(commit)
       if (searchesRebases && merged.length === 0 && traces.size < maxTraces) traces.add(commitTrace(commit))
       const number = numberOfHeads(merged, commit, reference, refs)
+      const isTold = reference !== null && isProven(reference, commit)
+      const page = number === null && !isTold ? readPage(commit) : null
+      pages.add(commit, page)
+      if (page !== null) continue
       if (number !== null) {
         claims.add({ number, proof: 'head', landing: sha, landed: [sha] })
-      } else if (reference !== null && isProven(reference, commit)) {
+      } else if (reference !== null && isTold) {
         // Older commits replace newer ones, but not those with a better proof.
         const isBetter = claims.claimFor(reference.number)?.proof !== 'head'
         if (isBetter) claims.add({ number: reference.number, proof: 'message', landing: sha, landed: [sha] })
@@ -71,8 +84,10 @@ export async function readPullEvidence(
         const byForge = forge.isForgeCommitter(committer)
         const mention = { sha, parent, merged, committedAt, author, committer, byForge }
         if (merged.length === 0) hasOthers = true
-        if (reference === null) {
-          if (!searchesRebases || merged.length > 0) continue
+        if (reference === null && merged.length > 0) {
+          merges.push(...hintsIn(commit, mention, refs, null).map((hint) => ({ ...hint, isBare: true })))
+        } else if (reference === null) {
+          if (!searchesRebases) continue
           const number = bareNumberAtEnd(subjectOf(commit))
           hints.push(...hintsIn(commit, mention, refs, number))
           if (number !== null) titles.push({ ...mention, number, isBare: true })
@@ -83,18 +98,39 @@ export async function readPullEvidence(
   }
   // Messages that are too large for git's limits prove nothing. The commits read so far are newer than those.
   await withinLimit(read(), () => {})
+  await claimPages({ run, from, refs, claims, readPage }, pages.rows())
   const mentions = [...merges, ...titles]
   if (refs.count === 0 || (mentions.length === 0 && !(searchesRebases && hasOthers))) return claims
   const numbers = new Set([...mentions, ...hints].map(({ number }) => number))
-  const tips = await readTips(run, refs, searchesRebases ? refs.numbers() : numbers, { numbers, traces })
-  const search = { mirror: run.mirror.path, from, refs, tips, claims, readReference }
+  const tips = await readTips(run, refs, searchesRebases ? refs.numbers() : numbers, { numbers, traces }, budget)
+  const ancestry = await readPullAncestry(run, from, {
+    commits: [...mentions, ...hints].map(({ sha }) => sha),
+    heads: [...numbers].flatMap((number) => (tips.tipOf(number) === undefined ? (refs.headOf(number) ?? []) : [])),
+    candidates: candidatesOf([...mentions, ...hints.filter(isForgeTitle)], tips, claims),
+    budget,
+  })
+  const search = { mirror: run.mirror.path, from, refs, tips, claims, ancestry, readReference }
   await claimHeads(search, merges)
   await claimSquashes(search, titles)
   if (searchesRebases) {
-    await claimRebases({ ...search, mirror: run.mirror, to: run.tip })
-    await claimHandSquashes({ ...search, mirror: run.mirror }, hints)
+    const withRemote = { ...search, mirror: run.mirror, to: run.tip, budget }
+    await claimRebases(withRemote)
+    await claimHandSquashes(withRemote, hints)
   }
   return claims
+}
+
+export function branchBudgetOf({ context }: SyncRun, below: number | null): BranchBudget {
+  return createBranchBudget(below, context.maxPullBranches ?? maxBranchesPerSync)
+}
+
+/** Titles with the number of a head that is old enough to have landed there. */
+function candidatesOf(mentions: Mention[], tips: PullTips, claims: PullClaims): SquashCandidate[] {
+  return mentions.flatMap((mention) => {
+    if (mention.isBare && mention.merged.length > 0) return []
+    const tip = claims.claimFor(mention.number) === undefined ? tips.tipOf(mention.number) : undefined
+    return tip !== undefined && canBeSquash(tip, mention) ? { mention, tip } : []
+  })
 }
 
 /** The pull requests that the title has the number of, though not as the forge or a bot writes it. */
@@ -106,13 +142,12 @@ function hintsIn(commit: Commit, mention: Omit<Mention, 'number'>, refs: PullRef
     .map((found) => ({ ...mention, ...found, isBare: found.number === atEnd, authoredAt: commit.authoredAt }))
 }
 
-/** Whether any new commit is a merge or names a pull request. Most pushes do neither, and need no list of pull requests. */
-async function mayLandPulls(run: SyncRun, from: string | null, readReference: ReferenceReader): Promise<boolean> {
-  const mayLand = (commit: Commit) => commit.parents.length > 1 || readReference(commit) !== null
-  if (run.added !== null && run.added.from === from) return run.added.line.some(mayLand)
+/** Whether any new commit may land a pull request. Most pushes have none, and need no list of pull requests. */
+async function hasCommit(run: SyncRun, from: string | null, matches: (commit: Commit) => boolean): Promise<boolean> {
+  if (run.added !== null && run.added.from === from) return run.added.line.some(matches)
   const find = async () => {
     for await (const commit of streamMessages(run.mirror.path, ['--first-parent', ...revisions(from, run.tip)])) {
-      if (mayLand(commit)) return true
+      if (matches(commit)) return true
     }
     return false
   }

@@ -1,9 +1,10 @@
 import { commitTrace } from '../domain/history/pull.ts'
 import type { Instant } from '../domain/time.ts'
-import type { Commit } from '../git/commit.ts'
+import type { Commit, Person } from '../git/commit.ts'
 import { collectPullNumbers } from '../git/pull-numbers.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
 import { keptCommits, missingCommits, readPullTips } from '../git/pull-tips.ts'
+import type { BranchBudget } from './branch-budget.ts'
 import type { SyncRun } from './sync-run.ts'
 
 /** The head commit of a pull request. */
@@ -36,14 +37,15 @@ export interface RelevantTips {
 const maxTipsBytes = 96 * 1024 * 1024
 const bytesOfFields = 400
 
-/** Reads the heads of these pull requests, and fetches those that git does not have. Those beyond the limit stay unknown. */
+/** Reads the heads of these pull requests, and fetches those that git does not have. Those beyond the limits are for the next sync. */
 export async function readTips(
   { mirror }: SyncRun,
   refs: PullRefs,
   numbers: Iterable<number>,
   relevant: RelevantTips,
+  budget: BranchBudget,
 ): Promise<PullTips> {
-  const heads = new Set([...numbers].flatMap((number) => refs.headOf(number) ?? []))
+  const heads = new Set(budget.inOrder(numbers).flatMap((number) => refs.headOf(number) ?? []))
   const outside = await missingCommits(mirror.path, heads)
   // The mirror has these because deliveries reported them, not because the default branch contains them.
   for (const sha of await keptCommits(mirror.path)) if (heads.has(sha)) outside.add(sha)
@@ -52,14 +54,20 @@ export async function readTips(
   const isRelevant = ({ sha, parents, trace }: Tip) =>
     parents.length > 1 || relevant.traces.has(trace) || refs.numbersOf(sha).some((each) => relevant.numbers.has(each))
   let bytes = 0
-  await readPullTips(mirror, [...outside], (commit) => {
-    const tip = tipOf(commit)
-    if (!isRelevant(tip)) return
-    bytes += bytesOf(tip)
-    if (bytes > maxTipsBytes) return
-    tips.set(commit.sha, tip)
-    for (const number of refs.numbersOf(commit.sha)) numbersByTrace.add(tip.trace, number)
-  })
+  const leave = (sha: string) => budget.leave(refs.numbersOf(sha))
+  const unread = await readPullTips(
+    mirror,
+    [...heads].filter((sha) => outside.has(sha)),
+    (commit) => {
+      const tip = tipOf(commit)
+      if (tips.has(commit.sha) || !isRelevant(tip)) return
+      bytes += bytesOf(tip)
+      if (bytes > maxTipsBytes) return leave(commit.sha)
+      tips.set(commit.sha, tip)
+      for (const number of refs.numbersOf(commit.sha)) numbersByTrace.add(tip.trace, number)
+    },
+  )
+  unread.forEach(leave)
   return {
     tipOf: (number) => tips.get(refs.headOf(number) ?? ''),
     numbersOf: numbersByTrace.finish().of,
@@ -75,4 +83,12 @@ function bytesOf({ sha, parents, author: { name, email } }: Tip): number {
 export function tipOf(commit: Commit): Tip {
   const { sha, parents, committedAt, authoredAt, author } = commit
   return { sha, parents, committedAt, authoredAt, author, trace: commitTrace(commit) }
+}
+
+export function isSameAuthor({ author }: Pick<Commit, 'author'>, tip: Tip): boolean {
+  return isSamePerson(author, tip.author)
+}
+
+export function isSamePerson(one: Person, other: Person): boolean {
+  return one.email === other.email || one.name === other.name
 }

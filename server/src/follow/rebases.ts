@@ -6,9 +6,10 @@ import { revisions } from '../git/log-range.ts'
 import type { Mirror } from '../git/mirror.ts'
 import { collectPullNumbers, type PullNumbers } from '../git/pull-numbers.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
-import { maxRowLength, missingCommits, readMergedTips, readPullRows } from '../git/pull-tips.ts'
+import { maxRowLength, missingCommits, readMergedTips, readPullBranches } from '../git/pull-tips.ts'
 import { withinLimit } from '../git/run.ts'
-import type { PullClaims } from './pull-claims.ts'
+import type { BranchBudget } from './branch-budget.ts'
+import type { Claim, PullClaims } from './pull-claims.ts'
 import type { PullTips, Tip } from './pull-tips.ts'
 
 interface RebaseSearch {
@@ -19,6 +20,7 @@ interface RebaseSearch {
   refs: PullRefs
   tips: PullTips
   claims: PullClaims
+  budget: BranchBudget
 }
 
 /** A commit on the default branch that is a copy of a pull request's newest commit. */
@@ -45,8 +47,8 @@ interface Surroundings {
 // A copy is made after the original. A commit of a pull request that is newer is a copy of the landing, such as a backport to
 // another branch.
 const maxClockDifferenceMs = 5 * 60_000
-// Each needs its branch from the server. Of the older ones, only those of a single commit are found.
-const maxRows = 2_000
+// A forge commits all commits of a rebase at once.
+const maxRebaseMs = 2_000
 // More pull requests with the same newest commit, or more copies, are no evidence but an attempt to keep the worker busy.
 const maxPullsPerTrace = 100
 const maxCopies = 500_000
@@ -56,22 +58,31 @@ const maxCopies = 500_000
  * and title. A rebase by hand can change their order. Merges inside the pull request, such as of the default branch, are left out.
  */
 export async function claimRebases(search: RebaseSearch): Promise<void> {
-  const { mirror, claims } = search
+  const { mirror, refs, claims, budget } = search
   const copies = await findCopies(search)
   const outside = await missingCommits(mirror.path, new Set(copies.flatMap(({ tip }) => tip.parents)))
   const isLong = ({ tip }: Copy) => tip.parents.length > 1 || tip.parents.some((parent) => outside.has(parent))
-  const long = new Set(copies.filter(isLong).slice(-maxRows))
-  const branches = await readBranches(mirror, new Set([...long].map(({ tip }) => tip.sha)))
+  const selected = budget.select(copies.filter(isLong).map(({ number }) => number))
+  const long = new Set(copies.filter((copy) => isLong(copy) && selected.has(copy.number)))
+  const branches = await readBranches(search, selected)
   const lines = await readLines(search, lengthsOf([...long], branches))
   for (const copy of copies) {
     const { number, tip, sha } = copy
-    if (claims.claimFor(number) !== undefined) continue
+    const known = claims.claimFor(number)
     const around = lines.get(sha)
-    const row = long.has(copy) && around ? landedRow(branches.get(tip.sha) ?? [], around, claims) : []
+    const row = long.has(copy) && around ? landedRow(number, branches.get(tip.sha) ?? [], around, claims) : []
+    // One of the commits may have the number in its title, and look like a squash of all of them.
+    if (known !== undefined && !(known.proof === 'squash' && row.includes(known.landing))) continue
     const landed = isLong(copy) || claims.claimOf(sha) !== undefined ? row : [sha]
     const [landing] = landed
-    if (landing !== undefined) claims.add({ number, proof: 'rebase', landing, landed })
+    // A pull request with the same commits, such as a later attempt, was fast-forwarded.
+    const isReplaced = landed.some((commit) => isHeadOfAnother(refs, commit, number))
+    if (landing !== undefined && !isReplaced) claims.add({ number, proof: 'rebase', landing, landed })
   }
+}
+
+function isHeadOfAnother(refs: PullRefs, sha: string, number: number): boolean {
+  return refs.isPullHead(sha) && !refs.numbersOf(sha).includes(number)
 }
 
 /** Oldest first: a pull request that was built on another begins where that one ends. */
@@ -82,7 +93,7 @@ async function findCopies(search: RebaseSearch): Promise<Copy[]> {
   const mergedBy = await readMerged(search)
   const find = async () => {
     for await (const commit of streamCommits(mirror.path, ['--first-parent', '--no-merges', ...revisions(from, to)])) {
-      if (claims.claimOf(commit.sha) !== undefined) continue
+      if (isProven(claims.claimOf(commit.sha))) continue
       const trace = commitTrace(commit)
       const numbers = [tips.numbersOf(trace), mergedBy.of(trace)].filter(({ length }) => length <= maxPullsPerTrace)
       for (const number of numbers.flat()) {
@@ -96,27 +107,33 @@ async function findCopies(search: RebaseSearch): Promise<Copy[]> {
   return copies.reverse()
 }
 
+/** A title alone may have the number of the pull request that a commit was taken from: see `landedRow`. */
+function isProven(claim: Claim | undefined): boolean {
+  return claim !== undefined && claim.proof !== 'squash'
+}
+
 function isOlder(original: { committedAt: Instant }, copy: { committedAt: Instant }): boolean {
   return original.committedAt <= copy.committedAt + maxClockDifferenceMs
 }
 
 /** For pull requests whose head is a merge: the traces of the commits that it merges, and the numbers. */
-async function readMerged({ mirror, refs, tips, claims }: RebaseSearch): Promise<PullNumbers> {
+async function readMerged({ mirror, refs, tips, claims, budget }: RebaseSearch): Promise<PullNumbers> {
   const merges = new Map<string, Tip>()
-  for (const number of refs.numbers()) {
+  for (const number of budget.inOrder(refs.numbers())) {
     const tip = claims.claimFor(number) === undefined ? tips.tipOf(number) : undefined
     if (tip !== undefined && tip.parents.length > 1) merges.set(tip.sha, tip)
   }
   const numbers = collectPullNumbers()
-  await readMergedTips(mirror, [...merges.values()], (head, parent) => {
+  const unread = await readMergedTips(mirror, [...merges.values()], (head, parent) => {
     const trace = commitTrace(parent)
     for (const number of refs.numbersOf(head)) numbers.add(trace, number)
   })
+  for (const head of unread) budget.leave(refs.numbersOf(head))
   return numbers.finish()
 }
 
 /** The commits that landed, newest first; none if some of the branch are missing. */
-function landedRow(branch: RowCommit[], { commits, at }: Surroundings, claims: PullClaims): string[] {
+function landedRow(number: number, branch: RowCommit[], { commits, at }: Surroundings, claims: PullClaims): string[] {
   const originals = new Map(branch.map((original) => [original.trace, original]))
   const isForeign = (commit: RowCommit) => {
     const original = originals.get(commit.trace)
@@ -126,7 +143,17 @@ function landedRow(branch: RowCommit[], { commits, at }: Surroundings, claims: P
   const end = commits.findIndex((commit, i) => i > at && isForeign(commit))
   const row = commits.slice(start, end === -1 ? undefined : end)
   const shaOf = new Map(row.map(({ sha, trace }) => [trace, sha]))
-  const isClaimed = (sha: string | undefined) => sha !== undefined && claims.claimOf(sha) !== undefined
+  // A commit of the branch may have the number of the pull request that it was taken from in its title. Committed together with
+  // another one of the branch, it landed with that.
+  const isTogether = (one: RowCommit, other: RowCommit) =>
+    one !== other && Math.abs(one.committedAt - other.committedAt) <= maxRebaseMs
+  const isOfAnother = (commit: RowCommit) => {
+    const claim = claims.claimOf(commit.sha)
+    if (claim === undefined || claim.number === number) return false
+    return isProven(claim) || !row.some((other) => isTogether(commit, other))
+  }
+  const claimed = new Set(row.filter(isOfAnother).map(({ sha }) => sha))
+  const isClaimed = (sha: string | undefined) => sha !== undefined && claimed.has(sha)
   // Where another pull request ended, this one may begin: it was built on an earlier version of that one.
   const base = branch.findIndex(({ trace }) => isClaimed(shaOf.get(trace)))
   const isWhole = branch.every(({ trace }) => shaOf.has(trace))
@@ -137,11 +164,16 @@ function landedRow(branch: RowCommit[], { commits, at }: Surroundings, claims: P
 }
 
 /** The commits of each branch, newest first. */
-async function readBranches(mirror: Mirror, heads: Set<string>): Promise<Map<string, RowCommit[]>> {
+async function readBranches(
+  { mirror, to, refs, budget }: RebaseSearch,
+  numbers: ReadonlySet<number>,
+): Promise<Map<string, RowCommit[]>> {
   const branches = new Map<string, RowCommit[]>()
-  await readPullRows(mirror, [...heads], (head, commits) => {
+  const heads = new Set(budget.inOrder(numbers).map((number) => refs.headOf(number) as string))
+  const unread = await readPullBranches(mirror, to, [...heads], (head, { commits }) => {
     branches.set(head, commits.map(rowCommit))
   })
+  for (const head of unread) budget.leave(refs.numbersOf(head))
   return branches
 }
 

@@ -43,6 +43,8 @@ export interface RecordedCommits {
   addedPaths: string[]
   /** Whether older commits are missing because the remote is shallow. */
   incomplete: boolean
+  /** See `Repository`. */
+  unreadPullsBelow: number | null
   newPushers: NewPushers
 }
 
@@ -65,8 +67,8 @@ export async function recordCommits(
   const paths = trackPaths(knownPaths)
   const addedPaths: string[] = []
   if (from === tip) {
-    const { incomplete } = lease.repository
-    return { promptAt: paths.promptAt, addedPaths, incomplete, newPushers: noNewCommits }
+    const { incomplete, unreadPullsBelow } = lease.repository
+    return { promptAt: paths.promptAt, addedPaths, incomplete, unreadPullsBelow, newPushers: noNewCommits }
   }
   const boundary = await readShallowBoundary(mirror.path)
   const newPushers = await findPushers(run, from)
@@ -127,7 +129,9 @@ export async function recordCommits(
     if (batch.length >= batchSize || size >= batchSize || messageLength >= maxMessageLengthPerBatch) await flush()
   }
   await flush()
-  return { promptAt: paths.promptAt, addedPaths, incomplete: boundary.size > 0, newPushers }
+  const unread = Math.max(lease.repository.unreadPullsBelow ?? 0, landedPulls.unreadBelow() ?? 0)
+  const unreadPullsBelow = unread === 0 ? null : unread
+  return { promptAt: paths.promptAt, addedPaths, incomplete: boundary.size > 0, unreadPullsBelow, newPushers }
 }
 
 async function storeBatch(
@@ -152,6 +156,7 @@ async function storeBatch(
     })
   const numbers = new Set(edits.map(({ pull }) => pull))
   const landedPulls = [...pulls.values()].filter(({ number }) => numbers.has(number))
+  edits.push(...(await earlierEdits(run, landedPulls, new Set(commits.map(({ sha }) => sha)))))
   await facts.apply(lease, {
     tip: (commits.at(-1) as Commit).sha,
     incomplete,
@@ -162,6 +167,15 @@ async function storeBatch(
     // Commits that a rewrite had dropped are back.
     rewritten: known.some(({ orphanedAt }) => orphanedAt !== null),
   })
+}
+
+/** The stored edits of pull requests that began to land before this batch, as part of their pull request. */
+async function earlierEdits({ context, lease }: SyncRun, pulls: Pull[], batch: ReadonlySet<string>): Promise<Edit[]> {
+  const pullOf = new Map(pulls.flatMap(({ number, landed }) => landed.map((sha) => [sha, number] as const)))
+  const commits = [...pullOf.keys()].filter((sha) => !batch.has(sha))
+  if (commits.length === 0) return []
+  const stored = await context.store.facts.edits(lease.repository, { commits })
+  return stored.map((edit) => ({ ...edit, pull: pullOf.get(edit.commitSha) ?? edit.pull }))
 }
 
 /** Keeps the known facts about an edit that is read again, which only happens after the branch was rewritten. */

@@ -27,6 +27,7 @@ export async function recordFindings(run: SyncRun, found: PullFindings, commits:
     defaultBranch: run.branch,
     tip: run.tip,
     incomplete: commits.incomplete,
+    unreadPullsBelow: commits.unreadPullsBelow,
     ...(webUrl ? { webUrl } : {}),
     edits,
     pulls,

@@ -8,6 +8,7 @@ import { readEarliestText } from './earliest-text.ts'
 import { createInbox } from './inbox.ts'
 import { receiveDelivery } from './receive-delivery.ts'
 import { createRejectedDeliveries } from './rejected-deliveries.ts'
+import { searchTexts } from './search-texts.ts'
 import type { SyncContext } from './sync-context.ts'
 import { updateRepository } from './update-repository.ts'
 import { syncUntilDone, type Worker } from './worker.ts'
@@ -63,6 +64,7 @@ export function createRepositoryService(context: SyncContext, worker: Worker): R
     contents: (entry) => readContents(context, entry),
     blame: (entry) => readEntryBlame(context, entry),
     earliestText: (prompt, at) => readEarliestText(context, prompt, at),
+    searchTexts: (...request) => searchTexts(context, ...request),
     flush: rejected.flush,
   }
 }

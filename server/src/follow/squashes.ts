@@ -1,16 +1,13 @@
-import { isAncestor, readCommits, streamMessages } from '../git/log.ts'
+import { streamListed } from '../git/log.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
+import { streamMentions } from './earlier-mentions.ts'
 import type { ReferenceReader } from './merge-references.ts'
+import type { PullAncestry } from './pull-ancestry.ts'
 import type { Mention, PullClaims } from './pull-claims.ts'
-import { type PullTips, type Tip, tipOf } from './pull-tips.ts'
+import { isSameAuthor, isSamePerson, type PullTips, type Tip, tipOf } from './pull-tips.ts'
 
 /** How far a developer's clock may be ahead. A head that is newer than that was committed after the landing. */
 const maxClockDifferenceMs = 24 * 3_600_000
-// Each costs a walk through the history. Real repositories have a handful.
-const maxWalks = 20
-const headsPerLog = 500
-/** How many commits before the ones that are read now are searched for an earlier landing. */
-const maxEarlierCommits = 20_000
 
 interface SquashSearch {
   mirror: string
@@ -19,41 +16,65 @@ interface SquashSearch {
   refs: PullRefs
   tips: PullTips
   claims: PullClaims
+  ancestry: PullAncestry
   readReference: ReferenceReader
 }
 
 interface Squash {
   mention: Mention
   tip: Tip
+  landed: string[]
 }
 
 /**
  * Finds the squash of each pull request that only titles name. Forks and imported histories name the pull requests of another
- * repository: the heads of the same numbers here are from another time. Of several commits that may be the squash, one that the
- * forge made or that has the author of the head is preferred, then the first.
+ * repository: the heads of the same numbers here are from another time, or began in another history. Of several commits that may
+ * be the squash, one that the forge made or that has the author of the head is preferred, then the first.
  */
 export async function claimSquashes(search: SquashSearch, mentions: Mention[]): Promise<void> {
-  const { mirror, refs, tips, claims } = search
+  const { refs, tips, claims, ancestry } = search
   const open = mentions.filter(({ number }) => refs.headOf(number) !== null && claims.claimFor(number) === undefined)
   const landedTips = await readLandedTips(search, open)
   const found = new Map<number, Squash>()
-  let walks = 0
   for (const [number, ofNumber] of Map.groupBy(open, ({ number }) => number)) {
     const outside = tips.tipOf(number)
     const tip = outside ?? landedTips.get(refs.headOf(number) as string)
-    const mention = tip === undefined ? undefined : bestOf(ofNumber, tip)
-    if (tip === undefined || mention === undefined) continue
-    if (outside === undefined && mention.sha !== tip.sha) {
-      // If the default branch had the head before, by a merge or because the pull request leads from the default branch to a
-      // branch of releases, this commit only mentions it.
-      if (++walks > maxWalks || (await isAncestor(mirror, tip.sha, mention.sha))) continue
-    }
-    found.set(number, { mention, tip })
+    if (tip === undefined) continue
+    // If the default branch had the head before, by a merge or because the pull request leads from the default branch to a
+    // branch of releases, the commit only mentions it.
+    const canLand = ({ sha }: Mention) =>
+      outside === undefined ? sha === tip.sha || !ancestry.contains(sha, tip.sha) : ancestry.beganBefore(sha, tip)
+    const candidates = ofNumber.filter(canLand)
+    const mention = bestOf(candidates, tip)
+    if (mention !== undefined) found.set(number, { mention, tip, landed: rowAround(mention, tip, candidates) })
   }
   await dropEarlierLandings(search, found)
-  for (const [number, { mention }] of found) {
-    claims.add({ number, proof: 'squash', landing: mention.sha, landed: [mention.sha] })
+  for (const [number, { landed }] of found) {
+    const [landing] = landed
+    if (landing !== undefined) claims.add({ number, proof: 'squash', landing, landed })
   }
+}
+
+const maxRowMs = 60_000
+
+/**
+ * The commit and its neighbours that have the same number and were committed together with it, newest first: a person who rebases a
+ * pull request may add its number to the title of each commit. The forge squashes all of them into one.
+ */
+function rowAround(mention: Mention, tip: Tip, mentions: Mention[]): string[] {
+  const isByHand = ({ byForge, isBare = false }: Mention) => !byForge && !isBare
+  const isTogether = (other: Mention) =>
+    other === mention ||
+    (isByHand(mention) &&
+      isByHand(other) &&
+      isSameAuthor(other, tip) &&
+      Math.abs(other.committedAt - mention.committedAt) <= maxRowMs)
+  const row = mentions.filter(isTogether)
+  let start = row.indexOf(mention)
+  let end = start
+  while (start > 0 && row[start - 1]?.parent === row[start]?.sha) start--
+  while (end + 1 < row.length && row[end]?.parent === row[end + 1]?.sha) end++
+  return row.slice(start, end + 1).map(({ sha }) => sha)
 }
 
 function bestOf(mentions: Mention[], tip: Tip): Mention | undefined {
@@ -74,15 +95,7 @@ function rankOf(mention: Mention, tip: Tip): number {
 
 /** Whether the forge, the author of the head, or a maintainer who had added the head to the pull request made the commit. */
 function isMadeByKnown(mention: Mention, tip: Tip): boolean {
-  return rankOf(mention, tip) > 0 || isSame(mention.committer, tip.author)
-}
-
-export function isSameAuthor({ author }: Pick<Mention, 'author'>, tip: Tip): boolean {
-  return isSame(author, tip.author)
-}
-
-function isSame(one: Mention['author'], other: Mention['author']): boolean {
-  return one.email === other.email || one.name === other.name
+  return rankOf(mention, tip) > 0 || isSamePerson(mention.committer, tip.author)
 }
 
 /** The heads that the default branch contains although no merge brought them. */
@@ -90,10 +103,7 @@ async function readLandedTips({ mirror, refs, tips }: SquashSearch, mentions: Me
   const numbers = new Set(mentions.map(({ number }) => number).filter((number) => tips.tipOf(number) === undefined))
   const heads = [...numbers].map((number) => refs.headOf(number) as string).filter(tips.hasHead)
   const found = new Map<string, Tip>()
-  for (let start = 0; start < heads.length; start += headsPerLog) {
-    const part = await readCommits(mirror, ['--no-walk=unsorted', ...heads.slice(start, start + headsPerLog)])
-    for (const commit of part) found.set(commit.sha, tipOf(commit))
-  }
+  for await (const commit of streamListed(mirror, heads)) found.set(commit.sha, tipOf(commit))
   return found
 }
 
@@ -104,7 +114,7 @@ async function dropEarlierLandings({ mirror, from, readReference }: SquashSearch
   const oldestTip = found.values().reduce((oldest, { tip }) => Math.min(oldest, tip.committedAt), Number.MAX_VALUE)
   const oldest = oldestTip - maxClockDifferenceMs
   const age = `--max-age=${Math.max(0, Math.floor(oldest / 1_000))}`
-  for await (const commit of streamMessages(mirror, ['--first-parent', '-n', String(maxEarlierCommits), age, from])) {
+  for await (const commit of streamMentions(mirror, from, [...found.keys()], [age])) {
     const number = readReference(commit)?.number
     const squash = number === undefined ? undefined : found.get(number)
     if (number !== undefined && squash !== undefined && canBeSquash(squash.tip, commit)) found.delete(number)

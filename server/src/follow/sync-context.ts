@@ -33,6 +33,8 @@ export interface SyncContext {
   /** The maximum size of one mirror, in bytes. */
   sizeLimit: number
   limits: SyncLimits
+  /** How many branches of pull requests one sync reads. */
+  maxPullBranches?: number
 }
 
 export interface SyncLimits {

@@ -18,11 +18,12 @@ import {
 import { locateCommits } from './locate-commits.ts'
 import { alignDefaultBranch } from './mainline.ts'
 import { maxPullsPerSync, readPulls } from './pulls.ts'
-import { type OnCommits, recordCommits } from './record-commits.ts'
+import { type OnCommits, type RecordedCommits, recordCommits } from './record-commits.ts'
 import { recordFindings } from './record-findings.ts'
 import { findResumePoint } from './resume-point.ts'
 import { mirrorOf, type SyncContext } from './sync-context.ts'
 import { logOptions, type SyncRun } from './sync-run.ts'
+import { readUnreadPulls } from './unread-pulls.ts'
 
 const repositoryPollIntervalMs = 3_600_000
 const maxDeliveriesPerSync = 100
@@ -102,16 +103,24 @@ async function syncWithGit(
   const found = await readPulls(run, start.paths)
   const commits = await recordCommits(run, start, found, onCommits)
   await recordFindings(run, found, commits)
+  const hasUnreadPulls = await continueReading(run, commits)
   // What the sync found is stored. The next one looks for the commits again.
   await locateCommits(run).catch((error) =>
     log.warn({ err: error, repository: repository.id }, 'could not locate deployed commits'),
   )
-  if (!isPoll) return found.more
+  if (!isPoll) return found.more || hasUnreadPulls
   // A failed cleanup can wait for the next poll.
   await cleanUpMirror(mirror).catch((error) =>
     log.warn({ err: error, repository: repository.id }, 'could not clean up the mirror'),
   )
-  return found.more
+  return found.more || hasUnreadPulls
+}
+
+/** Returns true if the next sync has to continue. */
+async function continueReading(run: SyncRun, { unreadPullsBelow: below }: RecordedCommits): Promise<boolean> {
+  // What this sync left itself is for the next one.
+  if (below === null || run.lease.repository.unreadPullsBelow === null) return below !== null
+  return (await readUnreadPulls(run, below)) !== null
 }
 
 async function recordFailure(

@@ -54,6 +54,7 @@ export const bitbucket: Forge = {
   // Of Bitbucket Data Center.
   pullRefPattern: 'refs/pull-requests/*/from',
   keepsPullRefs: false,
+  namesPagesInMessages: false,
 
   commitPath(sha) {
     return `/commits/${sha}`

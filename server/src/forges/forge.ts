@@ -34,6 +34,8 @@ export interface Forge {
   pullPath(number: number): string
   /** The pull request that a commit on the default branch merges, according to its message. */
   mergeReference(commit: ReferencingCommit): MergeReference | null
+  /** Whether projects write the page of a pull request into each of its commits, as a line without further words. */
+  namesPagesInMessages: boolean
   /** Whether the forge itself created the commit, as it does for merges and for edits in its web interface. */
   isForgeCommitter(committer: { name: string; email: string }): boolean
   /** The steps in the forge's web interface that set up the webhook. */

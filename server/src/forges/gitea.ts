@@ -2,15 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Forge } from './forge.ts'
 import { isForm, jsonOf } from './form-body.ts'
 import { readGithubPayload } from './github-payload.ts'
-import {
-  forgeText,
-  lastLineWith,
-  mention,
-  numberAfter,
-  numberAt,
-  numberAtEnd,
-  numberInHandMerge,
-} from './merge-reference.ts'
+import { forgeText, lastLineWith, mention, numberAfter, numberAt, numberInTitle } from './merge-reference.ts'
 import { firstPrintableHeader, header, sha256Header } from './webhook-headers.ts'
 import { isSignedWith } from './webhook-signature.ts'
 
@@ -53,6 +45,7 @@ export const gitea: Forge = {
 
   pullRefPattern: 'refs/pull/*/head',
   keepsPullRefs: true,
+  namesPagesInMessages: false,
 
   commitPath(sha) {
     return `/commit/${sha}`
@@ -62,12 +55,13 @@ export const gitea: Forge = {
     return `/pulls/${number}`
   },
 
-  mergeReference({ parents, subject, message }) {
+  mergeReference(commit) {
+    const { parents, subject, message } = commit
     const reviewed = lastLineWith(message, 'Reviewed-on: ')
     return (
       forgeText(reviewed === null ? null : numberAfter(reviewed, '/pulls/'), repositoryIn(reviewed)) ??
       forgeText(parents >= 2 ? numberInMergeSubject(subject) : null) ??
-      mention(numberInHandMerge(subject) ?? numberAtEnd(subject, ['#', '!', 'gh-']))
+      mention(numberInTitle(commit, ['#', '!', 'gh-']))
     )
   },
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Forge } from './forge.ts'
 import { readGithubPayload } from './github-payload.ts'
-import { forgeText, mention, numberAt, numberAtEnd, numberInHandMerge } from './merge-reference.ts'
+import { forgeText, mention, numberAt, numberInTitle } from './merge-reference.ts'
 import { firstPrintableHeader, sha256Header } from './webhook-headers.ts'
 import { isSignedWith } from './webhook-signature.ts'
 
@@ -36,6 +36,7 @@ export const github: Forge = {
 
   pullRefPattern: 'refs/pull/*/head',
   keepsPullRefs: true,
+  namesPagesInMessages: false,
 
   commitPath(sha) {
     return `/commit/${sha}`
@@ -45,9 +46,10 @@ export const github: Forge = {
     return `/pull/${number}`
   },
 
-  mergeReference({ parents, subject }) {
+  mergeReference(commit) {
+    const { parents, subject } = commit
     const merged = parents >= 2 ? numberAt(subject, 0, 'Merge pull request #', ' from ') : null
-    return forgeText(merged) ?? mention(numberInHandMerge(subject) ?? numberAtEnd(subject, ['#', 'gh-']))
+    return forgeText(merged) ?? mention(numberInTitle(commit, ['#', 'gh-']))
   },
 
   isForgeCommitter({ email }) {

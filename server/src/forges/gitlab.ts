@@ -65,6 +65,7 @@ export const gitlab: Forge = {
 
   pullRefPattern: 'refs/merge-requests/*/head',
   keepsPullRefs: false,
+  namesPagesInMessages: true,
 
   commitPath(sha) {
     return `/-/commit/${sha}`

@@ -19,6 +19,7 @@ export interface ReferencingCommit {
 const maxNumber = 2 ** 31 - 1
 const maxNumbers = 10
 const maxWordLength = 50
+const maxTitleLength = 1_000
 
 export function forgeText(number: number | null, repository: string | null = null): MergeReference | null {
   return number === null ? null : { number, isForgeText: true, repository }
@@ -28,25 +29,19 @@ export function mention(number: number | null): MergeReference | null {
   return number === null ? null : { number, isForgeText: false, repository: null }
 }
 
-// How bots and people start the subject of a merge: bors and homu, Bitcoin's merge script.
-const handMerges = [
-  'Merge #',
-  'Auto merge of #',
-  'Rollup merge of #',
-  'Merge PR #',
-  'Merge PR#',
-  'Merge pull request #',
-  'Merged pull request #',
-]
+// How bots and people start the subject of a merge, in any case: bors and homu, Bitcoin's merge script.
+const handMerge =
+  /^(?:Merge|Auto merge of|Rollup merge of|Merge PR|Merge pull request|Merged pull request) ?#(\d{1,10})(?![\w-])/i
 
 /**
- * The first number in the subject of a merge that a bot or a person made, such as `Auto merge of #7 - …`. It can have one parent:
- * tools that copy commits between repositories make history linear and leave the subject.
+ * The number in the subject of a merge that a bot or a person made, such as `Auto merge of #7 - …`, or at the end of a title. A merge can
+ * have one parent: tools that copy commits between repositories make history linear and leave the subject. A backport of a merge may be
+ * squashed, as `Merge pull request #7 from … (#8)`. `signs`: see `numberAtEnd`.
  */
-export function numberInHandMerge(subject: string): number | null {
-  const prefix = handMerges.find((start) => subject.startsWith(start))
-  if (prefix === undefined) return null
-  return numberAt(subject, 0, prefix, ' ') ?? numberAt(subject, 0, prefix, ':') ?? numberAfter(subject, prefix)
+export function numberInTitle({ parents, subject }: ReferencingCommit, signs: string[]): number | null {
+  const ofMerge = toNumber(handMerge.exec(subject)?.[1] ?? '')
+  const atEnd = numberAtEnd(subject, signs)
+  return parents < 2 ? (atEnd ?? ofMerge) : (ofMerge ?? atEnd)
 }
 
 /**
@@ -70,11 +65,19 @@ export function numberAt(text: string, position: number, before: string, after: 
 
 /** The number in `(#N)` at the end of the text. `signs` lists what is accepted in place of `#`, in any case. */
 export function numberAtEnd(text: string, signs: string[]): number | null {
-  const line = text.trimEnd()
+  const line = withoutNotes(text)
   if (!line.endsWith(')')) return null
   const start = startOfDigits(line, line.length - 1)
   const isSigned = signs.some((sign) => line.slice(start - sign.length - 1, start).toLowerCase() === `(${sign}`)
   return isSigned ? toNumber(line.slice(start, -1)) : null
+}
+
+/** The title without notes to the build server at its end, such as `[ci skip]`. */
+function withoutNotes(title: string): string {
+  return title
+    .slice(-maxTitleLength)
+    .replace(/(?:\s*\[[\w -]{1,30}\])+\s*$/, '')
+    .trimEnd()
 }
 
 // After these, a number is that of an issue, or of a pull request that the commit only relates to.

@@ -6,6 +6,8 @@ import { GitLimitError, git, withinLimit } from './run.ts'
 
 // As many as one git process reads. It holds their messages in memory until it ends.
 const maxGroupSize = 1_000
+// About 400,000 commits.
+const maxListedBytes = 16 * 1024 * 1024
 
 /**
  * The first parents from `from` (exclusive; null for the root) to `to` that change a matching file, oldest first. If a group of
@@ -22,7 +24,7 @@ export async function* readFirstParents(
 
 /** The hashes of the first parents, oldest first, in groups. */
 function listFirstParents(mirror: string, from: string | null, to: string): AsyncGenerator<string[]> {
-  return listHashes(mirror, ['--first-parent', '--reverse', ...revisions(from, to)], to, maxGroupSize)
+  return listHashes(mirror, ['--first-parent', '--reverse', ...revisions(from, to)], to, maxGroupSize, maxListedBytes)
 }
 
 /** These commits, as far as they change a matching file, in this order. */

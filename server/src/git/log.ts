@@ -52,6 +52,18 @@ export async function readCommits(mirror: string, revisions: string[]): Promise<
   return Array.fromAsync(streamCommits(mirror, revisions))
 }
 
+// git holds the messages of all listed commits in memory before it prints the first.
+const listedPerProcess = 5_000
+
+/** Streams these commits without their files, in this order. Long messages are cut. */
+export async function* streamListed(mirror: string, shas: string[]): AsyncGenerator<Commit> {
+  for (let start = 0; start < shas.length; start += listedPerProcess) {
+    const input = shas.slice(start, start + listedPerProcess).join('\n')
+    const args = [...withoutFiles(`${headerLines}%B`), '--no-walk=unsorted', '--stdin']
+    yield* parseHeaders(gitOutput(args, { mirror, input, timeoutMs: logTimeoutMs }), maxSubjectBytes)
+  }
+}
+
 /** Streams commits without their files, newest first. Long messages are cut. */
 export function streamCommits(mirror: string, revisions: string[]): AsyncGenerator<Commit> {
   return commitsWithoutFiles(mirror, `${headerLines}%B`, revisions)
@@ -89,8 +101,12 @@ export async function readHeader(mirror: string, sha: string): Promise<Commit> {
 }
 
 function commitsWithoutFiles(mirror: string, format: string, revisions: string[], maxBytes = maxSubjectBytes) {
-  const args = ['log', '-z', '--no-patch', '--encoding=UTF-8', `--format=${format}`, ...revisions, '--']
+  const args = [...withoutFiles(format), ...revisions, '--']
   return parseHeaders(gitOutput(args, { mirror, timeoutMs: logTimeoutMs }), maxBytes)
+}
+
+function withoutFiles(format: string): string[] {
+  return ['log', '-z', '--no-patch', '--encoding=UTF-8', `--format=${format}`]
 }
 
 /** The tree of a commit. A diff of two trees does not hold the messages of their commits in memory. */

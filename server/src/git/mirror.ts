@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { decode } from './bytes.ts'
+import { withoutFiles } from './filtered-fetch.ts'
 import { readLooseRef } from './loose-ref.ts'
 import { objectBytes } from './object-bytes.ts'
 import { type Remote, withRemoteAccess } from './remote-access.ts'
@@ -40,6 +41,12 @@ export async function ensureMirror({ path }: Mirror, head: string): Promise<void
   }
 }
 
+/** Lets the copy read the mirror's objects, so that only what the mirror lacks is fetched. */
+export async function borrowObjects(copy: string, mirror: string): Promise<void> {
+  await mkdir(join(copy, 'objects', 'info'), { recursive: true })
+  await writeFile(join(copy, 'objects', 'info', 'alternates'), `${resolve(mirror, 'objects')}\n`)
+}
+
 export function mirrorExists(path: string): boolean {
   return existsSync(join(path, 'HEAD'))
 }
@@ -73,7 +80,9 @@ export async function fetchBranch(mirror: Mirror, branch: string): Promise<strin
 
 /** Fetches the commits of the branch without their files, where the server supports that, and returns the newest. */
 export async function fetchCommits(mirror: Mirror, branch: string, timeoutMs: number): Promise<string> {
-  await fetchRefs(mirror, [`+refs/heads/${branch}:refs/heads/${branch}`], { filter: ['--filter=tree:0'], timeoutMs })
+  await withoutFiles((filter) =>
+    fetchRefs(mirror, [`+refs/heads/${branch}:refs/heads/${branch}`], { filter, timeoutMs }),
+  )
   return (await resolveCommit(mirror.path, `refs/heads/${branch}`)) as string
 }
 

@@ -2,8 +2,9 @@ import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decode } from './bytes.ts'
 import type { Commit } from './commit.ts'
-import { readCommits, streamCommits } from './log.ts'
-import { ensureMirror, isTooLarge, type Mirror } from './mirror.ts'
+import { withoutFiles } from './filtered-fetch.ts'
+import { streamCommits, streamListed } from './log.ts'
+import { borrowObjects, ensureMirror, isTooLarge, type Mirror } from './mirror.ts'
 import { type Remote, withRemoteAccess } from './remote-access.ts'
 import { GitError, GitLimitError, git, gitOutput } from './run.ts'
 
@@ -12,111 +13,127 @@ import { GitError, GitLimitError, git, gitOutput } from './run.ts'
 
 // A commit takes about 0.4 KB. Anyone who opens a pull request decides how long its message is.
 const maxTipBytes = 256 * 1024 * 1024
-const maxTips = 300_000
 const tipsPerFetch = 10_000
-const tipsPerLog = 500
+const tipsPerLog = 5_000
 const fetchTimeoutMs = 5 * 60_000
-// How much a failing server, one that ignores the filter, or hostile commits can cost. The rest stays unproven.
+// How much a failing server, one that ignores the filter, or hostile commits can cost. The rest is left for the next sync.
 const maxFailures = 30
 const maxTotalMs = 15 * 60_000
 /** Of a head that is a merge, the commits that it merges are read too. */
 const maxTipDepth = 2
 /** A longer row of rebased commits is not recognised. */
 export const maxRowLength = 250
-// A branch that has merged the default branch brings thousands of commits.
-const rowsPerFetch = 50
+const branchesPerFetch = 1_000
+// Of all branches of one fetch. Each takes about 1 KB of memory.
+const maxBranchCommits = 50_000
 
-/** Fetches these commits alone, without their files where the server supports that. Calls `onTip` with each that exists. */
-export async function readPullTips(mirror: Mirror, shas: string[], onTip: (tip: Commit) => void): Promise<void> {
+/**
+ * Fetches these commits alone, without their files where the server supports that. Calls `onTip` with each that exists, some of them
+ * twice if git fails in between. Returns those that it did not get to.
+ */
+export async function readPullTips(mirror: Mirror, shas: string[], onTip: (tip: Commit) => void): Promise<string[]> {
   const [first] = shas
-  if (first === undefined) return
+  if (first === undefined) return []
   const tips: Mirror = { ...mirror, path: join(mirror.path, 'pull-tips'), sizeLimit: maxTipBytes }
   await ensureTips(tips, first)
-  const wanted = await missingCommits(tips.path, shas.slice(0, maxTips))
-  for (const sha of await readSkipped(tips.path)) wanted.delete(sha)
-  await inParts(
-    [...wanted],
-    tipsPerFetch,
-    (part) => fetchAlone(tips, part, 1),
-    (sha) => skip(tips.path, sha),
-  )
+  const left = await fetchTips(tips, await missingCommits(tips.path, shas), 1)
   const missing = await missingCommits(tips.path, shas)
   const found = shas.filter((sha) => !missing.has(sha))
-  await inParts(found, tipsPerLog, async (part) => {
-    for (const tip of await readCommits(tips.path, ['--no-walk=unsorted', ...part])) onTip(tip)
+  const unread = await inParts(found, tipsPerLog, async (part) => {
+    for await (const tip of streamListed(tips.path, part)) onTip(tip)
   })
+  return [...left, ...unread]
 }
 
-/** Reads the commits that these heads merge, as far as the mirror does not have them. Calls `onParent` with each. */
+/** Fetches those of the commits that were not tried in vain before, and returns those that it did not get to. */
+async function fetchTips(tips: Mirror, wanted: Set<string>, depth: number): Promise<string[]> {
+  for (const sha of await readSkipped(tips.path)) wanted.delete(sha)
+  const fetch = async (part: string[]) => {
+    // There is no room for more.
+    if (!isTooLarge(tips)) await fetchAlone(tips, part, depth)
+  }
+  return inParts([...wanted], tipsPerFetch, fetch, (sha) => skip(tips.path, sha))
+}
+
+/**
+ * Reads the commits that these heads merge, as far as the mirror does not have them. Calls `onParent` with each. Returns the heads that it
+ * did not get to.
+ */
 export async function readMergedTips(
   mirror: Mirror,
   heads: Pick<Commit, 'sha' | 'parents'>[],
   onParent: (head: string, parent: Commit) => void,
-): Promise<void> {
+): Promise<string[]> {
   const outside = await missingCommits(mirror.path, new Set(heads.flatMap(({ parents }) => parents)))
   const [first] = outside
-  if (first === undefined) return
+  if (first === undefined) return []
   const tips: Mirror = { ...mirror, path: join(mirror.path, 'pull-tips'), sizeLimit: maxTipBytes }
   await ensureTips(tips, first)
   const unknown = await missingCommits(tips.path, outside)
-  const wanted = new Set(
-    heads.filter(({ parents }) => parents.some((parent) => unknown.has(parent))).map(({ sha }) => sha),
-  )
-  for (const sha of await readSkipped(tips.path)) wanted.delete(sha)
-  await inParts(
-    [...wanted],
-    tipsPerFetch,
-    (part) => fetchAlone(tips, part, maxTipDepth),
-    (sha) => skip(tips.path, sha),
-  )
+  const wanted = heads.filter(({ parents }) => parents.some((parent) => unknown.has(parent))).map(({ sha }) => sha)
+  const left = await fetchTips(tips, new Set(wanted), maxTipDepth)
   const missing = await missingCommits(tips.path, outside)
   const parents = new Map<string, Commit>()
-  await inParts([...outside.difference(missing)], tipsPerLog, async (part) => {
-    for (const tip of await readCommits(tips.path, ['--no-walk=unsorted', ...part])) parents.set(tip.sha, tip)
+  const unread = await inParts([...outside.difference(missing)], tipsPerLog, async (part) => {
+    for await (const tip of streamListed(tips.path, part)) parents.set(tip.sha, tip)
   })
   for (const { sha, parents: merged } of heads) {
     for (const parent of merged.flatMap((each) => parents.get(each) ?? [])) onParent(sha, parent)
   }
+  const isUnread = new Set(unread)
+  return [...left, ...heads.filter(({ parents }) => parents.some((each) => isUnread.has(each))).map(({ sha }) => sha)]
+}
+
+/** The commits of a pull request that the default branch does not contain. */
+export interface PullBranch {
+  /** The newest first, without merges. Empty if there are more than `maxRowLength`. */
+  commits: Commit[]
+  /** The commits of the default branch that the branch began at or merged. None if it shares no history with it. */
+  bases: string[]
 }
 
 /**
- * Calls `onRow` with the commits of each branch that the mirror does not have, the newest first and without merges. Branches with
- * more than `maxRowLength` are left out.
+ * Calls `onBranch` with the branch of each of these heads, compared with the newest commit of the default branch. Returns the heads that it
+ * did not get to.
  */
-export async function readPullRows(
+export async function readPullBranches(
   mirror: Mirror,
+  tip: string,
   heads: string[],
-  onRow: (head: string, row: Commit[]) => void,
-): Promise<void> {
+  onBranch: (head: string, branch: PullBranch) => void,
+): Promise<string[]> {
   const [first] = heads
-  if (first === undefined) return
+  if (first === undefined) return []
   const rows: Mirror = { ...mirror, path: join(mirror.path, 'pull-rows'), sizeLimit: maxTipBytes }
   // Left behind if the process was killed.
   await rm(rows.path, { recursive: true, force: true })
   try {
     await ensureMirror(rows, first)
-    await inParts(heads, rowsPerFetch, async (part) => {
-      await fetchAlone(rows, part, maxRowLength + 1)
+    // The server then sends only what the default branch does not contain.
+    await borrowObjects(rows.path, mirror.path)
+    return await inParts(heads, branchesPerFetch, async (part) => {
+      await fetchAlone(rows, part, null)
       const commits = new Map<string, Commit>()
-      for await (const commit of streamCommits(rows.path, part)) commits.set(commit.sha, commit)
-      const outside = await missingCommits(mirror.path, commits.keys())
-      for (const head of part) {
-        const row = rowOf(head, commits, outside)
-        if (row !== null) onRow(head, row)
+      for await (const commit of streamCommits(rows.path, [...part, `^${tip}`])) {
+        commits.set(commit.sha, commit)
+        if (commits.size > maxBranchCommits) throw new GitLimitError('log', 'the branches have too many commits')
       }
+      for (const head of part) onBranch(head, branchOf(head, commits))
     })
   } finally {
     await rm(rows.path, { recursive: true, force: true })
   }
 }
 
-function rowOf(head: string, commits: ReadonlyMap<string, Commit>, outside: ReadonlySet<string>): Commit[] | null {
-  const branch = new Set(outside.has(head) ? [head] : [])
+function branchOf(head: string, commits: ReadonlyMap<string, Commit>): PullBranch {
+  const branch = new Set(commits.has(head) ? [head] : [])
+  const bases = new Set<string>()
   for (const sha of branch) {
-    for (const parent of commits.get(sha)?.parents ?? []) if (outside.has(parent)) branch.add(parent)
-    if (branch.size > maxRowLength) return null
+    for (const parent of commits.get(sha)?.parents ?? []) (commits.has(parent) ? branch : bases).add(parent)
   }
-  return [...branch].map((sha) => commits.get(sha) as Commit).filter(({ parents }) => parents.length < 2)
+  const isLong = branch.size > maxRowLength
+  const own = isLong ? [] : [...branch].map((sha) => commits.get(sha) as Commit)
+  return { commits: own.filter(({ parents }) => parents.length < 2), bases: [...bases] }
 }
 
 async function ensureTips(tips: Mirror, head: string): Promise<void> {
@@ -163,8 +180,8 @@ export async function keptCommits(mirror: string): Promise<string[]> {
   return listed.split('\n').filter(Boolean)
 }
 
-/** Fetches the commits, and as many before each as the depth says. */
-async function fetchAlone(target: Mirror, shas: string[], depth: number): Promise<void> {
+/** Fetches the commits, and as many before each as the depth says: without one, all that the target does not have. */
+async function fetchAlone(target: Mirror, shas: string[], depth: number | null): Promise<void> {
   if (isTooLarge(target)) throw tooManyBytes()
   const settings = await readFile(join(target.path, 'config'))
   const tooLarge = new AbortController()
@@ -173,13 +190,15 @@ async function fetchAlone(target: Mirror, shas: string[], depth: number): Promis
   }, 500)
   try {
     await withRemoteAccess(target.remote, 'fetch', ({ url, env }) =>
-      git([...fetchCommand(url, target.remote, depth), '--stdin', 'origin'], {
-        mirror: target.path,
-        env,
-        input: `${shas.join('\n')}\n`,
-        timeoutMs: fetchTimeoutMs,
-        signal: tooLarge.signal,
-      }),
+      withoutFiles((filter) =>
+        git([...fetchCommand(url, target.remote, depth), ...filter, '--stdin', 'origin'], {
+          mirror: target.path,
+          env,
+          input: `${shas.join('\n')}\n`,
+          timeoutMs: fetchTimeoutMs,
+          signal: tooLarge.signal,
+        }),
+      ),
     )
   } catch (error) {
     await removeUnfinished(target.path)
@@ -190,7 +209,7 @@ async function fetchAlone(target: Mirror, shas: string[], depth: number): Promis
     // git has noted that the remote has the missing files. It would then start a fetch of its own for each of them.
     await writeFile(join(target.path, 'config'), settings)
     // The boundary would be sent to the server with each fetch, and git would hide the parents of every tip.
-    if (depth <= maxTipDepth) await rm(join(target.path, 'shallow'), { force: true })
+    if (depth !== null) await rm(join(target.path, 'shallow'), { force: true })
   }
 }
 
@@ -206,30 +225,38 @@ async function removeUnfinished(path: string): Promise<void> {
   }
 }
 
-function fetchCommand(url: string, { allowLocal }: Remote, depth: number): string[] {
+// For a folder, git also does the server's part on this machine.
+const uploadSettings = ['uploadpack.allowFilter=true', 'core.packedGitWindowSize=16m', 'core.packedGitLimit=64m']
+
+function fetchCommand(url: string, { allowLocal }: Remote, depth: number | null): string[] {
   return [
     // Marked as a remote that has the missing files, or git would complain about them.
     ...['-c', `remote.origin.url=${url}`, '-c', 'remote.origin.promisor=true'],
     ...['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--recurse-submodules=no'],
-    ...[`--depth=${depth}`, '--filter=tree:0'],
-    ...(allowLocal ? ['--upload-pack=git -c uploadpack.allowFilter=true upload-pack'] : []),
+    ...(depth === null ? [] : [`--depth=${depth}`]),
+    ...(allowLocal ? [`--upload-pack=git ${uploadSettings.map((each) => `-c ${each}`).join(' ')} upload-pack`] : []),
   ]
 }
 
 /**
  * Works on the items in parts. A part that fails is split, so that one hostile or missing commit costs no other. Without a
- * connection, everything fails, and the next sync tries again.
+ * connection, everything fails, and the next sync tries again. Returns the items that it did not get to.
  */
 async function inParts(
   items: string[],
   size: number,
   work: (part: string[]) => Promise<void>,
   onFailed: (item: string) => Promise<void> = async () => {},
-): Promise<void> {
+): Promise<string[]> {
+  const left: string[] = []
   let failures = 0
   const deadline = performance.now() + maxTotalMs
   const isOver = () => failures > maxFailures || performance.now() > deadline
   const attempt = async (part: string[]): Promise<void> => {
+    if (isOver()) {
+      left.push(...part)
+      return
+    }
     try {
       await work(part)
     } catch (error) {
@@ -244,7 +271,6 @@ async function inParts(
       await attempt(part.slice(half))
     }
   }
-  for (let start = 0; start < items.length && !isOver(); start += size) {
-    await attempt(items.slice(start, start + size))
-  }
+  for (let start = 0; start < items.length; start += size) await attempt(items.slice(start, start + size))
+  return left
 }

@@ -119,7 +119,7 @@ async function checkedAddresses({ url, lookUp }: Remote, host: string, command: 
   const addresses = await publicAddresses(host.replace(/^\[|\]$/g, ''), lookUp)
   if (addresses === null) {
     const hint = 'Private addresses need ALLOW_PRIVATE_REPOSITORY_ADDRESSES=1'
-    throw new GitError(command, `the host has no public address. ${hint}`, 'connection')
+    throw new GitError(command, `the host cannot be resolved, or has no public address. ${hint}`, 'connection')
   }
   if (/^https?:/.test(url) && !(await canPinAddresses())) {
     throw new GitError(command, `git ${minGitVersion.join('.')} or newer is required on the machine of the service`)

@@ -24,7 +24,7 @@ const megabyte = 1024 * 1024
 const memoryCheckIntervalMs = 20
 // Git needs about 100 bytes for each object of a pack, and the objects of large repositories have 300 bytes on average.
 const packBytesPerMemoryByte = 3
-let memoryLimitBytes = 128 * megabyte
+let memoryLimitBytes = 96 * megabyte
 
 /** Sets how much memory one git command may use, with its child processes, in a small repository. */
 export function limitGitMemory(bytes: number): void {
@@ -79,8 +79,11 @@ const settings = [
   'core.fsmonitor=false',
   'core.attributesFile=/dev/null',
   'core.quotePath=false',
-  // Half of the memory limit. The default, 96 MB, would leave too little for everything else.
-  'core.deltaBaseCacheLimit=64m',
+  // A third of the memory limit. The default, 96 MB, would leave nothing for everything else.
+  'core.deltaBaseCacheLimit=32m',
+  // By default, git maps all of its packs into memory, and what it reads of them counts as used.
+  'core.packedGitWindowSize=32m',
+  'core.packedGitLimit=128m',
   'credential.helper=',
   'core.askPass=',
   'gc.auto=0',

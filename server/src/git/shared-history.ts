@@ -1,7 +1,7 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { decode } from './bytes.ts'
-import { ensureMirror, fetchCommits, type Mirror, mirrorExists, resolveCommit } from './mirror.ts'
+import { borrowObjects, ensureMirror, fetchCommits, type Mirror, mirrorExists, resolveCommit } from './mirror.ts'
 import { readRemoteHead } from './remote.ts'
 import { GitError, GitLimitError, git } from './run.ts'
 
@@ -31,12 +31,6 @@ export async function sharesHistory(candidate: Mirror, knownMirror: string, tip:
   } finally {
     await rm(temporary.path, { recursive: true, force: true })
   }
-}
-
-/** Lets the copy read the mirror's objects, so that only what the mirror lacks is fetched. */
-async function borrowObjects(copy: string, mirror: string): Promise<void> {
-  await mkdir(join(copy, 'objects', 'info'), { recursive: true })
-  await writeFile(join(copy, 'objects', 'info', 'alternates'), `${resolve(mirror, 'objects')}\n`)
 }
 
 async function hasCommonCommit(mirror: string, one: string, other: string): Promise<boolean> {

@@ -224,7 +224,7 @@ onOneEngine('Deploy keys', (engine) => {
       const { id, ssh_public_key, ssh_host_key } = response.json().data
       await synced(id)
       assert.deepEqual([ssh_public_key, ssh_host_key], [null, null])
-      assert.doesNotMatch(readFileSync(join(folder, 'log'), 'utf8'), /IdentityFile|IdentityAgent|-F/)
+      assert.doesNotMatch(readFileSync(join(folder, 'log'), 'utf8'), /IdentityFile|IdentityAgent| -F/)
       service.syncContext.allowMachineSshKeys = false
       await request(tenant, 'POST', `/${id}/sync`)
       await assert.rejects(syncOnce(service.syncContext, id), /needs a deploy key/)

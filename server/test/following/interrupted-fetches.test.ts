@@ -68,7 +68,7 @@ describe('A mirror', () => {
     try {
       await cleanUpMirror(mirror)
     } finally {
-      limitGitMemory(128 * megabyte)
+      limitGitMemory(96 * megabyte)
     }
     assert.ok(packs().length < 10, `${packs().length} packs`)
     assert.equal(objectsOf(git, mirror, git.head()), 61 * 3)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { onOneEngine } from '../../../testing/engines.ts'
-import { bob, web } from '../../../testing/git-repository.ts'
+import { ada, bob, web } from '../../../testing/git-repository.ts'
 import type { Delivery } from '../../../testing/payloads/facts.ts'
 import { connectedScenario, shortSha } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
@@ -50,6 +50,21 @@ onOneEngine('Merged pull requests', (engine) => {
     await s.deliver(s.forge.pull({ action: 'merged', number: 7, head, mergeCommit: merge }))
     const known = (await s.history()).find(({ commit_sha }) => commit_sha === merge)
     assert.deepEqual([known?.id, known?.action], [guessed?.id, 'pr_merged'])
+  })
+
+  test("a squash has its own author, not that of a maintainer's last commit, as after a backfill", async () => {
+    const { s } = await scenarioWithPull(service)
+    s.git.switchTo('pull-7')
+    s.git.commit('Fix a typo', { [p]: 'Be kinder!\n' }, { author: ada, committer: ada })
+    pushPull(s, 7)
+    const head = s.git.head()
+    s.git.switchTo('main')
+    await s.deliver(s.forge.pull({ action: 'opened', number: 7, head }))
+    const squashed = s.git.squash('pull-7', 'Be kinder (#7)', { author: bob, committer: web })
+    await s.push()
+    await s.deliver(s.forge.pull({ action: 'merged', number: 7, head, mergeCommit: squashed }))
+    const live = (await s.history()).at(-1)
+    assert.deepEqual([live?.action, live?.commit_sha, live?.user], ['pr_merged', squashed, bob])
   })
 
   test('a squash merge without a number in its title is a pr_merged entry', async () => {

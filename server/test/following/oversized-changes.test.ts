@@ -57,6 +57,19 @@ onOneEngine('Changes that exceed the limits', (engine) => {
     assert.ok((await s.summary()).includes(`deployed ${shortSha(sha)}`), 'the default branch was not followed')
   })
 
+  test('a commit whose message is cut is recorded as too large, and one whose message just fits is not', async () => {
+    const s = await connectedScenario(service)
+    for (const [length, isTooLarge] of [
+      [20_000, false],
+      [20_001, true],
+    ] as const) {
+      s.git.commit('m'.repeat(length), { [p]: `${length}\n` })
+      await s.push()
+      const { too_large, message } = await detailsOf(s)
+      assert.deepEqual([too_large, message.length], [isTooLarge, 20_000])
+    }
+  })
+
   test('a pull request that git cannot fetch within its memory limit is recorded as too large and not fetched again', async () => {
     const s = await connectedScenario(service)
     const tree = s.git.head('main^{tree}')
@@ -66,7 +79,7 @@ onOneEngine('Changes that exceed the limits', (engine) => {
     try {
       await s.deliver(s.forge.pull({ action: 'opened', number: 7, head }))
     } finally {
-      limitGitMemory(128 * megabyte)
+      limitGitMemory(96 * megabyte)
     }
     const [delivery] = await service.store.deliveries.list(s.repository, 1)
     assert.equal(delivery?.state, 'done')
@@ -140,7 +153,7 @@ test('commits with huge messages are read without them if git takes too much mem
       assert.equal(commits.at(-1)?.message, 'Last')
       assert.ok(commits.every(({ message }) => message.length <= 64 * 1024))
     } finally {
-      limitGitMemory(128 * megabyte)
+      limitGitMemory(96 * megabyte)
     }
   }
 })
@@ -160,7 +173,7 @@ test('git is killed when it takes more memory than the limit, which grows with t
     truncateSync(pack, 2_000 * megabyte)
     assert.equal((await diff()).tooLarge, true)
   } finally {
-    limitGitMemory(128 * megabyte)
+    limitGitMemory(96 * megabyte)
   }
 })
 

@@ -116,7 +116,7 @@ describe('Pinned addresses', () => {
     assert.match(environment(), /=git\.example:8443:8\.8\.8\.8,\[2606:50c0:8000::153\]\n/)
     assert.match(environment(), /GIT_CONFIG_VALUE_0=false\n/, 'the target of a redirect would not be checked')
     assert.equal(lookups, 1)
-    const message = /^git ls-remote: the host has no public address/
+    const message = /^git ls-remote: the host cannot be resolved, or has no public address/
     await assert.rejects(run(), { name: 'GitError', message })
     await run()
     assert.match(environment(), /=git\.example:8443:1\.1\.1\.1\n/)
@@ -129,16 +129,22 @@ onOneEngine('Repositories at private addresses', (engine) => {
   const { admin, connect, request } = repositoryClient(service)
   const facts = { forge: 'github', path: '**' } as const
 
-  test('connecting a private address over HTTP is rejected before anything connects to it', async () => {
+  test('connecting a private address or an unknown host over HTTP is rejected with one reason, before anything connects to it', async () => {
     const tenant = await admin()
     const { received, port } = await listen()
     const hosts = ['127.0.0.1', 'localhost', '127.1', '0x7f.1', '2130706433', '[::ffff:127.0.0.1]', '127.0.0.1.']
     const urls = hosts.flatMap((host) => [`https://${host}:${port}/r.git`, `ssh://git@${host}:${port}/r.git`])
-    for (const url of [...urls, 'git@localhost:r.git', 'https://169.254.169.254/r', 'https://[fd00:ec2::254]/r']) {
+    for (const url of [
+      ...urls,
+      'git@localhost:r.git',
+      'https://169.254.169.254/r',
+      'https://[fd00:ec2::254]/r',
+      'https://no-such-host.invalid/r',
+    ]) {
       const generate_ssh_key = !url.startsWith('https:')
       const response = await request(tenant, 'POST', '', { ...facts, url, generate_ssh_key })
       const message =
-        /^url cannot be read: the host has no public address\. Private addresses need ALLOW_PRIVATE_REPOSITO/
+        /^url cannot be read: the host cannot be resolved, or has no public address\. Private addresses need ALLOW_PRIVATE_REPOSITO/
       assertError(response, 422, 'validation_error', message)
     }
     assert.deepEqual(received, [])
@@ -191,7 +197,7 @@ onOneEngine('Repositories at private addresses', (engine) => {
       assert.equal(runs().length, before, 'ssh was started')
       const { data } = (await request(tenant, 'GET', `/${id}`)).json()
       assert.equal(data.state, 'failing')
-      assert.match(data.last_error, /^git ls-remote: the host has no public address/)
+      assert.match(data.last_error, /^git ls-remote: the host cannot be resolved, or has no public address/)
     })
   })
 

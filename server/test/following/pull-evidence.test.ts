@@ -4,6 +4,7 @@ import { onOneEngine } from '../../../testing/engines.ts'
 import { ada, bob, type CommitFacts, type GitRepository, web } from '../../../testing/git-repository.ts'
 import { connectedScenario, type ScenarioOptions, shortSha } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
+import { gitRuns } from '../../src/git/run.ts'
 
 const p = 'prompts/p.md'
 const eve = { name: 'Eve', email: 'eve@example.com' }
@@ -91,6 +92,41 @@ onOneEngine('Proof of pull requests from git alone', (engine) => {
     assert.deepEqual(summary, [`pr_merged ${shortSha(merge)} #7`])
   })
 
+  test('a merge by hand that brings the head, with the number anywhere in its subject, is that of the pull request', async () => {
+    for (const [start, landed] of [
+      ['pull-7', 'pr_merged'],
+      ['main', 'deployed'],
+    ] as const) {
+      let merge = ''
+      const { summary } = await backfill((git) => {
+        commitPull(git, 7, ['seven'])
+        git.switchTo('local', start)
+        git.commit('Fix a typo', { [p]: 'fixed\n' })
+        git.switchTo('main')
+        merge = git.merge('local', "Merge branch 'local', closes #7")
+      })
+      assert.deepEqual(summary, [`${landed} ${shortSha(merge)}${landed === 'deployed' ? '' : ' #7'}`])
+    }
+  })
+
+  test('a merge of a squash that the same bot made is the merge of the pull request that it names', async () => {
+    const bors = { name: 'bors', email: 'bors@example.com' }
+    for (const [squasher, landed] of [
+      [bors, 'pr_merged'],
+      [ada, 'deployed'],
+    ] as const) {
+      let merge = ''
+      const { summary } = await backfill((git) => {
+        commitPull(git, 7, ['six', 'seven'])
+        git.switchTo('auto', 'main')
+        git.squash('pull-7', 'Be kinder', { author: squasher, committer: squasher })
+        git.switchTo('main')
+        merge = git.merge('auto', 'Auto merge of #7 - bob:kinder, r=ada', { author: bors, committer: bors })
+      })
+      assert.deepEqual(summary, [`${landed} ${shortSha(merge)}${landed === 'deployed' ? '' : ' #7'}`])
+    }
+  })
+
   test('a merge stays that of its pull request when the branch is rebased afterwards', async () => {
     let merge = ''
     const { summary } = await backfill((git) => {
@@ -133,6 +169,49 @@ onOneEngine('Proof of pull requests from git alone', (engine) => {
       own = git.squash('pull-7', 'Ours (#7)', { author: bob, committer: web, at: '2026-03-10T00:00:00Z' })
     })
     assert.deepEqual(summary, [`deployed ${shortSha(imported)}`, `pr_merged ${shortSha(own)} #7`])
+  })
+
+  test('a squash from a history that was imported later is a deployed entry, although pull request 7 here is older', async () => {
+    const imported: string[] = []
+    const { s } = await backfill((git) => {
+      commitPull(git, 7, ['ours'])
+      commitPull(git, 8, ['more', 'of', 'ours'])
+      git.git('checkout', '--quiet', '--orphan', 'theirs')
+      git.commit('Begin elsewhere', { [p]: null, 'README.md': 'theirs\n' })
+      for (const number of [7, 8]) {
+        const files = { [p]: `theirs ${number}\n` }
+        imported.push(git.commit(`Theirs (#${number})`, files, { author: bob, committer: web }))
+      }
+      const unrelated = ['--allow-unrelated-histories', '--strategy=ours']
+      git.recorded(['merge', '--quiet', ...unrelated, '-m', 'Continue their project', 'main'], {})
+      git.switchTo('main', 'theirs')
+    })
+    assert.deepEqual(
+      await s.summary(),
+      imported.map((sha) => `deployed ${shortSha(sha)}`),
+    )
+  })
+
+  test('a pull request that another one replaced is not recorded, although it has the same commits', async () => {
+    for (const text of ['seven\n', 'another text\n']) {
+      const landed: string[] = []
+      const { summary } = await backfill((git) => {
+        commitPull(git, 7, ['six', 'seven'])
+        git.switchTo('again', 'main')
+        landed.push(...git.rebase('pull-7'))
+        const message = ['--amend', '--quiet', '-m', 'Write seven']
+        git.write({ [p]: text })
+        git.git('add', '--all')
+        landed[1] = git.recorded(['commit', ...message], { author: null })
+        git.push('again:refs/pull/8/head')
+        git.switchTo('main')
+        git.git('merge', '--quiet', '--ff-only', 'again')
+      })
+      assert.deepEqual(
+        summary,
+        landed.map((sha) => `deployed ${shortSha(sha)}`),
+      )
+    }
   })
 
   for (const [forge, title] of [
@@ -429,6 +508,132 @@ onOneEngine('Proof of pull requests from git alone', (engine) => {
     assert.notEqual(first, third)
   })
 
+  test('a rebased pull request with a commit that was taken from another has its newest text, in one entry', async () => {
+    let landed: string[] = []
+    const { s, summary } = await backfill((git) => {
+      commitPull(git, 7, ['taken'])
+      git.switchTo('pull-8', 'main')
+      git.commit('Greet', { [p]: 'hello\n' })
+      git.commit('Write taken (#7)', { [p]: 'taken\n' }, { author: bob })
+      git.commit('Praise', { 'prompts/r.md': 'well done\n' })
+      git.push('pull-8:refs/pull/8/head')
+      git.switchTo('main')
+      git.commit('Before', { 'README.md': 'x\n' })
+      landed = git.rebase('pull-8', { committer: ada, at: '2026-03-09T00:00:00Z' })
+    })
+    const last = landed.at(-1) as string
+    assert.deepEqual(summary, [`pr_merged ${shortSha(last)} #8`])
+    const entry = (await s.history()).at(-1)
+    const { data } = await s.get(`/prompts/${await s.promptId(p)}/history/${entry?.id}`)
+    assert.equal((data as { after: string }).after, 'taken\n')
+  })
+
+  test('a rebased pull request whose newest commit has the number of another one in its title is not taken for that one', async () => {
+    let landed: string[] = []
+    const { summary } = await backfill((git) => {
+      commitPull(git, 7, ['taken'])
+      git.switchTo('pull-8', 'main')
+      git.commit('Greet', { [p]: 'hello\n' })
+      git.commit('Write taken (#7)', { [p]: 'taken\n' }, { author: bob })
+      git.push('pull-8:refs/pull/8/head')
+      git.switchTo('main')
+      git.commit('Before', { 'README.md': 'x\n' })
+      landed = git.rebase('pull-8', { committer: ada, at: '2026-03-09T00:00:00Z' })
+    })
+    assert.deepEqual(summary, [`pr_merged ${shortSha(landed.at(-1) as string)} #8`])
+  })
+
+  test('a pull request that was rebased by hand, with its number in the titles of some or all commits, is one pr_merged entry', async () => {
+    for (const newTitles of [null, ['feat: greet (#7)', 'feat: praise (#7)']]) {
+      let landed: string[] = []
+      const { s, summary } = await backfill((git) => {
+        git.switchTo('pull-7', 'main')
+        git.commit('Greet (#7)', { [p]: 'hello\n' }, { author: bob })
+        git.commit('Praise', { 'prompts/q.md': 'well done\n' }, { author: bob })
+        git.push('pull-7:refs/pull/7/head')
+        git.switchTo('main')
+        git.commit('Before', { 'README.md': 'x\n' })
+        const facts = { committer: ada, at: '2026-03-09T00:00:00Z' }
+        landed = git.rebase('pull-7', facts)
+        if (newTitles === null) return
+        git.git('reset', '--quiet', '--hard', 'HEAD~2')
+        landed = landed.map((copy, i) => {
+          git.git('cherry-pick', '--no-commit', copy)
+          const at = `2026-03-09T00:00:${i}7Z`
+          return git.recorded(['commit', '--quiet', '-m', newTitles[i] as string], { ...facts, at, author: bob })
+        })
+      })
+      const expected = [`pr_merged ${shortSha(landed.at(-1) as string)} #7`]
+      assert.deepEqual([summary, await s.summary('prompts/q.md')], [expected, expected])
+    }
+  })
+
+  test('rebased pull requests that one sync does not get to are found by the next ones, and the status says which are left', async () => {
+    service.syncContext.maxPullBranches = 1
+    const landed: string[] = []
+    const { s, summary } = await backfill((git) => {
+      const numbers = [7, 8, 9]
+      for (const number of numbers) commitPull(git, number, [`${number}, first`, `${number}, last`])
+      for (const number of numbers) {
+        git.commit('Reset', { [p]: 'start\n' })
+        landed.push(shortSha(git.rebase(`pull-${number}`).at(-1) as string))
+      }
+    })
+    const merged = (entries: string[]) => entries.filter((entry) => entry.startsWith('pr_merged'))
+    const unread = async () =>
+      ((await s.get(`/repositories/${s.repository.id}`)).data as { unread_pulls_below: number | null })
+        .unread_pulls_below
+    const [seven, eight, nine] = landed.map((sha, i) => `pr_merged ${sha} #${i + 7}`)
+    assert.deepEqual([merged(summary), await unread()], [[nine], 9])
+    await s.sync()
+    assert.deepEqual([merged(await s.summary()), await unread()], [[eight, nine], 8])
+    await s.sync()
+    delete service.syncContext.maxPullBranches
+    assert.deepEqual([merged(await s.summary()), await unread()], [[seven, eight, nine], null])
+    const deployed = (await s.summary()).filter((entry) => entry.startsWith('deployed'))
+    assert.equal(deployed.length, 3, 'the start and two resets')
+  })
+
+  test('squashes whose branch landed in part later are found, by the next sync if one does not get to all of them', async () => {
+    service.syncContext.maxPullBranches = 1
+    const landed: string[] = []
+    const { s, summary } = await backfill((git) => {
+      for (const number of [7, 8]) {
+        commitPull(git, number, [`${number}, first`, `${number}, last`])
+        landed.push(shortSha(git.squash(`pull-${number}`, `Title (#${number})`, { author: bob, committer: web })))
+        git.recorded(['merge', '--quiet', '--no-ff', '--strategy=ours', '-m', 'Part', `pull-${number}~1`], {})
+      }
+    })
+    const [seven, eight] = landed
+    const unread = async () =>
+      ((await s.get(`/repositories/${s.repository.id}`)).data as { unread_pulls_below: number | null })
+        .unread_pulls_below
+    assert.deepEqual([summary, await unread()], [[`deployed ${seven}`, `pr_merged ${eight} #8`], 8])
+    await s.sync()
+    delete service.syncContext.maxPullBranches
+    assert.deepEqual((await s.summary()).slice(1), [`pr_merged ${seven} #7`, `pr_merged ${eight} #8`])
+    assert.equal(await unread(), null)
+  })
+
+  test('a backfill starts as many git processes for many pull requests and prompts as for few', async () => {
+    const runsFor = async (numbers: number[], files: number) => {
+      const land = (git: GitRepository) => {
+        for (const number of numbers) {
+          commitPull(git, number, [`text ${number}`, `more ${number}`])
+          git.squash(`pull-${number}`, `Title (#${number})`, { author: bob, committer: web })
+        }
+        const texts = Array.from({ length: files }, (_, i) => [`prompts/${i}.md`, `${i}\n`])
+        git.commit('Add', Object.fromEntries(texts))
+      }
+      const before = gitRuns.started
+      await backfill(land)
+      return gitRuns.started - before
+    }
+    const few = await runsFor([7, 8], 2)
+    assert.equal(await runsFor([7, 8, 9, 10, 11, 12], 400), few)
+    assert.ok(few <= 40, `${few} git processes`)
+  })
+
   test('a pull request is not recorded as merged if only its newest commit was copied', async () => {
     let copy = ''
     const { summary } = await backfill((git) => {
@@ -470,6 +675,79 @@ onOneEngine('Proof of pull requests from git alone', (engine) => {
         return [action, shortSha(merges[i] as string), ...number].join(' ')
       }),
     )
+  })
+
+  /** GitLab with fast-forward merges: Marge Bot adds the URL of the merge request to each commit. */
+  const partOf = (number: number, repository = 'acme/prompts') =>
+    `\n\nPart-of: <https://gitlab.example/${repository}/-/merge_requests/${number}>`
+  const onGitlab = (origin: string, land: (git: GitRepository) => void) =>
+    backfill(
+      (git) => {
+        git.inRemote('config', 'remote.origin.url', origin)
+        land(git)
+      },
+      { forge: 'gitlab' },
+    )
+
+  test('commits that end with the URL of a merge request here are its landing, and need no ref', async () => {
+    const commits: string[] = []
+    const land = (git: GitRepository) => {
+      const write = (message: string) => commits.push(git.commit(message, { [p]: `${commits.length}\n` }))
+      write(`Be kinder${partOf(7)}`)
+      write(`Be brief${partOf(7)}`)
+      write('Direct')
+      write('Greet\n\nThank them too.\n\nhttps://gitlab.example/acme/prompts/merge_requests/8')
+      write('Follow up\n\nSee https://gitlab.example/acme/prompts/-/merge_requests/9')
+      write('Explain\n\nhttps://gitlab.example/acme/prompts/-/merge_requests/10\n\nMore text')
+      write(
+        `Pick\n\nPart-of: <https://gitlab.example/acme/prompts/-/merge_requests/11>\n(cherry picked from commit ${commits[0]})`,
+      )
+    }
+    const origin = 'git@ssh.gitlab.example:Acme/Prompts.git'
+    const { summary } = await onGitlab(origin, land)
+    const [, last, direct, plain, ...mentions] = commits.map(shortSha)
+    assert.deepEqual(summary, [
+      `pr_merged ${last} #7`,
+      `deployed ${direct}`,
+      `pr_merged ${plain} #8`,
+      ...mentions.map((sha) => `deployed ${sha}`),
+    ])
+  })
+
+  test('commits that end with the URL of a merge request of another repository are deployed entries', async () => {
+    for (const origin of [
+      'https://gitlab.example/fork/prompts.git',
+      'https://gitlab.elsewhere.example/acme/prompts.git',
+    ]) {
+      let commit = ''
+      const { summary } = await onGitlab(origin, (git) => {
+        commitPull(git, 7, ['ours'])
+        commit = git.commit(`Theirs${partOf(7)}`, { [p]: 'theirs\n' })
+      })
+      assert.deepEqual(summary, [`deployed ${shortSha(commit)}`], origin)
+    }
+  })
+
+  test('a merge request is that of the head, if the URL has the number of another one', async () => {
+    const landed: string[] = []
+    const { summary } = await onGitlab('https://gitlab.example/acme/prompts.git', (git) => {
+      landed.push(git.commit(`Seven${partOf(7)}`, { [p]: 'seven\n' }))
+      landed.push(git.commit(`Eight${partOf(7)}`, { [p]: 'eight\n' }, { at: '2026-03-09T00:00:00Z' }))
+      git.push('main:refs/merge-requests/8/head')
+    })
+    // Together, they would be one row. What is the head of another one cannot be part of it.
+    assert.deepEqual(summary.length, 1)
+    assert.match(summary[0] as string, /^pr_merged \w+ #8$/)
+  })
+
+  test('a merge request whose commits arrive with several pushes is one entry for all of them', async () => {
+    const { s } = await onGitlab('https://gitlab.example/acme/prompts.git', (git) => {
+      git.commit(`Be kinder${partOf(7)}`, { [p]: 'kinder\n' })
+    })
+    const last = s.git.commit(`Be brief${partOf(7)}`, { [p]: 'brief\n' })
+    await s.push()
+    await s.advance(11)
+    assert.deepEqual((await s.summary()).slice(1), [`pr_merged ${shortSha(last)} #7`])
   })
 
   test('in a clone without the refs of the forge, only what the forge itself wrote counts', async () => {

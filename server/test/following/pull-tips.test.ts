@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { GitHttpServer } from '../../../testing/git-http.ts'
 import type { GitRepository } from '../../../testing/git-repository.ts'
-import { ensureMirror, type Mirror } from '../../src/git/mirror.ts'
-import { readPullRows, readPullTips } from '../../src/git/pull-tips.ts'
+import { createBranchBudget } from '../../src/follow/branch-budget.ts'
+import { ensureMirror, fetchBranch, type Mirror } from '../../src/git/mirror.ts'
+import { type PullBranch, readPullBranches, readPullTips } from '../../src/git/pull-tips.ts'
 import { gitRuns } from '../../src/git/run.ts'
 import { createFolder, createRemote, megabyte, remoteAt } from './git-environment.ts'
 
@@ -30,6 +32,29 @@ function createHeads(): { git: GitRepository; heads: string[] } {
 }
 
 describe('Heads of pull requests', () => {
+  test('what a sync does not get to is left for the next one, from the newest on, and every sync gets further', () => {
+    const first = createBranchBudget(null, 10)
+    assert.deepEqual(first.inOrder([3, 9, 7]), [9, 7, 3])
+    assert.equal(first.unreadBelow(), null)
+    first.leave([7, 3])
+    assert.equal(first.unreadBelow(), 8)
+    const second = createBranchBudget(8, 10)
+    assert.deepEqual(second.inOrder([3, 9, 7]), [7, 3, 9], 'those that were read before come last')
+    second.leave([9])
+    assert.equal(second.unreadBelow(), null)
+    second.leave([7])
+    assert.equal(second.unreadBelow(), 7)
+  })
+
+  test('heads that are not read because git fails too often are returned', async () => {
+    const { git, heads } = createHeads()
+    const mirror = await mirrorOf(git)
+    const gone = Array.from({ length: 64 }, (_, i) => i.toString(16).padStart(40, 'f'))
+    const unread = await readPullTips(mirror, [...gone, ...heads], () => {})
+    assert.ok(unread.length > 0 && unread.length < gone.length)
+    assert.deepEqual(unread.slice(-heads.length), heads)
+  })
+
   test('heads are fetched once, without their files, and with their parents', async () => {
     const { git, heads } = createHeads()
     const mirror = await mirrorOf(git)
@@ -43,6 +68,22 @@ describe('Heads of pull requests', () => {
     assert.match(counted, /^in-pack: 3$/m)
     git.remove()
     assert.deepEqual((await readTips(mirror, heads)).sort(), heads.toSorted())
+  })
+
+  test('heads are fetched with their files from a server that fails to leave them out although it announces to', async () => {
+    const { git, heads } = createHeads()
+    const server = await new GitHttpServer().start()
+    server.folders.set('/acme/prompts.git', git.remote)
+    server.hasBrokenFilter = true
+    const mirror = await mirrorOf(git)
+    const remote = { ...remoteAt(server.url('/acme/prompts.git')), allowHttp: true, allowPrivate: true }
+    assert.deepEqual((await readTips({ ...mirror, remote }, heads)).sort(), heads.toSorted())
+    const start = await fetchBranch(mirror, 'main')
+    const branches: [string, number][] = []
+    await readPullBranches({ ...mirror, remote }, start, heads.slice(2), (head, { commits }) => {
+      branches.push([head, commits.length])
+    })
+    assert.deepEqual(branches, [[heads[2], 3]])
   })
 
   test('a head that the server does not have costs no other, and is not fetched again', async () => {
@@ -64,17 +105,20 @@ describe('Heads of pull requests', () => {
     assert.deepEqual((await readTips(mirror, heads)).sort(), heads.toSorted())
   })
 
-  test('the newest commits of a branch are read in their order, and no files are left behind', async () => {
+  test('the commits of a branch are read in their order, with the commit that it began at, and no files are left behind', async () => {
     const { git, heads } = createHeads()
     const mirror = await mirrorOf(git)
-    const rows = new Map<string, string[]>()
-    await readPullRows(mirror, [heads[2] as string], (head, row) => {
-      rows.set(
-        head,
-        row.map(({ sha }) => sha),
-      )
-    })
-    assert.deepEqual(rows.get(heads[2] as string)?.slice(0, 3), heads.toReversed())
+    const [start = '', ...own] = heads
+    git.push(`${start}:refs/heads/main`)
+    await fetchBranch(mirror, 'main')
+    const branches = new Map<string, PullBranch>()
+    await readPullBranches(mirror, start, own, (head, branch) => branches.set(head, branch))
+    const last = branches.get(own[1] as string)
+    assert.deepEqual(
+      last?.commits.map(({ sha }) => sha),
+      own.toReversed(),
+    )
+    assert.deepEqual(last?.bases, [start])
     assert.equal(existsSync(join(mirror.path, 'pull-rows')), false)
   })
 })

@@ -47,9 +47,8 @@ onOneEngine('Changing a repository', (engine) => {
     const entries = await historyOf(tenant, connected)
     const newUrl = `${git.folder}/renamed.git`
     renameSync(git.remote, newUrl)
-    git.git('remote', 'set-url', 'origin', newUrl)
     const added = git.commit('Be kindest', { 'prompts/p.md': 'Be most kind.\n' })
-    git.push()
+    git.git('push', '--quiet', newUrl, 'HEAD')
     await request(tenant, 'POST', `/${connected.id}/sync`)
     await assert.rejects(syncOnce(service.syncContext, connected.id))
     assert.equal((await request(tenant, 'GET', `/${connected.id}`)).json().data.state, 'failing')
@@ -97,9 +96,8 @@ onOneEngine('Changing a repository', (engine) => {
     const change = async (name: string, prepare: () => void, removeMirror: boolean) => {
       const url = `${git.folder}/${name}.git`
       git.git('clone', '--quiet', '--bare', git.remote, url)
-      git.git('remote', 'set-url', 'origin', url)
       prepare()
-      git.push()
+      git.git('push', '--quiet', '--force', url, 'HEAD')
       const mirror = mirrorOf(service.syncContext, await rowOf(connected.id)).path
       if (removeMirror) rmSync(mirror, { recursive: true, force: true })
       const response = await patch(tenant, connected.id, { url })
@@ -214,17 +212,23 @@ onOneEngine('Changing a repository', (engine) => {
         [{ url: server.url('/secret/of/another.git') }, /^url must not be plain http:/],
         [
           { url: `https://127.0.0.1:${server.port}/secret/of/another.git` },
-          /^url cannot be read: the host has no public/,
+          /^url cannot be read: the host cannot be resolved, or has no public/,
         ],
-        [{ url: 'https://169.254.169.254/r' }, /^url cannot be read: the host has no public address/],
-        [{ url: 'https://localhost/r', token }, /^url cannot be read: the host has no public address/],
+        [
+          { url: 'https://169.254.169.254/r' },
+          /^url cannot be read: the host cannot be resolved, or has no public address/,
+        ],
+        [
+          { url: 'https://localhost/r', token },
+          /^url cannot be read: the host cannot be resolved, or has no public address/,
+        ],
         [
           { url: `ssh://git@127.0.0.1:${server.port}/r` },
           /^ssh_key is missing: a repository fetched over ssh needs a depl/,
         ],
         [
           { url: 'git@localhost:r', ssh_key: createSshKey().privateKey },
-          /^url cannot be read: the host has no public addr/,
+          /^url cannot be read: the host cannot be resolved, or has no public addr/,
         ],
         [{ token }, /^token needs a URL of the form https:/],
       ]

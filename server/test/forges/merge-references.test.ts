@@ -4,6 +4,7 @@ import type { ForgeName } from '../../../testing/payloads/facts.ts'
 import { forgeNames } from '../../src/domain/repositories/repository.ts'
 import { forgeOf } from '../../src/forges/index.ts'
 import { isCherryPick, type MergeReference } from '../../src/forges/merge-reference.ts'
+import { pageReferenceIn } from '../../src/forges/page-reference.ts'
 
 function readReference(name: ForgeName, message: string, parents = 1): MergeReference | null {
   return forgeOf(name).mergeReference({ parents, subject: message.split('\n')[0] as string, message })
@@ -17,11 +18,42 @@ describe('Merge references', () => {
   test('GitHub: a merge and a squash reference their pull request, and the last of several numbers counts', () => {
     assert.equal(referenceIn('github', 'Merge pull request #7 from eve/main\n\nBe kinder', 2), 7)
     assert.equal(referenceIn('github', 'Be kinder (#7)', 2), 7)
+    assert.equal(referenceIn('github', 'Merge pull request #6 from acme/release-2 (#7)'), 7)
     assert.equal(referenceIn('github', 'Be kinder (#7)  \n\n* one (#3)'), 7)
     assert.equal(referenceIn('github', 'Revert "x (#10)" (#11)'), 11)
     assert.equal(referenceIn('github', 'Backport x (#10) (#2147483647)'), 2_147_483_647)
     assert.equal(referenceIn('github', 'Be kinder (GH-13)'), 13)
+    assert.equal(referenceIn('github', 'Be kinder (#7) [ci skip]'), 7)
+    assert.equal(referenceIn('github', 'Be kinder (#7) [skip ci] [no changelog] '), 7)
+    assert.equal(referenceIn('github', 'Be kinder (#7) [closes #8]'), null)
     assert.equal(referenceIn('github', 'bpo-1: Be kinder (gh-13)'), 13)
+  })
+
+  test('a line of the last paragraph that is the URL of a pull request names it, with its repository', () => {
+    const [repositoryUrl, url] = [
+      'https://forge.example/acme/prompts',
+      'https://forge.example/acme/prompts/-/merge_requests/7',
+    ]
+    for (const [message, isTrailer] of [
+      [`Be kinder\n\nPart-of: <${url}>`, true],
+      [`Be kinder\r\n\r\nPart-of: <${url}>\r\nSigned-off-by: Ada\r\n`, true],
+      ['Be kinder\n\nPR-URL: https://forge.example/acme/prompts/pull/7\nReviewed-By: Ada', true],
+      ['Be kinder\n\nText\n\nhttps://forge.example/acme/prompts/merge_requests/7\n', false],
+    ] as const) {
+      assert.deepEqual(pageReferenceIn(message), { number: 7, repositoryUrl, isTrailer }, message)
+    }
+    for (const message of [
+      url,
+      `Be kinder\n\nSee ${url}`,
+      `Be kinder\n\n${url}#note_1`,
+      `Be kinder\n\n${url}\n\nMore text`,
+      'Be kinder\n\nhttps://forge.example/acme/prompts/-/issues/7',
+    ]) {
+      assert.equal(pageReferenceIn(message), null, message)
+    }
+    const startedAt = performance.now()
+    assert.equal(pageReferenceIn(`t\n\n${'https://'.repeat(8_000)}\n${'<'.repeat(60_000)}`), null)
+    assert.ok(performance.now() - startedAt < 200)
   })
 
   test('merges by bots and by hand name their pull request, the first of several', () => {
@@ -34,6 +66,8 @@ describe('Merge references', () => {
         'Rollup merge of #7 - bob:kinder, r=ada',
         'Merge PR #7: Be kinder',
         'Merge pull request #7 into main',
+        'Merge pull request #7, be kinder',
+        'auto merge of #7 : bob/kinder, r=ada',
       ]) {
         assert.deepEqual(readReference(name, subject, 2), { number: 7, isForgeText: false, repository: null }, subject)
         assert.equal(referenceIn(name, subject), 7, subject)
