@@ -49,7 +49,7 @@ export async function measureRequests(
   rounds: number,
   seconds: number,
 ): Promise<Requests> {
-  const accounts = { sqlite: await prepare(urls.sqlite), postgres: await prepare(urls.postgres) }
+  const accounts = { sqlite: await fillAccounts(urls.sqlite), postgres: await fillAccounts(urls.postgres) }
   const page = await savePage(urls.sqlite, accounts.sqlite[0] as Account, folder)
   await buildPackage(pathToFileURL(`${folder}/package/`))
   const fromPackage = (url: string) => serve(url, settings, 0, join(folder, 'package/dist/bin.js'))
@@ -78,7 +78,8 @@ export async function measureRequests(
   }
 }
 
-async function prepare(url: string): Promise<Account[]> {
+/** Creates organisations, the first with a history. */
+export async function fillAccounts(url: string): Promise<Account[]> {
   const accounts: Account[] = []
   for (let i = 0; i < organisations; i++) accounts.push(await createAccount(url, 'business'))
   await fillHistory(url, accounts[0] as Account, 1_000)
@@ -86,7 +87,7 @@ async function prepare(url: string): Promise<Account[]> {
 }
 
 /** Saves a page of history exactly as the service sends it, for the bare server to send. */
-async function savePage(url: string, { key, promptId }: Account, folder: string): Promise<string> {
+export async function savePage(url: string, { key, promptId }: Account, folder: string): Promise<string> {
   const service = await serve(url)
   const response = await fetch(`${service.address}/api/v1/prompts/${promptId}/history`, {
     headers: { authorization: `Bearer ${key}` },

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { startPostgres } from '../testing/postgres.ts'
+import { compareWith, reportComparison } from './compare.ts'
 import { measureGrowth, reportGrowth } from './growth.ts'
 import { measureReading, reportReading } from './reading.ts'
 import { measureRepositories, reportRepositories } from './repositories.ts'
@@ -25,6 +26,7 @@ npm run bench -- --only requests   one part:
                                      size          bytes per signal
 npm run bench -- --rounds 5        rounds per server in "requests", "votes" and "tokens"
 npm run bench -- --seconds 4       seconds per round and operation in "requests", "votes" and "tokens"
+npm run bench -- --compare HEAD~1  only compares signals and history with another commit, in turns and by processor time
 npm run bench -- --large           adds a growth table to "requests": 1,000,000 entries and 10,000,000 signals, 15 minutes more
 `
 
@@ -33,13 +35,14 @@ const parts = ['requests', 'votes', 'tokens', 'reading', 'repositories', 'size']
 const { values: options } = parseArgs({
   options: {
     help: { type: 'boolean', default: false },
+    compare: { type: 'string' },
     large: { type: 'boolean', default: false },
     only: { type: 'string' },
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '4' },
   },
 })
-const { help, only, large } = options
+const { help, only, large, compare } = options
 const [rounds, seconds] = [Number(options.rounds), Number(options.seconds)]
 
 if (help) process.stdout.write(usage)
@@ -85,6 +88,11 @@ async function main(): Promise<void> {
 
   try {
     process.stdout.write(`${new Date().toISOString().slice(0, 10)}, ${machine}\n`)
+    if (compare !== undefined) {
+      const comparison = await compareWith(compare, createDatabase, folder, rounds, seconds)
+      process.stdout.write(`${reportComparison(comparison)}\n`)
+      return
+    }
     const requests = await part('requests', () => measureRequests(urls, folder, rounds, seconds), reportRequests)
     Object.assign(results, requests)
     if (requests !== null && large) {

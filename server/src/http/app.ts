@@ -1,5 +1,7 @@
+import type { ServerResponse } from 'node:http'
 import Fastify, { type FastifyInstance, type onSendHookHandler, type RouteOptions } from 'fastify'
 import type { Logger } from 'pino'
+import { send } from './answer.ts'
 import { api } from './api.ts'
 import { type AuditThrottle, createAuditThrottle } from './audit/throttle.ts'
 import { type ClientAddresses, createClientAddresses } from './client-address.ts'
@@ -8,18 +10,20 @@ import { consoleNotFound, consoleRoutes } from './console/routes.ts'
 import type { Context, RequestObserver } from './context.ts'
 import { demoRoutes } from './demo/routes.ts'
 import { docsRoutes } from './docs/routes.ts'
-import { errorHandler } from './errors.ts'
+import { errorAnswers } from './errors.ts'
 import { createExportSlots, type ExportSlots } from './export-slots.ts'
 import { healthRoutes } from './health/routes.ts'
 import { type ContentsReader, createContentsReader } from './history/contents.ts'
 import { bodyLimit } from './json-bodies.ts'
+import { advertiseKeepAlive, connectionTimeoutMs } from './keep-alive.ts'
 import { createRejectedKeys, type RejectedKeys } from './keys/rejected.ts'
 import { createLoadShedder, type LoadShedder } from './load-shedding.ts'
 import { malformedRequestHandler } from './malformed-requests.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { limitPipelining } from './pipelining.ts'
 import { createRequestIds } from './request-id.ts'
-import { setSecurityHeaders } from './security-headers.ts'
+import { commonHeaders } from './security-headers.ts'
+import { installShortPath, type Operation, operations, type ShortPath } from './short-path.ts'
 import { voteRoutes } from './votes/routes.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 
@@ -31,6 +35,7 @@ declare module 'fastify' {
     contents: ContentsReader
     rejectedKeys: RejectedKeys
     clientAddresses: ClientAddresses
+    shortPath: ShortPath | null
   }
   interface FastifyRequest {
     /** When the headers arrived, on the monotonic clock. */
@@ -51,9 +56,7 @@ export function buildApp(context: Context): FastifyInstance {
     genReqId: requestId,
     // Slow and idle clients must not hold connections forever.
     requestTimeout: 30 * secondMs,
-    keepAliveTimeout: 72 * secondMs,
-    // Nothing was sent or received for this long: the client does not read its response.
-    connectionTimeout: 60 * secondMs,
+    connectionTimeout: connectionTimeoutMs,
     http: { headersTimeout: 15 * secondMs, connectionsCheckingInterval: 5 * secondMs, requireHostHeader: false },
     // During shutdown, requests on open connections still get their response, with `Connection: close`.
     return503OnClosing: false,
@@ -74,22 +77,47 @@ export function buildApp(context: Context): FastifyInstance {
       },
     },
   })
+  const loadShedder = createLoadShedder(store.queues, limits, log)
+  const observe = observer === undefined ? null : observeRequests(app, observer)
+  const logsRequests = log.isLevelEnabled('debug')
+  if (logsRequests) logRequests(app, log)
+  let isClosing = false
+  app.addHook('preClose', async () => {
+    isClosing = true
+  })
+  function reportShort(method: Operation, id: string, response: ServerResponse, arrivedAt: number): void {
+    const { url: route } = operations[method]
+    observe?.(method, route, response.statusCode, arrivedAt)
+    if (!logsRequests) return
+    response.once('finish', () =>
+      logRequest(log, id, method, route, response.statusCode, performance.now() - arrivedAt),
+    )
+  }
+  const shortPath =
+    context.shortPath === false
+      ? null
+      : installShortPath(app.server, context, {
+          loadShedder,
+          requestId,
+          report: reportShort,
+          isClosing: () => isClosing,
+        })
+  app.decorate('shortPath', shortPath)
   limitPipelining(app.server)
+  advertiseKeepAlive(app.server)
   // Otherwise Node responds to an unknown `Expect` header itself, with 417, which the API does not define.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
 
-  app.setErrorHandler(errorHandler(log, clock))
+  const errorAnswer = errorAnswers(log, clock)
+  app.setErrorHandler((error, request, reply) => send(reply, errorAnswer(error, request.id)))
   const consoleFiles = createFileLookup(context.consoleFolder)
   app.setNotFoundHandler(consoleNotFound(consoleFiles))
   app.decorateRequest('arrivedAt', 0)
   app.addHook('onRequest', (request, reply, done) => {
     request.arrivedAt = performance.now()
-    reply.header('X-Request-Id', request.id)
-    setSecurityHeaders(reply, publicUrl())
+    reply.headers(commonHeaders(request.id, publicUrl()))
     done()
   })
-  if (log.isLevelEnabled('debug')) logRequests(app, log)
-  if (observer !== undefined) observeRequests(app, observer)
 
   const routes: RouteOptions[] = []
   app.addHook('onRoute', (route) => {
@@ -97,7 +125,6 @@ export function buildApp(context: Context): FastifyInstance {
   })
 
   app.register(healthRoutes(context))
-  const loadShedder = createLoadShedder(store.queues, limits, log)
   app.decorate('loadShedder', loadShedder)
   app.decorate('exports', createExportSlots(loadShedder))
   app.decorate('contents', createContentsReader(context.repositories))
@@ -130,7 +157,9 @@ function flushRegularly(app: FastifyInstance, log: Logger): void {
   })
 }
 
-function observeRequests(app: FastifyInstance, observer: RequestObserver): void {
+/** Returns how to report a response that no hook sees. */
+function observeRequests(app: FastifyInstance, observer: RequestObserver) {
+  const handles = new Map<string, number>()
   const report = (route: number): onSendHookHandler => {
     return (request, reply, payload, done) => {
       observer.responded(route, reply.statusCode, performance.now() - request.arrivedAt)
@@ -139,7 +168,9 @@ function observeRequests(app: FastifyInstance, observer: RequestObserver): void 
   }
   // One hook per route: looking up a request's route at runtime costs more than all the counting.
   app.addHook('onRoute', (route) => {
-    const handle = observer.route([route.method].flat()[0] as string, route.url)
+    const method = [route.method].flat()[0] as string
+    const handle = observer.route(method, route.url)
+    handles.set(`${method} ${route.url}`, handle)
     route.onSend = [route.onSend ?? [], report(handle)].flat()
   })
   const reportUnmatched = report(observer.route('ANY', 'none'))
@@ -147,16 +178,28 @@ function observeRequests(app: FastifyInstance, observer: RequestObserver): void 
     if (request.is404) reportUnmatched.call(this, request, reply, payload, done)
     else done(null, payload)
   })
+  return (method: string, url: string, status: number, arrivedAt: number) =>
+    observer.responded(handles.get(`${method} ${url}`) as number, status, performance.now() - arrivedAt)
 }
 
 /** Logs the route pattern rather than the URL, and no headers, so that keys and user input stay out of the log. */
 function logRequests(app: FastifyInstance, log: Logger): void {
   app.addHook('onResponse', (request, reply, done) => {
-    const { method, id: requestId, routeOptions } = request
-    const { statusCode, elapsedTime } = reply
-    log.debug({ requestId, method, route: routeOptions.url ?? null, status: statusCode, ms: elapsedTime }, 'request')
+    const { method, id, routeOptions } = request
+    logRequest(log, id, method, routeOptions.url ?? null, reply.statusCode, reply.elapsedTime)
     done()
   })
+}
+
+function logRequest(
+  log: Logger,
+  requestId: string,
+  method: string,
+  route: string | null,
+  status: number,
+  ms: number,
+): void {
+  log.debug({ requestId, method, route, status, ms }, 'request')
 }
 
 /** Escapes a path that cannot be percent-decoded, so that it gets a 404: the router would respond 400, which the API does not define. */
@@ -164,10 +207,14 @@ function escapeInvalidPercent(url: string): string {
   if (!url.includes('%')) return url
   const end = url.indexOf('?')
   const path = end === -1 ? url : url.slice(0, end)
+  return isDecodable(path) ? url : path.replaceAll('%', '%25') + url.slice(path.length)
+}
+
+function isDecodable(path: string): boolean {
   try {
-    decodeURIComponent(path)
-    return url
+    // The result is used, because the bundler drops a call whose result is not: it takes the function to be pure.
+    return decodeURIComponent(path) !== ''
   } catch {
-    return path.replaceAll('%', '%25') + url.slice(path.length)
+    return false
   }
 }

@@ -2,10 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { type Access, hashSecret, isActive, isWellFormedSecret } from '../domain/access/api-key.ts'
 import { hashToken } from '../domain/access/session.ts'
+import { hashShareToken, isShareToken } from '../domain/access/share.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { Store } from '../domain/store.ts'
 import type { Instant } from '../domain/time.ts'
-import { EndedSessionError, unauthorized } from './errors.ts'
+import { endedSession, endedShare, unauthorized } from './errors.ts'
 import type { RejectedKeys } from './keys/rejected.ts'
 import { isSameOrigin } from './same-origin.ts'
 import { sessionTokenIn } from './sessions/cookie.ts'
@@ -16,8 +17,23 @@ export const crossOriginMessage =
 const bearer = /^bearer +(\S+)$/i
 
 /** The token of an Authorization header, or an empty string without a bearer token. */
-function bearerToken(authorization = ''): string {
+export function bearerToken(authorization = ''): string {
   return bearer.exec(authorization)?.[1] ?? ''
+}
+
+/** What the key grants, active or not. Null if it is no key for requests. */
+export async function findAccess({ keys }: Pick<Store, 'keys'>, secret: string): Promise<Access | null> {
+  const access = isWellFormedSecret(secret) ? await keys.findAccess(hashSecret(secret)) : null
+  // A signing key signs tokens, and makes no requests.
+  return access?.role === 'signing' ? null : access
+}
+
+/** Resolves the token of a share link. */
+async function authenticateShare(store: Store, token: string, now: Instant): Promise<Access> {
+  const access = await store.shares.findAccess(hashShareToken(token))
+  if (access === null) throw unauthorized()
+  if (!isActive(access, now)) throw endedShare(access.revokedAt === null ? 'expired' : 'revoked')
+  return access
 }
 
 /** Resolves an API key. Missing, malformed, unknown, revoked and expired keys all give the same error. */
@@ -26,16 +42,13 @@ export async function authenticate(
   rejectedKeys: RejectedKeys,
   request: FastifyRequest,
   now: Instant,
+  { allowShares = false } = {},
 ): Promise<Access> {
   const secret = bearerToken(request.headers.authorization)
-  if (!isWellFormedSecret(secret)) {
+  if (allowShares && isShareToken(secret)) return authenticateShare(store, secret, now)
+  const access = await findAccess(store, secret)
+  if (access === null) {
     if (secret !== '') rejectedKeys.unknown(request)
-    throw unauthorized()
-  }
-  const access = await store.keys.findAccess(hashSecret(secret))
-  // A signing key signs tokens, and makes no requests.
-  if (access === null || access.role === 'signing') {
-    rejectedKeys.unknown(request)
     throw unauthorized()
   }
   if (!isActive(access, now)) {
@@ -58,7 +71,7 @@ export async function authenticateSession(
   const token = sessionTokenIn(headers.cookie, publicUrl)
   const access = token === null ? null : await store.sessions.findAccess(hashToken(token))
   if (access === null) throw unauthorized()
-  if (!isActive(access, now)) throw new EndedSessionError(access.revokedAt === null ? 'expired' : 'key_revoked')
+  if (!isActive(access, now)) throw endedSession(access.revokedAt === null ? 'expired' : 'key_revoked')
   if (method !== 'GET' && method !== 'HEAD' && !isSameOrigin(headers, publicUrl)) {
     throw new DomainError('forbidden', crossOriginMessage)
   }

@@ -18,7 +18,7 @@ export interface Tenant {
   writes: Lane
 }
 
-/** Looks up the caller of a request. Callers are remembered: there are no more of them than keys. */
+/** Looks up the caller of a request. Callers are remembered: there are no more of them than keys and organisations. */
 export function createCallers(): (access: Access) => Caller {
   const callers = new Map<number, Caller>()
   const tenants = new Map<number, Tenant>()
@@ -32,7 +32,9 @@ export function createCallers(): (access: Access) => Caller {
     return tenant
   }
 
-  return ({ keyId, organisationId }) => {
+  return ({ keyId: id, shared, organisationId }) => {
+    // The share links of an organisation are one caller: there may be any number of them over time.
+    const keyId = shared === undefined ? id : -organisationId
     let caller = callers.get(keyId)
     if (caller === undefined) {
       caller = { keyId, organisation: tenantOf(organisationId), used: emptyOccupancy(), exports: 0 }

@@ -32,6 +32,8 @@ export interface Context {
   trustedProxies: readonly string[]
   organisationLimits: OrganisationLimits
   observer?: RequestObserver
+  /** False leaves all requests to Fastify, so that tests can compare both paths. */
+  shortPath?: boolean
   /** Only in the demo. */
   demo?: DemoApplication
 }

@@ -1,4 +1,4 @@
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError } from 'fastify'
 import type { Logger } from 'pino'
 import { TestLimitError } from '../domain/alerts/alert-service.ts'
 import { DomainError, type ErrorCode, InvalidFieldError, invalid, UnavailableError } from '../domain/errors.ts'
@@ -7,6 +7,7 @@ import { AmbiguousPromptError } from '../domain/prompt-reference.ts'
 import { InboxFullError } from '../domain/repositories/delivery.ts'
 import { MonthlyLimitError } from '../domain/signals/monthly-limit.ts'
 import { type Clock, isoTime } from '../domain/time.ts'
+import { type Answer, json } from './answer.ts'
 
 export const statusOf: Record<ErrorCode, number> = {
   unauthorized: 401,
@@ -36,14 +37,31 @@ const sessionEndings = {
   expired: 'The session has expired. Sign in again.',
 }
 
-/** Why a session ended. Only a request with its cookie, which no one can guess, is told. */
-export class EndedSessionError extends DomainError {
-  readonly reason: keyof typeof sessionEndings
+const shareEndings = {
+  revoked: 'This link was revoked. Ask for a new one.',
+  expired: 'This link has expired. Ask for a new one.',
+}
 
-  constructor(reason: keyof typeof sessionEndings) {
-    super('unauthorized', sessionEndings[reason])
+/** Why a session or a share link ended. Only a request with its secret, which no one can guess, is told. */
+export class EndedError extends DomainError {
+  readonly reason: string
+
+  constructor(reason: string, message: string) {
+    super('unauthorized', message)
     this.reason = reason
   }
+}
+
+export function endedSession(reason: keyof typeof sessionEndings): EndedError {
+  return new EndedError(reason, sessionEndings[reason])
+}
+
+export function endedShare(reason: keyof typeof shareEndings): EndedError {
+  return new EndedError(reason, shareEndings[reason])
+}
+
+export function notShared(): DomainError {
+  return new DomainError('forbidden', 'This link does not show this.')
 }
 
 export function forbidden(role: string): DomainError {
@@ -75,7 +93,7 @@ function detailsOf(error: DomainError): object | undefined {
   if (isLimitError(error)) {
     return { limit: error.limit, used: error.used, resets_at: isoTime(error.resetsAt) }
   }
-  if (error instanceof EndedSessionError) return { reason: error.reason }
+  if (error instanceof EndedError) return { reason: error.reason }
   return error instanceof AmbiguousPromptError ? { prompt_ids: error.ids } : undefined
 }
 
@@ -92,18 +110,19 @@ function wireName(field: string): string {
 const inboxRetryAfterSeconds = 60
 
 /** Turns anything thrown into an error response. Internal causes are logged and never sent to the client. */
-export function errorHandler(log: Logger, clock: Clock) {
-  return (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
+export function errorAnswers(log: Logger, clock: Clock): (thrown: unknown, requestId: string) => Answer {
+  return (thrown, requestId) => {
     const error = asDomainError(thrown)
-    if (error instanceof UnavailableError) reply.header('Retry-After', 2)
-    else if (error instanceof InboxFullError) reply.header('Retry-After', inboxRetryAfterSeconds)
-    else if (error.code === 'internal_error') log.error({ requestId: request.id, err: thrown }, 'request failed')
-    if (error.code === 'unauthorized') reply.header('WWW-Authenticate', 'Bearer')
+    const headers: Answer['headers'] = {}
+    if (error instanceof UnavailableError) headers['retry-after'] = 2
+    else if (error instanceof InboxFullError) headers['retry-after'] = inboxRetryAfterSeconds
+    else if (error.code === 'internal_error') log.error({ requestId, err: thrown }, 'request failed')
+    if (error.code === 'unauthorized') headers['www-authenticate'] = 'Bearer'
     if (isLimitError(error)) {
       const seconds = Math.ceil((error.resetsAt - clock()) / 1_000)
-      reply.header('Retry-After', Math.max(seconds, 1))
+      headers['retry-after'] = Math.max(seconds, 1)
     }
-    return reply.status(statusOf[error.code]).type('application/json; charset=utf-8').send(errorBody(error))
+    return { status: statusOf[error.code], headers: Object.assign(headers, json), body: errorBody(error) }
   }
 }
 

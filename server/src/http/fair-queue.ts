@@ -28,6 +28,8 @@ interface Waiting {
  * behind everyone's. They also wait while clients leave too much unread, because each would add its own response.
  */
 export interface FairQueue {
+  /** Starts a request now, or returns false if it has to wait. */
+  tryEnter(lane: Lane, keyId: number, weight: number): boolean
   /** Starts a request now, which returns undefined, or resolves when its turn has come. */
   enter(lane: Lane, keyId: number, weight: number): Promise<void> | undefined
   leave(lane: Lane, weight: number): void
@@ -81,6 +83,14 @@ export function createFairQueue(maxRunning: number): FairQueue {
     if (unreadBytes === 0) return true
     const max = unreadBytesOfAll > maxUnreadBytesOfAll ? littleUnreadBytes : maxUnreadBytes
     return unreadBytes <= max && (unreadBytesByKey.get(keyId) ?? 0) <= maxUnreadBytesPerKey
+  }
+
+  function tryEnter(lane: Lane, keyId: number, weight: number): boolean {
+    // Heavy requests start one by one, so that the time of each is known before the next one starts.
+    if (weight !== lightWeight || lane.waiting.size > 0) return false
+    if (!canStart(lane, weight) || !hasRoomForResponse(lane, keyId)) return false
+    lane.running += weight
+    return true
   }
 
   function countUnread(lane: Lane, keyId: number, bytes: number): void {
@@ -152,17 +162,9 @@ export function createFairQueue(maxRunning: number): FairQueue {
   }
 
   return {
+    tryEnter,
     enter(lane, keyId, weight) {
-      // Heavy requests start one by one, so that the time of each is known before the next one starts.
-      if (
-        weight === lightWeight &&
-        lane.waiting.size === 0 &&
-        canStart(lane, weight) &&
-        hasRoomForResponse(lane, keyId)
-      ) {
-        lane.running += weight
-        return undefined
-      }
+      if (tryEnter(lane, keyId, weight)) return undefined
       return new Promise((start) => {
         const queue = lane.waiting.get(keyId)
         if (queue === undefined) lane.waiting.set(keyId, [{ lane, weight, start }])

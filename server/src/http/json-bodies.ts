@@ -18,16 +18,23 @@ export function acceptJsonBodies(app: FastifyInstance): void {
   app.decorateRequest('bodyText', '')
 
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer', bodyLimit }, (request, bytes, done) => {
-    // Some clients always send the header, also on requests that need no body.
-    if (bytes.length === 0 && isOptional(request.routeOptions.schema?.body)) {
-      done(null, undefined)
+  app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit }, (_request, bytes, done) => {
+    done(null, bytes)
+  })
+  // Not by the parser, because Fastify closes the connection after an error of a parser. This body has arrived in full.
+  app.addHook('preValidation', (request, _reply, done) => {
+    const { body: bytes } = request
+    if (!Buffer.isBuffer(bytes)) {
+      done()
       return
     }
     try {
-      const { text, value } = parseBody(bytes)
+      // Some clients always send the header, also on requests that need no body.
+      const isAbsent = bytes.length === 0 && isOptional(request.routeOptions.schema?.body)
+      const { text, value } = isAbsent ? { text: '', value: undefined } : parseBody(bytes)
       request.bodyText = text
-      done(null, value)
+      request.body = value
+      done()
     } catch (error) {
       done(error as Error)
     }

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Access } from '../domain/access/api-key.ts'
@@ -25,18 +26,21 @@ declare module 'fastify' {
     /** Rejected while the server with the signals of the organisation is down. */
     changesSignals?: boolean
   }
-  interface FastifyRequest {
-    kind: RequestKind
-    /** Body bytes counted for this request while it is in flight, otherwise -1. */
-    bodyBytesInFlight: number
-    /** Admitted on a slot reserved for admins: to be rejected unless the key turns out to be one. */
-    adminsOnly: boolean
-    /** Null until the key is known. */
-    caller: Caller | null
-    weight: number
-    isRunning: boolean
-    isResponding: boolean
-  }
+  interface FastifyRequest extends Visit {}
+}
+
+/** What a request occupies. */
+export interface Visit {
+  kind: RequestKind
+  /** Body bytes counted for this request while it is in flight, otherwise -1. */
+  bodyBytesInFlight: number
+  /** Admitted on a slot reserved for admins: to be rejected unless the key turns out to be one. */
+  adminsOnly: boolean
+  /** Null until the key is known. */
+  caller: Caller | null
+  weight: number
+  isRunning: boolean
+  isResponding: boolean
 }
 
 /** Rejects requests under overload before they cost anything, and shares the service among its callers. */
@@ -47,6 +51,14 @@ export interface LoadShedder {
   admit(request: FastifyRequest, reply: FastifyReply, access: Access): Promise<void> | undefined
   /** Lets a request go on that has waited for its body. */
   resume(request: FastifyRequest): Promise<void> | undefined
+  /** Accepts a light request without hooks. Null if it has to be rejected. */
+  tryAccept(kind: 'reads' | 'writes', bodyBytes: number): Visit | null
+  /** Starts it once its key is known. False if it has to be rejected or to wait, which `admit` does. */
+  tryAdmit(visit: Visit, access: Access): boolean
+  /** Ends it after a response that is small or shared, which has been sent or is on its way. */
+  leaveAfter(visit: Visit, request: IncomingMessage, response: ServerResponse): void
+  /** Ends it without a response. */
+  withdraw(visit: Visit): void
   countRejection(reason: Reason): void
   /** Counts a rejection, slows its client down, and returns the error to throw. */
   reject(reason: Reason, request: FastifyRequest, reply: FastifyReply, error?: UnavailableError): UnavailableError
@@ -70,7 +82,7 @@ const reasons = [
 type Reason = (typeof reasons)[number]
 
 // The service handles several thousand requests per second, so the last one in the queue waits a fraction of a second.
-const capacity: Occupancy = { reads: 2_000, writes: 2_000, webhooks: 500, votes: 500, bodyBytes: 48 * 1024 * 1024 }
+const capacity: Occupancy = { reads: 2_000, writes: 2_000, webhooks: 500, votes: 500, bodyBytes: 32 * 1024 * 1024 }
 const adminReads = 200
 // The kernel takes over smaller responses, whether the client reads or not.
 const smallResponseBytes = 16 * 1024
@@ -92,7 +104,8 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
   let suppressed = 0
   let lastLoggedAt = Number.NEGATIVE_INFINITY
 
-  function rejectionReason(request: FastifyRequest, kind: RequestKind, length: number): Reason | null {
+  function rejectionReason(request: Visit, length: number): Reason | null {
+    const { kind } = request
     if (refresh.stalledForMs() > stallTimeoutMs) return 'stalled'
     const hasBodyRoom = length === 0 || used.bodyBytes + length <= capacity.bodyBytes
     if (kind === 'reads') {
@@ -114,7 +127,7 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
   }
 
   /** Whether this request would wait for a server of the database that is down, in room that all organisations share. */
-  function waitsInVain({ kind }: FastifyRequest, { organisationId }: Access): boolean {
+  function waitsInVain({ kind }: Visit, { organisationId }: Access): boolean {
     const stalledMs = signals.serverStalledForMs(organisationId)
     if (stalledMs < suspectTimeoutMs) return false
     return stalledMs > stallTimeoutMs || used[kind] * 2 > capacity[kind] || used.bodyBytes * 2 > capacity.bodyBytes
@@ -147,13 +160,19 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
     })
   }
 
-  function leave(request: FastifyRequest): void {
+  function occupyFor(request: Visit, caller: Caller): void {
+    occupy(caller.used, request.kind, request.bodyBytesInFlight)
+    occupy(caller.organisation.used, request.kind, request.bodyBytesInFlight)
+    request.caller = caller
+  }
+
+  function leave(request: Visit): void {
     if (!request.isRunning) return
     request.isRunning = false
     queue.leave((request.caller as Caller).organisation[laneOf(request)], request.weight)
   }
 
-  function release(request: FastifyRequest): void {
+  function release(request: Visit): void {
     const { caller, kind, bodyBytesInFlight } = request
     request.bodyBytesInFlight = -1
     vacate(used, kind, bodyBytesInFlight)
@@ -204,7 +223,7 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
         const kind = kindOf(request)
         request.kind = kind
         const length = kind === 'webhooks' ? 0 : bodyLength(request)
-        const reason = rejectionReason(request, kind, length)
+        const reason = rejectionReason(request, length)
         if (reason !== null) {
           done(reject(reason, request, reply))
           return
@@ -243,9 +262,7 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
         }
         const reason = callerRejectionReason(caller, access, kind, request.bodyBytesInFlight)
         if (reason !== null) throw reject(reason, request, reply, organisationOverloaded)
-        occupy(caller.used, kind, request.bodyBytesInFlight)
-        occupy(caller.organisation.used, kind, request.bodyBytesInFlight)
-        request.caller = caller
+        occupyFor(request, caller)
         request.weight = config.batch
           ? batchWeight(request.bodyBytesInFlight, limits)
           : config.light || request.is404
@@ -256,6 +273,42 @@ export function createLoadShedder({ refresh, signals }: Queues, limits: RequestL
     },
 
     resume: (request) => (request.caller === null ? undefined : enter(request)),
+
+    tryAccept(kind, bodyBytes) {
+      const visit: Visit = {
+        kind,
+        bodyBytesInFlight: bodyBytes,
+        adminsOnly: false,
+        caller: null,
+        weight: lightWeight,
+        isRunning: false,
+        isResponding: false,
+      }
+      if (rejectionReason(visit, bodyBytes) !== null || visit.adminsOnly) return null
+      occupy(used, kind, bodyBytes)
+      return visit
+    },
+
+    tryAdmit(visit, access) {
+      if (visit.kind === 'writes' && waitsInVain(visit, access)) return false
+      const caller = callerOf(access)
+      if (callerRejectionReason(caller, access, visit.kind, visit.bodyBytesInFlight) !== null) return false
+      if (!queue.tryEnter(caller.organisation[laneOf(visit)], access.keyId, visit.weight)) return false
+      visit.isRunning = true
+      occupyFor(visit, caller)
+      return true
+    },
+
+    leaveAfter(visit, request, response) {
+      leave(visit)
+      onResponseEnd(request, response, () => release(visit))
+    },
+
+    withdraw(visit) {
+      leave(visit)
+      release(visit)
+    },
+
     countRejection,
     reject,
     inFlight: () => used,
@@ -291,7 +344,7 @@ function clientGone(): DomainError {
   return invalid('The connection was closed')
 }
 
-function laneOf({ kind }: FastifyRequest): 'reads' | 'writes' {
+function laneOf({ kind }: Visit): 'reads' | 'writes' {
   return kind === 'reads' ? 'reads' : 'writes'
 }
 

@@ -23,3 +23,13 @@ export function renderPageJson(data: string, request: PageRequest, totalCount: n
     `"total_pages":${totalPages},"total_count":${totalCount},"per_page":${perPage}}}`
   )
 }
+
+/** The pagination of a search, which knows the number of matches only if it examined everything. */
+export function searchPagination(limit: number, count: number | null) {
+  return {
+    current_page: 1,
+    total_pages: count === null ? null : Math.ceil(count / limit),
+    total_count: count,
+    per_page: limit,
+  }
+}

@@ -20,6 +20,18 @@ export const paginationSchema = {
   additionalProperties: false,
 } as const
 
+export const searchPaginationSchema = {
+  ...paginationSchema,
+  title: 'SearchPagination',
+  description:
+    'Position of a page in its list. `total_pages` and `total_count` are null if a search does not know them',
+  properties: {
+    ...paginationSchema.properties,
+    total_pages: { type: ['integer', 'null'], description: 'Number of pages at the current per_page' },
+    total_count: { type: ['integer', 'null'], description: 'Total number of entries' },
+  },
+} as const
+
 /** The pagination of a list that fits on one page. */
 export function paginationExample(totalCount: number) {
   return { current_page: 1, total_pages: 1, total_count: totalCount, per_page: 25 }

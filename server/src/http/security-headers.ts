@@ -1,11 +1,11 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 
 const year = 31_536_000
 
 /** Headers of every response: browsers take each for what it says it is, and come back over TLS only. */
-export function setSecurityHeaders(reply: FastifyReply, publicUrl: string): void {
-  reply.header('X-Content-Type-Options', 'nosniff')
-  if (isHttps(publicUrl)) reply.header('Strict-Transport-Security', `max-age=${year}`)
+export function commonHeaders(requestId: string, publicUrl: string): Record<string, string> {
+  const headers = { 'x-request-id': requestId, 'x-content-type-options': 'nosniff' }
+  return isHttps(publicUrl) ? { ...headers, 'strict-transport-security': `max-age=${year}` } : headers
 }
 
 /** Headers of what a browser may show as a page: other sites cannot frame it, hold on to its window or see where a link led from. */

@@ -20,21 +20,25 @@ export interface Caches {
   changes: Cache<LandedChange[]>
   versions: Cache<VersionText[]>
   clear(): void
+  /** How often they were cleared. */
+  generation(): number
+  countHit(name: keyof StoreStats['caches']): void
   stats(): StoreStats['caches']
 }
 
 class Cache<Value> {
-  readonly #maxSize: number
-  readonly #isSmall: (value: Value) => boolean
+  readonly #maxWeight: number
+  readonly #weightOf: (value: Value) => number
   hits = 0
   misses = 0
   #values = new Map<string, Value>()
+  #weight = 0
   #pending = new Map<string, Promise<unknown>>()
 
-  /** Values that are not small are found again for each request, so that the size of the cache has a bound. */
-  constructor(maxSize: number, isSmall: (value: Value) => boolean = () => true) {
-    this.#maxSize = maxSize
-    this.#isSmall = isSmall
+  /** A value that weighs more than the whole cache may is found again for each request. */
+  constructor(maxWeight: number, weightOf: (value: Value) => number = () => 1) {
+    this.#maxWeight = maxWeight
+    this.#weightOf = weightOf
   }
 
   get<Missing = never>(key: string, find: () => Promise<Value | Missing>): Promise<Value | Missing> {
@@ -56,10 +60,7 @@ class Cache<Value> {
       const values = this.#values
       result = find()
         .then((value) => {
-          if (value !== null && this.#isSmall(value as Value)) {
-            if (values.size >= this.#maxSize) values.delete(values.keys().next().value as string)
-            values.set(key, value as Value)
-          }
+          if (value !== null && values === this.#values) this.#keep(key, value as Value)
           return value
         })
         .finally(() => pending.delete(key))
@@ -68,14 +69,27 @@ class Cache<Value> {
     return result
   }
 
+  #keep(key: string, value: Value): void {
+    const weight = this.#weightOf(value)
+    if (weight > this.#maxWeight) return
+    this.#weight += weight
+    for (const [oldest, dropped] of this.#values) {
+      if (this.#weight <= this.#maxWeight) break
+      this.#values.delete(oldest)
+      this.#weight -= this.#weightOf(dropped)
+    }
+    this.#values.set(key, value)
+  }
+
   clear(): void {
     this.#values = new Map()
+    this.#weight = 0
     this.#pending = new Map()
   }
 }
 
-// Of one prompt. With what is remembered of them, about 1 MB.
-const maxCachedChanges = 2_000
+// Of all prompts together. With what is remembered of each, 740 bytes, up to 80 MB.
+const maxCachedChanges = 110_000
 
 export function createCaches(): Caches {
   const access = new Cache<Access>(10_000)
@@ -87,8 +101,20 @@ export function createCaches(): Caches {
   // A line can have thousands of segments.
   const lines = new Cache<LineSegment[]>(50)
   // So can a history. The times in which its changes were live are remembered with it (domain/impact/known-lives.ts).
-  const changes = new Cache<LandedChange[]>(50, ({ length }) => length <= maxCachedChanges)
-  const versions = new Cache<VersionText[]>(50, ({ length }) => length <= maxVersions)
+  const changes = new Cache<LandedChange[]>(maxCachedChanges, ({ length }) => length + 100)
+  const versions = new Cache<VersionText[]>(50, ({ length }) => (length <= maxVersions ? 1 : Number.POSITIVE_INFINITY))
+  const stats = {
+    keys: access,
+    signing_keys: signing,
+    sessions,
+    prompts,
+    named_prompts: namedPrompts,
+    pages,
+    deployments: lines,
+    changes,
+    versions,
+  }
+  let generation = 0
   return {
     access,
     signing,
@@ -99,18 +125,13 @@ export function createCaches(): Caches {
     lines,
     changes,
     versions,
-    stats: () => ({
-      keys: access,
-      signing_keys: signing,
-      sessions,
-      prompts,
-      named_prompts: namedPrompts,
-      pages,
-      deployments: lines,
-      changes,
-      versions,
-    }),
+    stats: () => stats,
+    countHit(name) {
+      stats[name].hits++
+    },
+    generation: () => generation,
     clear() {
+      generation++
       for (const cache of [access, signing, sessions, prompts, namedPrompts, pages, lines, changes, versions])
         cache.clear()
     },

@@ -3,6 +3,8 @@ import type { QueueStats } from '../domain/store.ts'
 export interface GroupCommit<Item, Result> extends QueueStats {
   /** Resolves with the item's own result once its batch is committed. */
   submit(item: Item): Promise<Result>
+  /** The same without a promise. A callback must not throw. */
+  enqueue(item: Item, resolve: (result: Result) => void, reject: (error: unknown) => void): void
   /** Rejects all calls, also those in flight, which may be committed all the same. */
   rejectAll(error: unknown): void
   /** Resolves once nothing is waiting or in flight. */
@@ -60,14 +62,16 @@ export function groupCommit<Item, Result>(
       inFlight = batch
       const start = performance.now()
       stalledSince ??= start
+      let settle: (call: Call, i: number) => void
       try {
         const results = await commit(batch.map(({ item }) => item))
         stalledSince = null
         onBatch?.(results, performance.now() - start)
-        for (const [i, { resolve }] of batch.entries()) resolve(results[i] as Result)
+        settle = ({ resolve }, i) => resolve(results[i] as Result)
       } catch (error) {
-        for (const { reject } of batch) reject(error)
+        settle = ({ reject }) => reject(error)
       }
+      batch.forEach(settle)
       inFlight = []
     }
     running = null
@@ -98,13 +102,14 @@ export function groupCommit<Item, Result>(
     } while (waiting.length > before && waiting.length < maxBatchSize && performance.now() < deadline)
   }
 
+  function enqueue(item: Item, resolve: Call['resolve'], reject: Call['reject']): void {
+    waiting.push({ item, resolve, reject })
+    running ??= run()
+  }
+
   return {
-    submit(item) {
-      return new Promise((resolve, reject) => {
-        waiting.push({ item, resolve, reject })
-        running ??= run()
-      })
-    },
+    enqueue,
+    submit: (item) => new Promise((resolve, reject) => enqueue(item, resolve, reject)),
     rejectAll(error) {
       for (const { reject } of [...inFlight, ...waiting]) reject(error)
       waiting = []

@@ -23,6 +23,8 @@ const actionOf: Record<string, AuditAction> = {
   createKey: 'key.created',
   rotateKey: 'key.rotated',
   revokeKey: 'key.revoked',
+  createShare: 'share.created',
+  revokeShare: 'share.revoked',
   createPrompt: 'prompt.created',
   renamePrompt: 'prompt.renamed',
   deletePrompt: 'prompt.deleted',

@@ -22,6 +22,8 @@ const pages = [
   '/prompts',
   '/prompts/pmt_1/history/3',
   '/regressions',
+  '/texts',
+  '/shared',
   '/usage',
   '/audit',
   '/settings',

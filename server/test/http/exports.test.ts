@@ -155,7 +155,7 @@ describe('Export connections that read nothing', () => {
     await importLarge(tenant, 2_000)
     const { server } = service.app
     const { timeout } = server
-    assert.equal(timeout, 60_000)
+    assert.equal(timeout, 73_000)
     t.after(() => Object.assign(server, { timeout }))
     server.timeout = 2_000
     const { sockets } = await startExports(t, tenant, tenant.key, 1)

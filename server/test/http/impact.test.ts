@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onOneEngine } from '../../../testing/engines.ts'
+import { databaseWorkOf, sqlitePlans } from '../../../testing/database-work.ts'
+import { onEachEngine, onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { deployedEntry, openTestStore, type Tenant, useService } from '../../../testing/service.ts'
 import { inBatches } from '../../../testing/signals.ts'
@@ -88,6 +89,27 @@ onOneEngine('The impact of a change', (engine) => {
       [{ positive: 0, negative: 0, rate: null }, null, null],
     )
     assert.deepEqual(pagination, { current_page: 1, total_pages: 1, total_count: 3, per_page: 25 })
+  })
+
+  test('the first version says that nothing can be compared with it, however many votes it has', async () => {
+    const tenant = await service.tenant()
+    await tenant.recordEntry({ createdAt: service.now - 5 * hour })
+    await vote(tenant, service.now - 4 * hour, 4_000, 1_001)
+    const prompt = async () =>
+      (await service.app.inject({ url: tenant.path, headers: tenant.headers })).json().data.first_version
+    const [first] = (await impact(tenant)).data
+    assert.partialDeepStrictEqual(first, {
+      verdict: 'too_little_data',
+      first_version: true,
+      explanation: 'First version, nothing to compare with.',
+    })
+    assert.equal(await prompt(), true)
+    await tenant.recordEntry({ createdAt: service.now - hour, commitSha: 'b'.repeat(40) })
+    assert.deepEqual(
+      (await impact(tenant)).data.map(({ first_version }: { first_version: boolean }) => first_version),
+      [false, true],
+    )
+    assert.equal(await prompt(), false)
   })
 
   test('the impact of a change does not depend on the page or its size', async () => {
@@ -195,5 +217,48 @@ onOneEngine('The impact of a change', (engine) => {
     assert.equal((await impact(tenant)).data[0].after.negative, 1)
     await service.store.signals.delete(tenant.prompt, signal.id, service.now, operator)
     assert.equal((await impact(tenant)).data[0].after.negative, 0)
+  })
+})
+
+onEachEngine('What a read of impact costs', (engine) => {
+  const service = useService(engine)
+
+  test('a page of a prompt with thousands of changes and votes is read without reading all of them again', async () => {
+    const tenant = await service.tenant('business')
+    const { prompt } = tenant
+    const changes = 3_000
+    const start = service.now - changes * hour
+    const entries = Array.from({ length: changes }, (_, i) =>
+      newHistoryEntry({ ...deployedEntry(start + i * hour + 1_234), commitSha: i.toString(16).padStart(40, '0') }),
+    )
+    await service.store.history.import(prompt, inBatches(entries), service.now, operator)
+    const votes = Array.from({ length: changes }, (_, i) => ({
+      organisationId: prompt.organisationId,
+      promptId: prompt.id,
+      value: i % 3 === 0 ? ('negative' as const) : ('positive' as const),
+      metadata: null,
+      createdAt: start + i * hour + 5_000,
+    }))
+    await service.store.signals.import(inBatches(votes))
+    const read = async (path: string) => {
+      const response = await service.app.inject({ url: `${tenant.path}${path}`, headers: tenant.headers })
+      assert.equal(response.statusCode, 200, response.body)
+    }
+    const paths = ['/impact', '/impact?page=60', '/timeline']
+    const first = await databaseWorkOf(() => read('/impact'))
+    assert.ok(first.characters > 100_000, `The first read returned ${first.characters} characters`)
+    for (const path of paths) {
+      await read(path)
+      const { statements, rows, characters } = await databaseWorkOf(() => read(path))
+      assert.ok(statements.length <= 14, `${path} took ${statements.length} statements`)
+      assert.ok(rows <= 130, `${path} read ${rows} rows`)
+      assert.ok(characters <= 30_000, `${path} read ${characters} characters`)
+      if (engine.name !== 'SQLite') continue
+      // By prompt or by ID, or the first voter of the organisation.
+      const growing = /^(SCAN|SEARCH) (history_entries|newest|signals|signal_hours|version_hours)\b/
+      const found = sqlitePlans(service.url, statements).filter((line) => growing.test(line))
+      assert.ok(found.length > 0)
+      for (const line of found) assert.match(line, /prompt_id=\?|rowid=\?|voter>\?/, path)
+    }
   })
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import pino from 'pino'
 import { onOneEngine } from '../../../testing/engines.ts'
+import { eventually } from '../../../testing/eventually.ts'
 import {
   changeTime,
   commitOf,
@@ -11,7 +12,11 @@ import {
   shiftsOf,
 } from '../../../testing/judged-votes.ts'
 import { queryRows } from '../../../testing/rows.ts'
-import { openTestStore, useService } from '../../../testing/service.ts'
+import { deployedEntry, openTestStore, useService } from '../../../testing/service.ts'
+import { inBatches } from '../../../testing/signals.ts'
+import { operator } from '../../src/domain/access/audit.ts'
+import { newHistoryEntry } from '../../src/domain/history/entry.ts'
+import { eraseSignals, metadataQuery } from '../../src/domain/signals/erasure.ts'
 import { day } from '../../src/domain/time.ts'
 import { createJudge } from '../../src/service/judge.ts'
 
@@ -66,6 +71,98 @@ onOneEngine('The judge', (engine) => {
     service.now += day
     await one.sweep()
     assert.equal(one.stats().sweeps + two.stats().sweeps, 2)
+  })
+
+  test('what another process imports or erases is judged in the next round, however old it is, and by one process', async () => {
+    await service.judge.round()
+    const tenant = await service.tenant()
+    const other = await openTestStore(service.url, () => service.now)
+    const owner = { organisationId: tenant.organisation.id, promptId: tenant.prompt.id }
+    const votes = (from: number, until: number, rate: number) =>
+      Array.from({ length: 1_500 }, (_, i) => ({
+        ...owner,
+        value: Math.floor((i + 1) * rate) > Math.floor(i * rate) ? ('positive' as const) : ('negative' as const),
+        metadata: rate < 0.8 && i % 2 === 0 ? '{"user":"u"}' : null,
+        createdAt: Math.floor(from + ((until - from) * i) / 1_500),
+      }))
+    const entries = [300, 250].map((daysAgo, i) =>
+      newHistoryEntry({ ...deployedEntry(at(daysAgo)), commitSha: commitOf(i + 1) }),
+    )
+    await other.history.import(tenant.prompt, inBatches(entries), service.now, operator)
+    await other.signals.import(inBatches(votes(at(300), at(250), 0.9), votes(at(250), at(200), 0.6)))
+    let judged = 0
+    const store = {
+      ...service.store,
+      signals: {
+        ...service.store.signals,
+        hourlySums: (...[prompt, until]: Parameters<typeof service.store.signals.hourlySums>) => {
+          if (prompt.id === tenant.prompt.id) judged++
+          return service.store.signals.hourlySums(prompt, until)
+        },
+      },
+    }
+    // Neither looks for what is open, so that only the queue names the prompt.
+    const regressions = { ...service.store.regressions, openPrompts: async () => [] }
+    const context = { store: { ...store, regressions }, clock: () => service.now, log, restFactor: 0 }
+    const [one, two] = [createJudge(context), createJudge(context)]
+    await Promise.all([one.round(), two.round()])
+    assert.equal(judged, 1)
+    assert.equal((await regressionsOf(tenant))[0]?.state, 'open')
+    const prompts = await service.app.inject({ url: '/api/v1/prompts?sort=effect', headers: tenant.headers })
+    assert.equal(prompts.json().data[0].regression.state, 'open')
+    await one.round()
+    assert.equal(judged, 1, 'it is judged once')
+
+    const by = { organisationId: tenant.organisation.id, keyId: null as never }
+    await eraseSignals(other.signals, by, metadataQuery('{"user":"u"}'), service.now)
+    await one.round()
+    assert.equal(judged, 2)
+  })
+
+  test('a prompt that is changed again while it is judged is judged again', async () => {
+    await service.judge.round()
+    const tenant = await service.tenant()
+    const { sweep } = service.store
+    await tenant.fillMonth(30)
+    const until = service.now + 1
+    const queued = { organisationId: tenant.organisation.id, promptId: tenant.prompt.id }
+    assert.deepEqual(await sweep.claimQueued(service.now, until, 10), [queued])
+    assert.deepEqual(await sweep.claimQueued(service.now, until, 10), [], 'it is claimed')
+    await tenant.fillMonth(30)
+    await sweep.finishQueued(queued, until)
+    assert.deepEqual(await sweep.claimQueued(service.now, until, 10), [queued])
+    await sweep.finishQueued(queued, until)
+    assert.deepEqual(await sweep.claimQueued(service.now + day, until, 10), [])
+  })
+
+  test('the judge rests in proportion to the processor time that it used, not to the time that it waited', async () => {
+    const tenant = await service.tenant()
+    let used = 0
+    let perCall = 0
+    const processorMs = () => {
+      used += perCall
+      return used
+    }
+    // Of any time that passes, this would be 10 s.
+    const context = { store: service.store, clock: () => service.now, log, restFactor: 1e9, processorMs }
+    const judge = createJudge(context)
+    await judge.round()
+    const startedAt = performance.now()
+    judge.touch(tenant.organisation.id, tenant.prompt.id)
+    await judge.round()
+    assert.ok(performance.now() - startedAt < 9_000)
+
+    perCall = 1
+    judge.touch(tenant.organisation.id, tenant.prompt.id)
+    const { judged } = judge.stats()
+    let isOver = false
+    const round = judge.round().then(() => {
+      isOver = true
+    })
+    await eventually(() => judge.stats().judged > judged)
+    assert.equal(isOver, false, 'it rests')
+    judge.stop()
+    await round
   })
 
   test('a prompt that cannot be judged is retried and does not keep others from being judged', async () => {

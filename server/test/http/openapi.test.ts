@@ -20,6 +20,7 @@ import {
 import { queryRows } from '../../../testing/rows.ts'
 import { type TestService, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
+import { maxActiveShares } from '../../src/domain/access/share.ts'
 import { maxAlerts } from '../../src/domain/alerts/alert.ts'
 import { newPrompt } from '../../src/domain/prompt.ts'
 import { filePaths, pagePaths } from '../../src/http/console/routes.ts'
@@ -41,7 +42,9 @@ const preflight = 'OPTIONS /api/v1/votes'
 // Agents speak a protocol of their own.
 const agentRoutes = ['GET', 'DELETE', 'POST'].map((method) => `${method} ${mcpPath}`)
 const otherWaysToReference = ['HEAD /docs', 'GET /docs/']
-const undocumentedRoutes = [...consoleRoutes, preflight, ...agentRoutes, ...otherWaysToReference]
+// For the page of a share link.
+const sharedRoute = 'GET /api/v1/shared'
+const undocumentedRoutes = [sharedRoute, ...consoleRoutes, preflight, ...agentRoutes, ...otherWaysToReference]
 
 function withBraces(url: string): string {
   return url.replaceAll(/:(\w+)/g, '{$1}')
@@ -199,6 +202,8 @@ const invalidInputs: Record<string, Partial<PreparedRequest>> = {
   updateRepository: { body: { token: 5 } },
   listPrompts: { query: { sort: 'age' } },
   listTimeline: { query: { action: 'pushed' } },
+  searchTexts: { query: { q: 'x'.repeat(201) } },
+  createShare: { body: { regression_id: 987654321 } },
   listVersions: { query: { q: 'x'.repeat(201) } },
   listRegressions: { query: { state: 'gone' } },
   listPromptRegressions: { query: { state: 'gone' } },
@@ -222,6 +227,9 @@ const conflicts: Record<
   redeliver: disconnect,
   dismissRegression: ({ store, now }, { tenant, parameters }) =>
     store.regressions.repair(tenant.prompt, Number(parameters.regression_id), { at: now, by: 'rate', entryId: null }),
+  createShare: async (service, prepared, operation) => {
+    for (let count = 0; count < maxActiveShares; count++) await sendRequest(service, operation, prepared)
+  },
   addAlert: async (service, { tenant }) => {
     for (let count = 1; count < maxAlerts; count++) await addAlert(service, tenant.organisation.id)
   },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../../testing/assertions.ts'
+import { databaseWorkOf } from '../../../testing/database-work.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { connectedScenario } from '../../../testing/scenario.ts'
@@ -258,5 +259,33 @@ onEachEngine('The list of prompts', (engine) => {
     )
     const [impact] = (await request(tenant, 'GET', `/${tenant.prompt.publicId}/impact`)).json().data
     assert.deepEqual([impact.verdict, (await list(tenant))[0]?.verdict], ['worse', 'worse'])
+  })
+
+  test('a page of prompts takes as many statements as one prompt, and reads the hours of earlier days once', async () => {
+    const tenant = await tenantWith(...Array.from({ length: 30 }, (_, i) => `p${i}`))
+    const { id: organisationId } = tenant.organisation
+    const prompts = await service.store.prompts.list(organisationId)
+    for (const prompt of prompts) {
+      for (const days of [20, 10]) {
+        const entry = newHistoryEntry(deployedEntry(service.now - days * day))
+        await service.store.history.record(prompt, entry, service.now, operator)
+      }
+    }
+    const votes = prompts.flatMap(({ id: promptId }) =>
+      Array.from({ length: 200 }, (_, i) => ({
+        organisationId,
+        promptId,
+        value: i % 4 === 0 ? ('negative' as const) : ('positive' as const),
+        metadata: null,
+        createdAt: service.now - i * 0.1 * day,
+      })),
+    )
+    await service.store.signals.import(inBatches(votes))
+    const read = (limit: number) => databaseWorkOf(() => request(tenant, 'GET', `?limit=${limit}`))
+    const first = await read(30)
+    const [page, one] = [await read(30), await read(1)]
+    assert.equal(page.statements.length, one.statements.length)
+    assert.ok(page.statements.length <= 14, `It took ${page.statements.length} statements`)
+    assert.ok(page.characters < first.characters / 2, `It read ${page.characters} of ${first.characters} characters`)
   })
 })

@@ -32,6 +32,7 @@ onOneEngine('Prompts', (engine) => {
         created_at: '2026-11-15T12:00:00.000Z',
         last_change: null,
         verdict: null,
+        first_version: false,
         regression: null,
         signals: { positive: 0, negative: 0 },
       },

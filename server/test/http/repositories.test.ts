@@ -7,7 +7,9 @@ import { onOneEngine } from '../../../testing/engines.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
 import { useService } from '../../../testing/service.ts'
+import type { Repository } from '../../src/domain/repositories/repository.ts'
 import { syncOnce } from '../../src/follow/worker.ts'
+import { toConnectedBody } from '../../src/http/repositories/body.ts'
 import { connectedSchema, oneRepositorySchema, repositoryPageSchema } from '../../src/http/repositories/schema.ts'
 import { createRemote, type Method, repositoryClient } from './repository-client.ts'
 
@@ -36,6 +38,7 @@ onOneEngine('Repositories', (engine) => {
       default_branch: 'main',
       state: 'following',
       incomplete: false,
+      unread_pulls_below: null,
       last_delivery_at: null,
       rejected_deliveries: 0,
       last_rejected_at: null,
@@ -54,8 +57,17 @@ onOneEngine('Repositories', (engine) => {
       warnings: [],
     })
     assert.match(webhook_url, /^https:\/\/ledger\.example\/webhooks\/[0-9A-Za-z]{24}$/)
-    assert.equal(set_up.length, 4)
-    assert.ok(set_up.join('\n').includes(webhook_url) && set_up.join('\n').includes(webhook_secret))
+    assert.deepEqual(set_up, [], 'a folder needs no webhook')
+    const [repository] = await service.store.repositories.list(tenant.organisation.id)
+    const onForge = { ...(repository as Repository), url: 'https://github.com/acme/prompts.git' }
+    const connected = { repository: onForge, secret: webhook_secret, prompts: [], entryCount: 0 }
+    const steps = toConnectedBody(
+      { ...connected, backfillError: null, warnings: [] },
+      'https://ledger.example',
+      service.now,
+    ).set_up
+    assert.equal(steps.length, 4)
+    assert.ok(steps.join('\n').includes(webhook_url) && steps.join('\n').includes(webhook_secret))
     assert.deepEqual(
       prompts.map(({ path }: { path: string }) => path),
       ['prompts/p.md', 'prompts/q.md'],

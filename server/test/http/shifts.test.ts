@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { addAlert } from '../../../testing/alerts.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import {
@@ -11,6 +12,8 @@ import {
   shiftsOf,
 } from '../../../testing/judged-votes.ts'
 import { deployedEntry, type Tenant, useService } from '../../../testing/service.ts'
+import { openTeller } from '../../../testing/telling.ts'
+import { contentOf } from '../../src/alerts/text.ts'
 import { newHistoryEntry } from '../../src/domain/history/entry.ts'
 import { day, hour, minute } from '../../src/domain/time.ts'
 import type { RegressionBody } from '../../src/http/regressions/schema.ts'
@@ -43,7 +46,13 @@ onOneEngine('Shifts', (engine) => {
   test('shifts are listed by cause, and since a time', async () => {
     const tenant = await service.tenant()
     const entry = await tenant.recordEntry({ createdAt: at(9) })
-    const shift = { between: [at(9), at(1)] as [number, number], rateBefore: 0.9, rateAfter: 0.6 }
+    const shift = {
+      between: [at(9), at(1)] as [number, number],
+      rateBefore: 0.9,
+      rateAfter: 0.6,
+      candidates: null,
+      foundAt: at(1),
+    }
     const [change, shared, unexplained] = [at(8), at(5), at(2)]
     await service.store.shifts.replace(tenant.prompt, [
       { ...shift, at: change, entryId: entry.id, sharedWith: null },
@@ -118,6 +127,55 @@ onOneEngine('Shifts', (engine) => {
     )
   })
 
+  // Four changes a day: few votes on each, or too few to compare any two of them.
+  for (const { votes, rateAfter } of [
+    { votes: 30, rateAfter: 0.71 },
+    { votes: 12, rateAfter: 0.66 },
+  ]) {
+    test(`a loss on a prompt with ${votes} votes on each change names the changes that may have caused it, and is listed and told`, async () => {
+      const tenant = await service.tenant('free', 'admin')
+      await addAlert(service, tenant.organisation.id, { holdMs: 0 })
+      const perDay = 4
+      const culprit = 10 * perDay + 1
+      const ids: number[] = []
+      for (let i = 0; i < 19 * perDay; i++) {
+        const [from, until] = [i, i + 1].map((n) => at(20) + (n * day) / perDay) as [number, number]
+        const commitSha = String(1_000 + i).repeat(10)
+        ids.push((await tenant.recordEntry({ createdAt: from, commitSha })).id)
+        await postVotes(tenant, { from: from + 1, until, count: votes, rate: i < culprit ? 0.86 : rateAfter })
+      }
+      await service.judge.round()
+      assert.deepEqual(await regressionsOf(tenant), [])
+      const [shift, ...others] = await shiftsOf(tenant, '/api/v1', '?cause=unexplained')
+      assert.deepEqual(others, [])
+      assert.deepEqual(await shiftsOf(tenant), [shift])
+      assert.ok(shift?.candidates)
+      const { count, changes } = shift.candidates
+      assert.ok(count > 2 && count < 20, `${count} candidates`)
+      assert.ok(changes.some(({ change }) => change.id === ids[culprit]))
+      assert.deepEqual(
+        changes,
+        changes.toSorted((a, b) => b.share - a.share),
+      )
+      const sum = changes.reduce((total, { share }) => total + share, 0)
+      assert.ok(sum > 0.5 && sum < 1.0001, `${sum} of the votes`)
+      const words = `fell from 8\\d% to [5-7]\\d% between .+\\. One of ${count} changes in that time may be the cause\\.`
+      assert.match(shift.explanation, new RegExp(words))
+
+      const { teller } = openTeller(service)
+      await teller.scan()
+      service.now += 6 * minute
+      await teller.round()
+      const page = { page: '1', limit: 9 }
+      const { deliveries } = await service.store.alertDeliveries.page(tenant.organisation.id, null, page)
+      const [told] = deliveries
+      assert.equal(told?.event, 'shift.unexplained')
+      const { title, prompts } = contentOf(told.message, 'https://ledger.example')
+      assert.equal(title, `“${tenant.prompt.name}” got worse with one of ${count} changes`)
+      assert.match(prompts[0]?.explanation ?? '', new RegExp(`One of ${count} changes in that time may be the cause`))
+    })
+  }
+
   test('a shift that most prompts share is said to be shared, also for the prompts that were judged first', async () => {
     const tenant = await service.tenant()
     const prompts = [tenant.prompt]
@@ -146,7 +204,16 @@ onOneEngine('Shifts', (engine) => {
         const list = Array.from({ length: shiftsOfEach }, (_, nth) => {
           const from = at(10) - width / 2 - nth * 6 * day
           const between: [number, number] = [from, from + width]
-          return { at: from, between, rateBefore: 0.9, rateAfter: 0.7, entryId: null, sharedWith: null }
+          return {
+            at: from,
+            between,
+            rateBefore: 0.9,
+            rateAfter: 0.7,
+            entryId: null,
+            sharedWith: null,
+            candidates: null,
+            foundAt: from,
+          }
         })
         await shifts.replace(prompt, list)
       }

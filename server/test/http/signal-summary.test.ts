@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { postDeployment } from '../../../testing/deployments.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
@@ -8,6 +9,7 @@ import { inBatches } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import type { NewSignal } from '../../src/domain/signals/signal.ts'
 import { isoTime } from '../../src/domain/time.ts'
+import { summarySchema } from '../../src/http/signals/summary-schema.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -42,6 +44,51 @@ onOneEngine('Summaries split at changes', (engine) => {
   }
 
   const dayStart = () => service.now - (service.now % day)
+
+  test('the five largest segments are counted by interval, up to 20,000 signals, and only by a declared key', async () => {
+    const tenant = await service.tenant('free', 'admin')
+    const start = dayStart() - 4 * day
+    const { prompt, organisation, headers } = tenant
+    const signals = ['a', 'b', 'c', 'd', 'e', 'f', null].flatMap((model, i) =>
+      Array.from({ length: 8 - i }, (_, k): NewSignal => {
+        const metadata = model === null ? null : JSON.stringify({ model })
+        const value = k === 0 ? 'negative' : 'positive'
+        return {
+          organisationId: organisation.id,
+          promptId: prompt.id,
+          value,
+          metadata,
+          createdAt: start + k * 12 * hour,
+        }
+      }),
+    )
+    await service.store.signals.import(inBatches(signals))
+    const range = `from=${isoTime(start)}&to=${isoTime(start + 4 * day)}&interval=day`
+    const url = `${tenant.path}/signals/summary?${range}&by=metadata.model`
+    assertError(await service.app.inject({ url, headers }), 422, 'validation_error', /^by names a key that is not/)
+    await service.app.inject({ method: 'PUT', url: '/api/v1/segments', headers, payload: { keys: ['model'] } })
+    const response = await service.app.inject({ url, headers })
+    assertMatchesSchema(summarySchema, response)
+    const { segments, total } = response.json()
+    assert.deepEqual(total, { positive: 28, negative: 7 })
+    assert.deepEqual(
+      segments.data.map(({ value, total }: { value: string; total: object }) => [value, total]),
+      [8, 7, 6, 5, 4].map((count, i) => ['abcde'[i], { positive: count - 1, negative: 1 }]),
+    )
+    assert.deepEqual([segments.key, segments.others, segments.counted_from], ['model', 2, null])
+    const at = (days: number) => isoTime(start + days * day)
+    assert.deepEqual(segments.data[3].data, [
+      { start: at(0), positive: 1, negative: 1 },
+      { start: at(1), positive: 2, negative: 0 },
+      { start: at(2), positive: 1, negative: 0 },
+    ])
+    await importSignals(
+      tenant,
+      Array.from({ length: 20_000 }, (_, i) => start + 2 * day + i),
+    )
+    const { counted_from: since } = (await service.app.inject({ url, headers })).json().segments
+    assert.ok(Date.parse(since) > start + day, since)
+  })
 
   test('no step mixes two versions, except the hour in which one replaced the other', async () => {
     const tenant = await service.tenant()

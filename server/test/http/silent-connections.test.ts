@@ -34,6 +34,23 @@ describe('Connections on which nothing happens', () => {
     assert.deepEqual(await response.json(), { data: { erased: 0 } })
   })
 
+  test('after it, the connection may be silent for no longer than before', async (t) => {
+    const tenant = await service.tenant('free', 'admin')
+    service.app.server.timeout = 1_000
+    const connected = once(service.app.server, 'connection')
+    const client = await openSocket(port)
+    t.after(() => client.destroy())
+    const [socket] = (await connected) as [Socket]
+    const body = '{"metadata":{"user":"u-1"}}'
+    client.write(
+      `POST /api/v1/signals/erase HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${tenant.key}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    )
+    await once(client, 'data')
+    assert.equal(socket.timeout, 1_000)
+    await once(socket, 'close')
+  })
+
   test('responses that a client pipelines and does not read count until it is disconnected', async (t) => {
     const tenant = await service.tenant()
     service.app.server.timeout = 2_000

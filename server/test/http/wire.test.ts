@@ -146,11 +146,13 @@ describe('HTTP on a real socket', () => {
   })
 
   test('slow clients are disconnected after a timeout', async () => {
-    const { headersTimeout, requestTimeout, keepAliveTimeout } = service.app.server
+    const { headersTimeout, requestTimeout, timeout } = service.app.server
     assert.deepEqual(
-      { headersTimeout, requestTimeout, keepAliveTimeout },
-      { headersTimeout: 15_000, requestTimeout: 30_000, keepAliveTimeout: 72_000 },
+      { headersTimeout, requestTimeout, timeout },
+      { headersTimeout: 15_000, requestTimeout: 30_000, timeout: 73_000 },
     )
+    assert.match(await exchange(port, 'GET /healthz HTTP/1.1\r\n\r\n'), /\r\nKeep-Alive: timeout=72\r\n/)
+    assert.equal(service.app.server.keepAliveTimeout, 0)
   })
 
   test('a client that stops in the middle of a request gets an error about the timeout', async () => {

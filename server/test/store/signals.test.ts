@@ -108,6 +108,13 @@ onPostgres('Recording signals', () => {
     return database
   }
 
+  test('PostgreSQL compiles no statement of the service, on any of its connections', async () => {
+    const database = await openDatabase(3)
+    const shown = await Promise.all(Array.from({ length: 3 }, () => database.query('show jit')))
+    assert.deepEqual(shown.flat(), [{ jit: 'off' }, { jit: 'off' }, { jit: 'off' }])
+    assert.equal(database.connections().total, 3)
+  })
+
   test('a connection is kept after an error of its statement, and replaced after it broke', async () => {
     const database = await openDatabase(1)
     const process = async () => (await database.query('select pg_backend_pid() as pid'))[0]?.pid

@@ -48,6 +48,21 @@ onEachEngine(
       assert.equal((await store.keys.create(newApiKey(generateSecret(), terms), operator)).id, 41)
       await assert.rejects(queryRows(url, `insert into sessions values ('t', 1, 99, 1, 2)`), /foreign key/i)
     })
+
+    test('repairs votes with an ID that was never assigned, which no archive could be restored with', async () => {
+      const { url } = await engine.createEmpty()
+      const isSqlite = engine.name === 'SQLite'
+      await run(engine, url, [
+        ...statementsUpTo(engine, 21),
+        isSqlite ? `insert into sqlite_sequence (name, seq) values ('signals', 7)` : `select setval('signal_ids', 7)`,
+        `insert into signal_subjects
+           (organisation_id, prompt_id, subject, signal_id, vote_id, value, version, created_at, received_at)
+         values (1, 1, 'a', 3, ${isSqlite ? 9 : 6}, 'positive', null, 1, 1)`,
+      ])
+      await openTestStore(url)
+      const [vote] = await queryRows(url, 'select vote_id from signal_subjects')
+      assert.equal(Number(vote?.vote_id), isSqlite ? 3 : 6)
+    })
   },
   { skip: isCitus && 'a database is distributed at the newest version' },
 )

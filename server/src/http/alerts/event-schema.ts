@@ -74,18 +74,19 @@ const shiftData = object(
     prompt_count: { type: 'integer', description: 'How many prompts fell, also those that are not listed' },
     prompts: {
       type: 'array',
-      description: 'At most ten, the largest loss first',
+      description: 'At most 100, the largest loss first',
       items: object({
         ...prompt,
         shifted_at: { ...time, description: 'When the rate fell, as far as the votes tell' },
         between: { type: 'array', items: time, minItems: 2, maxItems: 2, description: 'The range of that time' },
         rate_before: { type: 'number' },
         rate_after: { type: 'number' },
+        candidates: { type: 'integer', description: 'How many changes of the prompt may be the cause' },
         links: object({ prompt: url }),
       }),
     },
   },
-  { title: 'ShiftEventData', description: 'Rates that fell without a change of their own' },
+  { title: 'ShiftEventData', description: 'Rates that fell, and no single change explains it' },
 )
 
 const limitData = object(
@@ -176,6 +177,7 @@ const shiftExample = {
   between: ['2026-11-13T08:00:00.000Z', '2026-11-13T11:00:00.000Z'],
   rate_before: 0.88,
   rate_after: 0.71,
+  candidates: 0,
   links: { prompt: `${publicUrl}/prompts/${promptIdExample}` },
 }
 
@@ -226,8 +228,10 @@ export const documentedEvents: DocumentedEvent[] = [
       prompts: [{ ...promptExample, state: 'withdrawn', interval: [-0.06, 0.02], comments: [] }],
     },
   }),
-  describe('shift.unexplained', 'Rates fell without a change', {
-    description: 'Prompts that fell at the same time are one event.',
+  describe('shift.unexplained', 'Rates fell, and no single change explains it', {
+    description:
+      'Prompts that fell at the same time are one event, which is sent when no other prompt has joined for 5 minutes. With ' +
+      '`candidates`, one of so many changes may be the cause.',
     data: shiftData,
     example: {
       organisation,

@@ -239,6 +239,6 @@ export function alertRoutes(context: Context) {
       },
     )
 
-    await app.register(alertDeliveryRoutes(context))
+    await alertDeliveryRoutes(context)(app)
   }
 }

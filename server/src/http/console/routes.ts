@@ -13,6 +13,8 @@ export const pagePaths = [
   '/prompts',
   '/prompts/*',
   '/regressions',
+  '/texts',
+  '/shared',
   '/usage',
   '/audit',
   '/settings',

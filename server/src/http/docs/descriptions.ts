@@ -35,6 +35,7 @@ export const tags: Document['tags'] = [
   { name: 'Organisation', description: 'Your organisation: its name, its plan and its limits.' },
   { name: 'Usage', description: "How much of the plan's monthly limit is used." },
   { name: 'Keys', description: 'The API keys of your organisation.' },
+  { name: 'Share links', description: 'Links that show one prompt to people without a key, until they expire.' },
   { name: 'Sessions', description: 'Sign in to the console with a key.' },
   { name: 'Repositories', description: 'Connected git repositories, and the webhook deliveries of their forges.' },
   {

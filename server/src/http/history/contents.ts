@@ -4,7 +4,7 @@ import type { Prompt } from '../../domain/prompt.ts'
 import type { Blame, Contents, EarliestText, RepositoryService } from '../../domain/repositories/repository-service.ts'
 import type { Instant } from '../../domain/time.ts'
 import { overloaded } from '../errors.ts'
-import { createReadPool, limitsOfBlames } from './read-pool.ts'
+import { createReadPool, limitsOfLongReads } from './read-pool.ts'
 import { createSharedReads, largeBytes } from './shared-reads.ts'
 import { createUnsentBytes } from './unsent-bytes.ts'
 
@@ -23,7 +23,7 @@ export function createContentsReader(
   repositories: Pick<RepositoryService, 'contents' | 'blame' | 'earliestText'>,
 ): ContentsReader {
   const pool = createReadPool()
-  const blames = createReadPool(limitsOfBlames)
+  const blames = createReadPool(limitsOfLongReads)
   const contentsOf = createSharedReads<Contents>(isComplete, bytesOf)
   const blameOf = createSharedReads<Blame>(({ state }) => state === 'available', bytesOfBlame)
   const unsent = createUnsentBytes()

@@ -5,6 +5,7 @@ import { errorBodySchema, errorSchema } from '../error-schema.ts'
 import { notFound } from '../errors.ts'
 import { idParameter } from '../parameters.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
+import { withoutAddresses } from '../shares/restricted.ts'
 import { parseHistoryEntry, toHistoryEntryBody } from './body.ts'
 import type { ContentsReader } from './contents.ts'
 import { toHiddenCharactersBody } from './hidden-characters.ts'
@@ -62,17 +63,18 @@ export function historyEntryRoutes({ store, clock }: Context, reader: ContentsRe
           params: entryParamsSchema,
           response: { 200: entryDetailsSchema, ...errors },
         },
-        config: { roles: readerRoles },
+        config: { roles: readerRoles, shared: 'always' },
       },
       async (request, reply) => {
         const { entry_id: entryId } = request.params as { entry_id: string }
         const entry = await store.history.find(request.prompt, idParameter(entryId))
         if (entry === null) throw notFound()
         const { message, actor, path, tooLarge, keyId } = entry
+        const isShared = request.access.shared !== undefined
         const contents = await reader.contents(request.prompt.organisationId, entry, reply)
         const hidden = toHiddenCharactersBody(entry, contents)
         const details = {
-          message,
+          message: isShared ? withoutAddresses(message) : message,
           actor,
           path,
           too_large: tooLarge,
@@ -82,7 +84,7 @@ export function historyEntryRoutes({ store, clock }: Context, reader: ContentsRe
           after_state: contents.afterState,
           patch: contents.patch,
           hidden_characters: hidden,
-          key_id: keyId,
+          key_id: isShared ? null : keyId,
         }
         return { data: { ...toHistoryEntryBody(entry), ...details } }
       },

@@ -1,6 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { readerRoles } from '../../domain/access/api-key.ts'
 import type { HistoryPage } from '../../domain/history/history.ts'
+import type { Prompt } from '../../domain/prompt.ts'
+import type { Store } from '../../domain/store.ts'
+import { type Answer, json, send } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema } from '../error-schema.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
@@ -27,24 +30,27 @@ const schema = {
   },
 }
 
-export function listHistoryRoute({ store }: Context) {
-  // The store returns the same page object until the history changes, so each page is rendered once.
-  const rendered = new WeakMap<HistoryPage, Buffer>()
+export const listHistoryConfig = { roles: readerRoles, light: true } as const
 
+// The store returns the same page object until the history changes, so each page is rendered once.
+const rendered = new WeakMap<HistoryPage, Answer>()
+
+export function listHistoryRoute({ store }: Context) {
   return async (app: FastifyInstance) => {
-    app.get(
-      '/prompts/:prompt_id/history',
-      { schema, config: { roles: readerRoles, light: true } },
-      async (request, reply) => {
-        const pageRequest = requestedPage(request.query)
-        const page = await store.history.page(request.prompt, pageRequest)
-        let body = rendered.get(page)
-        if (body === undefined) {
-          body = Buffer.from(renderPage(page.entries.map(toHistoryEntryBody), pageRequest, page.totalCount))
-          rendered.set(page, body)
-        }
-        return reply.type('application/json; charset=utf-8').send(body)
-      },
+    app.get('/prompts/:prompt_id/history', { schema, config: listHistoryConfig }, async (request, reply) =>
+      send(reply, await historyAnswer(store, request.prompt, request.query)),
     )
   }
+}
+
+export async function historyAnswer({ history }: Store, prompt: Prompt, query: unknown): Promise<Answer> {
+  const request = requestedPage(query)
+  const page = await history.page(prompt, request)
+  let answer = rendered.get(page)
+  if (answer === undefined) {
+    const body = Buffer.from(renderPage(page.entries.map(toHistoryEntryBody), request, page.totalCount))
+    answer = { status: 200, headers: json, body }
+    rendered.set(page, answer)
+  }
+  return answer
 }

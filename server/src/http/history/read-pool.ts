@@ -2,8 +2,8 @@ import { overloaded } from '../errors.ts'
 
 // One read starts up to five git processes, one after the other or two at once.
 const limitsOfTexts = { reads: 4, readsPerOrganisation: 2 }
-// A blame takes longer than a text. It has slots of its own, so that it does not delay texts.
-export const limitsOfBlames = { reads: 2, readsPerOrganisation: 1 }
+// A blame, and a search in texts, take longer than a text. They have slots of their own, so that they do not delay texts.
+export const limitsOfLongReads = { reads: 2, readsPerOrganisation: 1 }
 const maxWaiting = 100
 const maxWaitingPerOrganisation = 50
 

@@ -10,10 +10,10 @@ import { livePromptRoute } from './live.ts'
 export function historyRoutes(context: Context) {
   return async (app: FastifyInstance) => {
     const { contents: reader } = app
-    await app.register(listHistoryRoute(context))
-    await app.register(findEntryRoute(context))
-    await app.register(historyEntryRoutes(context, reader))
-    await app.register(livePromptRoute(context, reader))
-    await app.register(blameRoute(context, reader))
+    await listHistoryRoute(context)(app)
+    await findEntryRoute(context)(app)
+    await historyEntryRoutes(context, reader)(app)
+    await livePromptRoute(context, reader)(app)
+    await blameRoute(context, reader)(app)
   }
 }

@@ -10,12 +10,12 @@ import { type Instant, isoTime } from '../../domain/time.ts'
 import { forgeOf } from '../../forges/index.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
 import { toHiddenStatusBody } from '../history/hidden-characters.ts'
+import { withoutAddresses } from '../shares/restricted.ts'
 import type { EffectBody, LiveWindowBody, TimelineEntryBody, UnknownVersionsBody } from './schema.ts'
 
 /** The impact of a change, without the change itself. */
 export function toEffectBody({ liveFrom, liveUntil, liveSource, windows, ...impact }: Impact): EffectBody {
-  const { before, after, attributedBy, unattributed, effectiveSignals, difference, interval, verdict, explanation } =
-    impact
+  const { before, after, attributedBy, unattributed, effectiveSignals, difference, interval } = impact
   return {
     live_from: isoTime(liveFrom),
     live_until: timeOrNull(liveUntil),
@@ -28,8 +28,9 @@ export function toEffectBody({ liveFrom, liveUntil, liveSource, windows, ...impa
     effective_signals: effectiveSignals,
     difference: difference === null ? null : rounded(difference),
     interval: interval === null ? null : interval.map(rounded),
-    verdict,
-    explanation,
+    verdict: impact.verdict,
+    explanation: impact.explanation,
+    first_version: impact.isFirst,
   }
 }
 
@@ -62,11 +63,12 @@ function timeOrNull(at: Instant | null): string | null {
 export function toTimelineEntryBody(
   { entry, pull, impact }: TimelineEntry,
   repository: Repository | null,
+  isShared = false,
 ): TimelineEntryBody {
   const { message, actor, path, commitSha, hiddenCharacters } = entry
   return {
     entry: toHistoryEntryBody(entry),
-    message,
+    message: isShared ? withoutAddresses(message) : message,
     actor,
     path,
     commit_url: repository && webUrlOf(repository) + forgeOf(repository.forge).commitPath(commitSha),

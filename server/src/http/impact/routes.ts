@@ -8,9 +8,9 @@ import { timelineEntryRoute } from './timeline-entry.ts'
 /** How each change affected user feedback. */
 export function impactRoutes(context: Context) {
   return async (app: FastifyInstance) => {
-    await app.register(listImpactRoute(context))
-    await app.register(timelineRoute(context))
-    await app.register(timelineEntryRoute(context))
-    await app.register(exportTimelineRoute(context))
+    await listImpactRoute(context)(app)
+    await timelineRoute(context)(app)
+    await timelineEntryRoute(context)(app)
+    await exportTimelineRoute(context)(app)
   }
 }

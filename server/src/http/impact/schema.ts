@@ -68,6 +68,11 @@ const effect = {
   interval: effectParts.interval,
   verdict: effectParts.verdict,
   explanation: effectParts.explanation,
+  first_version: {
+    type: 'boolean',
+    description:
+      'No change was live before it, so there is nothing to compare it with. Then the verdict is `too_little_data`',
+  },
 } as const
 
 const effectFields = [
@@ -84,6 +89,7 @@ const effectFields = [
   'interval',
   'verdict',
   'explanation',
+  'first_version',
 ] as const satisfies (keyof typeof effect)[]
 
 const effectExample = {
@@ -104,6 +110,7 @@ const effectExample = {
   explanation:
     '75% of 1,000 votes are positive after this change, 85% of 1,000 votes before it. A fall of this size at this moment is at ' +
     'least 20 times more likely with an effect of the change than without one.',
+  first_version: false,
 } as const
 
 const unknownVersionsSchema = {

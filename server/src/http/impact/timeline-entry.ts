@@ -3,7 +3,7 @@ import { readerRoles } from '../../domain/access/api-key.ts'
 import { timelineEntryOf } from '../../domain/impact/timeline.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, invalidTimeSchema } from '../error-schema.ts'
-import { notFound } from '../errors.ts'
+import { notFound, notShared } from '../errors.ts'
 import { entryParamsSchema } from '../history/schema.ts'
 import { idParameter, type Query } from '../parameters.ts'
 import { asOfSchema, requestedMoment } from './as-of.ts'
@@ -34,24 +34,30 @@ const schema = {
 
 export function timelineEntryRoute({ store, learned, clock }: Context) {
   return async (app: FastifyInstance) => {
-    app.get('/prompts/:prompt_id/timeline/:entry_id', { schema, config: { roles: readerRoles } }, async (request) => {
-      const { prompt } = request
-      const query = request.query as Query
-      const entryId = idParameter((request.params as { entry_id: string }).entry_id)
-      const moment = requestedMoment(query, clock())
-      const by = segmentParameter(query)
-      if (by !== null) checkDeclared(by, await store.segments.ofPrompt(prompt))
-      const found = await timelineEntryOf(store, prompt, entryId, moment, await learned.of(prompt), by)
-      if (found === null) throw notFound()
-      const { repositoryId } = found.entry
-      const repository = repositoryId === null ? null : await store.repositories.find(repositoryId)
-      const segments = found.impact?.segments ?? null
-      return {
-        data: {
-          ...toTimelineEntryBody(found, repository),
-          ...(by !== null && { segments: segments && toSegmentsBody(segments) }),
-        },
-      }
-    })
+    app.get(
+      '/prompts/:prompt_id/timeline/:entry_id',
+      { schema, config: { roles: readerRoles, shared: 'always' } },
+      async (request) => {
+        const { prompt } = request
+        const query = request.query as Query
+        const entryId = idParameter((request.params as { entry_id: string }).entry_id)
+        const moment = requestedMoment(query, clock())
+        const by = segmentParameter(query)
+        // The values of segments are metadata.
+        if (by !== null && request.access.shared?.includesSignals === false) throw notShared()
+        if (by !== null) checkDeclared(by, await store.segments.ofPrompt(prompt))
+        const found = await timelineEntryOf(store, prompt, entryId, moment, await learned.of(prompt), by)
+        if (found === null) throw notFound()
+        const { repositoryId } = found.entry
+        const repository = repositoryId === null ? null : await store.repositories.find(repositoryId)
+        const segments = found.impact?.segments ?? null
+        return {
+          data: {
+            ...toTimelineEntryBody(found, repository, request.access.shared !== undefined),
+            ...(by !== null && { segments: segments && toSegmentsBody(segments) }),
+          },
+        }
+      },
+    )
   }
 }

@@ -36,23 +36,30 @@ const schema = {
 
 export function timelineRoute({ store, learned, clock }: Context) {
   return async (app: FastifyInstance) => {
-    app.get('/prompts/:prompt_id/timeline', { schema, config: { roles: readerRoles } }, async (request, reply) => {
-      const pageRequest = requestedPage(request.query)
-      const filter = parseFilter(request.query as Query)
-      const { entries, totalCount, unknownVersions } = await timelineOf(
-        store,
-        request.prompt,
-        filter,
-        pageRequest,
-        requestedMoment(request.query as Query, clock()),
-        await learned.of(request.prompt),
-      )
-      const repositories = await repositoriesOf(entries)
-      const data = entries.map((item) => toTimelineEntryBody(item, repositories.get(item.entry.repositoryId) ?? null))
-      return reply
-        .type('application/json; charset=utf-8')
-        .send(renderPage(data, pageRequest, totalCount, { unknown_versions: toUnknownVersionsBody(unknownVersions) }))
-    })
+    app.get(
+      '/prompts/:prompt_id/timeline',
+      { schema, config: { roles: readerRoles, shared: 'always' } },
+      async (request, reply) => {
+        const pageRequest = requestedPage(request.query)
+        const filter = parseFilter(request.query as Query)
+        const { entries, totalCount, unknownVersions } = await timelineOf(
+          store,
+          request.prompt,
+          filter,
+          pageRequest,
+          requestedMoment(request.query as Query, clock()),
+          await learned.of(request.prompt),
+        )
+        const repositories = await repositoriesOf(entries)
+        const isShared = request.access.shared !== undefined
+        const data = entries.map((item) =>
+          toTimelineEntryBody(item, repositories.get(item.entry.repositoryId) ?? null, isShared),
+        )
+        return reply
+          .type('application/json; charset=utf-8')
+          .send(renderPage(data, pageRequest, totalCount, { unknown_versions: toUnknownVersionsBody(unknownVersions) }))
+      },
+    )
   }
 
   async function repositoriesOf(entries: TimelineEntry[]): Promise<Map<number | null, Repository | null>> {

@@ -1,13 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Access, Role } from '../../domain/access/api-key.ts'
+import type { Access, Role, SharedPrompt } from '../../domain/access/api-key.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
-import { forbidden, notFound, overloaded } from '../errors.ts'
+import { forbidden, notFound, notShared, overloaded } from '../errors.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The roles that may call the route; any role if absent. */
     roles?: readonly Role[]
+    /** Whether share links may call the route, on their own prompt. Rejected if absent. */
+    shared?: 'always' | 'with signals'
   }
   interface FastifyRequest {
     access: Access
@@ -37,8 +39,9 @@ export function requireKey(
     if (request.adminsOnly && access.role !== 'admin') throw overloaded
     const turn = loadShedder.admit(request, reply, access)
     if (turn !== undefined) await turn
-    lastUsed.record(access.keyId, now)
+    if (access.shared === undefined) lastUsed.record(access.keyId, now)
     if (request.is404) throw notFound()
+    if (access.shared !== undefined && !mayCall(request, access.shared)) throw notShared()
     const { roles } = request.routeOptions.config
     if (roles !== undefined && !roles.includes(access.role)) throw forbidden(access.role)
     if (then !== undefined) await then(request)
@@ -53,4 +56,8 @@ export function requireKey(
     if (ready === undefined) done()
     else ready.then(() => done(), done)
   })
+}
+
+function mayCall({ routeOptions: { config } }: FastifyRequest, { includesSignals }: SharedPrompt): boolean {
+  return config.shared === 'always' || (config.shared === 'with signals' && includesSignals)
 }

@@ -8,7 +8,7 @@ import { errorBodySchema, errorSchema, unexpectedBodySchema } from '../error-sch
 import { notFound } from '../errors.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { enumParameter, lastValue, type Query } from '../parameters.ts'
-import { toPromptBody } from './body.ts'
+import { toPromptBodies } from './body.ts'
 import { promptIdExample, promptParamsSchema } from './id-schema.ts'
 import {
   onePromptSchema,
@@ -36,7 +36,7 @@ const body = promptNameSchema
 /** List, search, create, rename and delete prompts. */
 export function promptRoutes({ store, learned, clock }: Context) {
   async function bodiesOf(prompts: Prompt[]): Promise<PromptBody[]> {
-    return (await overviewsOf(store, learned, prompts, clock())).map(toPromptBody)
+    return toPromptBodies(await overviewsOf(store, learned, prompts, clock()))
   }
 
   async function respondWith(prompt: Prompt) {
@@ -101,7 +101,7 @@ export function promptRoutes({ store, learned, clock }: Context) {
           params,
           response: { 200: onePromptSchema, ...errorsWithNotFound },
         },
-        config: readers,
+        config: { ...readers, shared: 'always' },
       },
       (request) => respondWith(request.prompt),
     )

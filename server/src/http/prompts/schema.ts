@@ -48,6 +48,7 @@ const promptExample = {
   created_at: '2026-11-01T08:00:00.000Z',
   last_change: historyEntryExample,
   verdict: 'better',
+  first_version: false,
   signals: {
     positive: 812,
     negative: 97,
@@ -60,7 +61,7 @@ const promptSchema = {
   title: 'Prompt',
   description: 'A prompt, with its last change and recent signals',
   type: 'object',
-  required: ['id', 'name', 'path', 'created_at', 'last_change', 'verdict', 'signals', 'regression'],
+  required: ['id', 'name', 'path', 'created_at', 'last_change', 'verdict', 'first_version', 'signals', 'regression'],
   properties: {
     id: { type: 'string', description: 'The public ID (prefix pmt_)' },
     name,
@@ -75,6 +76,10 @@ const promptSchema = {
       type: ['string', 'null'],
       enum: [...verdicts, null],
       description: 'Effect of the last change on user feedback; null if there is no change',
+    },
+    first_version: {
+      type: 'boolean',
+      description: 'Whether the last change is the first version, which there is nothing to compare with',
     },
     signals: {
       type: 'object',

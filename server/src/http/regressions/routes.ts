@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { readerRoles } from '../../domain/access/api-key.ts'
+import { type Access, readerRoles } from '../../domain/access/api-key.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { type RegressionOrder, regressionStates, validNote } from '../../domain/regressions/regression.ts'
 import type { Context } from '../context.ts'
@@ -14,6 +14,7 @@ import {
   type DismissalBody,
   dismissalSchema,
   oneRegressionSchema,
+  type RegressionBody,
   regressionDetailsSchema,
   regressionPageSchema,
   regressionParamsSchema,
@@ -29,7 +30,11 @@ const readers = { roles: readerRoles }
 
 /** Changes that made prompts worse: list and dismiss them. */
 export function regressionRoutes({ store, clock }: Context) {
-  async function pageOf(query: unknown, organisationId: number, promptIds: number[] | null): Promise<string> {
+  async function pageOf(
+    query: unknown,
+    { organisationId, shared }: Access,
+    promptIds: number[] | null,
+  ): Promise<string> {
     const request = requestedPage(query)
     const state = enumParameter(query as Query, 'state', regressionStates)
     const { regressions, totalCount } = await store.regressions.page(
@@ -38,7 +43,8 @@ export function regressionRoutes({ store, clock }: Context) {
       parseOrder(query as Query),
       request,
     )
-    return renderPage(regressions.map(toRegressionBody), request, totalCount)
+    const bodies = regressions.map(toRegressionBody)
+    return renderPage(shared === undefined ? bodies : bodies.map(withoutNote), request, totalCount)
   }
 
   return async (app: FastifyInstance) => {
@@ -58,7 +64,7 @@ export function regressionRoutes({ store, clock }: Context) {
         config: readers,
       },
       async ({ access, query }, reply) => {
-        const page = await pageOf(query, access.organisationId, await visiblePrompts(store.prompts, access))
+        const page = await pageOf(query, access, await visiblePrompts(store.prompts, access))
         return reply.type('application/json; charset=utf-8').send(page)
       },
     )
@@ -75,10 +81,10 @@ export function regressionRoutes({ store, clock }: Context) {
           querystring: regressionQuerySchema,
           response: { 200: regressionPageSchema, ...errors, 404: errorBodySchema, 422: invalidState },
         },
-        config: readers,
+        config: { ...readers, shared: 'always' },
       },
-      async ({ prompt, query }, reply) => {
-        const page = await pageOf(query, prompt.organisationId, [prompt.id])
+      async ({ prompt, access, query }, reply) => {
+        const page = await pageOf(query, access, [prompt.id])
         return reply.type('application/json; charset=utf-8').send(page)
       },
     )
@@ -94,14 +100,15 @@ export function regressionRoutes({ store, clock }: Context) {
           params: regressionParamsSchema,
           response: { 200: regressionDetailsSchema, ...errors, 404: errorBodySchema },
         },
-        config: readers,
+        config: { ...readers, shared: 'always' },
       },
-      async ({ prompt, params }) => {
+      async ({ prompt, access, params }) => {
         const id = regressionId(params)
         const regression = await store.regressions.find(prompt, id)
         if (regression === null) throw notFound()
         const deliveries = await store.alertDeliveries.ofRegression(prompt.organisationId, id)
-        return { data: toRegressionDetailsBody(regression, deliveries, clock()) }
+        const data = toRegressionDetailsBody(regression, deliveries, clock())
+        return { data: access.shared === undefined ? data : { ...withoutNote(data), told: [] } }
       },
     )
 
@@ -142,6 +149,11 @@ export function regressionRoutes({ store, clock }: Context) {
       },
     )
   }
+}
+
+/** For a share link: what was said about it is for the organisation. */
+function withoutNote<Body extends RegressionBody>(body: Body): Body {
+  return { ...body, dismissed_by: null, note: null }
 }
 
 function parseOrder(query: Query): RegressionOrder {

@@ -3,7 +3,7 @@ import type { Delivery } from '../../domain/repositories/delivery.ts'
 import { reportProblem } from '../../domain/repositories/report-token.ts'
 import { isStale, type Repository, repositoryState } from '../../domain/repositories/repository.ts'
 import type { ConnectedRepository, NewDeployKey, RotatedSecret } from '../../domain/repositories/repository-service.ts'
-import { webUrlOf } from '../../domain/repositories/repository-url.ts'
+import { isLocalUrl, webUrlOf } from '../../domain/repositories/repository-url.ts'
 import { type Instant, isoTime } from '../../domain/time.ts'
 import { forgeOf } from '../../forges/index.ts'
 import type { NewRepositoryBody } from './connection-schema.ts'
@@ -32,6 +32,7 @@ export function toRepositoryBody(
     default_branch: repository.defaultBranch,
     state: repositoryState(repository),
     incomplete: repository.incomplete,
+    unread_pulls_below: repository.unreadPullsBelow,
     webhook_url: webhookUrl(repository, publicUrl),
     last_delivery_at: timeOrNull(repository.lastDeliveryAt),
     rejected_deliveries: repository.rejectedDeliveries,
@@ -60,7 +61,8 @@ export function toConnectedBody(
   return {
     ...toRepositoryBody(repository, publicUrl, now),
     webhook_secret: secret,
-    set_up: forgeOf(repository.forge).setUpSteps(webhook),
+    // No forge sends deliveries about a folder.
+    set_up: isLocalUrl(repository.url) ? [] : forgeOf(repository.forge).setUpSteps(webhook),
     prompts: prompts.map(({ publicId, path }) => ({ id: publicId, path })),
     entries: entryCount,
     warnings,

@@ -248,6 +248,6 @@ export function repositoryRoutes(context: Context) {
       },
     )
 
-    await app.register(deliveryRoutes(context))
+    await deliveryRoutes(context)(app)
   }
 }

@@ -24,6 +24,12 @@ const repository = {
     type: 'boolean',
     description: 'Whether the server lacks the oldest commits, as with a shallow clone, so that history starts late',
   },
+  unread_pulls_below: {
+    type: ['integer', 'null'],
+    description:
+      'Rebased pull requests with lower numbers have not been searched yet, so that their commits are `deployed` for now. The ' +
+      'next sync continues. Null if all have been searched',
+  },
   webhook_url: { type: 'string', description: 'The URL for the webhook of the forge' },
   last_delivery_at: timeOrNull,
   rejected_deliveries: {
@@ -72,6 +78,7 @@ const repositoryFields = [
   'default_branch',
   'state',
   'incomplete',
+  'unread_pulls_below',
   'webhook_url',
   'last_delivery_at',
   'rejected_deliveries',
@@ -97,6 +104,7 @@ const repositoryExample = {
   default_branch: 'main',
   state: 'following',
   incomplete: false,
+  unread_pulls_below: null,
   webhook_url: 'https://ledger.example.com/webhooks/Xk2mPa9Qw4Rt6Yu8Io1Zx3Cv',
   last_delivery_at: '2026-11-14T16:05:02.000Z',
   rejected_deliveries: 0,
@@ -181,7 +189,7 @@ const connected = {
     set_up: {
       type: 'array',
       items: { type: 'string' },
-      description: 'The steps on the forge that set up the webhook',
+      description: 'The steps on the forge that set up the webhook; none for a folder, which needs no webhook',
     },
     prompts: { type: 'array', items: promptFile, description: 'The prompts found so far' },
     entries: { type: 'integer', description: 'The number of entries so far' },

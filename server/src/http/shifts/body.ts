@@ -1,3 +1,4 @@
+import { explainShift } from '../../domain/shifts/explain-shift.ts'
 import type { ListedShift } from '../../domain/shifts/shift.ts'
 import { isoTime } from '../../domain/time.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
@@ -12,10 +13,18 @@ export function toShiftBody(shift: ListedShift): ShiftBody {
     rate_before: rateBefore,
     rate_after: rateAfter,
     cause: toCauseBody(shift),
+    candidates: toCandidatesBody(shift),
+    explanation: explainShift(shift),
   }
 }
 
-function toCauseBody({ change, sharedWith }: ListedShift): ShiftBody['cause'] {
+function toCandidatesBody({ candidates, candidateChanges }: ListedShift): ShiftBody['candidates'] {
+  if (candidates === null || candidateChanges.length === 0) return null
+  const changes = candidateChanges.map(({ change, share }) => ({ change: toHistoryEntryBody(change), share }))
+  return { count: candidates.count, changes }
+}
+
+function toCauseBody({ change, sharedWith, candidates }: ListedShift): ShiftBody['cause'] {
   if (sharedWith !== null) return { shared_with: sharedWith }
-  return change === null ? { unexplained: true } : { change: toHistoryEntryBody(change) }
+  return change === null || candidates !== null ? { unexplained: true } : { change: toHistoryEntryBody(change) }
 }

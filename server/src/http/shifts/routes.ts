@@ -37,7 +37,8 @@ export function shiftRoutes({ store }: Context) {
           summary: 'List the shifts of all prompts',
           description:
             'When the rate of positive signals moved more than wandering explains, newest first, with the cause: a change, ' +
-            'something outside of the prompt that other prompts share, or unknown. Found in the background, within seconds ' +
+            'something outside of the prompt that other prompts share, or unknown. If the votes do not tell which of several ' +
+            'changes it was, it is unexplained, and `candidates` lists them. Found in the background, within seconds ' +
             'to minutes of the votes.',
           tags,
           querystring: shiftQuerySchema,
@@ -63,7 +64,7 @@ export function shiftRoutes({ store }: Context) {
           querystring: shiftQuerySchema,
           response: { 200: shiftPageSchema, ...errors, 404: errorBodySchema },
         },
-        config: readers,
+        config: { ...readers, shared: 'always' },
       },
       async ({ prompt, query }, reply) => {
         const page = await pageOf(query, prompt.organisationId, [prompt.id])

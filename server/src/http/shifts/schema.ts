@@ -16,7 +16,32 @@ const causeSchema = {
   properties: {
     change: historyEntrySchema,
     shared_with: { type: 'integer', description: 'How many other prompts moved at the same time' },
-    unexplained: { type: 'boolean', description: 'True if no change and no other prompts explain it' },
+    unexplained: { type: 'boolean', description: 'True if no single change and no other prompts explain it' },
+  },
+  additionalProperties: false,
+} as const
+
+const candidatesSchema = {
+  title: 'ShiftCandidates',
+  description: 'The changes that went live while the rate moved. One of them may be the cause',
+  type: 'object',
+  required: ['count', 'changes'],
+  properties: {
+    count: { type: 'integer', minimum: 1 },
+    changes: {
+      type: 'array',
+      description: 'Those with the most votes first, up to 20',
+      items: {
+        title: 'ShiftCandidate',
+        type: 'object',
+        required: ['change', 'share'],
+        properties: {
+          change: historyEntrySchema,
+          share: { type: 'number', description: 'Its share of the votes in the range of the shift' },
+        },
+        additionalProperties: false,
+      },
+    },
   },
   additionalProperties: false,
 } as const
@@ -25,7 +50,7 @@ const shiftSchema = {
   title: 'Shift',
   description: 'A moment at which the rate of a prompt moved more than its votes usually wander',
   type: 'object',
-  required: ['prompt', 'at', 'between', 'rate_before', 'rate_after', 'cause'],
+  required: ['prompt', 'at', 'between', 'rate_before', 'rate_after', 'cause', 'candidates', 'explanation'],
   properties: {
     prompt: promptNameSchema,
     at: { ...time, description: 'When the rate most likely moved' },
@@ -39,6 +64,12 @@ const shiftSchema = {
     rate_before: { type: 'number', description: 'Share of positive signals up to the shift' },
     rate_after: { type: 'number', description: 'Share of positive signals after it' },
     cause: causeSchema,
+    candidates: {
+      anyOf: [candidatesSchema, { type: 'null' }],
+      description:
+        'For an unexplained shift, the changes that may be the cause, if the votes do not tell which one is. Null without such changes',
+    },
+    explanation: { type: 'string', description: 'All of this in two sentences' },
   },
   additionalProperties: false,
 } as const
@@ -68,6 +99,10 @@ export const shiftPageSchema = {
           rate_before: 0.85,
           rate_after: 0.75,
           cause: { change: historyEntryExample },
+          candidates: null,
+          explanation:
+            'The share of positive votes fell from 85% to 75% between 2026-11-14 15:00 and 2026-11-14 18:00 UTC. One change of the ' +
+            'prompt explains it.',
         },
       ],
       pagination: paginationExample(1),

@@ -5,13 +5,14 @@ import { findPrompt } from '../../domain/prompt-reference.ts'
 import { elementTexts, memberText } from '../../domain/signals/json-text.ts'
 import { type Allowance, type RecordedSignal, type RecordSignal, recordSignal } from '../../domain/signals/signal.ts'
 import { type Instant, nextTurn } from '../../domain/time.ts'
+import { json, send } from '../answer.ts'
 import { crossOriginMessage } from '../auth.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema } from '../error-schema.ts'
 import { asDomainError, errorBody, statusOf } from '../errors.ts'
 import { createSchemaChecker, fastifyValidator } from '../validate.ts'
 import { renderSignal } from './body.ts'
-import { addRateLimitHeaders, rateLimitHeaders, setRateLimitHeaders } from './rate-limit.ts'
+import { addRateLimitHeaders, rateLimitHeaders, rateLimitHeadersOf } from './rate-limit.ts'
 import {
   type BatchItem,
   batchItemSchema,
@@ -123,9 +124,8 @@ export function createSignalsRoute(context: Context) {
         if (results.every(({ status }) => status === 'rejected')) throw reason
         log.error({ requestId: request.id, err: reason }, 'signals of a batch could not be stored')
       }
-      const allowance = lastAllowance(results)
-      if (allowance !== null) setRateLimitHeaders(reply, allowance, now)
-      return reply.type('application/json; charset=utf-8').send(`{"data":[${results.map(renderResult).join(',')}]}`)
+      const headers = { ...rateLimitHeadersOf(lastAllowance(results), now), ...json }
+      return send(reply, { status: 200, headers, body: `{"data":[${results.map(renderResult).join(',')}]}` })
     })
   }
 }

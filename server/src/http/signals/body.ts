@@ -4,7 +4,7 @@ import { cursorText, type SignalSearch } from '../../domain/signals/search.ts'
 import type { Signal, StoredSignal } from '../../domain/signals/signal.ts'
 import { sentVersion } from '../../domain/signals/version.ts'
 import { isoTime } from '../../domain/time.ts'
-import { renderPageJson } from '../page-body.ts'
+import { renderPageJson, searchPagination } from '../page-body.ts'
 
 // Built by hand because metadata is stored as JSON text and must come back exactly as sent.
 
@@ -38,12 +38,7 @@ export function renderSearch(
 ): string {
   const isComplete = cursor === null
   const count = isFirst && isComplete ? signals.length : null
-  const pagination = {
-    current_page: 1,
-    total_pages: count === null ? null : Math.ceil(count / limit),
-    total_count: count,
-    per_page: limit,
-  }
+  const pagination = searchPagination(limit, count)
   const search = {
     complete: isComplete,
     examined,

@@ -1,11 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import { recordSignal } from '../../domain/signals/signal.ts'
+import { type RecordedSignal, recordSignal } from '../../domain/signals/signal.ts'
+import type { Instant } from '../../domain/time.ts'
+import { type Answer, json, send } from '../answer.ts'
 import { crossOriginMessage } from '../auth.ts'
 import type { Context } from '../context.ts'
 import { errorBodySchema, errorSchema, rateLimitedBodySchema } from '../error-schema.ts'
 import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { renderSignal } from './body.ts'
-import { addRateLimitHeaders, rateLimitHeaders, setRateLimitHeaders } from './rate-limit.ts'
+import { addRateLimitHeaders, rateLimitHeaders, rateLimitHeadersOf } from './rate-limit.ts'
 import { newSignalSchema, replacedSignalSchema, signalHeadersSchema, signalSchema } from './schema.ts'
 import { parseSignal } from './validation.ts'
 
@@ -41,27 +43,31 @@ const schema = {
 }
 
 // Keys that were created not to record signals get 403, like an ingest key that asks for history.
-const config = { roles: ['ingest', 'standard', 'admin'], light: true, changesSignals: true } as const
+export const createSignalConfig = { roles: ['ingest', 'standard', 'admin'], light: true, changesSignals: true } as const
 
 export function createSignalRoute(context: Context) {
   const { store, clock, planLimits, voters } = context
   return async (app: FastifyInstance) => {
     const onSend = addRateLimitHeaders(context)
-    app.post('/prompts/:prompt_id/signals', { schema, onSend, config }, async (request, reply) => {
+    app.post('/prompts/:prompt_id/signals', { schema, onSend, config: createSignalConfig }, async (request, reply) => {
       const now = clock()
       const parsed = parseSignal(request, voters, now)
-      const { signal, isNew, allowance } = await recordSignal(
+      const recorded = await recordSignal(
         store.signals,
         request.access,
         planLimits,
         parsed instanceof Promise ? await parsed : parsed,
         now,
       )
-      if (allowance !== null) setRateLimitHeaders(reply, allowance, now)
-      return reply
-        .status(isNew ? 201 : 200)
-        .type('application/json; charset=utf-8')
-        .send(`{"data":${renderSignal(signal)}}`)
+      return send(reply, recordedAnswer(recorded, now))
     })
+  }
+}
+
+export function recordedAnswer({ signal, isNew, allowance }: RecordedSignal, now: Instant): Answer {
+  return {
+    status: isNew ? 201 : 200,
+    headers: { ...rateLimitHeadersOf(allowance, now), ...json },
+    body: `{"data":${renderSignal(signal)}}`,
   }
 }

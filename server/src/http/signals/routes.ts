@@ -11,12 +11,12 @@ import { signalSummaryRoute } from './summary.ts'
 /** User feedback on the output of a prompt. */
 export function signalRoutes(context: Context) {
   return async (app: FastifyInstance) => {
-    await app.register(createSignalRoute(context))
-    await app.register(createSignalsRoute(context))
-    await app.register(listSignalsRoute(context))
-    await app.register(exportSignalsRoute(context))
-    await app.register(signalSummaryRoute(context))
-    await app.register(deleteSignalRoute(context))
-    await app.register(eraseSignalsRoute(context))
+    await createSignalRoute(context)(app)
+    await createSignalsRoute(context)(app)
+    await listSignalsRoute(context)(app)
+    await exportSignalsRoute(context)(app)
+    await signalSummaryRoute(context)(app)
+    await deleteSignalRoute(context)(app)
+    await eraseSignalsRoute(context)(app)
   }
 }

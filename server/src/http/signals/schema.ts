@@ -3,7 +3,7 @@ import { changeSides } from '../../domain/impact/change-signals.ts'
 import { maxCommentLength } from '../../domain/signals/details.ts'
 import { signalValues } from '../../domain/signals/signal.ts'
 import { maxLabelLength } from '../../domain/signals/version.ts'
-import { paginationExample, paginationSchema } from '../page-schema.ts'
+import { paginationExample, searchPaginationSchema } from '../page-schema.ts'
 import { promptId } from '../prompts/id-schema.ts'
 
 const value = { enum: signalValues } as const
@@ -283,24 +283,12 @@ const changeSchema = {
   additionalProperties: false,
 } as const
 
-const signalPaginationSchema = {
-  ...paginationSchema,
-  title: 'SignalPagination',
-  description:
-    'Position of a page in its list. `total_pages` and `total_count` are null if a search does not know them',
-  properties: {
-    ...paginationSchema.properties,
-    total_pages: { type: ['integer', 'null'], description: 'Number of pages at the current per_page' },
-    total_count: { type: ['integer', 'null'], description: 'Total number of signals' },
-  },
-} as const
-
 export const signalPageSchema = {
   type: 'object',
   required: ['data', 'pagination'],
   properties: {
     data: { type: 'array', items: storedSignalSchema },
-    pagination: signalPaginationSchema,
+    pagination: searchPaginationSchema,
     search: searchSchema,
     change: changeSchema,
   },

@@ -29,6 +29,12 @@ export const summaryQuerySchema = {
       description:
         'Splits intervals at the hours in which changes went live, and says which version was live in each part',
     },
+    by: {
+      type: 'string',
+      description:
+        'Adds the counts of the five largest segments by a declared key of the metadata, such as `metadata.model`, from up to the newest ' +
+        '20,000 signals',
+    },
   },
 } as const
 
@@ -61,6 +67,42 @@ export const summarySchema = {
     split: {
       type: 'boolean',
       description: 'Only with `split`. False if the range has more than about 250 changes: intervals are whole then',
+    },
+    segments: {
+      title: 'SegmentSummaries',
+      description: 'Only with `by`',
+      type: 'object',
+      required: ['key', 'data', 'others', 'counted_from'],
+      properties: {
+        key: { type: 'string' },
+        data: {
+          type: 'array',
+          description: 'The largest first',
+          items: {
+            title: 'SegmentSummary',
+            type: 'object',
+            required: ['value', 'total', 'data'],
+            properties: {
+              value: { type: ['string', 'null'], description: 'Null for signals without the member. Untrusted text' },
+              total: {
+                type: 'object',
+                required: ['positive', 'negative'],
+                properties: tally,
+                additionalProperties: false,
+              },
+              data: { type: 'array', items: intervalTally, description: 'In order, without empty intervals' },
+            },
+            additionalProperties: false,
+          },
+        },
+        others: { type: 'integer', description: 'How many further segments there are' },
+        counted_from: {
+          type: ['string', 'null'],
+          format: 'date-time',
+          description: 'Earlier signals are not counted, because there are too many; null if all are',
+        },
+      },
+      additionalProperties: false,
     },
     total: { type: 'object', required: ['positive', 'negative'], properties: tally, additionalProperties: false },
   },

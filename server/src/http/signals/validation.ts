@@ -12,14 +12,13 @@ import type { BatchItem, NewSignalBody } from './schema.ts'
  * fields. The domain then checks their limits: those of details and metadata here, the idempotency key in `recordSignal`.
  */
 export function parseSignal(
-  request: FastifyRequest,
+  { prompt, headers, body: sent, bodyText }: Pick<FastifyRequest, 'prompt' | 'headers' | 'body' | 'bodyText'>,
   voters: Voters,
   now: Instant,
 ): RecordSignal | Promise<RecordSignal> {
-  const body = request.body as NewSignalBody
-  const { headers, bodyText } = request
+  const body = sent as NewSignalBody
   const signal = {
-    prompt: request.prompt,
+    prompt,
     value: body.value,
     metadata: body.metadata == null ? null : parseMetadata(bodyText),
     details: null,

@@ -5,6 +5,6 @@ import { listVersionsRoute } from './list.ts'
 /** The changes of a prompt that went live. */
 export function versionRoutes(context: Context) {
   return async (app: FastifyInstance) => {
-    await app.register(listVersionsRoute(context))
+    await listVersionsRoute(context)(app)
   }
 }

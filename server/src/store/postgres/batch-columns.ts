@@ -5,10 +5,10 @@ export type BatchRow = Record<string, Value | undefined>
 /**
  * A `from` item that turns parameters with a column of a batch each into rows called `input`, numbered from 1 as `place`.
  * PostgreSQL reads an array of numbers and a JSON array of texts several times faster than a JSON object per row. `names` are
- * those of the columns that the rows have, all by default.
+ * those of the columns that the rows have, all by default. `skipped` parameters come before them.
  */
-export function batchInput(columns: TypedColumn[], names = columns.map(({ name }) => name)): string {
-  const parameters = columns.map((column, i) => ({ ...column, parameter: `$${i + 1}` }))
+export function batchInput(columns: TypedColumn[], names = columns.map(({ name }) => name), skipped = 0): string {
+  const parameters = columns.map((column, i) => ({ ...column, parameter: `$${skipped + i + 1}` }))
   const used = parameters.filter(({ name }) => names.includes(name))
   const numbers = used.filter(({ type }) => type === 'bigint')
   const texts = used.filter(({ type }) => type === 'text')

@@ -2,10 +2,11 @@ import type { SignalToRecord } from '../../domain/signals/signal.ts'
 import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
 import type { Row, TypedColumn } from '../sql/database.ts'
 import { changesClosed, increaseRevision } from '../sql/hour-revisions.ts'
+import { addToSums } from '../sql/sum-changes.ts'
 import type { Vote } from '../sql/vote.ts'
 import { type BatchRow, batchInput, batchParameters } from './batch-columns.ts'
-import { reservedResult, reserveUsage } from './monthly-limit.ts'
-import type { KnownKey, RecordResult } from './record-statement.ts'
+import { type ReservedUsage, reservedResult, reserveUsage } from './monthly-limit.ts'
+import type { KnownKey } from './record-statement.ts'
 
 /** A vote as it is stored, and whether retention has passed it. */
 export interface StoredVote {
@@ -38,7 +39,8 @@ export interface RequestKey {
   isStored: boolean
 }
 
-export interface DetailedResult extends RecordResult {
+export interface DetailedResult {
+  reserved: ReservedUsage[] | null
   /** `index` is the position among the keys of the change. */
   known: (KnownKey & { index: number })[] | null
   /** The votes that are not as expected, as they are now. */
@@ -114,6 +116,9 @@ const revisions = `revisions as (
   ${increaseRevision}
 ),`
 
+const countedSums = `coalesce(sum(count) filter (where value = 'positive'), 0) as positive,
+      coalesce(sum(count) filter (where value = 'negative'), 0) as negative`
+
 const nextVotes = `next_votes as (
   update signal_subjects s set signal_id = g.id, vote_id = g.vote_id, value = g.value, version = g.version,
     created_at = g.created_at, received_at = g.received_at
@@ -159,7 +164,9 @@ fresh as not materialized (
   select * from input where place not in (select place from known) and place not in (select place from stale)
 ),
 counted as not materialized (select * from fresh where counted = 1),
-${reserveUsage('counted')},
+${reserveUsage(`(
+    select organisation_id, month, count(*) as signals, max(month_limit) as month_limit from counted
+    group by organisation_id, month) as counts`)},
 granted as materialized (
   select fresh.* from fresh left join reserved using (organisation_id, month)
   where fresh.counted = 0 or reserved.used is not null
@@ -177,26 +184,24 @@ changes as materialized (
   ${replaces ? removedVotes : ''}
 ),
 hours as (
-  insert into signal_hours as hours (organisation_id, prompt_id, hour, positive, negative)
-  select * from (
-    select organisation_id, prompt_id, hour, coalesce(sum(count) filter (where value = 'positive'), 0) as positive,
-      coalesce(sum(count) filter (where value = 'negative'), 0) as negative
+  ${addToSums(
+    'signal_hours',
+    `select * from (
+    select organisation_id, prompt_id, hour, ${countedSums}
     from changes group by organisation_id, prompt_id, hour
-  ) sums where positive <> 0 or negative <> 0 order by organisation_id, prompt_id, hour
-  on conflict (organisation_id, prompt_id, hour) do update
-    set positive = hours.positive + excluded.positive, negative = hours.negative + excluded.negative
+  ) totals where positive <> 0 or negative <> 0 order by organisation_id, prompt_id, hour`,
+  )}
   returning hour
 ),
 versions as (
-  insert into version_hours as hours (organisation_id, prompt_id, version, hour, positive, negative)
-  select * from (
-    select organisation_id, prompt_id, version, hour, coalesce(sum(count) filter (where value = 'positive'), 0) as positive,
-      coalesce(sum(count) filter (where value = 'negative'), 0) as negative
+  ${addToSums(
+    'version_hours',
+    `select * from (
+    select organisation_id, prompt_id, version, hour, ${countedSums}
     from changes where version is not null and (select count(*) from hours) is not null
     group by organisation_id, prompt_id, version, hour
-  ) sums where positive <> 0 or negative <> 0 order by organisation_id, prompt_id, version collate "C", hour
-  on conflict (organisation_id, prompt_id, version, hour) do update
-    set positive = hours.positive + excluded.positive, negative = hours.negative + excluded.negative
+  ) totals where positive <> 0 or negative <> 0 order by organisation_id, prompt_id, version collate "C", hour`,
+  )}
   ${revises ? 'returning hour' : ''}
 ),
 ${revises ? revisions : ''}

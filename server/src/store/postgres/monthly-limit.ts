@@ -5,19 +5,19 @@ import type { PostgresDatabase } from './database.ts'
 /**
  * Enforces the monthly limit. This CTE of the batch statement (record-statement.ts) adds the new signals of each organisation
  * and month to its usage if all of them fit, and otherwise none. It returns a row only where they fit, and the rest of the
- * statement stores the signals of those rows alone.
+ * statement stores the signals of those rows alone. `counts` has the rows with what to add.
  *
  * The limit is exact across processes: the upsert locks the row of signal_usage until the transaction ends, and PostgreSQL
  * checks the `where` against the latest committed `used`. Concurrent batches of one organisation therefore take turns, and
- * none can raise `used` above the limit. `having` covers the first batch of a month, which inserts the row. All signals of an
+ * none can raise `used` above the limit. The first `where` covers the first batch of a month, which inserts the row. All signals of an
  * organisation in one statement have the same limit; null is none.
  */
-export const reserveUsage = (signals: string) =>
+export const reserveUsage = (counts: string) =>
   `
 reserved as (
   insert into signal_usage as usage (organisation_id, month, used, month_limit)
-  select organisation_id, month, count(*), max(month_limit) from ${signals}
-  group by organisation_id, month having max(month_limit) is null or count(*) <= max(month_limit) order by organisation_id, month
+  select organisation_id, month, signals, month_limit from ${counts}
+  where month_limit is null or signals <= month_limit order by organisation_id, month
   on conflict (organisation_id, month) do update
     set used = usage.used + excluded.used, month_limit = excluded.month_limit
     where excluded.month_limit is null or usage.used + excluded.used <= excluded.month_limit

@@ -6,10 +6,10 @@ import { changesClosed } from '../sql/hour-revisions.ts'
 import { deadlock, type PostgresDatabase, UnknownOutcome } from './database.ts'
 import { type DetailedResult, detailedStatement, findVotesSql, newMonth, toVotesJson } from './detailed-statement.ts'
 import { distributedStatement } from './distributed-record.ts'
-import { findUsed, type Remaining, usageKey, usedBy } from './monthly-limit.ts'
+import { findUsed, type Remaining, type ReservedUsage, usageKey, usedBy } from './monthly-limit.ts'
 import type { PreparePartitions } from './partitions.ts'
 import { type PendingSignal, repeat, settleRepeated } from './pending-signal.ts'
-import { findStoredSql, type RecordResult, recordParameters, recordSql, toStoredJson } from './record-statement.ts'
+import { findKeysSql, findStoredSql, type KnownKey, recordStatement, toStoredJson } from './record-statement.ts'
 import { signalIds } from './signal-ids.ts'
 import {
   hasVote,
@@ -59,9 +59,16 @@ export function recordBatch(
         if (isDetailed || database.isDistributed) {
           await recordDetailedRound(planChanges(round, votes), deadline !== null)
         } else {
-          settle(round, await recordRound(database, round, preparePartitions))
-          const rejected = round.filter(({ outcome }) => outcome === null)
-          if (rejected.length > 0) await settleRejected(database, rejected, remaining, deadline !== null)
+          const reserved = await recordRound(database, round, preparePartitions)
+          // Null if keys of the round were known. Then nothing is stored yet, and the rest is the next round.
+          if (reserved !== null) {
+            settle(round, reserved)
+            // A known key is answered over the limit too.
+            const isRejected = ({ outcome }: PendingSignal) => outcome === null
+            if (round.some(isRejected)) await settleKnownKeys(database, round.filter(isRejected))
+            const rejected = round.filter(isRejected)
+            if (rejected.length > 0) await settleRejected(database, rejected, remaining, deadline !== null)
+          }
         }
         settleRepeated(batch)
       } catch (error) {
@@ -182,17 +189,27 @@ function nextRound(open: PendingSignal[], remaining: Remaining, votes: KnownVote
   })
 }
 
-function settle(round: PendingSignal[], { reserved, known }: RecordResult): void {
-  for (const each of known ?? []) {
-    const pending = round[each.place - 1] as PendingSignal
-    pending.outcome = repeat(pending.signal, each)
-  }
+function settle(round: PendingSignal[], reserved: ReservedUsage[]): void {
   const usedOf = usedBy(reserved)
   for (const pending of round) {
     const used = usedOf(pending.signal)
-    if (pending.outcome !== null || used === undefined) continue
+    if (used === undefined) continue
     pending.outcome = { kind: 'recorded', id: pending.id, createdAt: pending.signal.createdAt, used }
   }
+}
+
+/** Answers the signals whose idempotency key was used before. False if none was. */
+async function settleKnownKeys(database: PostgresDatabase, round: PendingSignal[]): Promise<boolean> {
+  const keyed = round.filter(({ signal }) => signal.idempotency !== null)
+  if (keyed.length === 0) return false
+  const organisations = keyed.map(({ signal }) => signal.organisationId)
+  const keys = keyed.map(({ signal }) => signal.idempotency?.key)
+  const known = await database.query(findKeysSql, [organisations, JSON.stringify(keys)])
+  for (const row of known as unknown as KnownKey[]) {
+    const pending = keyed[row.place - 1] as PendingSignal
+    pending.outcome = repeat(pending.signal, row)
+  }
+  return known.length > 0
 }
 
 /**
@@ -260,17 +277,28 @@ const checkViolation = '23514'
 const retryableCodes = [uniqueViolation, deadlock, serializationFailure, checkViolation]
 const maxAttempts = 10
 
+// A known key rolls back the whole batch, with the signals of other organisations, and looking keys up first takes another round trip. So
+// that happens for a while after a known key: someone may be repeating it.
+const lookUpForMs = 5_000
+let lookUpUntil = 0
+
+/** Null if keys of the round are known, which are answered then. */
 async function recordRound(
   database: PostgresDatabase,
   round: PendingSignal[],
   preparePartitions: PreparePartitions,
-): Promise<RecordResult> {
-  const parameters = recordParameters(round)
-  const [row] = await attemptOften(
-    () => database.attempt(recordSql, parameters),
+): Promise<ReservedUsage[] | null> {
+  if (performance.now() < lookUpUntil && (await settleKnownKeys(database, round))) return null
+  const { sql, parameters } = recordStatement(round)
+  const rows = await attemptOften(
+    () => database.attempt(sql, parameters),
     () => preparePartitions(monthsOf(round), true),
+    () => {
+      lookUpUntil = performance.now() + lookUpForMs
+      return settleKnownKeys(database, round)
+    },
   )
-  return row as unknown as RecordResult
+  return rows as ReservedUsage[] | null
 }
 
 async function sendDetailed(
@@ -284,14 +312,20 @@ async function sendDetailed(
   await preparePartitions(months)
   const { isDistributed } = database
   const { sql, parameters } = isDistributed ? distributedStatement(changes, now) : detailedStatement(changes, now)
-  const [row] = await attemptOften(
+  const rows = await attemptOften(
     () => database.attempt(sql, parameters),
     () => preparePartitions(months, true),
   )
+  const row = rows?.[0]
   return (isDistributed ? row?.result : row) as unknown as DetailedResult
 }
 
-async function attemptOften<T>(attempt: () => Promise<T>, createPartitions: () => Promise<void>): Promise<T> {
+/** Null as soon as `isSettled` says that a conflict has changed what to send. */
+async function attemptOften<T>(
+  attempt: () => Promise<T>,
+  createPartitions: () => Promise<void>,
+  isSettled = async () => false,
+): Promise<T | null> {
   for (let count = 1; ; count++) {
     try {
       return await attempt()
@@ -301,6 +335,7 @@ async function attemptOften<T>(attempt: () => Promise<T>, createPartitions: () =
       if (!retryableCodes.includes(code as string) || count === maxAttempts) throw error
       // The clock went back to a month whose partition retention has already dropped.
       if (code === checkViolation) await createPartitions()
+      if (code === uniqueViolation && (await isSettled())) return null
     }
   }
 }

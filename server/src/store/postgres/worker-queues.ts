@@ -123,10 +123,13 @@ export function groupCommitByWorker<Item extends { organisationId: number }, Res
     }
   }
 
+  async function submit(item: Item): Promise<Result> {
+    return queueOf(await workers.find(item.organisationId)).submit(item)
+  }
+
   return {
-    async submit(item) {
-      return queueOf(await workers.find(item.organisationId)).submit(item)
-    },
+    submit,
+    enqueue: (item, resolve, reject) => void submit(item).then(resolve, reject),
     rejectAll(error) {
       for (const queue of all()) queue.rejectAll(error)
     },
@@ -176,6 +179,7 @@ function workerQueue<Item extends { organisationId: number }, Result>(
   return {
     ...queue,
     submit: (item) => (isDown ? Promise.reject(signalsUnavailable) : queue.submit(item)),
+    enqueue: (item, resolve, reject) => (isDown ? reject(signalsUnavailable) : queue.enqueue(item, resolve, reject)),
     stalledForMs() {
       if (isDown) return Number.POSITIVE_INFINITY
       return sentAt === null ? 0 : performance.now() - sentAt

@@ -2,6 +2,7 @@ import type { AuditAction, AuditDetails } from '../../domain/access/audit.ts'
 import type { ArchiveRow, ArchiveTable, NumberedTable, Offsets } from '../../domain/archive/archive.ts'
 import type { Pull } from '../../domain/history/pull.ts'
 import { entryVersion, parseVersion } from '../../domain/signals/version.ts'
+import { decodeCandidates, encodeCandidates } from './shift-candidates.ts'
 
 /** Shifts every ID in the row by its table's offset, including those inside text and JSON. */
 export function renumberedRow({ name, columns }: ArchiveTable, row: ArchiveRow, offsets: Offsets): ArchiveRow {
@@ -12,6 +13,7 @@ export function renumberedRow({ name, columns }: ArchiveTable, row: ArchiveRow, 
   if (name === 'audit') renumberSubject(Object.keys(columns), renumbered, offsets)
   if (name === 'pulls') renumberPrompts(Object.keys(columns).indexOf('document'), renumbered, offsets)
   if (name === 'alert_deliveries') renumberMessage(Object.keys(columns).indexOf('message'), renumbered, offsets)
+  if (name === 'shifts') renumberCandidates(Object.keys(columns).indexOf('candidates'), renumbered, offsets)
   if ('version' in columns) renumberVersion(Object.keys(columns).indexOf('version'), renumbered, offsets)
   return renumbered
 }
@@ -23,6 +25,8 @@ const subjects: Record<AuditAction, NumberedTable | null> = {
   'key.revoked': 'api_keys',
   'key.rejected': 'api_keys',
   'session.started': 'api_keys',
+  'share.created': null,
+  'share.revoked': null,
   'prompt.created': null,
   'prompt.renamed': null,
   'prompt.deleted': null,
@@ -90,6 +94,15 @@ function renumberPrompts(document: number, row: ArchiveRow, offsets: Offsets): v
     if (file.promptId !== null) file.promptId += offsets.prompts
   }
   row[document] = JSON.stringify(pull)
+}
+
+/** The candidates of a shift are history entries. */
+function renumberCandidates(at: number, row: ArchiveRow, offsets: Offsets): void {
+  const text = row[at] as string | null
+  if (text === null) return
+  const { count, changes } = decodeCandidates(text)
+  const renumbered = changes.map((each) => ({ ...each, entryId: each.entryId + offsets.history_entries }))
+  row[at] = encodeCandidates({ count, changes: renumbered })
 }
 
 /** The version of a signal may be the ID of a history entry. */

@@ -71,6 +71,7 @@ export const archiveTables: ArchiveTable[] = [
       production_environments: 'text',
       reports_on_pulls: 'integer',
       report_error: 'text',
+      unread_pulls_below: 'integer',
     },
   },
   {
@@ -236,6 +237,8 @@ export const archiveTables: ArchiveTable[] = [
       rate_after: 'integer',
       entry_id: 'history_entries',
       shared_with: 'integer',
+      candidates: 'text',
+      found_at: 'integer',
     },
   },
   {

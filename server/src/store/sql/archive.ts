@@ -14,6 +14,7 @@ import { continueChain } from './archive-audit.ts'
 import { renumberedRow } from './archive-renumbering.ts'
 import { archiveTables } from './archive-tables.ts'
 import type { Database, Value } from './database.ts'
+import { queueAllForJudge } from './judge-queue.ts'
 
 /** An exclusive connection inside a transaction. */
 export interface ArchiveConnection {
@@ -52,6 +53,7 @@ export function sqlArchive(database: Database, engine: ArchiveEngine): ArchiveSt
     }
     await storeRows(connection, contents, noOffsets)
     await connection.rows('update signal_retention set kept_since = ?', [contents.retainedSince])
+    await connection.rows(queueAllForJudge('signal_hours'))
     for (const table of numberedTables) await connection.skipIds(table, contents.lastIds[table])
     return noOffsets
   }
@@ -69,6 +71,8 @@ export function sqlArchive(database: Database, engine: ArchiveEngine): ArchiveSt
     await storeRows(connection, contents, offsets)
     if (isFirst) await connection.rows('update signal_retention set kept_since = ?', [contents.retainedSince])
     else await checkRetention(connection, contents, organisationId + offsets.organisations)
+    const ofOwner = queueAllForJudge('signal_hours', 'organisation_id = ?')
+    await connection.rows(ofOwner, [organisationId + offsets.organisations])
     await continueChain(database, connection.rows, organisationId + offsets.organisations, offsets, contents)
     return offsets
   }

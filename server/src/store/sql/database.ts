@@ -40,6 +40,11 @@ export interface Database {
   jsonElements(type: TypedColumn['type']): string
   /** A condition like `in`, written so that the engine looks up each value by index, whatever its row estimates. */
   inJsonArray(column: string, type: TypedColumn['type']): string
+  /**
+   * A condition for the rows of an organisation with these IDs. Takes two parameters: the organisation and a JSON array. SQLite looks
+   * up each ID, instead of searching all rows of the organisation for them.
+   */
+  haveIds(table?: string): string
   /** An aggregate that returns the text of a JSON array. Null or an empty array without rows. */
   jsonArray(expression: string): string
   rows(sql: string, parameters?: Value[]): Promise<Row[]>

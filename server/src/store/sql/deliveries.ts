@@ -46,8 +46,7 @@ export function sqlDeliveries(database: Database): DeliveryStore {
         [organisationId, id, now, now + maxFuture.attempt, limit],
       )
       const ids = fitting(sizes as { id: number; size: number }[])
-      const sql = `select ${columns}, body from deliveries
-        where organisation_id = ? and id in ${database.jsonElements('bigint')} order by id`
+      const sql = `select ${columns}, body from deliveries where ${database.haveIds()} order by id`
       const rows = await database.rows(sql, [organisationId, JSON.stringify(ids)])
       return rows.map((row) => ({ ...toDelivery(row), body: row.body as string }))
     },

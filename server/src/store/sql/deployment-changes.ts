@@ -49,10 +49,10 @@ export function trimDeployments(
       oldest.length === 0
         ? []
         : [
-            statement(
-              `delete from deployments where organisation_id = ? and id in ${database.jsonElements('bigint')}`,
-              [organisationId, JSON.stringify(oldest.map((row) => row.id))],
-            ),
+            statement(`delete from deployments where ${database.haveIds()}`, [
+              organisationId,
+              JSON.stringify(oldest.map((row) => row.id)),
+            ]),
           ],
   })
   return [beyond(decides, maxLiveDeployments), beyond(`not (${decides})`, maxOtherDeployments)]
@@ -66,10 +66,11 @@ export function applyProductionEnvironments(
 ): Statement {
   const ofPrompts = 'prompt_id in (select id from prompts where organisation_id = ? and repository_id = ?)'
   const setProduction = (production: number, ids: number[]) =>
-    statement(
-      `update deployments set production = ? where organisation_id = ? and id in ${database.jsonElements('bigint')}`,
-      [production, organisationId, JSON.stringify(ids)],
-    )
+    statement(`update deployments set production = ? where ${database.haveIds()}`, [
+      production,
+      organisationId,
+      JSON.stringify(ids),
+    ])
   return {
     ...statement(
       `select id, environment, flagged, production from deployments

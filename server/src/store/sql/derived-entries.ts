@@ -52,7 +52,7 @@ export function applyEntryChanges(database: Database, repository: Repository, ch
   const statements = promptIds.map((promptId) => growHistory(promptOf(promptId), addedCount(promptId)))
   for (const chunk of inChunks(removed)) {
     statements.push(
-      statement(`delete from history_entries where organisation_id = ? and id in ${database.jsonElements('bigint')}`, [
+      statement(`delete from history_entries where ${database.haveIds()}`, [
         organisationId,
         JSON.stringify(chunk.map((entry) => entry.id)),
       ]),

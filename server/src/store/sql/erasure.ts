@@ -9,6 +9,7 @@ import type {
 import { nextTurn } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
+import { queueForJudge } from './judge-queue.ts'
 import { afterDeletion } from './signal-hours.ts'
 
 /** How an engine scans the signals of an organisation. */
@@ -69,6 +70,11 @@ export function sqlErasure(database: Database, scan: SignalScan): ErasureStore {
       ...locks,
       ...deletions,
       ...otherDeletions,
+      queueForJudge(
+        database,
+        organisationId,
+        signals.map(({ promptId }) => promptId),
+      ),
       { ...statement('select 1'), andThen: () => [audit()] },
     ])
     return removed

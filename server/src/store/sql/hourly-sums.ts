@@ -31,6 +31,8 @@ const aroundColumns: TypedColumn[] = [
 
 // Of days that are over. An hour takes 24 bytes, so this is 12 MB: a whole year of 57 prompts, or 500 prompts of lists.
 const maxRememberedHours = 500_000
+// What a list without hours takes, in hours.
+const entryWeight = 20
 
 // SQLite blocks the process during a read: 1,000 hours of each of 20 prompts take about 10 ms.
 const maxPromptsAtOnce = 20
@@ -60,6 +62,16 @@ export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
   // By prompt, end and revision: the sums stay right as long as these are the same.
   const closedSums = createBoundedMap<HourlySums>(maxRememberedHours)
   const closedAround = createBoundedMap<Around>(maxRememberedHours)
+  // With those of today, by the same keys. While these are the same too, so is the result, and what was computed from it.
+  const joinedSums = createBoundedMap<{ open: string; sums: HourlySums }>(maxRememberedHours)
+
+  function joinOnce(key: string, open: string, join: () => HourlySums): HourlySums {
+    const last = joinedSums.get(key)
+    if (last?.open === open) return last.sums
+    const sums = join()
+    joinedSums.set(key, { open, sums }, entryWeight + sums.start.length)
+    return sums
+  }
 
   async function readClosed(organisationId: number, id: number, until: Instant): Promise<HourlySums> {
     const cut = Math.max(0, until - maxHours * hour)
@@ -84,7 +96,7 @@ export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
     organisationId: number,
     spans: { promptId: number; before: Span; after: Span }[],
     limit: number,
-  ): Promise<(Around & { revision: number })[]> {
+  ): Promise<(Around & { revision: number; text: string })[]> {
     if (spans.length === 0) return []
     const records = spans.map(({ promptId, before, after }, place) => ({
       place,
@@ -106,7 +118,8 @@ export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
     return spans.map((_, i) => {
       const row = byPlace.get(i)
       const before = reversed(unpackTriples(row?.before))
-      return { revision: (row?.revision as number | undefined) ?? 0, before, after: unpackTriples(row?.after) }
+      const [revision, text] = [(row?.revision as number | undefined) ?? 0, `${row?.before} ${row?.after}`]
+      return { revision, text, before, after: unpackTriples(row?.after) }
     })
   }
 
@@ -124,9 +137,11 @@ export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
       let closed = closedSums.get(key)
       if (closed === undefined) {
         closed = await readClosed(organisationId, id, end)
-        closedSums.set(key, closed, closed.start.length)
+        closedSums.set(key, closed, entryWeight + closed.start.length)
       }
-      return joined(until < end ? upTo(closed, until) : closed, unpack(open))
+      if (until < end) return upTo(closed, until)
+      const past = closed
+      return joinOnce(key, `${open?.hours} ${open?.positive} ${open?.negative}`, () => joined(past, unpack(open)))
     },
 
     async hourlySumsAround(organisationId, instants, limit) {
@@ -160,18 +175,20 @@ export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
         for (const [place, { before, after }] of read.entries()) {
           const { i } = group[place] as { i: number }
           closed[i] = { before, after }
-          closedAround.set(keys[i] as string, { before, after }, before.start.length + after.start.length)
+          closedAround.set(keys[i] as string, { before, after }, entryWeight + before.start.length + after.start.length)
         }
         await nextTurn()
       }
-      return starts.map((_, i) => {
-        const [of, since] = [closed[i] as Around, open[i] as Around]
-        const before = joined(of.before, since.before)
-        return joined(
-          slice(before, Math.max(0, before.start.length - limit), before.start.length),
-          slice(joined(of.after, since.after), 0, limit),
-        )
-      })
+      return open.map((since, i) =>
+        joinOnce(keys[i] as string, since.text, () => {
+          const of = closed[i] as Around
+          const before = joined(of.before, since.before)
+          return joined(
+            slice(before, Math.max(0, before.start.length - limit), before.start.length),
+            slice(joined(of.after, since.after), 0, limit),
+          )
+        }),
+      )
     },
 
     async hourlySumsOfVersions(organisationId, versions) {

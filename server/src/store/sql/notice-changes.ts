@@ -1,14 +1,22 @@
 import type { Instant } from '../../domain/time.ts'
 import { requireRow, type Statement, statement } from './database.ts'
 
+// Entries that were submitted belong to no repository. Their URL tells the pull request, also where a repository has it. It can be
+// longer than an index allows.
+const pullOwner = `coalesce(p.hook_id, (
+  select q.hook_id from repositories q
+  join history_entries o on o.organisation_id = q.organisation_id and o.repository_id = q.id and o.pr_number = h.pr_number
+  where q.organisation_id = r.organisation_id and o.pr_url = h.pr_url
+  limit 1), substr(h.pr_url, 1, 600))`
+
 /** Part of a transaction that opens a regression: the notice about its change is open, and includes it. */
 export function openNotice(organisationId: number, regressionId: number, at: Instant): Statement {
   return {
     ...statement(
       // All prompts of a pull request share one notice. Subjects hold no IDs of this database, which an import changes.
       `insert into notices (organisation_id, kind, subject, state, opened_at, due_at)
-       select r.organisation_id, 'regression', case when h.pr_number is null or p.hook_id is null then 'commit/' || r.commit_sha
-         else 'pull/' || p.hook_id || '/' || h.pr_number end, 'open', ?, ?
+       select r.organisation_id, 'regression', coalesce('pull/' || ${pullOwner} || '/' || h.pr_number, 'commit/' || r.commit_sha),
+         'open', ?, ?
        from regressions r
        left join history_entries h on h.organisation_id = r.organisation_id and h.id = r.entry_id
        left join repositories p on p.organisation_id = r.organisation_id and p.id = h.repository_id

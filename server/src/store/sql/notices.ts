@@ -18,7 +18,7 @@ import { type Database, type Row, type Statement, statement } from './database.t
 import { prefixedEntryColumns, toPrefixedEntry } from './history-rows.ts'
 import { reopened } from './notice-changes.ts'
 import { columns as regressionColumns, toRegression } from './regression-rows.ts'
-import { columns as shiftColumns, toShift } from './shifts.ts'
+import { hasNoChange, columns as shiftColumns, toShift } from './shifts.ts'
 
 const columns = 'id, organisation_id, kind, subject, state, round, changes, opened_at, ended_at'
 const maxRegressions = 200
@@ -124,8 +124,8 @@ export function sqlNotices(database: Database): NoticeStore {
       const rows = await database.rows(
         `select ${shiftColumns.replaceAll(/\w+/g, 's.$&')}, p.public_id, p.name, p.path from shifts s
          join prompts p on p.organisation_id = s.organisation_id and p.id = s.prompt_id
-         where s.organisation_id = ? and s.at >= ? and s.rate_after < s.rate_before and p.deleted_at is null
-           and (s.entry_id is null or s.shared_with is not null)
+         where s.organisation_id = ? and s.found_at >= ? and s.rate_after < s.rate_before and p.deleted_at is null
+           and (${hasNoChange} or s.shared_with is not null)
          order by s.at desc, s.prompt_id limit ${maxFalls}`,
         [organisationId, since],
       )

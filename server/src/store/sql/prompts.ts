@@ -108,7 +108,7 @@ export function sqlPrompts(database: Database): PromptStore {
     },
 
     async withIds(organisationId, ids) {
-      const sql = `select ${promptColumns} from ${existing} and ${database.inJsonArray('id', 'bigint')}`
+      const sql = `select ${promptColumns} from prompts where deleted_at is null and ${database.haveIds()}`
       return (await database.rows(sql, [organisationId, JSON.stringify(ids)])).map(toPrompt)
     },
 

@@ -31,10 +31,8 @@ export function sqlPullComments(database: Database): PullCommentStore {
     },
 
     async states(organisationId, regressionIds) {
-      const rows = await database.rows(
-        `select ${columns} from regressions where organisation_id = ? and id in ${database.jsonElements('bigint')}`,
-        [organisationId, JSON.stringify(regressionIds)],
-      )
+      const sql = `select ${columns} from regressions where ${database.haveIds()}`
+      const rows = await database.rows(sql, [organisationId, JSON.stringify(regressionIds)])
       return new Map(rows.map(toRegression).map(({ id, state }) => [id, state]))
     },
 

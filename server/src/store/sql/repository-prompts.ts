@@ -106,10 +106,7 @@ export function movePrompts(
   const promptIds = JSON.stringify(paths.map(({ promptId }) => promptId))
   return [
     {
-      ...statement(
-        `select ${promptColumns} from prompts where organisation_id = ? and ${database.inJsonArray('id', 'bigint')}`,
-        [organisationId, promptIds],
-      ),
+      ...statement(`select ${promptColumns} from prompts where ${database.haveIds()}`, [organisationId, promptIds]),
       andThen(rows) {
         const prompts = new Map(rows.map(toPrompt).map((prompt) => [prompt.id, prompt]))
         const renamed = paths.flatMap(({ promptId, path }) => {

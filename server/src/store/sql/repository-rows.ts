@@ -3,7 +3,7 @@ import type { Row, Value } from './database.ts'
 
 export const repositoryColumns = `id, organisation_id, forge, url, path, similarity, hook_id, sealed_token, sealed_ssh_key, ssh_public_key,
   ssh_host_key, connected_by_operator, sealed_secret, sealed_old_secret,
-  old_secret_until, default_branch, tip, web_url, forge_id, incomplete, last_sync_at, last_error, due_at, wakes,
+  old_secret_until, default_branch, tip, web_url, forge_id, incomplete, unread_pulls_below, last_sync_at, last_error, due_at, wakes,
   rejected_deliveries, last_rejected_at, last_rejection, production_environments, reports_on_pulls, report_error,
   created_at, disconnected_at, (
     select d.received_at from deliveries d where d.organisation_id = repositories.organisation_id
@@ -31,6 +31,7 @@ export function toRepository(row: Row): Repository {
     webUrl: row.web_url as string | null,
     forgeId: row.forge_id as string | null,
     incomplete: row.incomplete === 1,
+    unreadPullsBelow: row.unread_pulls_below as number | null,
     lastDeliveryAt: row.last_delivery_at as number | null,
     rejectedDeliveries: row.rejected_deliveries as number,
     lastRejectedAt: row.last_rejected_at as number | null,

@@ -1,3 +1,4 @@
+import type { HistoryEntry } from '../../domain/history/entry.ts'
 import { pageOffset } from '../../domain/page.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import type { ListedShift, Range, ShiftCause, ShiftStore, StoredShift } from '../../domain/shifts/shift.ts'
@@ -5,8 +6,10 @@ import { day, hourStart } from '../../domain/time.ts'
 import { type Database, type Row, requireRow, statement, type TypedColumn, type Value } from './database.ts'
 import { prefixedEntryColumns, toPrefixedEntry } from './history-rows.ts'
 import { fromMillionths, toMillionths } from './millionths.ts'
+import { decodeCandidates, encodeCandidates } from './shift-candidates.ts'
 
-export const columns = 'at, range_from, range_until, rate_before, rate_after, entry_id, shared_with'
+export const columns =
+  'at, range_from, range_until, rate_before, rate_after, entry_id, shared_with, candidates, found_at'
 const maxCounted = 1_000
 const maxNearby = 10_000
 // So many votes show a shift, if they come within a week after it.
@@ -20,17 +23,32 @@ const maxRangeMs = 31 * day
 const insertedColumns: TypedColumn[] = [...typed('organisation_id', 'prompt_id'), ...typed(...columns.split(', '))]
 
 function typed(...names: string[]): TypedColumn[] {
-  return names.map((name) => ({ name, type: 'bigint' }))
+  return names.map((name) => ({ name, type: name === 'candidates' ? 'text' : 'bigint' }))
 }
+
+/** Whether the verdict on no change says that it caused the shift. */
+export const hasNoChange = '(s.entry_id is null or s.candidates is not null)'
 
 // A change that others share the shift of is not what explains it.
 const hasCause: Record<ShiftCause, string> = {
-  change: 's.entry_id is not null and s.shared_with is null',
+  change: `not ${hasNoChange} and s.shared_with is null`,
   shared: 's.shared_with is not null',
-  unexplained: 's.entry_id is null and s.shared_with is null',
+  unexplained: `${hasNoChange} and s.shared_with is null`,
 }
 
 export function sqlShifts(database: Database): ShiftStore {
+  /** The candidates of all these shifts, by their IDs. */
+  async function candidateChanges(organisationId: number, shifts: StoredShift[]): Promise<Map<number, HistoryEntry>> {
+    const ids = shifts.flatMap(({ candidates }) => candidates?.changes.map(({ entryId }) => entryId) ?? [])
+    if (ids.length === 0) return new Map()
+    const rows = await database.rows(
+      `select ${prefixedEntryColumns('h', 'change')} from history_entries h where ${database.haveIds('h.')}`,
+      [organisationId, JSON.stringify(ids)],
+    )
+    const entries = rows.map((row) => toPrefixedEntry(row, 'change') as HistoryEntry)
+    return new Map(entries.map((entry) => [entry.id, entry]))
+  }
+
   return {
     async ofPrompt({ organisationId, id }) {
       const sql = `select ${columns} from shifts where organisation_id = ? and prompt_id = ? order by at`
@@ -76,7 +94,12 @@ export function sqlShifts(database: Database): ShiftStore {
           [...parameters, request.limit, pageOffset(request)],
         ),
       ])
-      return { shifts: rows.map(toListedShift), totalCount: requireRow(counts).count as number }
+      const shifts = rows.map(toShift)
+      const changes = await candidateChanges(organisationId, shifts)
+      return {
+        shifts: rows.map((row, i) => toListedShift(row, shifts[i] as StoredShift, changes)),
+        totalCount: requireRow(counts).count as number,
+      }
     },
 
     async shared(organisationId, promptIds) {
@@ -177,15 +200,17 @@ function overlapping(prompt: Prompt): { sql: string; parameters: Value[] } {
   return { sql: `${sql} and s.range_from <= records.last and s.range_until >= records.first`, parameters }
 }
 
-function fromShift({ at, between, rateBefore, rateAfter, entryId, sharedWith }: StoredShift): Record<string, Value> {
+function fromShift(shift: StoredShift): Record<string, Value> {
   return {
-    at,
-    range_from: between[0],
-    range_until: between[1],
-    rate_before: toMillionths(rateBefore),
-    rate_after: toMillionths(rateAfter),
-    entry_id: entryId,
-    shared_with: sharedWith,
+    at: shift.at,
+    range_from: shift.between[0],
+    range_until: shift.between[1],
+    rate_before: toMillionths(shift.rateBefore),
+    rate_after: toMillionths(shift.rateAfter),
+    entry_id: shift.entryId,
+    shared_with: shift.sharedWith,
+    candidates: shift.candidates === null ? null : encodeCandidates(shift.candidates),
+    found_at: shift.foundAt,
   }
 }
 
@@ -197,6 +222,8 @@ export function toShift(row: Row): StoredShift {
     rateAfter: fromMillionths(row.rate_after),
     entryId: row.entry_id as number | null,
     sharedWith: row.shared_with as number | null,
+    candidates: row.candidates === null ? null : decodeCandidates(row.candidates as string),
+    foundAt: row.found_at as number,
   }
 }
 
@@ -204,10 +231,15 @@ function rangeOf(row: Row): Range {
   return [row.range_from as number, row.range_until as number]
 }
 
-function toListedShift(row: Row): ListedShift {
+function toListedShift(row: Row, shift: StoredShift, changes: Map<number, HistoryEntry>): ListedShift {
+  const candidates = shift.sharedWith === null ? (shift.candidates?.changes ?? []) : []
   return {
-    ...toShift(row),
+    ...shift,
     prompt: { publicId: row.public_id as string, name: row.name as string },
     change: toPrefixedEntry(row, 'change'),
+    candidateChanges: candidates.flatMap(({ entryId, share }) => {
+      const change = changes.get(entryId)
+      return change === undefined ? [] : [{ change, share }]
+    }),
   }
 }

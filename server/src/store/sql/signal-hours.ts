@@ -1,6 +1,9 @@
-import { hourStart } from '../../domain/time.ts'
+import type { SignalValue } from '../../domain/signals/signal.ts'
+import type { VersionText } from '../../domain/signals/version.ts'
+import type { Instant } from '../../domain/time.ts'
 import { type Database, type Row, type Statement, statement, type TypedColumn } from './database.ts'
 import { increaseRevisions } from './hour-revisions.ts'
+import { addToSums, createSumChanges } from './sum-changes.ts'
 
 /** The columns of a deleted signal that `afterDeletion` needs. */
 export const deletedColumns = 'id, prompt_id, value, created_at, version, subject'
@@ -13,15 +16,23 @@ const columns: TypedColumn[] = [
   { name: 'negative', type: 'bigint' },
 ]
 
-const subtract = (table: string) => `positive = ${table}.positive + excluded.positive,
-  negative = ${table}.negative + excluded.negative`
-
 /**
  * Subtracts signals that were just deleted (rows with `deletedColumns`) from their hourly sums, and deletes their votes. The votes
  * are deleted before the signals too, but a vote that was withdrawn at that moment may have been cast again since.
  */
 export function afterDeletion(database: Database, organisationId: number, removed: Row[]): Statement[] {
-  const versioned = removed.filter(({ version }) => version !== null)
+  if (removed.length === 0) return []
+  const changes = createSumChanges()
+  for (const { prompt_id, value, version, created_at } of removed) {
+    const prompt = { organisationId, promptId: prompt_id as number }
+    changes.change(prompt, value as SignalValue, version as VersionText | null, created_at as Instant, -1)
+  }
+  const records = changes.all().map(({ promptId: prompt, ...sum }) => ({ ...sum, prompt }))
+  const [sums, ofVersions] = [
+    records.filter(({ version }) => version === null),
+    records.filter(({ version }) => version !== null),
+  ]
+  const rows = database.jsonRecords(columns)
   return [
     ...deleteVotes(
       database,
@@ -29,37 +40,30 @@ export function afterDeletion(database: Database, organisationId: number, remove
       removed.filter(({ subject }) => subject !== null),
     ),
     // The same order as in the signal batch prevents deadlocks on the rows of both tables.
-    ...(removed.length === 0
+    statement(
+      addToSums(
+        'signal_hours',
+        `select cast(? as bigint), prompt, hour, positive, negative from ${rows} where true order by prompt, hour`,
+      ),
+      [organisationId, JSON.stringify(sums)],
+    ),
+    ...(ofVersions.length === 0
       ? []
       : [
           statement(
-            `insert into signal_hours (organisation_id, prompt_id, hour, positive, negative)
-             select cast(? as bigint), prompt, hour, -positive, -negative from ${database.jsonRecords(columns)} where true
-             order by prompt, hour
-             on conflict (organisation_id, prompt_id, hour) do update set ${subtract('signal_hours')}`,
-            [organisationId, JSON.stringify(sumsOf(removed, () => null))],
+            addToSums(
+              'version_hours',
+              `select cast(? as bigint), prompt, version, hour, positive, negative from ${rows} where true
+               order by prompt, version ${database.byteOrder}, hour`,
+            ),
+            [organisationId, JSON.stringify(ofVersions)],
           ),
         ]),
-    ...(versioned.length === 0
-      ? []
-      : [
-          statement(
-            `insert into version_hours (organisation_id, prompt_id, version, hour, positive, negative)
-             select cast(? as bigint), prompt, version, hour, -positive, -negative from ${database.jsonRecords(columns)}
-             where true order by prompt, version ${database.byteOrder}, hour
-             on conflict (organisation_id, prompt_id, version, hour) do update set ${subtract('version_hours')}`,
-            [organisationId, JSON.stringify(sumsOf(versioned, ({ version }) => version as string))],
-          ),
-        ]),
-    ...(removed.length === 0
-      ? []
-      : [
-          increaseRevisions(
-            database,
-            organisationId,
-            removed.map(({ prompt_id }) => prompt_id as number),
-          ),
-        ]),
+    increaseRevisions(
+      database,
+      organisationId,
+      removed.map(({ prompt_id }) => prompt_id as number),
+    ),
   ]
 }
 
@@ -82,15 +86,4 @@ function deleteVotes(database: Database, organisationId: number, removed: Row[])
       ],
     ),
   ]
-}
-
-function sumsOf(signals: Row[], versionOf: (signal: Row) => string | null) {
-  const keyOf = (signal: Row) =>
-    `${signal.prompt_id} ${hourStart(signal.created_at as number)} ${versionOf(signal) ?? ''}`
-  return [...Map.groupBy(signals, keyOf).values()].map((group) => {
-    const first = group[0] as Row
-    const positive = group.filter(({ value }) => value === 'positive').length
-    const hour = hourStart(first.created_at as number)
-    return { prompt: first.prompt_id, version: versionOf(first), hour, positive, negative: group.length - positive }
-  })
 }

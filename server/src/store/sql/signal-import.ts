@@ -3,6 +3,8 @@ import { hour, hourStart, type Instant, monthStart } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, type Row, requireRow, type Statement, statement, type TypedColumn } from './database.ts'
 import { increaseRevision } from './hour-revisions.ts'
+import { queueAllForJudge } from './judge-queue.ts'
+import { addToSums } from './sum-changes.ts'
 
 /** What an engine adds to the shared statements. */
 export interface ImportEngine {
@@ -10,6 +12,8 @@ export interface ImportEngine {
   preparePartitions(months: Iterable<Instant>): Promise<void>
   /** An expression for a new signal ID in a statement that reads or updates `staged`. */
   newSignalId: string
+  /** The ID of the vote that replaces one, in a statement that updates `votes` from `staged`. */
+  replacingVoteId: string
   /** How to lock the rows of votes, for an engine with several writers. Citus locks joined rows only by changing them. */
   readonly rowLock: 'for update' | 'update' | ''
 }
@@ -85,7 +89,8 @@ export function sqlSignalImport(database: Database, engine: ImportEngine): Signa
           addStagedToHours,
           addStagedToVersions(database),
           increaseStagedRevisions,
-          ...(hasSubjects ? [updateVotes] : []),
+          ...(hasSubjects ? [updateVotes(engine)] : []),
+          statement(queueAllForJudge('staged')),
           { ...countResult, andThen: noteResult },
         ]
       },
@@ -169,11 +174,12 @@ const insertStaged = ({ newSignalId }: ImportEngine): Statement =>
      from staged order by line`,
   )
 
-const updateVotes: Statement = statement(
-  `update signal_subjects as votes set vote_id = staged.vote_id, value = staged.value, version = staged.version,
-     created_at = staged.created_at, received_at = staged.received_at
-   from staged where ${isSameSubject} and staged.signal_id is not null`,
-)
+const updateVotes = ({ replacingVoteId }: ImportEngine): Statement =>
+  statement(
+    `update signal_subjects as votes set vote_id = ${replacingVoteId}, value = staged.value, version = staged.version,
+       created_at = staged.created_at, received_at = staged.received_at
+     from staged where ${isSameSubject} and staged.signal_id is not null`,
+  )
 
 /** What the import adds to sums, and what it takes from them because a vote was replaced. */
 const changes = `(
@@ -186,20 +192,20 @@ const changes = `(
 const sums = `sum(case value when 'positive' then count else 0 end), sum(case value when 'negative' then count else 0 end)`
 
 const addStagedToHours: Statement = statement(
-  `insert into signal_hours (organisation_id, prompt_id, hour, positive, negative)
-   select organisation_id, prompt_id, hour, ${sums} from ${changes}
-   group by organisation_id, prompt_id, hour order by organisation_id, prompt_id, hour
-   on conflict (organisation_id, prompt_id, hour) do update set
-     positive = signal_hours.positive + excluded.positive, negative = signal_hours.negative + excluded.negative`,
+  addToSums(
+    'signal_hours',
+    `select organisation_id, prompt_id, hour, ${sums} from ${changes}
+     group by organisation_id, prompt_id, hour order by organisation_id, prompt_id, hour`,
+  ),
 )
 
 const addStagedToVersions = ({ byteOrder }: Database): Statement =>
   statement(
-    `insert into version_hours (organisation_id, prompt_id, version, hour, positive, negative)
-     select organisation_id, prompt_id, version, hour, ${sums} from ${changes} where version is not null
-     group by organisation_id, prompt_id, version, hour order by organisation_id, prompt_id, version ${byteOrder}, hour
-     on conflict (organisation_id, prompt_id, version, hour) do update set
-       positive = version_hours.positive + excluded.positive, negative = version_hours.negative + excluded.negative`,
+    addToSums(
+      'version_hours',
+      `select organisation_id, prompt_id, version, hour, ${sums} from ${changes} where version is not null
+       group by organisation_id, prompt_id, version, hour order by organisation_id, prompt_id, version ${byteOrder}, hour`,
+    ),
   )
 
 const increaseStagedRevisions: Statement = statement(

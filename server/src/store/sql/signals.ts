@@ -30,7 +30,10 @@ interface Counts {
   byInterval(span: Span, interval: Interval): Promise<IntervalTally[]>
 }
 
-type SignalReads = Omit<SignalStore, 'record' | 'import' | 'delete' | keyof ErasureStore | keyof RetentionStore>
+type SignalReads = Omit<
+  SignalStore,
+  'record' | 'enqueue' | 'import' | 'delete' | keyof ErasureStore | keyof RetentionStore
+>
 
 interface RetainedFilter extends SignalFilter {
   since: Instant

@@ -46,6 +46,36 @@ export function sqlSweep(database: Database): SweepStore {
       ])
     },
 
+    async claimQueued(now, until, limit) {
+      const isFree = 'claimed_until <= ?'
+      // The queue is empty most of the time, and then nothing is written.
+      const free = await database.rows(`select 1 from judge_queue where ${isFree} limit 1`, [now])
+      if (free.length === 0) return []
+      const [rows = []] = await database.write([
+        statement(
+          // The condition is repeated, because another process may have claimed the same rows meanwhile.
+          `update judge_queue set claimed_until = ? where ${isFree} and (organisation_id, prompt_id) in (
+             select organisation_id, prompt_id from judge_queue where ${isFree} order by organisation_id, prompt_id limit ?)
+           returning organisation_id, prompt_id`,
+          [until, now, now, limit],
+        ),
+      ])
+      return rows.map((row) => ({
+        organisationId: row.organisation_id as number,
+        promptId: row.prompt_id as number,
+      }))
+    },
+
+    async finishQueued({ organisationId, promptId }, until) {
+      await database.write([
+        statement('delete from judge_queue where organisation_id = ? and prompt_id = ? and claimed_until = ?', [
+          organisationId,
+          promptId,
+          until,
+        ]),
+      ])
+    },
+
     async votedPrompts(since, after, limit) {
       const rows = await database.rows(database.isDistributed ? votedInShards : votedByPrompt, [since, after, limit])
       const voted = rows.filter((row) => row.deleted_at === null && Boolean(row.voted))

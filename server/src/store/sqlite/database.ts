@@ -115,6 +115,8 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
     jsonElements: () => '(select value from json_each(?))',
     jsonArray: (expression) => `json_group_array(${expression})`,
     inJsonArray: (column) => `${column} in (select value from json_each(?))`,
+    // The plus sign hides the index on the organisation from SQLite.
+    haveIds: (table = '') => `+${table}organisation_id = ? and ${table}id in (select value from json_each(?))`,
     prepare,
     transaction,
     write,

@@ -1,9 +1,10 @@
 import type { RecordOutcome, SignalDetails, SignalToRecord } from '../../domain/signals/signal.ts'
 import { type Clock, monthStart } from '../../domain/time.ts'
 import type { Row } from '../sql/database.ts'
+import { createSumChanges, type SumChanges } from '../sql/sum-changes.ts'
 import { castVote, receivedAt, toVote, type Vote } from '../sql/vote.ts'
 import type { SqliteDatabase } from './database.ts'
-import { hourlySums, type SumChanges } from './hourly-sums.ts'
+import { hourlySums } from './hourly-sums.ts'
 import { monthlyLimit, reserveUsage, type Usage } from './monthly-limit.ts'
 
 const replacedStatus = 200
@@ -24,7 +25,7 @@ export function recordBatch(
     `insert into idempotency_keys (organisation_id, key, fingerprint, signal_id, created_at, status)
      values (?, ?, ?, ?, ?, ?)`,
   )
-  const changeSums = hourlySums(database)
+  const saveSums = hourlySums(database)
   const insertDetailed = database.prepare(
     `insert into signals (organisation_id, prompt_id, value, metadata, created_at, version, subject, voter, comment,
        received_at, trace_id)
@@ -84,7 +85,7 @@ export function recordBatch(
   return (signals) =>
     database.transaction(() => {
       const usages = new Map<string, Usage>()
-      const sums = changeSums()
+      const sums = createSumChanges()
 
       function usageOf(signal: SignalToRecord): Usage {
         const key = `${signal.organisationId} ${monthStart(signal.createdAt)}`
@@ -122,7 +123,7 @@ export function recordBatch(
 
       const outcomes = signals.map(record)
       for (const usage of usages.values()) saveUsage(usage)
-      sums.save(clock())
+      saveSums(sums, clock())
       return outcomes
     })
 

@@ -22,6 +22,7 @@ import { sqlRepositories } from '../sql/repositories.ts'
 import { sqlSealedSecrets } from '../sql/sealed-secrets.ts'
 import { sqlSegments } from '../sql/segments.ts'
 import { sqlSessions } from '../sql/sessions.ts'
+import { sqlShares } from '../sql/shares.ts'
 import { sqlShifts } from '../sql/shifts.ts'
 import { sqlSignalDeletion } from '../sql/signal-deletion.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
@@ -94,15 +95,19 @@ export async function openSqliteStore(
     },
     keys: sqlKeys(database),
     sessions: sqlSessions(database),
+    shares: sqlShares(database),
     prompts: sqlPrompts(database),
     history: sqlHistory(database),
     signals: {
       ...sqlSignals(database, clock),
       record: signals.submit,
+      enqueue: signals.enqueue,
       import: sqlSignalImport(database, {
         preparePartitions: async () => {},
         // Above every ID that was ever used, like those that SQLite assigns itself.
         newSignalId: `coalesce((select seq from sqlite_sequence where name = 'signals'), 0) + staged.line + 1`,
+        // As when a vote is recorded. The staged ID is not assigned: only a row of signals takes it from the sequence.
+        replacingVoteId: 'votes.signal_id',
         rowLock: '',
       }),
       delete: sqlSignalDeletion(database),
@@ -128,6 +133,9 @@ export async function openSqliteStore(
     archive: sqlArchive(database, sqliteArchive(path)),
     schemaVersion,
     refresh: refresh.submit,
+    refreshThen: (done, failed) => refresh.enqueue(undefined, done, failed),
+    cacheGeneration: caches.generation,
+    countCacheHit: caches.countHit,
     queues: { refresh, signals: { ...signals, serverStalledForMs: () => 0 } },
     stats: () => ({ caches: caches.stats(), connections: null }),
     async checkWritable() {

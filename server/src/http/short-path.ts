@@ -1,0 +1,255 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import { type Access, isActive } from '../domain/access/api-key.ts'
+import { type BoundedMap, createBoundedMap } from '../domain/bounded-map.ts'
+import type { Prompt } from '../domain/prompt.ts'
+import { type RecordedSignal, type RecordSignal, recordedSignal, signalToRecord } from '../domain/signals/signal.ts'
+import type { Answer } from './answer.ts'
+import type { Context } from './context.ts'
+import { errorAnswers } from './errors.ts'
+import { historyAnswer, listHistoryConfig } from './history/list.ts'
+import { bodyLimit, parseBody } from './json-bodies.ts'
+import type { LoadShedder, Visit } from './load-shedding.ts'
+import { commonHeaders } from './security-headers.ts'
+import { createSignalConfig, recordedAnswer } from './signals/create.ts'
+import { addCurrentRateLimit } from './signals/rate-limit.ts'
+import { newSignalSchema } from './signals/schema.ts'
+import { parseSignal } from './signals/validation.ts'
+import { createSchemaChecker } from './validate.ts'
+
+/**
+ * Answers ordinary requests for the two operations of the contract without Fastify's lifecycle, which takes more time than everything
+ * else about them. Requests that arrive together share one check of the caches, and none has a promise or timer of its own.
+ *
+ * A request is left to Fastify, before its body is read, if it has any other shape, if Fastify has not found its key and prompt since
+ * the last change, if its body is still on its way, and if it has to wait or to be rejected. So Fastify alone rejects keys, queues and
+ * sheds load. All rules, and the text of every response, are those that the routes use.
+ */
+export interface ShortPath {
+  /** Notes what Fastify found for a request. `generation` is that of the caches before it looked. */
+  remember(request: IncomingMessage, access: Access, prompt: Prompt, generation: number): void
+}
+
+export interface ShortPathOptions {
+  loadShedder: LoadShedder
+  requestId: (request: IncomingMessage) => string
+  /** Counts and logs a response, with when the request arrived. */
+  report: (operation: Operation, requestId: string, response: ServerResponse, arrivedAt: number) => void
+  isClosing: () => boolean
+}
+
+export const operations = {
+  POST: { kind: 'writes', url: '/api/v1/prompts/:prompt_id/signals', roles: createSignalConfig.roles },
+  GET: { kind: 'reads', url: '/api/v1/prompts/:prompt_id/history', roles: listHistoryConfig.roles },
+} as const
+
+export type Operation = keyof typeof operations
+
+/** What the caches returned for a key and a path. */
+interface Target {
+  access: Access
+  prompt: Prompt
+  /** A page of history, once it was read. */
+  page: Answer | null
+}
+
+/** A request that was accepted. */
+interface Exchange {
+  /** Empty until the request is known not to be left to the framework. */
+  id: string
+  arrivedAt: number
+  operation: Operation
+  request: IncomingMessage
+  response: ServerResponse
+  visit: Visit
+}
+
+const paths = {
+  POST: /^\/api\/v1\/prompts\/pmt_[0-9A-Za-z]+\/signals$/,
+  GET: /^\/api\/v1\/prompts\/pmt_[0-9A-Za-z]+\/history(?:\?(?:page|limit)=\d+(?:&(?:page|limit)=\d+)?)?$/,
+}
+const maxTargetBytes = 8 * 1024 * 1024
+const bytesPerTarget = 1_024
+const maxKeyLength = 512
+const noBytes = Buffer.alloc(0)
+const checkSignal = createSchemaChecker(newSignalSchema)
+
+/** Puts the short path before the framework, which is the only listener so far. */
+export function installShortPath(server: Server, context: Context, options: ShortPathOptions): ShortPath {
+  const { store, clock, lastUsed, planLimits, publicUrl, voters, log } = context
+  const { loadShedder, requestId, report, isClosing } = options
+  const [framework] = server.listeners('request') as [RequestListener]
+  const errorAnswer = errorAnswers(log, clock)
+  let generation = -1
+  let targets: BoundedMap<Target>
+
+  server.removeListener('request', framework)
+  server.on('request', (request, response) => {
+    const operation = isClosing() ? null : ordinaryOperation(request)
+    const visit = operation === null ? null : accept(operation, request)
+    if (operation === null || visit === null) {
+      framework(request, response)
+      return
+    }
+    const exchange = { id: '', arrivedAt: performance.now(), operation, request, response, visit }
+    store.refreshThen(
+      () => {
+        if (!hasArrived(exchange) || !answer(exchange)) leaveToFramework(exchange)
+      },
+      (error) => {
+        if (hasArrived(exchange)) fail(exchange, error)
+        else leaveToFramework(exchange)
+      },
+    )
+  })
+
+  function hasArrived({ request }: Exchange): boolean {
+    return request.complete && !request.destroyed && !isClosing()
+  }
+
+  function leaveToFramework({ request, response, visit }: Exchange): void {
+    loadShedder.withdraw(visit)
+    framework(request, response)
+  }
+
+  function fail(exchange: Exchange, error: unknown): void {
+    exchange.id = requestId(exchange.request)
+    respond(exchange, errorAnswer(error, exchange.id))
+  }
+
+  function accept(operation: Operation, request: IncomingMessage): Visit | null {
+    return loadShedder.tryAccept(operations[operation].kind, operation === 'POST' ? bodyLength(request) : 0)
+  }
+
+  /** False if the request is left to the framework. */
+  function answer(exchange: Exchange): boolean {
+    const { operation, request, visit } = exchange
+    const target = currentTargets().get(keyOf(request))
+    if (target === undefined) return false
+    const { access } = target
+    const roles: readonly string[] = operations[operation].roles
+    const now = clock()
+    if (!isActive(access, now) || !roles.includes(access.role) || !loadShedder.tryAdmit(visit, access)) return false
+    lastUsed.record(access.keyId, now)
+    store.countCacheHit('keys')
+    store.countCacheHit('prompts')
+    exchange.id = requestId(request)
+    if (operation === 'POST') record(exchange, target)
+    else sendPage(exchange, target)
+    return true
+  }
+
+  function currentTargets(): BoundedMap<Target> {
+    const current = store.cacheGeneration()
+    if (generation !== current) {
+      generation = current
+      targets = createBoundedMap(maxTargetBytes)
+    }
+    return targets
+  }
+
+  function record(exchange: Exchange, { access, prompt }: Target): void {
+    const { request } = exchange
+    const now = clock()
+    const fail = (error: unknown) => respondUncounted(exchange, access, errorAnswer(error, exchange.id))
+
+    function enqueue(signal: RecordSignal): void {
+      const toRecord = signalToRecord(access, planLimits, signal, now)
+      store.signals.enqueue(
+        toRecord,
+        (outcome) => {
+          let recorded: RecordedSignal
+          try {
+            recorded = recordedSignal(toRecord, outcome)
+          } catch (error) {
+            fail(error)
+            return
+          }
+          const answer = recordedAnswer(recorded, now)
+          if (recorded.allowance === null) respondUncounted(exchange, access, answer)
+          else respond(exchange, answer)
+        },
+        fail,
+      )
+    }
+
+    try {
+      const { text, value } = parseBody(request.read() ?? noBytes)
+      const sent = { prompt, headers: request.headers, body: checkSignal(value), bodyText: text }
+      const signal = parseSignal(sent, voters, now)
+      if (signal instanceof Promise) signal.then(enqueue).catch(fail)
+      else enqueue(signal)
+    } catch (error) {
+      fail(error)
+    }
+  }
+
+  function sendPage(exchange: Exchange, target: Target): void {
+    if (target.page !== null) {
+      store.countCacheHit('pages')
+      respond(exchange, target.page)
+      return
+    }
+    const key = keyOf(exchange.request)
+    const ofGeneration = generation
+    const [, query] = (exchange.request.url as string).split('?')
+    historyAnswer(store, target.prompt, Object.fromEntries(new URLSearchParams(query))).then(
+      (page) => {
+        const weight = bytesPerTarget + page.body.length
+        if (currentTargets() && generation === ofGeneration) targets.set(key, { ...target, page }, weight)
+        respond(exchange, page)
+      },
+      (error) => respond(exchange, errorAnswer(error, exchange.id)),
+    )
+  }
+
+  /** Responds to a signal that was not counted. */
+  function respondUncounted(exchange: Exchange, access: Access, answer: Answer): void {
+    addCurrentRateLimit(context, access, answer.status, (headers) =>
+      respond(exchange, { ...answer, headers: { ...answer.headers, ...headers } }),
+    )
+  }
+
+  function respond({ id, arrivedAt, operation, request, response, visit }: Exchange, answer: Answer): void {
+    if (response.headersSent) return
+    const { status, headers, body } = answer
+    response.writeHead(status, {
+      ...commonHeaders(id, publicUrl()),
+      ...headers,
+      'content-length': Buffer.byteLength(body),
+    })
+    response.end(body)
+    report(operation, id, response, arrivedAt)
+    loadShedder.leaveAfter(visit, request, response)
+  }
+
+  return {
+    remember(request, access, prompt, ofGeneration) {
+      if (ordinaryOperation(request) === null) return
+      const targets = currentTargets()
+      if (ofGeneration === generation) targets.set(keyOf(request), { access, prompt, page: null }, bytesPerTarget)
+    },
+  }
+}
+
+function ordinaryOperation(request: IncomingMessage): Operation | null {
+  const { method, url = '', headers } = request
+  if (headers.authorization === undefined || headers.expect !== undefined) return null
+  // Both are remembered.
+  if (headers.authorization.length + url.length > maxKeyLength) return null
+  if (method === 'GET') {
+    const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+    return !hasBody && paths.GET.test(url) ? 'GET' : null
+  }
+  if (method !== 'POST' || headers['content-type'] !== 'application/json' || !paths.POST.test(url)) return null
+  const length = bodyLength(request)
+  return length > 0 && length <= bodyLimit ? 'POST' : null
+}
+
+/** NaN without the header. */
+function bodyLength({ headers }: IncomingMessage): number {
+  return Number(headers['content-length'])
+}
+
+function keyOf({ url, headers }: IncomingMessage): string {
+  return `${headers.authorization} ${url}`
+}

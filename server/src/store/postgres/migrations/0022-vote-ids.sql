@@ -1,0 +1,1 @@
+-- Nothing to repair here: PostgreSQL assigns every ID from the sequence.

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { createHook } from 'node:async_hooks'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { StatementSync } from 'node:sqlite'
+import { before, test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { Worker } from 'node:worker_threads'
+import pg from 'pg'
+import { onEachEngine } from '../../../testing/engines.ts'
+import { queryRows } from '../../../testing/rows.ts'
+import { type Tenant, useService } from '../../../testing/service.ts'
+import type { Prompt } from '../../src/domain/prompt.ts'
+
+// What a request of each operation may cost, where 32 arrive at the same time. Other than a duration, none of it depends on the load of
+// the machine. A change that needs more says why in its commit message.
+
+interface Cost {
+  promises: number
+  timers: number
+  ticks: number
+  statements: number
+  /** Of the JavaScript heap. */
+  bytes: number
+}
+
+const budgets: Record<'SQLite' | 'PostgreSQL', Record<'POST' | 'GET', Cost>> = {
+  SQLite: {
+    POST: { promises: 0.8, timers: 0.1, ticks: 7.2, statements: 1.22, bytes: 20_000 },
+    GET: { promises: 0.6, timers: 0.1, ticks: 7.2, statements: 0.05, bytes: 16_000 },
+  },
+  PostgreSQL: {
+    POST: { promises: 2, timers: 0.3, ticks: 7.4, statements: 0.1, bytes: 23_000 },
+    GET: { promises: 1, timers: 0.2, ticks: 7.3, statements: 0.05, bytes: 16_000 },
+  },
+}
+
+/** What a signal without metadata takes in the database, with its part of the indexes. */
+const storedBytes = { SQLite: 62, PostgreSQL: 182 }
+
+const connections = 32
+
+/** A thread, so that what it does counts for nothing. It wakes the other one when all requests are in the buffers of the kernel. */
+const client = `
+const { parentPort, workerData: { port, connections, sent } } = require('node:worker_threads')
+const { connect } = require('node:net')
+let responses = 0
+const sockets = Array.from({ length: connections }, () => {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  let received = ''
+  socket.setEncoding('latin1').on('data', (text) => {
+    received += text
+    const end = received.indexOf('\\r\\n\\r\\n')
+    if (end === -1 || received.length < end + 4 + Number(/content-length: (\\d+)/.exec(received)[1])) return
+    if (!/^HTTP\\/1.1 20[01] /.test(received)) throw new Error(received)
+    received = ''
+    if (++responses < connections) return
+    responses = 0
+    parentPort.postMessage('done')
+  })
+  return socket
+})
+parentPort.on('message', (request) => {
+  let left = connections
+  for (const socket of sockets) {
+    socket.write(request, () => {
+      if (--left > 0) return
+      Atomics.store(sent, 0, 1)
+      Atomics.notify(sent, 0)
+    })
+  }
+})
+`
+
+onEachEngine('What a request costs', (engine) => {
+  const service = useService(engine)
+  let tenant: Tenant
+  before(async () => {
+    service.limits = { ...service.limits, organisationConcurrency: connections }
+    service.planLimits.free = null
+    tenant = await service.tenant()
+    await service.app.listen({ port: 0, host: '127.0.0.1' })
+    for (let i = 0; i < 25; i++) await tenant.recordEntry({ commitSha: String(1_000 + i).repeat(10) })
+  })
+
+  /** Has `connections` copies of the request arrive at once, several times, and returns what one of them costs. */
+  async function costOf(request: string): Promise<Cost> {
+    const sent = new Int32Array(new SharedArrayBuffer(4))
+    const { port } = service.app.server.address() as AddressInfo
+    const worker = new Worker(client, { eval: true, workerData: { port, connections, sent } })
+    const round = async () => {
+      const done = once(worker, 'message')
+      worker.postMessage(request)
+      Atomics.wait(sent, 0, 0)
+      Atomics.store(sent, 0, 0)
+      await done
+    }
+    const counts = { PROMISE: 0, Timeout: 0, TickObject: 0 } as Record<string, number>
+    const hook = createHook({
+      init(_id, type) {
+        counts[type] = (counts[type] ?? 0) + 1
+      },
+    })
+    const statements = countStatements()
+    try {
+      // The first round goes through Fastify, and the next ones compile.
+      for (let i = 0; i < 20; i++) await round()
+      const bytes: number[] = []
+      const rounds = 20
+      for (let i = 0; i < rounds; i++) {
+        collectGarbage()
+        const before = process.memoryUsage().heapUsed
+        await round()
+        bytes.push((process.memoryUsage().heapUsed - before) / connections)
+      }
+      statements.count = 0
+      hook.enable()
+      for (let i = 0; i < rounds; i++) await round()
+      hook.disable()
+      const each = (count = 0) => count / rounds / connections
+
+      return {
+        promises: each(counts.PROMISE),
+        timers: each(counts.Timeout),
+        ticks: each(counts.TickObject),
+        statements: each(statements.count),
+        bytes: bytes.toSorted((a, b) => a - b)[rounds / 2] as number,
+      }
+    } finally {
+      hook.disable()
+      statements.stop()
+      await worker.terminate()
+    }
+  }
+
+  const requests = {
+    POST: () => {
+      const body = '{"value":"positive","metadata":{"trace":"4bf92f3577b34da6a3ce929d0e0e4736","model":"m-1"}}'
+      return (
+        `POST ${tenant.path}/signals HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${tenant.key}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+      )
+    },
+    GET: () => `GET ${tenant.path}/history HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${tenant.key}\r\n\r\n`,
+  }
+
+  test('a plain signal takes no more of the database than its budget, indexes included', async () => {
+    const count = 30_000
+    const { organisation, prompt } = await service.tenant()
+    const others = await Promise.all(Array.from({ length: 9 }, (_, i) => service.prompt(organisation, `p${i}`)))
+    const prompts = [prompt, ...others]
+    const before = await databaseBytes(service.url)
+    for (let start = 0; start < count; start += 1_000) {
+      const signals = Array.from({ length: 1_000 }, (_, i) => ({
+        organisationId: organisation.id,
+        promptId: (prompts[i % prompts.length] as Prompt).id,
+        value: 'positive' as const,
+        metadata: null,
+        createdAt: service.now + (start + i) * 1_000,
+        limit: null,
+        idempotency: null,
+      }))
+      await Promise.all(signals.map((signal) => service.store.signals.record(signal)))
+    }
+    const each = ((await databaseBytes(service.url)) - before) / count
+    assert.ok(each <= storedBytes[engine.name], `${each} of ${storedBytes[engine.name]}`)
+  })
+
+  for (const operation of ['POST', 'GET'] as const) {
+    test(`${operation} stays within its budget of promises, timers, statements and bytes`, async () => {
+      const cost = await costOf(requests[operation]())
+      const budget = budgets[engine.name][operation]
+
+      for (const name of Object.keys(budget) as (keyof Cost)[]) {
+        assert.ok(cost[name] <= budget[name], `${name}: ${cost[name]} of ${budget[name]}`)
+      }
+    })
+  }
+})
+
+async function databaseBytes(url: string): Promise<number> {
+  const sql = url.startsWith('sqlite:')
+    ? 'select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()'
+    : 'select pg_database_size(current_database()) as bytes'
+  const [row] = await queryRows(url, sql)
+  return Number(row?.bytes)
+}
+
+let collect: (() => void) | undefined
+
+function collectGarbage(): void {
+  if (collect === undefined) {
+    setFlagsFromString('--expose-gc')
+    collect = runInNewContext('gc') as () => void
+  }
+  collect()
+}
+
+/** Counts the statements that either driver runs. */
+function countStatements(): { count: number; stop(): void } {
+  const counted = { count: 0, stop: () => void restore.map((each) => each()) }
+  const restore = [
+    ...(['run', 'get', 'all'] as const).map((name) => patch(StatementSync.prototype, name)),
+    patch(pg.Client.prototype, 'query'),
+  ]
+  function patch(target: object, name: string): () => void {
+    const methods = target as Record<string, (...args: unknown[]) => unknown>
+    const original = methods[name] as (...args: unknown[]) => unknown
+    methods[name] = function (this: unknown, ...args) {
+      counted.count++
+      return original.apply(this, args)
+    }
+    return () => {
+      methods[name] = original
+    }
+  }
+  return counted
+}
