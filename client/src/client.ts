@@ -12,6 +12,7 @@ import { type Regressions, regressions } from './resources/regressions.ts'
 import { type Repositories, repositories } from './resources/repositories.ts'
 import { type Segments, segments } from './resources/segments.ts'
 import { type Session, session } from './resources/session.ts'
+import { type Shares, shares } from './resources/shares.ts'
 import { type Shifts, shifts } from './resources/shifts.ts'
 import { type Signals, signals } from './resources/signals.ts'
 import { type Timeline, timeline } from './resources/timeline.ts'
@@ -41,6 +42,7 @@ export class Promptledger {
   readonly segments: Segments
   readonly regressions: Regressions
   readonly shifts: Shifts
+  readonly shares: Shares
   readonly alerts: Alerts
   readonly organisation: Organisation
   readonly usage: Usage
@@ -65,6 +67,7 @@ export class Promptledger {
     this.segments = segments(service)
     this.regressions = regressions(service)
     this.shifts = shifts(service)
+    this.shares = shares(service)
     this.alerts = alerts(service)
     this.organisation = organisation(service)
     this.usage = usage(service)

@@ -44,10 +44,7 @@ export interface QueueOptions extends Pick<RequestOptions, 'timeout' | 'maxRetri
   onError?: ((error: unknown, dropped: QueuedSignal | null) => void) | undefined
   /** Holds signals that cannot be sent now: while offline, over the monthly limit, or when the process ends. */
   spool?: Spool | undefined
-  /**
-   * Milliseconds until the queue sends spooled signals again. Defaults to 30,000. Over the monthly limit the queue waits
-   * until it resets, but checks once an hour in case the plan changed.
-   */
+  /** Milliseconds until the queue sends spooled signals again, also over the monthly limit. Defaults to 30,000. */
   retryDelay?: number | undefined
 }
 
@@ -56,7 +53,10 @@ export interface SignalQueue {
   add(promptId: string, signal: NewSignal, options?: QueuedOptions): boolean
   /** How many signals are not recorded yet. */
   readonly size: number
-  /** Resolves when every signal added before is recorded, dropped, or in the spool until it can be sent. */
+  /**
+   * Resolves when every signal added before is recorded, dropped, or in the spool until it can be sent. Before it waits
+   * for the service, all of them are in the spool.
+   */
   flush(): Promise<void>
   /** Flushes and accepts no more signals. After `timeout` ms the rest stays in the spool, or is dropped without one. */
   close(options?: { timeout?: number }): Promise<void>
@@ -79,7 +79,8 @@ interface SignalSender {
 
 // About a minute of retries: no caller waits for a queued signal.
 const defaultMaxRetries = 10
-const maxPauseMs = 3_600_000
+// Timers fire at once for longer delays.
+const maxTimerMs = 2 ** 31 - 1
 const maxBatchSize = 500
 // In UTF-16 code units. In a request, one takes up to three bytes.
 const maxBatchLength = 250_000
@@ -198,7 +199,7 @@ export function createSignalQueue(sender: SignalSender, options: QueueOptions = 
       item.settle()
       if (error === null) return remove(item)
       if (spool === undefined || !mayStillSucceed(error)) return drop(error, item)
-      pause(error)
+      pause()
       return kept.push(item)
     })
     pending = kept.concat(pending)
@@ -225,7 +226,7 @@ export function createSignalQueue(sender: SignalSender, options: QueueOptions = 
   }
 
   /** Stops sending, since the other signals would fail for the same reason. */
-  function pause(error: unknown): void {
+  function pause(): void {
     if (isPaused) return
     isPaused = true
     if (closing !== undefined) return
@@ -235,7 +236,7 @@ export function createSignalQueue(sender: SignalSender, options: QueueOptions = 
         canBatch = true
         sendPending()
       },
-      pauseMsAfter(error, retryDelay),
+      Math.min(retryDelay, maxTimerMs),
     )
     // Lets a Node process exit meanwhile: the spool has the signals.
     ;(pauseTimer as { unref?(): void }).unref?.()
@@ -255,8 +256,9 @@ export function createSignalQueue(sender: SignalSender, options: QueueOptions = 
   async function flush(): Promise<void> {
     const added = [...unsettled]
     const fromLastRun = (await leftovers) ?? []
-    await Promise.all([...fromLastRun, ...added])
+    // First, because the service may take minutes to fail.
     await spool?.flush()
+    await Promise.all([...fromLastRun, ...added])
   }
 
   async function close(timeout = Number.POSITIVE_INFINITY): Promise<void> {
@@ -265,8 +267,7 @@ export function createSignalQueue(sender: SignalSender, options: QueueOptions = 
       end.abort(new TimeoutError(timeout))
       sendPending()
     }
-    // Timers fire at once for delays of 2^31 ms and more.
-    const timer = timeout < 2 ** 31 ? setTimeout(stop, timeout) : undefined
+    const timer = timeout <= maxTimerMs ? setTimeout(stop, timeout) : undefined
     await flush()
     clearTimeout(timer)
     if (spool === undefined) for (const item of pending.splice(0)) drop(end.signal.reason, item)
@@ -309,12 +310,6 @@ export function createSignalQueue(sender: SignalSender, options: QueueOptions = 
 /** The same in a batch and alone, because an idempotency key belongs to one text. */
 function bodyOf({ key, promptId, signal, traceparent }: QueuedSignal): BatchSignal {
   return { ...signal, prompt: promptId, idempotency_key: key, ...(traceparent && { traceparent }) }
-}
-
-/** Over the monthly limit: until it resets, at most an hour, because a larger plan takes effect at once. */
-function pauseMsAfter(error: unknown, defaultMs: number): number {
-  if (!(error instanceof RateLimitedError)) return defaultMs
-  return Math.min(Math.max(error.resetsAt.getTime() - Date.now(), 1_000), maxPauseMs)
 }
 
 /** Whether the service or a gateway rejected a request as such, so that other requests with the same signals may succeed. */

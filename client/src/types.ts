@@ -5,10 +5,12 @@ import type {
   PageQuery,
   Pagination,
   PromptVersion,
+  SearchPagination,
   Signal,
-  SignalPagination,
   SignalSearch,
   SignalsOfChange,
+  TextMatch,
+  TextSearch,
   UnknownVersions,
   ExportQuery as WireExportQuery,
   SignalQuery as WireSignalQuery,
@@ -40,9 +42,16 @@ export interface VersionPage extends Page<PromptVersion> {
  */
 export interface SignalPage {
   data: Signal[]
-  pagination: SignalPagination
+  pagination: SearchPagination
   search?: SignalSearch
   change?: SignalsOfChange
+}
+
+/** One page of a search in texts. `search` says how far the service has searched. */
+export interface TextPage {
+  data: TextMatch[]
+  pagination: SearchPagination
+  search: TextSearch
 }
 
 /** Members that the metadata of a signal must have. */

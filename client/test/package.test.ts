@@ -85,6 +85,47 @@ describe('The published package', () => {
     }
   })
 
+  test('CommonJS can require the package, and import it where Node cannot require ES modules', async () => {
+    await writeFile(
+      join(client.project, 'vote.cjs'),
+      `const { Promptledger } = require('@promptledger/client')
+      const { fileSpool } = require('@promptledger/client/spool')
+      console.log(typeof Promptledger, typeof fileSpool)`,
+    )
+    await writeFile(
+      join(client.project, 'import.cjs'),
+      `import('@promptledger/client').then(({ Promptledger }) => console.log(typeof Promptledger))`,
+    )
+    const required = await run(process.execPath, ['vote.cjs'], { cwd: client.project })
+    assert.deepEqual(required, { stdout: 'function function\n', stderr: '' })
+    const older = '--no-experimental-require-module'
+    await assert.rejects(run(process.execPath, [older, 'vote.cjs'], { cwd: client.project }), /ERR_REQUIRE_ESM/)
+    const { stdout } = await run(process.execPath, [older, 'import.cjs'], { cwd: client.project })
+    assert.equal(stdout, 'function\n')
+  })
+
+  test('CommonJS in TypeScript can import the package with the settings that the guide names', async () => {
+    await writeFile(
+      join(client.project, 'static.cts'),
+      `import { Promptledger } from '@promptledger/client'
+      import { fileSpool } from '@promptledger/client/spool'
+      new Promptledger({ apiKey: 'plk_x' }).signals.queue({ spool: fileSpool('x') })`,
+    )
+    await writeFile(
+      join(client.project, 'dynamic.cts'),
+      `import type { Promptledger } from '@promptledger/client' with { 'resolution-mode': 'import' }
+      export const ledger: Promise<Promptledger> = import('@promptledger/client').then(
+        ({ Promptledger }) => new Promptledger({ apiKey: 'plk_x' }),
+      )`,
+    )
+    const settings = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2023,dom', '--types', '']
+    const compile = (module: string, ...files: string[]) =>
+      run(process.execPath, [tsc, ...settings, '--module', module, ...files], { cwd: client.project })
+    await compile('nodenext', 'static.cts', 'dynamic.cts').catch(({ stdout }) => assert.fail(stdout))
+    await compile('node18', 'dynamic.cts').catch(({ stdout }) => assert.fail(stdout))
+    await assert.rejects(compile('node18', 'static.cts'), ({ stdout }) => /TS1479/.test(stdout))
+  })
+
   test('the package has no dependencies, and only the spool uses Node modules', async () => {
     const manifest = JSON.parse(await readFile(join(client.installed, 'package.json'), 'utf8'))
     assert.equal(manifest.dependencies, undefined)

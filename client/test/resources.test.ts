@@ -210,6 +210,8 @@ describe('Resources of the client', () => {
     assert.deepEqual([versions.map(({ entry }) => entry.action), complete], [['deployed'], true])
     const blame = await ledger.versions.blame(promptId)
     assert.deepEqual([blame.entry, blame.state, blame.lines], [versions[0]?.entry, 'unavailable', []])
+    const { data: matches, search } = await ledger.versions.search('kind')
+    assert.deepEqual([matches, search], [[], { complete: true, examined: 0, skipped: 1, cursor: null }])
     const [opened, deployed] = timeline
     assert.deepEqual(await ledger.timeline.get(promptId, opened?.entry.id as number), opened)
     await ledger.segments.declare({ keys: ['model'] })
@@ -235,7 +237,17 @@ describe('Resources of the client', () => {
     }
     await regressions.open(tenant.prompt, entry, { ...figures, interval: [-0.2, -0.05] }, service.now)
     const between: [number, number] = [service.now - 1_000, service.now]
-    await shifts.replace(tenant.prompt, [{ at: between[0], between, ...figures, entryId: entry.id, sharedWith: null }])
+    await shifts.replace(tenant.prompt, [
+      {
+        at: between[0],
+        between,
+        ...figures,
+        entryId: entry.id,
+        sharedWith: null,
+        candidates: null,
+        foundAt: service.now,
+      },
+    ])
     const [open] = (await ledger.regressions.list({ state: 'open' })).data
     assert.deepEqual([open?.prompt.id, open?.change.id, open?.difference], [promptId, entry.id, -0.1])
     assert.deepEqual([open?.signals_before, open?.signals_after, open?.live_from], [400, 300, null])
@@ -252,6 +264,11 @@ describe('Resources of the client', () => {
     const [shift] = (await ledger.shifts.list()).data
     assert.deepEqual([shift?.prompt.id, shift?.cause.change?.id], [promptId, entry.id])
     assert.deepEqual((await ledger.shifts.listOfPrompt(promptId)).data, [shift])
+    const { url, ...share } = await ledger.shares.create(promptId, { includes_signals: true })
+    assert.match(url, /\/shared#plv_/)
+    assert.deepEqual((await ledger.shares.list()).data, [share])
+    await ledger.shares.revoke(promptId, share.id)
+    assert.notEqual((await ledger.shares.listOfPrompt(promptId)).data[0]?.revoked_at, null)
   })
 
   test('the history is exported as objects and as CSV', async () => {
@@ -321,7 +338,8 @@ describe('Resources of the client', () => {
       path: 'prompts/**',
     })
     assert.deepEqual([connected.state, entries, prompts.map(({ path }) => path)], ['following', 1, ['prompts/p.md']])
-    assert.ok(set_up.length > 0)
+    // A folder needs no webhook.
+    assert.deepEqual(set_up, [])
     assert.deepEqual(warnings, [])
     const repository = { ...connected, prompt_count: 1, entry_count: 1 }
     assert.deepEqual(await ledger.repositories.get(connected.id), repository)

@@ -8,7 +8,7 @@ import { onTestEnd } from '../../testing/cleanup.ts'
 import { onOneEngine } from '../../testing/engines.ts'
 import { eventually } from '../../testing/eventually.ts'
 import type { Tenant } from '../../testing/service.ts'
-import type { QueuedSignal, QueueOptions } from '../src/index.ts'
+import type { QueuedSignal, QueueOptions, Spool } from '../src/index.ts'
 import { fileSpool } from '../src/spool.ts'
 import { numbersBelow, useLiveService } from './live-service.ts'
 import { createSpoolPath } from './spool-path.ts'
@@ -59,27 +59,49 @@ onOneEngine('A queue with a spool', (engine) => {
     assert.deepEqual(errors, [])
   })
 
-  test('signals over the monthly limit are sent after the reset', async () => {
+  test('signals over the monthly limit are sent after `retryDelay`, because a larger plan takes effect at once', async () => {
     const tenant = await service.tenant()
-    const { queue, add, errors } = openQueue(tenant, await createSpoolPath())
-    let resetsAt = Number.POSITIVE_INFINITY
-    const attempts: number[] = []
-    proxy.fate = () => {
-      // From the first attempt on: a busy machine takes its time until then.
-      if (attempts.length === 0) resetsAt = Date.now() + 3_000
-      attempts.push(Date.now())
-      const limit = { limit: 1, used: 1, resets_at: new Date(resetsAt).toISOString() }
-      const body = JSON.stringify({ error: { code: 'rate_limited', message: '…', ...limit } })
-      return Date.now() < resetsAt ? { do: 'respond', status: 429, body } : { do: 'pass' }
-    }
+    const { queue, add, errors } = openQueue(tenant, await createSpoolPath(), { retryDelay: 300 })
+    const limit = { limit: 1, used: 1, resets_at: new Date(Date.now() + 86_400_000).toISOString() }
+    const body = JSON.stringify({ error: { code: 'rate_limited', message: '…', ...limit } })
+    proxy.fate = () => ({ do: 'respond', status: 429, body })
     for (const number of numbersBelow(10)) add(number)
     await queue.flush()
     assert.equal(queue.size, 10)
+    proxy.reset()
     await eventually(() => assert.equal(queue.size, 0))
-    assert.ok(attempts.filter((at) => at < resetsAt).length <= 5)
     assert.deepEqual(await service.recordedNumbers(tenant), numbersBelow(10))
     await queue.close()
     assert.deepEqual(errors, [])
+  })
+
+  test('flush has the spool on disk before it waits for the service', async () => {
+    const tenant = await service.tenant()
+    const spool = fileSpool(await createSpoolPath())
+    let onDisk: string[] = []
+    const added: string[] = []
+    const watched: Spool = {
+      ...spool,
+      add(signal) {
+        added.push(signal.key)
+        spool.add(signal)
+      },
+      async flush() {
+        await spool.flush()
+        onDisk = [...added]
+      },
+    }
+    const { queue, add } = openQueue(tenant, '', { spool: watched })
+    proxy.fate = () => ({ do: 'hold' })
+    for (const number of numbersBelow(10)) add(number)
+    let isFlushed = false
+    const flushed = queue.flush().then(() => {
+      isFlushed = true
+    })
+    await eventually(() => assert.equal(onDisk.length, 10))
+    assert.equal(isFlushed, false)
+    proxy.reset()
+    await flushed
   })
 
   test('signals sent with a wrong key or to a wrong address stay in the spool until both are right', async () => {

@@ -97,7 +97,17 @@ const commands: Record<string, (args: Arguments) => unknown> = {
     const { regressions, shifts } = service.store
     await regressions.open(tenant.prompt, entry, { ...figures, interval: [-0.2, -0.05] }, service.now)
     const between: [number, number] = [service.now - 1_000, service.now]
-    await shifts.replace(tenant.prompt, [{ at: between[0], between, ...figures, entryId: entry.id, sharedWith: null }])
+    await shifts.replace(tenant.prompt, [
+      {
+        at: between[0],
+        between,
+        ...figures,
+        entryId: entry.id,
+        sharedWith: null,
+        candidates: null,
+        foundAt: service.now,
+      },
+    ])
     return entry.id
   },
 

@@ -135,7 +135,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       integer(1, 999_999_999),
       'a number of megabytes, at least 1',
     ),
-    gitMemoryLimitMb: read('GIT_MEMORY_LIMIT', '128', integer(32, 100_000), 'a number of megabytes from 32 to 100000'),
+    gitMemoryLimitMb: read('GIT_MEMORY_LIMIT', '96', integer(32, 100_000), 'a number of megabytes from 32 to 100000'),
     syncConcurrency: read('SYNC_CONCURRENCY', '4', integer(1, 100), 'a number from 1 to 100'),
     repositoriesPerOrganisation: read(
       'REPOSITORIES_PER_ORGANISATION',

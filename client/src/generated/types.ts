@@ -166,6 +166,8 @@ export type AuditAction =
   | 'key.revoked'
   | 'key.rejected'
   | 'session.started'
+  | 'share.created'
+  | 'share.revoked'
   | 'prompt.created'
   | 'prompt.renamed'
   | 'prompt.deleted'
@@ -346,6 +348,8 @@ export interface ChangeImpact {
   verdict: Verdict
   /** What the verdict rests on, in plain words. */
   explanation: string
+  /** No change was live before it, so there is nothing to compare it with. Then the verdict is `too_little_data`. */
+  first_version: boolean
   /** Only with `by`; null if the change did not go live, or if there is no change before it. */
   segments?: Segments | null
 }
@@ -364,6 +368,8 @@ export interface ConnectedRepository {
   state: RepositoryState
   /** Whether the server lacks the oldest commits, as with a shallow clone, so that history starts late. */
   incomplete: boolean
+  /** Rebased pull requests with lower numbers have not been searched yet, so that their commits are `deployed` for now. The next sync continues. Null if all have been searched. */
+  unread_pulls_below: number | null
   /** The URL for the webhook of the forge. */
   webhook_url: string
   last_delivery_at: string | null
@@ -394,7 +400,7 @@ export interface ConnectedRepository {
   created_at: string
   /** Shown only once. */
   webhook_secret: string
-  /** The steps on the forge that set up the webhook. */
+  /** The steps on the forge that set up the webhook; none for a folder, which needs no webhook. */
   set_up: string[]
   /** The prompts found so far. */
   prompts: {
@@ -405,6 +411,30 @@ export interface ConnectedRepository {
   entries: number
   /** What is probably a mistake, such as prompt files that overlap with those of another repository. */
   warnings: string[]
+}
+
+/** A new link. */
+export interface CreatedShare {
+  id: number
+  prompt: {
+    /** The public ID (prefix pmt_). */
+    id: string
+    name: string
+  }
+  /** The regression of the prompt that the link opens; null for the page of the prompt. */
+  regression_id: number | null
+  /** Whether the link also shows signals, with their comments and metadata. */
+  includes_signals: boolean
+  /** The last four characters of the link. */
+  hint: string
+  /** The name of the key that created it. */
+  created_by: string
+  created_at: string
+  expires_at: string
+  /** When the link, or the key that created it, was revoked; null if neither was. */
+  revoked_at: string | null
+  /** The link itself, shown only once. */
+  url: string
 }
 
 /** A webhook delivery from a forge. */
@@ -497,6 +527,8 @@ export interface Effect {
   verdict: Verdict
   /** What the verdict rests on, in plain words. */
   explanation: string
+  /** No change was live before it, so there is nothing to compare it with. Then the verdict is `too_little_data`. */
+  first_version: boolean
 }
 
 export interface Erased {
@@ -899,6 +931,16 @@ export interface NewRepository {
   reports_on_pulls?: boolean
 }
 
+/** A link to create. */
+export interface NewShare {
+  /** The regression of the prompt that the link opens; null for the page of the prompt. Defaults to `null`. */
+  regression_id?: number | null
+  /** Whether the link also shows signals, with their comments and metadata. Defaults to `false`. */
+  includes_signals?: boolean
+  /** When the link expires, at most 90 days from now; null for 7 days. Defaults to `null`. */
+  expires_at?: string | null
+}
+
 /** A user's opinion on an output of the prompt. */
 export interface NewSignal {
   /** Null withdraws the vote on `subject`. */
@@ -987,6 +1029,8 @@ export interface Prompt {
   last_change: HistoryEntry | null
   /** Effect of the last change on user feedback; null if there is no change. */
   verdict: Verdict | null
+  /** Whether the last change is the first version, which there is nothing to compare with. */
+  first_version: boolean
   /** Signals of the last 30 days including today, UTC. */
   signals: {
     positive: number
@@ -1308,6 +1352,8 @@ export interface Repository {
   state: RepositoryState
   /** Whether the server lacks the oldest commits, as with a shallow clone, so that history starts late. */
   incomplete: boolean
+  /** Rebased pull requests with lower numbers have not been searched yet, so that their commits are `deployed` for now. The next sync continues. Null if all have been searched. */
+  unread_pulls_below: number | null
   /** The URL for the webhook of the forge. */
   webhook_url: string
   last_delivery_at: string | null
@@ -1417,6 +1463,18 @@ export interface Rotation {
   overlap_hours?: number
 }
 
+/** Position of a page in its list. `total_pages` and `total_count` are null if a search does not know them. */
+export interface SearchPagination {
+  /** The page returned. */
+  current_page: number
+  /** Number of pages at the current per_page. */
+  total_pages: number | null
+  /** Total number of entries. */
+  total_count: number | null
+  /** Page size used. */
+  per_page: number
+}
+
 export interface SecretRotation {
   /** Hours for which the old secret stays valid. 0 if it has leaked. Defaults to `24`. */
   overlap_hours?: number
@@ -1447,6 +1505,25 @@ export interface SegmentImpact {
 export interface SegmentKeys {
   /** Up to 5 keys of the metadata of signals, such as `model`. */
   keys: string[]
+}
+
+/** Only with `by`. */
+export interface SegmentSummaries {
+  key: string
+  /** The largest first. */
+  data: SegmentSummary[]
+  /** How many further segments there are. */
+  others: number
+  /** Earlier signals are not counted, because there are too many; null if all are. */
+  counted_from: string | null
+}
+
+export interface SegmentSummary {
+  /** Null for signals without the member. Untrusted text. */
+  value: string | null
+  total: Tally
+  /** In order, without empty intervals. */
+  data: IntervalTally[]
 }
 
 /** A change by the values of one key of the metadata. */
@@ -1486,6 +1563,28 @@ export interface SessionInfo {
   expires_at: string | null
 }
 
+/** A link to one prompt for people without a key, without its token. */
+export interface Share {
+  id: number
+  prompt: {
+    /** The public ID (prefix pmt_). */
+    id: string
+    name: string
+  }
+  /** The regression of the prompt that the link opens; null for the page of the prompt. */
+  regression_id: number | null
+  /** Whether the link also shows signals, with their comments and metadata. */
+  includes_signals: boolean
+  /** The last four characters of the link. */
+  hint: string
+  /** The name of the key that created it. */
+  created_by: string
+  created_at: string
+  expires_at: string
+  /** When the link, or the key that created it, was revoked; null if neither was. */
+  revoked_at: string | null
+}
+
 /** A moment at which the rate of a prompt moved more than its votes usually wander. */
 export interface Shift {
   prompt: {
@@ -1502,6 +1601,23 @@ export interface Shift {
   /** Share of positive signals after it. */
   rate_after: number
   cause: ShiftCause
+  /** For an unexplained shift, the changes that may be the cause, if the votes do not tell which one is. Null without such changes. */
+  candidates: ShiftCandidates | null
+  /** All of this in two sentences. */
+  explanation: string
+}
+
+export interface ShiftCandidate {
+  change: HistoryEntry
+  /** Its share of the votes in the range of the shift. */
+  share: number
+}
+
+/** The changes that went live while the rate moved. One of them may be the cause. */
+export interface ShiftCandidates {
+  count: number
+  /** Those with the most votes first, up to 20. */
+  changes: ShiftCandidate[]
 }
 
 /** Exactly one of these: a change of the prompt, other prompts that moved at the same time, or neither. */
@@ -1509,11 +1625,11 @@ export interface ShiftCause {
   change?: HistoryEntry
   /** How many other prompts moved at the same time. */
   shared_with?: number
-  /** True if no change and no other prompts explain it. */
+  /** True if no single change and no other prompts explain it. */
   unexplained?: boolean
 }
 
-/** Rates that fell without a change of their own. */
+/** Rates that fell, and no single change explains it. */
 export interface ShiftEventData {
   /** The name of the organisation. */
   organisation: string
@@ -1521,7 +1637,7 @@ export interface ShiftEventData {
   summary: string
   /** How many prompts fell, also those that are not listed. */
   prompt_count: number
-  /** At most ten, the largest loss first. */
+  /** At most 100, the largest loss first. */
   prompts: {
     /** The public ID (prefix pmt_). */
     id: string
@@ -1532,6 +1648,8 @@ export interface ShiftEventData {
     between: [string, string]
     rate_before: number
     rate_after: number
+    /** How many changes of the prompt may be the cause. */
+    candidates: number
     links: {
       prompt: string
     }
@@ -1549,7 +1667,7 @@ export interface ShiftQuery {
   limit?: number | undefined
 }
 
-/** Rates fell without a change. */
+/** Rates fell, and no single change explains it. */
 export interface ShiftUnexplainedEvent {
   type: 'shift.unexplained'
   /** When it happened. */
@@ -1582,18 +1700,6 @@ export interface Signal {
 /** Signals of any prompts. */
 export interface SignalBatch {
   signals: BatchSignal[]
-}
-
-/** Position of a page in its list. `total_pages` and `total_count` are null if a search does not know them. */
-export interface SignalPagination {
-  /** The page returned. */
-  current_page: number
-  /** Number of pages at the current per_page. */
-  total_pages: number | null
-  /** Total number of signals. */
-  total_count: number | null
-  /** Page size used. */
-  per_page: number
 }
 
 export interface SignalQuery {
@@ -1652,6 +1758,7 @@ export interface Summary {
   interval: Interval
   /** Only with `split`. False if the range has more than about 250 changes: intervals are whole then. */
   split?: boolean
+  segments?: SegmentSummaries
   total: Tally
 }
 
@@ -1678,6 +1785,8 @@ export interface SummaryQuery {
   interval?: 'hour' | 'day' | 'week' | 'auto' | undefined
   /** Splits intervals at the hours in which changes went live, and says which version was live in each part. */
   split?: 'changes' | undefined
+  /** Adds the counts of the five largest segments by a declared key of the metadata, such as `metadata.model`, from up to the newest 20,000 signals. */
+  by?: string | undefined
 }
 
 export interface Tally {
@@ -1699,6 +1808,57 @@ export interface TestedAlert {
   error: string | null
   /** How long it took. */
   milliseconds: number
+}
+
+/** The first place in the newest version, on one line. Untrusted text. */
+export interface TextExcerpt {
+  /** The words before it, up to 80 characters. Starts with `…` unless the text does. */
+  before: string
+  /** The phrase as it is written there. */
+  match: string
+  /** The words after it, up to 120 characters. Ends with `…` unless the text does. */
+  after: string
+}
+
+/** Versions of a prompt in a row whose text contains the phrase. `entry` is the newest of them, and `first_entry` the oldest: the change that brought the phrase. */
+export interface TextMatch {
+  prompt: {
+    /** The public ID (prefix pmt_). */
+    id: string
+    name: string
+  }
+  entry: HistoryEntry
+  first_entry: HistoryEntry
+  /** How many versions these are. */
+  version_count: number
+  /** Whether one of them is live now. */
+  live: boolean
+  /** When the first of them went live. */
+  live_from: string
+  /** Null while one of them is live. */
+  live_until: string | null
+  excerpt: TextExcerpt
+}
+
+export interface TextQuery {
+  /** The phrase. Ignores case, and a space matches any white space, such as a line break. */
+  q?: string | undefined
+  /** Results per request. Defaults to `25`. */
+  limit?: number | undefined
+  /** Continues a search: `search.cursor` of the previous response. */
+  cursor?: string | undefined
+}
+
+/** How far the search got. */
+export interface TextSearch {
+  /** Whether no versions are left to examine. */
+  complete: boolean
+  /** Versions whose text this request searched. */
+  examined: number
+  /** Versions whose text is unknown, not in git, or larger than 1 MiB. They were not searched. */
+  skipped: number
+  /** Send as `cursor` to continue; null if complete. */
+  cursor: string | null
 }
 
 /** A recorded change of a prompt, with its details and its effect on user feedback. */
@@ -1789,6 +1949,8 @@ export interface UpdatedRepository {
   state: RepositoryState
   /** Whether the server lacks the oldest commits, as with a shallow clone, so that history starts late. */
   incomplete: boolean
+  /** Rebased pull requests with lower numbers have not been searched yet, so that their commits are `deployed` for now. The next sync continues. Null if all have been searched. */
+  unread_pulls_below: number | null
   /** The URL for the webhook of the forge. */
   webhook_url: string
   last_delivery_at: string | null

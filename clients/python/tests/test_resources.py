@@ -133,7 +133,7 @@ def test_signals_can_be_recorded_listed_counted_exported_and_deleted(admin: Admi
     page = signals.list(admin.prompt, value="positive", since=now - timedelta(hours=1), until=now).page()
     (listed,) = page.data
     assert_conforms(listed, models.Signal)
-    assert_conforms(page.pagination, models.SignalPagination)
+    assert_conforms(page.pagination, models.SearchPagination)
     assert (listed["id"], listed["metadata"], listed["comment"]) == (signal["id"], metadata, "Good.")
     assert (listed["occurred_at"], listed["trace_id"]) == (
         "2026-11-15T11:55:00.000Z",
@@ -285,6 +285,24 @@ def test_versions_can_be_searched_and_blamed(admin: Admin) -> None:
     assert_conforms(blame, models.Blame)
     assert (blame["content"], blame["lines"][0]["commit_sha"]) == ("Be kind.\n", git["commit"])
     assert versions.blame(prompt) == blame
+    found = versions.search(q="be KIND").page()
+    assert_conforms(found.data, list[models.TextMatch])
+    assert_conforms(found.search, models.TextSearch)
+    assert found.pagination["total_count"] == 1
+    assert [match["excerpt"]["match"] for match in versions.search(q="be KIND", limit=1)] == ["Be kind"]
+
+
+def test_share_links_can_be_created_listed_and_revoked(admin: Admin) -> None:
+    shares = admin.ledger.shares
+    created = shares.create(admin.prompt, expires_at=datetime.now(timezone.utc) + timedelta(days=1))
+    assert_conforms(created, models.CreatedShare)
+    (share,) = shares.list_of_prompt(admin.prompt)
+    assert_conforms(share, models.Share)
+    assert share["id"] == created["id"] and created["url"].endswith(share["hint"])
+    assert list(shares.list()) == [share]
+    shares.revoke(admin.prompt, share["id"])
+    (revoked,) = shares.list()
+    assert revoked["revoked_at"] is not None
 
 
 def test_the_organisation_can_be_read_and_renamed(admin: Admin) -> None:
@@ -473,6 +491,7 @@ def test_the_arguments_of_each_method_are_those_of_the_openapi_document() -> Non
         "getTimelineEntry": ledger.timeline.get,
         "exportTimeline": ledger.timeline.export,
         "listVersions": ledger.versions.list,
+        "searchTexts": ledger.versions.search,
         "getBlame": ledger.versions.blame,
         "renameOrganisation": ledger.organisation.rename,
         "listRegressions": ledger.regressions.list,
@@ -480,6 +499,10 @@ def test_the_arguments_of_each_method_are_those_of_the_openapi_document() -> Non
         "dismissRegression": ledger.regressions.dismiss,
         "declareSegments": ledger.segments.declare,
         "declarePromptSegments": ledger.segments.declare_for_prompt,
+        "listShares": ledger.shares.list,
+        "listPromptShares": ledger.shares.list_of_prompt,
+        "createShare": ledger.shares.create,
+        "revokeShare": ledger.shares.revoke,
         "listShifts": ledger.shifts.list,
         "listPromptShifts": ledger.shifts.list_of_prompt,
         "listSignals": ledger.signals.list,

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, Iterator, Optional
@@ -85,10 +86,12 @@ def test_spooled_signals_are_sent_once_the_service_is_back(service: LedgerServic
     assert voter.errors == []
 
 
-def test_signals_over_the_monthly_limit_are_sent_after_the_reset(service: LedgerService, path: Path) -> None:
+def test_signals_over_the_monthly_limit_are_sent_after_retry_delay_because_a_larger_plan_takes_effect_at_once(
+    service: LedgerService, path: Path
+) -> None:
     tenant = service.tenant()
-    voter = Voter(service, tenant, path)
-    resets_at = (datetime.now(timezone.utc) + timedelta(seconds=1.5)).isoformat()
+    voter = Voter(service, tenant, path, retry_delay=0.3)
+    resets_at = (datetime.now(timezone.utc) + timedelta(days=1)).isoformat()
     error = {"code": "rate_limited", "message": "…", "limit": 1, "used": 1, "resets_at": resets_at}
     service.fates({"do": "respond", "status": 429, "body": json.dumps({"error": error})})
     voter.add(*range(10))
@@ -99,6 +102,26 @@ def test_signals_over_the_monthly_limit_are_sent_after_the_reset(service: Ledger
     assert service.recorded_numbers(tenant) == list(range(10))
     voter.queue.close()
     assert voter.errors == []
+
+
+@pytest.mark.parametrize("end", ["flush", "close"])
+def test_the_spool_is_on_disk_before_flush_and_close_wait_for_the_service(
+    sqlite_service: LedgerService, path: Path, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    voter = Voter(sqlite_service, sqlite_service.tenant(), path)
+    sqlite_service.fates({"do": "hold"})
+    voter.add(1)
+    assert eventually(lambda: len(sqlite_service.requests) == 1)
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    waiting = threading.Thread(target=getattr(voter.queue, end))
+    waiting.start()
+    assert eventually(lambda: len(synced) > 0)
+    assert waiting.is_alive()
+    sqlite_service.release()
+    waiting.join(patience)
+    assert not waiting.is_alive()
+    voter.queue.close()
 
 
 def test_of_a_batch_over_the_monthly_limit_the_first_signals_are_recorded_and_the_spool_has_the_rest(

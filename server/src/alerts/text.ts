@@ -8,6 +8,7 @@ import type {
 } from '../domain/alerts/message.ts'
 import type { HistoryEntry } from '../domain/history/entry.ts'
 import { percent } from '../domain/impact/explanation.ts'
+import { possibleCause } from '../domain/shifts/explain-shift.ts'
 import { type Instant, isoTime } from '../domain/time.ts'
 import { line } from './line.ts'
 import { type Link, linksOf, linkToChange, linkToDismiss, linkToPrompt } from './links.ts'
@@ -149,16 +150,28 @@ function shiftContent({ prompts, promptCount }: ShiftMessage, publicUrl: string)
   const [first] = prompts
   const isOne = promptCount === 1
   const subject = isOne ? quoted(first?.prompt.name ?? '') : `${count(promptCount)} prompts`
-  return {
-    title: `${subject} got worse without a change of ${isOne ? 'its' : 'their'} own`,
-    summary: isOne
+  const candidates = isOne ? (first?.candidates ?? 0) : 0
+  const ofOne =
+    candidates === 0
       ? 'No change of the prompt explains it. Check what else changed: the model, the application, the users.'
+      : 'The votes do not tell which change did it. Signals that name their version would.'
+  return {
+    title:
+      candidates > 1
+        ? `${subject} got worse with one of ${count(candidates)} changes`
+        : candidates === 1
+          ? `${subject} got worse, possibly with its last change`
+          : `${subject} got worse without a change of ${isOne ? 'its' : 'their'} own`,
+    summary: isOne
+      ? ofOne
       : 'They fell at the same time, so look for a common cause: the model, the application, the users.',
     facts: first === undefined ? [] : [{ label: 'Around', text: timeOf(first.shiftedAt) }],
-    prompts: prompts.slice(0, maxPrompts).map(({ prompt, rateBefore, rateAfter, between }) => ({
+    prompts: prompts.slice(0, maxPrompts).map(({ prompt, rateBefore, rateAfter, between, candidates = 0 }) => ({
       name: line(prompt.name, 80),
       figures: `${percent(rateBefore)} → ${percent(rateAfter)}`,
-      explanation: `The rate fell between ${timeOf(between[0])} and ${timeOf(between[1])}.`,
+      explanation:
+        `The rate fell between ${timeOf(between[0])} and ${timeOf(between[1])}.` +
+        (candidates === 0 ? '' : ` ${possibleCause({ count: candidates })}.`),
       comments: [],
       links: [linkToPrompt(prompt, publicUrl)],
     })),

@@ -95,13 +95,14 @@ function entryBody(entry: HistoryEntry) {
 function shiftData({ prompts, promptCount }: ShiftMessage, publicUrl: string) {
   return {
     prompt_count: promptCount,
-    prompts: prompts.map(({ prompt, shiftedAt, between, rateBefore, rateAfter }) => ({
+    prompts: prompts.map(({ prompt, shiftedAt, between, rateBefore, rateAfter, candidates = 0 }) => ({
       id: prompt.publicId,
       name: prompt.name,
       shifted_at: isoTime(shiftedAt),
       between: between.map(isoTime),
       rate_before: rateBefore,
       rate_after: rateAfter,
+      candidates,
       links: { prompt: linkToPrompt(prompt, publicUrl).url },
     })),
   }

@@ -7,6 +7,7 @@ import type { Organisation } from '../domain/access/organisation.ts'
 import type { Store } from '../domain/store.ts'
 import { archiveTables } from '../store/sql/archive-tables.ts'
 import type { TableSummary } from './file-format.ts'
+import { importCheck } from './imported-rows.ts'
 import type { StartProgress } from './progress.ts'
 import { checkArchiveFile } from './read-file.ts'
 import { writeArchiveFile } from './write-file.ts'
@@ -69,7 +70,11 @@ async function writeArchive(
     })
     const { size: bytes } = await stat(unfinished)
     const onBytes = startProgress('Verifying', bytes, 'bytes')
-    const written = await checkArchiveFile(unfinished, store.schemaVersion, onBytes)
+    const written = await checkArchiveFile(unfinished, store.schemaVersion, onBytes, ({ lastIds }) =>
+      organisationId === null ? () => {} : importCheck(unfinished, { lastIds, allowLocal: true }),
+    ).catch((error: Error) => {
+      throw new Error(`${file} was not written, because it could not be restored: ${error.message}`)
+    })
     if (JSON.stringify(written.tables) !== JSON.stringify(tables)) {
       throw new Error(`${file} differs from what was written. Check the disk and try again.`)
     }

@@ -1,28 +1,20 @@
 import type { Plan } from '../domain/access/plan.ts'
 import type { ArchiveRow, ArchiveTable } from '../domain/archive/archive.ts'
 import { DomainError } from '../domain/errors.ts'
+import type { CheckRows } from './read-file.ts'
 import { type RuleContext, rowRuleFor, ruleFor } from './row-rules.ts'
 
-export interface ImportRules extends RuleContext {
-  /** The plan of the imported organisation. Null to keep the one in the file. */
-  plan: Plan | null
-}
-
 /**
- * Checks and adapts the rows of an exported organisation. The file may come from its admins, who must not gain by editing it
- * what only the operator can grant. The returned function takes the batches of each table in order.
+ * Checks the rows of an exported organisation. The file may come from its admins, who must not gain by editing it what only the
+ * operator can grant.
  */
-export function createRowImport(
-  file: string,
-  { plan, ...context }: ImportRules,
-): (table: ArchiveTable, rows: ArchiveRow[]) => ArchiveRow[] {
+export function importCheck(file: string, context: RuleContext): CheckRows {
   const counts = new Map<string, number>()
 
   return (table, rows) => {
     const columns = Object.entries(table.columns).map(([column, kind]) => ({
       column,
       rule: ruleFor(table.name, column, kind),
-      granted: grantedByOperator(table.name, column, plan),
     }))
     const before = counts.get(table.name) ?? 0
     counts.set(table.name, before + rows.length)
@@ -34,18 +26,24 @@ export function createRowImport(
       }
       rowRule?.(Object.fromEntries(columns.map(({ column }, at) => [column, row[at] ?? null])))
     }
-    return rows.map((row, i) => {
+    for (const [i, row] of rows.entries()) {
       try {
         checkRow(row)
       } catch (error) {
         const problem = error instanceof DomainError ? error.message : 'a value is malformed'
         throw new Error(
-          `Row ${before + i + 1} of ${table.name} in ${file} is invalid: ${problem}. Nothing was imported.`,
+          `Row ${before + i + 1} of ${table.name} in ${file} is invalid: ${problem}. Nothing was changed.`,
         )
       }
-      return columns.map(({ granted }, at) => (granted === undefined ? (row[at] ?? null) : granted))
-    })
+    }
   }
+}
+
+/** The rows with what the file cannot decide. `plan` is the plan of the organisation; null to keep the one in the file. */
+export function withGrants({ name, columns }: ArchiveTable, rows: ArchiveRow[], plan: Plan | null): ArchiveRow[] {
+  const granted = Object.keys(columns).map((column) => grantedByOperator(name, column, plan))
+  if (granted.every((value) => value === undefined)) return rows
+  return rows.map((row) => row.map((value, at) => granted[at] ?? value))
 }
 
 /** The value of a column that the file cannot decide; undefined for all others. */

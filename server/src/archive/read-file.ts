@@ -3,7 +3,6 @@ import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { type ArchiveMetadata, type ArchiveRow, type ArchiveTable, numberedTables } from '../domain/archive/archive.ts'
-import { sealedColumns } from '../domain/repositories/vault.ts'
 import { archiveTables } from '../store/sql/archive-tables.ts'
 import { version } from '../version.ts'
 import { type End, format, formatVersion, type Header, type TableSummary, tableLine } from './file-format.ts'
@@ -14,36 +13,45 @@ export interface Archive extends ArchiveMetadata {
   sha256: string
 }
 
+/** Throws if a row cannot be stored. Takes the batches of each table in order. */
+export type CheckRows = (table: ArchiveTable, rows: ArchiveRow[]) => void
+
 /**
- * Reads the whole file and verifies that it is an archive, complete, unmodified and of this database version. `onSecrets`
- * receives the rows of the tables with secrets.
+ * Reads the whole file and verifies that it is an archive, complete, unmodified and of this database version, with valid rows.
+ * Archives are checked when they are written and before they are stored, so that one that was written can be stored.
  */
 export async function checkArchiveFile(
   file: string,
   schema: number,
   onBytes: (count: number) => void,
-  onSecrets: (table: ArchiveTable, rows: ArchiveRow[]) => void = () => {},
+  checkFor: (archive: ArchiveMetadata) => CheckRows = () => () => {},
 ): Promise<Archive> {
-  let header: Header | undefined
+  let metadata: (ArchiveMetadata & { createdAt: string }) | undefined
+  let checkRows: CheckRows = () => {}
   let end: End | undefined
   const counts = new Map<string, number>()
   for await (const part of readParts(file, onBytes)) {
-    if (part.kind === 'header') header = checkHeader(file, part.header, schema)
+    if (part.kind === 'header') {
+      metadata = toMetadata(checkHeader(file, part.header, schema))
+      checkRows = checkFor(metadata)
+    }
     if (part.kind === 'end') end = part.end
     if (part.kind === 'rows') {
-      counts.set(part.table.name, (counts.get(part.table.name) ?? 0) + part.lines.length)
-      if (part.table.name in sealedColumns) onSecrets(part.table, parseRows(file, part.table, part.lines))
+      const { table, lines } = part
+      counts.set(table.name, (counts.get(table.name) ?? 0) + lines.length)
+      const rows = parseRows(file, table, lines)
+      checkIds(file, table, rows, metadata as ArchiveMetadata)
+      checkRows(table, rows)
     }
   }
-  if (header === undefined || end === undefined) throw notAnArchive(file)
+  if (metadata === undefined || end === undefined) throw notAnArchive(file)
   if (end.tables.some(({ table, rows }) => rows !== (counts.get(table) ?? 0))) {
     throw damaged(file, 'the row counts do not match')
   }
-  const { organisation: organisationId, kept_since: retainedSince, last_ids: lastIds, made_at: createdAt } = header
-  return { organisationId, retainedSince, lastIds, createdAt, ...end }
+  return { ...metadata, ...end }
 }
 
-/** Reads the rows of a file that `checkArchiveFile` has accepted. */
+/** Reads the rows of a file that `checkArchiveFile` has accepted. Fails at the end if the file was changed since. */
 export async function* readArchiveRows(
   file: string,
   archive: Archive,
@@ -51,9 +59,7 @@ export async function* readArchiveRows(
   for await (const part of readParts(file)) {
     if (part.kind === 'end' && part.end.sha256 !== archive.sha256) throw damaged(file, 'it changed while it was read')
     if (part.kind !== 'rows') continue
-    const rows = parseRows(file, part.table, part.lines)
-    checkIds(file, part.table, rows, archive)
-    yield { table: part.table, rows }
+    yield { table: part.table, rows: parseRows(file, part.table, part.lines) }
   }
 }
 
@@ -177,6 +183,10 @@ function checkHeader(file: string, header: Header, schema: number): Header {
   return header
 }
 
+function toMetadata({ organisation, kept_since, last_ids, made_at }: Header): ArchiveMetadata & { createdAt: string } {
+  return { organisationId: organisation, retainedSince: kept_since, lastIds: last_ids, createdAt: made_at }
+}
+
 function parseRows(file: string, table: ArchiveTable, lines: string[]): ArchiveRow[] {
   const kinds = Object.values(table.columns)
   return lines.map((line) => {
@@ -191,7 +201,12 @@ function parseRows(file: string, table: ArchiveTable, lines: string[]): ArchiveR
 }
 
 /** Import shifts IDs. One that was never assigned, or of another organisation, could then point at another tenant's row. */
-function checkIds(file: string, table: ArchiveTable, rows: ArchiveRow[], { lastIds, organisationId }: Archive): void {
+function checkIds(
+  file: string,
+  table: ArchiveTable,
+  rows: ArchiveRow[],
+  { lastIds, organisationId }: ArchiveMetadata,
+): void {
   for (const [i, kind] of Object.values(table.columns).entries()) {
     if (kind === 'text' || kind === 'integer') continue
     const isAssigned = (id: number) => id > 0 && id <= lastIds[kind]

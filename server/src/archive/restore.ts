@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import type { Config } from '../config.ts'
 import type { Plan } from '../domain/access/plan.ts'
-import type { ArchiveRow, ArchiveTable, Offsets } from '../domain/archive/archive.ts'
+import type { ArchiveMetadata, ArchiveRow, ArchiveTable, Offsets } from '../domain/archive/archive.ts'
 import type { Store } from '../domain/store.ts'
-import { createRowImport } from './imported-rows.ts'
+import { importCheck, withGrants } from './imported-rows.ts'
 import type { StartProgress } from './progress.ts'
-import { type Archive, checkArchiveFile, readArchiveRows } from './read-file.ts'
+import { type Archive, type CheckRows, checkArchiveFile, readArchiveRows } from './read-file.ts'
 import { openArchiveSecrets, type SecretOptions } from './secrets.ts'
 
 export interface RestoredArchive {
@@ -21,12 +21,12 @@ export async function restore(
   secretOptions: SecretOptions,
   startProgress: StartProgress,
 ): Promise<RestoredArchive> {
-  return readArchive(store, config, file, secretOptions, startProgress, ({ organisationId }) => {
-    if (organisationId !== null) {
+  return readArchive(store, config, file, secretOptions, startProgress, {
+    checkFor({ organisationId }) {
+      // A backup is as trusted as the database that it replaces.
+      if (organisationId === null) return () => {}
       throw new Error(`${file} contains one organisation. Use 'promptledger import organisation ${file}'.`)
-    }
-    // A backup is as trusted as the database that it replaces.
-    return (_table, rows) => rows
+    },
   })
 }
 
@@ -51,20 +51,14 @@ export async function importOrganisation(
   { plan, acceptBrokenAudit = false, ...secretOptions }: ImportOptions,
   startProgress: StartProgress,
 ): Promise<ImportedOrganisation> {
-  const { offsets, ...restored } = await readArchive(
-    store,
-    config,
-    file,
-    secretOptions,
-    startProgress,
-    ({ organisationId, lastIds }) => {
-      if (organisationId === null) {
-        throw new Error(`${file} contains a whole database. Use 'promptledger restore ${file}'.`)
-      }
-      return createRowImport(file, { plan, lastIds, allowLocal: config.allowLocalRepositories })
+  const { offsets, ...restored } = await readArchive(store, config, file, secretOptions, startProgress, {
+    checkFor({ organisationId, lastIds }) {
+      if (organisationId !== null) return importCheck(file, { lastIds, allowLocal: config.allowLocalRepositories })
+      throw new Error(`${file} contains a whole database. Use 'promptledger restore ${file}'.`)
     },
+    adapt: (table, rows) => withGrants(table, rows, plan),
     acceptBrokenAudit,
-  )
+  })
   return {
     ...restored,
     organisationId: (restored.archive.organisationId as number) + offsets.organisations,
@@ -72,29 +66,41 @@ export async function importOrganisation(
   }
 }
 
-/** Checks the file to its end before the database is changed. `prepareFor` rejects archives of the wrong kind. */
+interface ReadOptions {
+  /** Rejects archives of the wrong kind, and rows that cannot be stored. */
+  checkFor(archive: ArchiveMetadata): CheckRows
+  /** The rows as they are stored here. */
+  adapt?(table: ArchiveTable, rows: ArchiveRow[]): ArchiveRow[]
+  acceptBrokenAudit?: boolean
+}
+
+/** Checks the file to its end before the database is changed. */
 async function readArchive(
   store: Store,
   config: Config,
   file: string,
   secretOptions: SecretOptions,
   startProgress: StartProgress,
-  prepareFor: (archive: Archive) => (table: ArchiveTable, rows: ArchiveRow[]) => ArchiveRow[],
-  acceptBrokenAudit = false,
+  { checkFor, adapt = (_table, rows) => rows, acceptBrokenAudit = false }: ReadOptions,
 ): Promise<RestoredArchive & { offsets: Offsets }> {
   const { size: bytes } = await stat(file).catch((error: Error) => {
     throw new Error(`Cannot read ${file}: ${error.message}`)
   })
   const secrets = await openArchiveSecrets(config, secretOptions)
   const onBytes = startProgress('Checking', bytes, 'bytes')
-  const archive = await checkArchiveFile(file, store.schemaVersion, onBytes, secrets.check)
-  const prepare = prepareFor(archive)
+  const archive = await checkArchiveFile(file, store.schemaVersion, onBytes, (metadata) => {
+    const checkRows = checkFor(metadata)
+    return (table, rows) => {
+      checkRows(table, rows)
+      secrets.check(table, rows)
+    }
+  })
   secrets.failIfUnreadable()
   const total = archive.tables.reduce((sum, { rows }) => sum + rows, 0)
   const onStored = startProgress('Storing', total, 'rows')
   async function* batches(): AsyncGenerator<{ table: ArchiveTable; rows: ArchiveRow[] }> {
     for await (const { table, rows } of readArchiveRows(file, archive)) {
-      yield { table, rows: secrets.reencrypt(table, prepare(table, rows)) }
+      yield { table, rows: secrets.reencrypt(table, adapt(table, rows)) }
       onStored(rows.length)
     }
   }

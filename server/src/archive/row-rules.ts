@@ -25,6 +25,7 @@ import { signalValues, validMetadata } from '../domain/signals/signal.ts'
 import { isVersionText, maxLabelLength } from '../domain/signals/version.ts'
 import { isLongerThan, validLine } from '../domain/text.ts'
 import { yearTenThousand } from '../domain/time.ts'
+import { decodeCandidates } from '../store/sql/shift-candidates.ts'
 import { checkPullDocument } from './pull-document.ts'
 
 /** What the rules need to know about this service and the archive. */
@@ -74,6 +75,17 @@ const share: Rule = (value, _context, field) => {
 const signedShare: Rule = (value, context, field) => share(Math.abs(Number(value)), context, field)
 const hiddenStatus: Rule = (value, _context, field) => {
   if (Number(value) < -1 || Number(value) > 2) throw invalidField(field, 'must be the result of a check, -1 to 2')
+}
+
+const candidates: Rule = (value, context, field) => {
+  const { count, changes } = decodeCandidates(String(value))
+  wholeNumber(count, context, field)
+  for (const { entryId, share: part } of changes) {
+    if (!Number.isSafeInteger(entryId) || entryId < 1 || entryId > context.lastIds.history_entries) {
+      throw invalidField(field, 'must be history entries')
+    }
+    share(part * wholeShare, context, field)
+  }
 }
 
 /** The rules for columns that are not covered by `defaultRule`, by table. */
@@ -156,7 +168,7 @@ const rules: Record<string, Record<string, Rule>> = {
   prompt_wander: {
     likelihoods: check((text) => decodeLikelihood(text) !== null, 'must be the likelihoods of a prompt'),
   },
-  shifts: { rate_before: share, rate_after: share },
+  shifts: { rate_before: share, rate_after: share, candidates },
   regressions: {
     commit_sha: sha,
     // A withdrawn one is stored as repaired.

@@ -3,7 +3,7 @@ import { readConfig } from '../config.ts'
 import type { ShopPrompt } from '../demo/shop.ts'
 import { isoTime } from '../domain/time.ts'
 import { portArgument } from './arguments.ts'
-import { formatCount, print } from './output.ts'
+import { formatCount, print, visibleLine } from './output.ts'
 import type { Demo } from './start-demo.ts'
 
 export function demoCommand(program: Command): void {
@@ -14,7 +14,9 @@ export function demoCommand(program: Command): void {
     .option('--host <host>', 'address to listen on; overrides HOST')
     .action(async (options: { port?: number; host?: string }, command: Command) => {
       const { startDemo } = await import('./start-demo.ts')
-      const demo = await startDemo({ ...readConfig(), ...options })
+      const demo = await startDemo({ ...readConfig(), ...options }, (text) =>
+        process.stderr.write(`${visibleLine(text)}…\n`),
+      )
       print(command, toJson(demo), describe(demo))
     })
 }

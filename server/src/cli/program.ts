@@ -23,6 +23,7 @@ import { logCommand } from './remote/log.ts'
 import { loginCommands } from './remote/login.ts'
 import { promptsCommand } from './remote/prompts.ts'
 import { regressionsCommand } from './remote/regressions.ts'
+import { searchCommand } from './remote/search.ts'
 import { showCommand } from './remote/show.ts'
 import { signalsCommands } from './remote/tail.ts'
 import { repoCommands } from './repo.ts'
@@ -76,6 +77,7 @@ export function createProgram(firstArgument?: string): Command {
   showCommand(program)
   diffCommand(program)
   blameCommand(program)
+  searchCommand(program)
   impactCommand(program)
   regressionsCommand(program)
   signalsCommands(program)

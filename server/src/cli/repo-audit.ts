@@ -93,7 +93,10 @@ function pullEvidence(sha: string, place: LinePlace | null, pull: PullEvidence, 
       }
     }
     case 'message':
-      return { text: `The forge's own message names pull request ${pull.number} of this repository.`, commands: [show] }
+      return {
+        text: `The message names pull request ${pull.number} of this repository, in the forge's own words or by its URL.`,
+        commands: [show],
+      }
     default:
       return headEvidence(sha, place, pull, url)
   }

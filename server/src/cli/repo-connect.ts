@@ -7,6 +7,7 @@ import type {
   NewDeployKey,
   RepositoryService,
 } from '../domain/repositories/repository-service.ts'
+import { isLocalUrl } from '../domain/repositories/repository-url.ts'
 import { sshFingerprint } from '../domain/repositories/ssh-key.ts'
 import { isoTime } from '../domain/time.ts'
 import type { ConnectedBody } from '../http/repositories/schema.ts'
@@ -109,9 +110,20 @@ export function connectedJson(body: ConnectedBody) {
 }
 
 export function describeConnected(body: ConnectedBody, backfillError: Error | null): string {
-  const { id, url, prompts, entries, webhook_url, webhook_secret, set_up } = body
+  const { id, url, prompts, entries } = body
   return `Connected repository ${id}, ${url}: ${formatCount(prompts.length, 'prompt')}, ${formatCount(entries, 'entry', 'entries')}.
-${describeDeployKey(body, backfillError)}
+${isLocalUrl(url) ? describeFolder(id) : describeWebhook(body, backfillError)}`
+}
+
+function describeFolder(id: number): string {
+  return `
+A folder needs no webhook: the service checks it hourly. For instant updates, run 'promptledger repo sync ${id}' after a
+commit, for example in its hook post-commit or post-receive.`
+}
+
+function describeWebhook(body: ConnectedBody, backfillError: Error | null): string {
+  const { webhook_url, webhook_secret, set_up } = body
+  return `${describeDeployKey(body, backfillError)}
   Webhook URL     ${webhook_url}
   Webhook secret  ${webhook_secret}
 

@@ -43,15 +43,23 @@ type Listed = Omit<RepositoryBody, 'prompt_count' | 'entry_count'>
 
 /** What is wrong with a repository, and what to do. */
 function describeProblems(repository: Listed): string[] {
-  return [syncProblem(repository), webhookProblem(repository), reportProblem(repository)].filter(
-    (problem) => problem !== null,
-  )
+  return [
+    syncProblem(repository),
+    unreadPulls(repository),
+    webhookProblem(repository),
+    reportProblem(repository),
+  ].filter((problem) => problem !== null)
 }
 
 function syncProblem({ id, state, stale, last_error: error }: Listed): string | null {
   if (state === 'failing' && error !== null) return `\nRepository ${id} is failing: ${error.replace(/\.?$/, '.')}`
   if (stale) return `\nRepository ${id} is stale: no sync has succeeded for two hours. Is 'promptledger serve' running?`
   return null
+}
+
+function unreadPulls({ id, state, unread_pulls_below: below }: Listed): string | null {
+  if (below === null || state === 'disconnected') return null
+  return `\nRepository ${id}: rebased pull requests below number ${below} are not searched yet. The next syncs continue.`
 }
 
 function reportProblem({ id, report_error: error }: Listed): string | null {

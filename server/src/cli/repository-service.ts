@@ -3,6 +3,7 @@ import { InvalidFieldError } from '../domain/errors.ts'
 import type { RepositoryService } from '../domain/repositories/repository-service.ts'
 import type { Store } from '../domain/store.ts'
 import type { SyncContext } from '../follow/sync-context.ts'
+import { collectGarbageEarly } from '../service/allocator.ts'
 
 interface ContextOptions {
   allowHttp?: boolean | undefined
@@ -14,6 +15,7 @@ export async function openRepositoryService(
   store: Store,
   options: ContextOptions = {},
 ): Promise<RepositoryService> {
+  collectGarbageEarly()
   const [{ createRepositoryService }, { idleWorker }] = await Promise.all([
     import('../follow/repository-service.ts'),
     import('../follow/worker.ts'),

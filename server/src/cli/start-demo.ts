@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { createApplication } from '../demo/application.ts'
 import { createShop, type Shop } from '../demo/shop.ts'
+import { createJudge } from '../service/judge.ts'
 import { createLogger } from '../service/log.ts'
 import { serve } from '../service/serve.ts'
 import { openSyncContext } from '../service/sync-context.ts'
@@ -14,7 +15,7 @@ export interface Demo extends Shop {
 }
 
 /** Starts the service on a temporary database with sample data. The process deletes its folder on exit. */
-export async function startDemo(settings: Config): Promise<Demo> {
+export async function startDemo(settings: Config, onStep: (text: string) => void): Promise<Demo> {
   // By default a signal ends the process without 'exit' handlers. Once the service runs, it handles SIGINT and SIGTERM itself.
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.on(signal, exitOnSignal)
   const folder = mkdtempSync(join(tmpdir(), 'promptledger-demo-'))
@@ -27,7 +28,7 @@ export async function startDemo(settings: Config): Promise<Demo> {
     firstRun: false,
     signalRetentionDays: null,
   }
-  const shop = await fillDatabase(config)
+  const shop = await fillDatabase(config, onStep)
   const { address } = await serve(config, createApplication(shop))
   for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, exitOnSignal)
   return { address, ...shop }
@@ -46,7 +47,7 @@ function exitOnSignal(_signal: NodeJS.Signals, number: number): void {
   process.exit(128 + number)
 }
 
-async function fillDatabase(config: Config): Promise<Shop> {
+async function fillDatabase(config: Config, onStep: (text: string) => void): Promise<Shop> {
   const store = await openStore({
     url: config.databaseUrl,
     poolSize: config.databasePoolSize,
@@ -54,8 +55,13 @@ async function fillDatabase(config: Config): Promise<Shop> {
     onLostConnection: () => {},
   })
   try {
-    const context = await openSyncContext(config, store, createLogger(config.logLevel))
-    return await createShop({ ...context, allowLocal: true }, Date.now())
+    const log = createLogger(config.logLevel)
+    const context = await openSyncContext(config, store, log)
+    const shop = await createShop({ ...context, allowLocal: true }, Date.now(), onStep)
+    onStep('Judging the changes')
+    // Right away, so that the console shows what happened as soon as it opens.
+    await createJudge({ store, clock: Date.now, log, restFactor: 0 }).round()
+    return shop
   } finally {
     await store.close()
   }

@@ -30,9 +30,18 @@ export interface Change extends Partial<Record<StepKind, WeekTime>> {
   complaints?: string[]
 }
 
+/** Something outside of the prompt that moved its rate, such as another model. */
+export interface Incident {
+  weeksAgo: number
+  at: WeekTime
+  /** The share of positive signals from then on, until a change has one. */
+  rate: number
+}
+
 export interface DemoPrompt {
   path: string
   signalsPerYear: number
+  incidents: Incident[]
   /** The text of the first version. */
   text: string
   /** Oldest first. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { NewDelivery } from '../domain/repositories/delivery.ts'
 import { isoTime } from '../domain/time.ts'
 import { type Person, reviewerOf } from './people.ts'
@@ -8,7 +7,10 @@ const page = 'https://github.com/acme/prompts'
 const repository = { id: 1, full_name: 'acme/prompts', html_url: page, default_branch: 'main' }
 
 /** The delivery that GitHub would have sent, with the fields that a sync reads. */
-export function deliveryOf({ kind, at, number, openedAt, branch, change, head, landing }: PullStep): NewDelivery {
+export function deliveryOf(
+  { kind, at, number, openedAt, branch, change, head, landing }: PullStep,
+  place: number,
+): NewDelivery {
   const { author, title } = change
   const isClosed = kind !== 'opened'
   const isMerged = landing !== null
@@ -36,7 +38,9 @@ export function deliveryOf({ kind, at, number, openedAt, branch, change, head, l
     repository,
     sender,
   }
-  return { deliveryId: randomUUID(), event: 'pull_request', body: JSON.stringify(body), receivedAt: at }
+  // Deliveries that are received together are stored in the order of their IDs.
+  const deliveryId = `00000000-0000-4000-8000-${String(place).padStart(12, '0')}`
+  return { deliveryId, event: 'pull_request', body: JSON.stringify(body), receivedAt: at }
 }
 
 function user({ login }: Person): object {

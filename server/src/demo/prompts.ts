@@ -1,18 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { demoPromptsFolder } from '../files.ts'
-import type { Change, DemoPrompt } from './change.ts'
+import type { Change, DemoPrompt, Incident } from './change.ts'
 import { people } from './people.ts'
 
 /** The content of a file in prompts/. Authors are given by their first name. */
 interface PromptData {
   signalsPerYear: number
+  incidents?: Incident[]
   changes: (Omit<Change, 'author'> & { author: keyof typeof people })[]
 }
 
 const names = [
   // One change helps. Another hurts, and is reverted.
   'support-reply',
-  // No change makes a difference, until the last one does.
+  // The rate falls although nothing changes, two weeks after a change that is not blamed for it. The last change makes it better.
   'summarise-ticket',
   // The last change hurts, and is still live.
   'delivery-status',
@@ -23,10 +24,11 @@ const names = [
 /** Reads the demo's prompts: the first text of each from a .md file, its changes and signals from a .json file. */
 export function readDemoPrompts(): DemoPrompt[] {
   return names.map((name) => {
-    const { signalsPerYear, changes }: PromptData = JSON.parse(read(`${name}.json`))
+    const { signalsPerYear, incidents = [], changes }: PromptData = JSON.parse(read(`${name}.json`))
     return {
       path: `prompts/${name}.md`,
       signalsPerYear,
+      incidents,
       text: read(`${name}.md`),
       changes: changes.map((change) => ({ ...change, author: people[change.author] })),
     }

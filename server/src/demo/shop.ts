@@ -29,10 +29,16 @@ export interface ShopPrompt {
   changes: { title: string; impact: Impact }[]
 }
 
-export async function createShop(context: SyncContext, now: Instant): Promise<Shop> {
+/** `onStep` is told what happens next, because it takes seconds. */
+export async function createShop(
+  context: SyncContext,
+  now: Instant,
+  onStep: (text: string) => void = () => {},
+): Promise<Shop> {
   const { store } = context
   const demoPrompts = readDemoPrompts()
   const { organisation, secret, signingKey } = await createOrganisation(context, now)
+  onStep('Creating a git repository with a year of changes, and reading its history')
   const prompts = await createHistory(context, organisation.id, demoPrompts, now)
   const pairs = demoPrompts.map((demo) => ({
     demo,
@@ -42,6 +48,7 @@ export async function createShop(context: SyncContext, now: Instant): Promise<Sh
   for (const { demo, prompt } of pairs) {
     signals.push(...generateSignals(prompt, demo, await deployCanary(store, prompt, demo, now), now))
   }
+  onStep(`Recording ${signals.length.toLocaleString('en')} signals`)
   await store.signals.import(batches(signals))
   return {
     secret,

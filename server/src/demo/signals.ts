@@ -4,7 +4,7 @@ import { day, hour, type Instant } from '../domain/time.ts'
 import type { Canary } from './canary.ts'
 import type { DemoPrompt } from './change.ts'
 import { oneOf, poisson, type Random, seededRandom } from './random.ts'
-import { type Landing, landings, mondayOf, week } from './timeline.ts'
+import { instantOf, type Landing, landings, mondayOf, week } from './timeline.ts'
 
 const weeks = 52
 // Weights of the hours of a day and the days of a week, relative to the mean.
@@ -21,6 +21,7 @@ export function generateSignals(prompt: Prompt, demo: DemoPrompt, canary: Canary
   const random = seededRandom(demo.signalsPerYear)
   const start = mondayOf(now) - weeks * week
   const changes = landings(demo, now)
+  const incidents = demo.incidents.map((incident) => ({ ...incident, at: instantOf(incident, incident.at, now) }))
   const signals: NewSignal[] = []
   let live: Live | null = null
   for (let from = start; from <= now; from += hour) {
@@ -29,6 +30,9 @@ export function generateSignals(prompt: Prompt, demo: DemoPrompt, canary: Canary
     const times = Array.from({ length: count }, () => from + random() * hour)
     for (const createdAt of times.map(Math.floor).sort((a, b) => a - b)) {
       while (changes[0] !== undefined && changes[0].at <= createdAt) live = withChange(live, changes.shift() as Landing)
+      while (live !== null && incidents[0] !== undefined && incidents[0].at <= createdAt) {
+        live = { ...live, rate: (incidents.shift() as { rate: number }).rate }
+      }
       if (live === null || createdAt > now) continue
       const { organisationId, id: promptId } = prompt
       // Beside a canary, the application says which version it used.

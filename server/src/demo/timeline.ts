@@ -45,7 +45,8 @@ export function landings(prompt: DemoPrompt, now: Instant): Landing[] {
   return timeline([prompt], now).filter(({ kind }) => kind !== 'opened' && kind !== 'closed')
 }
 
-function instantOf({ weeksAgo }: Change, time: WeekTime, now: Instant): Instant {
+/** When something happened to the shop, by the same calendar as its changes. */
+export function instantOf({ weeksAgo }: Pick<Change, 'weeksAgo'>, time: WeekTime, now: Instant): Instant {
   const [weekday = '', hours, minutes] = time.split(/[ :]/)
   const sinceMonday = weekdays.indexOf(weekday) * day + Number(hours) * hour + Number(minutes) * minute
   return mondayOf(now) - weeksAgo * week + sinceMonday

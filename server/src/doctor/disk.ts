@@ -7,13 +7,20 @@ const megabyte = 1024 * 1024
 const minFreeBytes = 100 * megabyte
 const lowFreeBytes = 1024 * megabyte
 
-export async function checkDataDirectory(directory: string): Promise<Finding> {
+/** `isUsed`: it has files of the service. PostgreSQL without repositories needs none. */
+export async function checkDataDirectory(directory: string, isUsed: boolean): Promise<Finding> {
   const existing = await existingParent(resolve(directory))
   try {
     await access(existing, constants.W_OK)
   } catch (error) {
     const fix = 'Make it writable for the user that runs the service, or set DATA_DIR to another directory'
     return fail('data directory', `${existing} is not writable: ${reasonOf(error)}`, fix)
+  }
+  if (existing !== resolve(directory)) {
+    const message = `${resolve(directory)} does not exist`
+    if (!isUsed) return ok('data directory', `${message} yet; the service creates it with the first repository`)
+    const fix = 'Check DATA_DIR, or the path in DATABASE_URL. If they are correct, the service creates it'
+    return warn('data directory', message, fix)
   }
   return checkFreeSpace('data directory', directory)
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Clock } from '../domain/time.ts'
 import { checkAlerts } from './alerts.ts'
+import { checkAllocator } from './allocator.ts'
 import { checkAudit } from './audit.ts'
 import { checkClock } from './clock.ts'
 import type { DatabaseReader } from './database.ts'
@@ -40,7 +41,14 @@ export async function doctor(env: NodeJS.ProcessEnv, now: Clock = Date.now): Pro
       findings.push(await runCheck('repositories', () => checkRepositories(readable, now)))
       findings.push(await runCheck('alerts', () => checkAlerts(config, readable)))
     }
-    findings.push(await runCheck('data directory', () => checkDataDirectory(config.dataDir)))
+    findings.push(
+      await runCheck('data directory', async () => {
+        const isUsed =
+          config.databaseUrl.startsWith('sqlite:') || (readable !== null && (await countRepositories(readable)) > 0)
+        return checkDataDirectory(config.dataDir, isUsed)
+      }),
+    )
+    findings.push(await runCheck('allocator', () => checkAllocator(env)))
     return findings
   } finally {
     await database?.close()

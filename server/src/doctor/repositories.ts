@@ -1,3 +1,4 @@
+import { access } from 'node:fs/promises'
 import { staleAfterMs } from '../domain/repositories/repository.ts'
 import { type Clock, isoTime } from '../domain/time.ts'
 import type { Row } from '../store/sql/database.ts'
@@ -6,11 +7,16 @@ import { type Finding, fail, listExamples, ok, oneLine, plural, warn } from './f
 
 const maxExamples = 3
 
-/** Fails while a connected repository fails. Warns of repositories that are not synced, and of webhooks with a wrong secret. */
+/** Fails while a connected repository fails, or if its folder does not exist. Warns of repositories that are not synced, and of webhooks with a wrong secret. */
 export async function checkRepositories(database: DatabaseReader, now: Clock): Promise<Finding> {
   const failing = await problems(database, 'last_error is not null', ({ last_error }) => `${last_error}`)
   if (failing !== null) {
     return fail('repositories', failing, "Fix the cause, then run 'promptledger repo sync <id>' to try again")
+  }
+  const missing = await missingFolders(database)
+  if (missing !== null) {
+    const fix = "Restore the folder, or disconnect the repository with 'promptledger repo disconnect <id>'"
+    return fail('repositories', missing, fix)
   }
   const stale = await problems(
     database,
@@ -35,6 +41,22 @@ export async function checkRepositories(database: DatabaseReader, now: Clock): P
   }
   const [all] = await database.rows('select count(*) as count from repositories where disconnected_at is null')
   return ok('repositories', `${plural(all?.count as number, 'repository', 'repositories')} connected, none failing`)
+}
+
+/** The connected folders of this machine that do not exist; null if there are none. The next sync would notice within the hour. */
+async function missingFolders(database: DatabaseReader): Promise<string | null> {
+  const rows = await database.rows(
+    `select id, url from repositories where disconnected_at is null and (url like '/%' or url like 'file:///%') order by id`,
+  )
+  const missing: string[] = []
+  for (const { id, url } of rows as { id: number; url: string }[]) {
+    const exists = await access(url.replace(/^file:\/\//, '')).then(
+      () => true,
+      () => false,
+    )
+    if (!exists) missing.push(oneLine(`repository ${id}: the folder ${url} does not exist`))
+  }
+  return missing.length === 0 ? null : listExamples(missing.slice(0, maxExamples), missing.length)
 }
 
 /** The connected repositories that meet the condition; null if there are none. */

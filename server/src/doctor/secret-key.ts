@@ -6,9 +6,16 @@ import { findVault, keyFile, usesKeyFile } from '../service/secret-key.ts'
 import type { DatabaseReader } from './database.ts'
 import { type Finding, fail, ok, plural, warn } from './finding.ts'
 
-/** Checks that the key decrypts the stored secrets. Unlike the start of the service, does not create a key. */
+/**
+ * Checks that the key decrypts the stored secrets. Unlike the start of the service, does not create a key. `database` is null
+ * if it cannot be read, or has the tables of another version.
+ */
 export async function checkSecretKey(config: Config, database: DatabaseReader | null): Promise<Finding> {
-  const secrets = database === null ? [] : await encryptedSecrets(database)
+  if (database === null) {
+    const fix = "Run 'promptledger doctor' again once the database can be opened and has the current version"
+    return warn('secret key', 'not checked, because the stored secrets cannot be read', fix)
+  }
+  const secrets = await encryptedSecrets(database)
   const usesFile = usesKeyFile(config)
   const file = keyFile(config.dataDir)
   const source = usesFile ? file : 'PROMPTLEDGER_SECRET_KEY'

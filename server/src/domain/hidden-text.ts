@@ -50,10 +50,19 @@ const maxLegitimateLength = 12
 // Line breaks and tabs are the only control characters that belong in a text.
 const invisible = /(?:(?![\t\n\f\r])[\p{DI}\p{Cc}\uFFF9-\uFFFB])+/gu
 
+// Everything else is found four times as fast, and most texts have little of it.
+const notPlain = /[^\t\n\f\r\x20-\x7e]+/g
+
+function* invisibleStretches(text: string): Generator<{ stretch: string; index: number }> {
+  for (const { 0: part, index: offset } of text.matchAll(notPlain)) {
+    for (const { 0: stretch, index } of part.matchAll(invisible)) yield { stretch, index: offset + index }
+  }
+}
+
 /** The hidden characters of a text, in order; at most `limit` runs. Legitimate uses, such as joined emoji, do not count. */
 export function findHidden(text: string, limit = Number.POSITIVE_INFINITY): HiddenRun[] {
   const runs: HiddenRun[] = []
-  for (const { 0: stretch, index } of text.matchAll(invisible)) {
+  for (const { stretch, index } of invisibleStretches(text)) {
     const end = index + stretch.length
     for (let start = index; start < end; ) {
       const length = stretch.length > maxLegitimateLength ? 0 : legitimateLength(text, start)

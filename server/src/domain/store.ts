@@ -2,6 +2,7 @@ import type { KeyStore } from './access/api-key.ts'
 import type { AuditStore } from './access/audit.ts'
 import type { OrganisationStore } from './access/organisation.ts'
 import type { SessionStore } from './access/session.ts'
+import type { ShareStore } from './access/share.ts'
 import type { AlertStore } from './alerts/alert.ts'
 import type { AlertDeliveryStore } from './alerts/delivery.ts'
 import type { NoticeStore } from './alerts/notice.ts'
@@ -68,6 +69,7 @@ export interface Store {
   organisations: OrganisationStore
   keys: KeyStore
   sessions: SessionStore
+  shares: ShareStore
   prompts: PromptStore
   history: HistoryStore
   signals: SignalStore & VoteStore
@@ -96,6 +98,12 @@ export interface Store {
    * matters, such as a revoked key or a deleted prompt.
    */
   refresh(): Promise<void>
+  /** The same without a promise. One of the callbacks is called, always later. */
+  refreshThen(done: () => void, failed: (error: unknown) => void): void
+  /** Changes whenever the caches were cleared: what they returned before may be stale. */
+  cacheGeneration(): number
+  /** Counts a lookup that was spared by what the cache returned before, since it was cleared last. */
+  countCacheHit(name: keyof StoreStats['caches']): void
   queues: Queues
   stats(): StoreStats
   /** Rejects if the database does not currently accept writes. */

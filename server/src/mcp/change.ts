@@ -81,10 +81,13 @@ export function toChangeBody(entry: HistoryEntry & { message?: string | null }) 
   }
 }
 
+/** A first version is not one with too little data: no number of votes would tell. */
+export const noVerdict = 'first_version'
+
 /** The effect of a change that went live. */
 export function toEffectBody({ before, after, difference, interval, ...impact }: Impact) {
   return {
-    verdict: impact.verdict,
+    verdict: impact.isFirst ? noVerdict : impact.verdict,
     live_from: isoTime(impact.liveFrom),
     live_until: timeOrNull(impact.liveUntil),
     before: toVotesBody(before),

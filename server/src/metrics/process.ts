@@ -19,7 +19,7 @@ export function createProcessMetrics(): ProcessMetrics {
     families() {
       const { user, system } = process.cpuUsage()
       const { rss, heapUsed, heapTotal, external } = process.memoryUsage()
-      const quantiles = { '0.5': delay.percentile(50), '0.99': delay.percentile(99), '1': delay.max }
+      const percentiles = { '50': delay.percentile(50), '99': delay.percentile(99), '100': delay.max }
       // Each scrape covers the time since the one before.
       delay.reset()
       return [
@@ -39,9 +39,10 @@ export function createProcessMetrics(): ProcessMetrics {
         ),
         gauge(
           'promptledger_event_loop_delay_seconds',
-          'Event loop delay since the last scrape, by quantile. Quantile 1 is the maximum.',
-          Object.entries(quantiles).map(([quantile, value]) => ({
-            labels: { quantile },
+          'Event loop delay since the last scrape, by percentile. 100 is the maximum.',
+          Object.entries(percentiles).map(([percentile, value]) => ({
+            // Prometheus reserves the label quantile for summaries.
+            labels: { percentile },
             value: Math.max(0, value * nanoseconds - resolutionMs / 1_000) || 0,
           })),
         ),

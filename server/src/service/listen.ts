@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises'
 import { type AddressInfo, createServer, type ListenOptions, Server, type Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
@@ -29,29 +30,61 @@ export async function listen(app: FastifyInstance, host: string, port: number, l
   closeGracefully(app, more)
   // With a shared port, listening succeeds even if another process has the port. So check first that it is free.
   const free = await freePort(host, port)
-  await app.listen({ host, port: free, ...(socketCount > 1 && sharedPort) })
+  const [first = host, ...others] = await addressesOf(host)
+  // An address, because Fastify gives `localhost` a second server, which none of the limits on connections apply to.
+  await app.listen({ host: first, port: free, ...(socketCount > 1 && sharedPort) })
+  const addresses = [first]
+  for (const address of others) {
+    try {
+      await freePort(address, free)
+      await addSockets(app, more, address, free, 1)
+      addresses.push(address)
+    } catch (error) {
+      log.warn({ err: error }, `not listening on ${address}, which is also an address of ${host}`)
+    }
+  }
   // Not awaited: they take a fifth of the start, and one socket can serve the first clients.
-  more.added = addSockets(app, more).catch((error: Error) =>
+  more.added = addRemainingSockets(app, more, addresses, free).catch((error: Error) =>
     log.warn({ err: error }, 'listening on fewer sockets: clients that connect at once may have to wait'),
   )
 }
 
-async function addSockets(app: FastifyInstance, more: MoreSockets): Promise<void> {
-  const { address: host, port } = app.server.address() as AddressInfo
-  const target = { host, port, ...sharedPort }
+async function addressesOf(host: string): Promise<string[]> {
+  const addresses = await lookup(host, { all: true })
+  return [...new Set(addresses.map(({ address }) => address))]
+}
+
+async function addRemainingSockets(
+  app: FastifyInstance,
+  more: MoreSockets,
+  addresses: string[],
+  port: number,
+): Promise<void> {
+  for (const address of addresses) {
+    for (let missing = socketCount - 1; missing > 0; missing -= socketsPerTurn) {
+      // A few in each turn, so that requests are served in between.
+      await nextTurn()
+      if (more.isClosing) return
+      await addSockets(app, more, address, port, Math.min(socketsPerTurn, missing))
+    }
+  }
+}
+
+async function addSockets(
+  app: FastifyInstance,
+  more: MoreSockets,
+  host: string,
+  port: number,
+  count: number,
+): Promise<void> {
   // The options that node:http sets on its own socket.
   const options = { allowHalfOpen: true, noDelay: true }
-  for (;;) {
-    // A few in each turn, so that requests are served in between.
-    await nextTurn()
-    if (more.servers.length === socketCount - 1 || more.isClosing) return
-    const count = Math.min(socketsPerTurn, socketCount - 1 - more.servers.length)
-    const servers = Array.from({ length: count }, () =>
-      createServer(options, (socket) => app.server.emit('connection', socket)),
-    )
-    more.servers.push(...servers)
-    await Promise.all(servers.map((server) => listening(server, target, '--port or PORT')))
-  }
+  const servers = Array.from({ length: count }, () =>
+    createServer(options, (socket) => app.server.emit('connection', socket)),
+  )
+  more.servers.push(...servers)
+  const target = { host, port, ...(socketCount > 1 && sharedPort) }
+  await Promise.all(servers.map((server) => listening(server, target, '--port or PORT')))
 }
 
 /** Makes `app.close()` respond to every request that a client has already sent. */

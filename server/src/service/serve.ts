@@ -22,8 +22,11 @@ import { type Running, stopOnSignal, stopService } from './shutdown.ts'
 import { openSyncContext } from './sync-context.ts'
 import { startTeller } from './teller.ts'
 import { createWorkerProcess, type WorkerProcess } from './worker/process.ts'
+import { limitYoungGeneration } from './young-generation.ts'
 
 const flushIntervalMs = 10_000
+// As `--max-semi-space-size=8`. Without a limit, the service has 161 MB instead of 123 MB after 50,000 signals on PostgreSQL.
+const maxYoungBytes = 16 * 1024 * 1024
 
 export interface Served {
   address: string
@@ -35,6 +38,7 @@ export interface Served {
 export async function serve(config: Config, demo?: DemoApplication): Promise<Served> {
   // By default, V8 lets the heap grow to four times the live data, which wastes memory under load.
   setFlagsFromString('--heap-growing-percent=100')
+  limitYoungGeneration(maxYoungBytes)
   const log = createLogger(config.logLevel)
   const metrics = config.metricsPort === null ? null : (await import('../metrics/metrics.ts')).createMetrics()
   const store = await openStore({
@@ -133,6 +137,7 @@ function withWorkerProcess(repositories: RepositoryService, worker: WorkerProces
     update: (repository, update, by) => worker.call('update', repository, update, by),
     // An entry without a repository has no texts in git, so it must not start the process.
     earliestText: (prompt, at) => worker.call('earliestText', prompt, at),
+    searchTexts: (...request) => worker.call('searchTexts', ...request),
     blame: (entry) => (entry.repositoryId === null ? repositories.blame(entry) : worker.call('blame', entry)),
     contents: (entry) => (entry.repositoryId === null ? repositories.contents(entry) : worker.call('contents', entry)),
   }

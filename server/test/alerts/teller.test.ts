@@ -159,6 +159,23 @@ onOneEngine('The teller', (engine) => {
     assert.deepEqual(receiver.received.map(({ path }) => path).sort(), ['/all', '/none', '/some'])
   })
 
+  test('submitted entries of one pull request are one message, whatever their commits, and those of another are not', async () => {
+    const receiver = await startReceiver()
+    const tenant = await service.tenant()
+    const alert = await addAlert(service, tenant.organisation.id, { target: receiver.url })
+    const [one, two] = ['https://forge.example/acme/one/pulls/7', 'https://forge.example/acme/two/pulls/7']
+    for (const [i, prUrl] of [one, one, one, two].entries()) {
+      const prompt = await service.prompt(tenant.organisation, `support/${i}`)
+      await openRegression(tenant, service.now, { prompt, commitSha: String(i).repeat(40), prNumber: 7, prUrl })
+    }
+    later(20 * minute)
+    await openTeller(service).tell()
+    const told = (await deliveriesOf(tenant, alert)).map(({ message }) =>
+      (message as RegressionMessage).prompts.map(({ prompt }) => prompt.name).toSorted(),
+    )
+    assert.deepEqual(told.toSorted(), [['support/0', 'support/1', 'support/2'], ['support/3']])
+  })
+
   test('several processes tell and send once', async () => {
     const receiver = await startReceiver()
     const tenant = await service.tenant()
@@ -514,14 +531,18 @@ onOneEngine('The teller', (engine) => {
       rateAfter: 0.9 - loss,
       entryId: null,
       sharedWith: null,
+      candidates: null,
+      foundAt: service.now,
     })
     const start = service.now
     const names = Array.from({ length: 12 }, (_, i) => `p${i}`)
     const prompts = await Promise.all(names.map((name) => service.prompt(tenant.organisation, name)))
     const { shifts } = service.store
-    await shifts.replace(tenant.prompt, [fall(start - 3 * day, 0.5)])
+    const known = fall(start - 3 * day, 0.5)
+    await shifts.replace(tenant.prompt, [known])
     later(minute)
-    await addAlert(service, tenant.organisation.id)
+    // Without a hold: all prompts are named all the same.
+    await addAlert(service, tenant.organisation.id, { holdMs: 0 })
     const { teller } = openTeller(service)
     const look = async () => {
       await teller.scan()
@@ -535,8 +556,8 @@ onOneEngine('The teller', (engine) => {
     // A rise, and a fall that a change explains.
     const entry = await tenant.recordEntry()
     await shifts.replace(tenant.prompt, [
-      { ...fall(start - 3 * day, 0.5) },
-      { ...fall(start + hour, -0.05) },
+      known,
+      fall(start + hour, -0.05),
       { ...fall(start + 2 * hour, 0.2), entryId: entry.id },
     ])
     later(20 * minute)
@@ -552,7 +573,7 @@ onOneEngine('The teller', (engine) => {
     assert.equal(message.promptCount, 12)
     assert.deepEqual(
       message.prompts.map(({ prompt }) => prompt.name),
-      names.toReversed().slice(0, 10),
+      names.toReversed(),
     )
   })
 

@@ -12,24 +12,24 @@ import { syncOnce } from '../../src/follow/worker.ts'
 import { archiveTables } from '../../src/store/sql/archive-tables.ts'
 
 import {
-  asImported,
   assertRejected,
   folder,
   json,
   newDatabase,
   newFile,
-  onlyOf,
   serviceOn,
   settings,
   sourceOn,
   webhook,
-  withoutImportEntry,
 } from './archive-source.ts'
+import { asImported, onlyOf, withoutImportEntry } from './archived-rows.ts'
 
 const notArchived = [
   'sessions',
+  'shares',
   'readiness',
   'sweep',
+  'judge_queue',
   'signal_retention',
   'hour_revisions',
   'prompt_standings',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { after, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -99,6 +100,39 @@ onEachEngine('A backup', (engine) => {
     assert.deepEqual(await archivedRows(database.url), empty)
   })
 
+  test('an archive that could not be stored again is not written, and the error says why', async () => {
+    const service = new TestService()
+    await service.open(engine)
+    after(() => service.close())
+    const { organisation } = await service.tenant()
+    const env = settings(service.url, null)
+    const org = String(organisation.id)
+    const [file, exported] = [newFile(), newFile()]
+    await queryRows(
+      service.url,
+      `insert into signal_subjects (organisation_id, prompt_id, subject, signal_id, vote_id, created_at, received_at)
+       values (${org}, 1, 'a', 1, 99, 1, 1)`,
+    )
+    for (const args of [
+      ['backup', file],
+      ['export', '--org', org, exported],
+    ]) {
+      const message = /was not written, because it could not be restored: .+a row of signal_subjects has an invalid ID/
+      await assertRejected(env, args, message)
+    }
+    await queryRows(service.url, 'delete from signal_subjects')
+    await queryRows(
+      service.url,
+      `update organisations set name = 'a' || chr(7)`.replace('chr', engine.name === 'SQLite' ? 'char' : 'chr'),
+    )
+    await assertRejected(
+      env,
+      ['export', '--org', org, exported],
+      /was not written, .+: Row 1 of organisations .+ name must not contain/,
+    )
+    assert.deepEqual([existsSync(file), existsSync(exported)], [false, false])
+  })
+
   test('a backup overwrites a file only with --force', async () => {
     const database = await newDatabase(engine)
     const file = newFile()
@@ -194,8 +228,10 @@ onEachEngine('A backup', (engine) => {
       const sum = createHash('sha256').update(before).digest('hex')
       const made = newFile()
       await writeFile(made, gzipSync(lines.replace(/"sha256":"\w+"/, `"sha256":"${sum}"`)))
-      const archive = await checkArchiveFile(made, schema, () => {})
-      await assert.rejects(read(archive, made), /a row of audit has an invalid ID/)
+      await assert.rejects(
+        checkArchiveFile(made, schema, () => {}),
+        /a row of audit has an invalid ID/,
+      )
     }
   })
 })

@@ -39,7 +39,7 @@ describe('Settings', () => {
       mail: null,
       allowPrivateAlertTargets: false,
       repositorySizeLimitMb: 2048,
-      gitMemoryLimitMb: 128,
+      gitMemoryLimitMb: 96,
       syncConcurrency: 4,
       repositoriesPerOrganisation: 100,
       inboxLimitMb: 100,

@@ -97,6 +97,19 @@ describe('The demo', () => {
     assert.equal(await last('prompts/delivery-status.md'), 'worse')
   })
 
+  test('a fall that no change explains is not blamed on the change before it', async () => {
+    const verdicts = (await impactOf(promptNamed('prompts/summarise-ticket.md'))).map(({ verdict }) => verdict)
+    assert.equal(verdicts.filter((verdict) => verdict === 'unexplained').length, 1)
+    assert.ok(!verdicts.includes('worse'))
+  })
+
+  test('the demo says what it does while it prepares', () => {
+    assert.match(
+      demo.output().stderr,
+      /^Creating a git repository .+…\nRecording [\d,]+ signals…\nJudging the changes…\n/,
+    )
+  })
+
   test('one change that hurt is still live: an open regression', async () => {
     await eventually(
       async () => {
@@ -110,7 +123,7 @@ describe('The demo', () => {
     )
   })
 
-  test('the shifts of the demo are its changes that made a difference', async () => {
+  test('the shifts of the demo are its changes that made a difference, and a fall without one', async () => {
     // The judge finds them in the background.
     await eventually(
       async () => {
@@ -120,14 +133,16 @@ describe('The demo', () => {
           'prompts/delivery-status.md',
           'prompts/summarise-ticket.md',
           'prompts/support-reply.md',
+          'prompts/summarise-ticket.md',
           'prompts/support-reply.md',
           'prompts/support-reply.md',
         ])
+        assert.deepEqual(shifts[3]?.cause, { unexplained: true })
         const telling = (await impactOf(promptNamed('prompts/support-reply.md'))).filter(({ verdict }) =>
           ['better', 'worse'].includes(verdict),
         )
         assert.deepEqual(
-          shifts.slice(2).map(({ cause }) => cause.change?.id),
+          [2, 4, 5].map((place) => shifts[place]).map((shift) => shift?.cause.change?.id),
           telling.map(({ entry }) => entry.id),
         )
       },

@@ -21,6 +21,7 @@ import { promisify } from 'node:util'
 import { runCli } from '../../../testing/cli.ts'
 import { sqlite, type TestDatabase } from '../../../testing/engines.ts'
 import { doctor } from '../../src/doctor/doctor.ts'
+import { allocator } from '../../src/service/allocator.ts'
 
 import { assertFinds, problemsIn, query } from './doctor-findings.ts'
 
@@ -37,8 +38,8 @@ describe('The doctor on a SQLite file', () => {
 
   test('a missing file is reported and not created, and the checks of the machine still run', async () => {
     const missing = join(dirname(file), 'elsewhere', 'none.db')
-    const findings = await doctor({ DATABASE_URL: `sqlite:${missing}` })
-    assert.deepEqual(problemsIn(findings), { database: 'error' })
+    const findings = await doctor({ ...allocator, DATABASE_URL: `sqlite:${missing}` })
+    assert.deepEqual(problemsIn(findings), { database: 'error', 'secret key': 'warning', 'data directory': 'warning' })
     assert.match(findings[1]?.message ?? '', /none\.db does not exist/)
     assert.match(findings[1]?.fix ?? '', /DATABASE_URL/)
     for (const check of ['git', 'data directory']) assert.ok(findings.some((finding) => finding.check === check))

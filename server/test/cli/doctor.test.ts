@@ -13,6 +13,7 @@ import { GitRepository } from '../../../testing/git-repository.ts'
 import { startPostgres } from '../../../testing/postgres.ts'
 import { startServe } from '../../../testing/processes.ts'
 import { queryRows } from '../../../testing/rows.ts'
+import { checkAllocator } from '../../src/doctor/allocator.ts'
 import { doctor } from '../../src/doctor/doctor.ts'
 import type { Finding } from '../../src/doctor/finding.ts'
 import { operator } from '../../src/domain/access/audit.ts'
@@ -271,22 +272,25 @@ onEachEngine('The doctor', (engine) => {
   })
 
   test('a database with newer, older or missing migrations is reported, and its rows are not counted', async () => {
+    const also = { 'secret key': 'warning' }
     const rename = (from: number, to: number) =>
       sql(`update schema_migrations set version = ${to} where version = ${from}`)
     const [row] = await queryRows(used.service.url, 'select max(version) as version from schema_migrations')
     const newest = Number(row?.version)
     await sql(`insert into schema_migrations (version, name, applied_at) values (${newest + 1}, 'later', 0)`)
     const message = new RegExp(`at version ${newest + 1}, this Promptledger at ${newest}$`)
-    await assertFinds(used, { check: 'migrations', message, fix: /Update Promptledger/ })
+    await assertFinds(used, { check: 'migrations', message, fix: /Update Promptledger/, also })
     await sql(`delete from schema_migrations where version = ${newest + 1}`)
     await sql(`delete from schema_migrations where version = ${newest}`)
     await rename(2, newest)
-    await assertFinds(used, { check: 'migrations', message: /but it records \d+ migrations/, fix: /backup/ })
+    await assertFinds(used, { check: 'migrations', message: /but it records \d+ migrations/, fix: /backup/, also })
     await rename(newest, 2)
     const older = new RegExp(`at version ${newest - 1}, this Promptledger at ${newest}$`)
-    await assertFinds(used, { check: 'migrations', status: 'warning', message: older, fix: /promptledger migrate/ })
+    const fix = /promptledger migrate/
+    await assertFinds(used, { check: 'migrations', status: 'warning', message: older, fix, also })
     const findings = await doctor(used.env)
     assert.ok(!findings.some(({ check }) => check === 'usage'))
+    assert.match(findings.find(({ check }) => check === 'secret key')?.message ?? '', /^not checked/)
     const [still] = await queryRows(used.service.url, 'select max(version) as version from schema_migrations')
     assert.equal(Number(still?.version), newest - 1)
     const { now } = used.service
@@ -322,6 +326,20 @@ onEachEngine('The doctor', (engine) => {
       { env: { ...env, PROMPTLEDGER_SECRET_KEY: '' } },
       { check: 'secret key', message: /(secret\.key does not exist|is not set), but 1 stored secret/, fix },
     )
+  })
+
+  test('settings that the allocator lacks are reported', async () => {
+    const environment = { ...used.env, MALLOC_ARENA_MAX: '8' }
+    await assertFinds(
+      { env: environment },
+      {
+        check: 'allocator',
+        status: 'warning',
+        message: /lacks MALLOC_ARENA_MAX=1$/,
+        fix: /where the service is started/,
+      },
+    )
+    assert.equal(checkAllocator({}, false).status, 'ok')
   })
 
   test('wrong settings are reported, and the other checks still run', async () => {
@@ -375,6 +393,25 @@ onEachEngine('The doctor', (engine) => {
       fix: /rotate-secret/,
     })
     await sql('update repositories set rejected_deliveries = 0, last_rejected_at = null, last_rejection = null')
+  })
+
+  test('a repository whose folder does not exist is an error', async () => {
+    await sql("update repositories set url = url || '-moved'")
+    await assertFinds(used, {
+      check: 'repositories',
+      message: /^repository \d+: the folder \/\S+-moved does not exist$/,
+      fix: /repo disconnect/,
+    })
+    await sql("update repositories set url = replace(url, '-moved', '')")
+  })
+
+  test('a data directory that does not exist is a warning', async () => {
+    const { PROMPTLEDGER_SECRET_KEY, DATABASE_URL, DATA_DIR } = used.env
+    const env = { PROMPTLEDGER_SECRET_KEY, DATABASE_URL, DATA_DIR: join(DATA_DIR ?? '/', 'none') }
+    await assertFinds(
+      { env },
+      { check: 'data directory', status: 'warning', message: /\/none does not exist$/, fix: /DATA_DIR/ },
+    )
   })
 
   test('email alerts without a mail server are reported', async () => {

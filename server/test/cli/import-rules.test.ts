@@ -88,7 +88,7 @@ onEachEngine('An edited export', (engine) => {
     const options = { oldKey: null, leaveUnreadable: true, plan: 'free' } as const
     for (const [edit, message] of hostile) {
       const file = edited(exported, edit)
-      const place = new RegExp(`Row \\d+ of ${edit[0]} in \\S+ is invalid: ${message.source}.* Nothing was imported`)
+      const place = new RegExp(`Row \\d+ of ${edit[0]} in \\S+ is invalid: ${message.source}.* Nothing was changed`)
       await assert.rejects(
         importOrganisation(store, config, file, options, () => () => {}),
         { message: place },

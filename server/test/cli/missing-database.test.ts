@@ -14,9 +14,8 @@ describe('The CLI on a path without a database', () => {
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
-  test('every command except serve and restore fails, says what to do and creates nothing', async () => {
+  test('every command except serve, migrate and restore fails, says what to do and creates nothing', async () => {
     const commands = [
-      'migrate',
       'org list',
       'org create Acme',
       'org set-plan 1 team',
@@ -51,7 +50,9 @@ describe('The CLI on a path without a database', () => {
     }
     const { code, stdout } = await runCli({ DATABASE_URL: `sqlite:${path}` }, ['doctor'])
     assert.equal(code, 1)
-    assert.match(stdout, /does not exist/)
+    assert.match(stdout, /^error {4}database: .*does not exist/m)
+    assert.match(stdout, /^warning {2}secret key: not checked/m)
+    assert.match(stdout, /^warning {2}data directory: .*mistyped does not exist/m)
     assert.deepEqual(await readdir(folder), [])
   })
 
@@ -70,6 +71,12 @@ describe('The CLI on a path without a database', () => {
     const restored = { DATABASE_URL: `sqlite:${join(folder, 'restored', 'new.db')}` }
     assert.equal((await runCli(restored, ['restore', backup])).code, 0)
     assert.match((await runCli(restored, ['org', 'list'])).stdout, /Acme/)
+  })
+
+  test('migrate creates the file and its folders, like any start', async () => {
+    const env = { DATABASE_URL: `sqlite:${join(folder, 'migrated', 'new.db')}` }
+    assert.match((await runCli(env, ['migrate'])).stdout, /^The database is at version \d+\.\n$/)
+    assert.equal((await runCli(env, ['org', 'create', 'Acme'])).code, 0)
   })
 
   test('an empty file is an empty database, as it is on PostgreSQL', async () => {

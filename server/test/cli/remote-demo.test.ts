@@ -105,6 +105,16 @@ describe('The commands over HTTP on the demo, whose prompts are in a repository'
     assert.match((await run('blame', 'support-reply')).stdout, /│ # Reply to a customer$/m)
   })
 
+  test('search finds a phrase in live and past texts, with the change that brought it', async () => {
+    const { stdout } = await run('search', 'WRITE three sentences')
+    assert.match(stdout, /^prompts\/support-reply\.md past \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d, \d+ versions?$/m)
+    assert.match(stdout, new RegExp(`^from change ${worse.entry.id} merged #29 by Jonas Weber`, 'm'))
+    assert.match(stdout, /^ {4}.*Write three sentences at most/m)
+    const [match] = await json<{ first_entry: { id: number } }[]>('search', 'write three sentences', '-n', '1')
+    assert.equal(match?.first_entry.id, worse.entry.id)
+    assert.match((await run('search', 'no such phrase')).stderr, /^Not found in [\d,]+ versions\.$/m)
+  })
+
   test('impact shows the verdict on each change, and regressions what became of the bad one', async () => {
     const { stdout } = await run('impact', 'support-reply', '-n', '100')
     assert.match(stdout, /^CHANGE +LIVE FROM +WHAT +EFFECT +POSITIVE +DIFFERENCE +SIGNALS +AUTHOR$/m)

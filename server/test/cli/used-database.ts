@@ -12,6 +12,7 @@ import type { SignalValue } from '../../src/domain/signals/signal.ts'
 import { day, hourStart } from '../../src/domain/time.ts'
 import { connectRepository } from '../../src/follow/connect.ts'
 import { syncWithLease } from '../../src/follow/worker.ts'
+import { allocator } from '../../src/service/allocator.ts'
 
 export interface Used {
   engine: Engine
@@ -89,7 +90,12 @@ export async function usedDatabase(engine: Engine, git: GitRepository): Promise<
   return {
     engine,
     service,
-    env: { DATABASE_URL: url, DATA_DIR: service.syncContext.dataDir, PROMPTLEDGER_SECRET_KEY: key.toString('hex') },
+    env: {
+      ...allocator,
+      DATABASE_URL: url,
+      DATA_DIR: service.syncContext.dataDir,
+      PROMPTLEDGER_SECRET_KEY: key.toString('hex'),
+    },
     organisation: tenant.organisation.id,
     prompt: tenant.prompt.id,
     publicId: tenant.prompt.publicId,

@@ -2,10 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { quickEvidence } from '../../../testing/impact-simulation.ts'
 import { seededRandom } from '../../../testing/random.ts'
-import { type Blocks, cutBlocks, type Sum } from '../../src/domain/impact/blocks.ts'
-import { evidenceOfChanges, likelihoodOfWander } from '../../src/domain/impact/evidence.ts'
+import { type Blocks, blockSizes, cutBlocks, type Sum } from '../../src/domain/impact/blocks.ts'
+import { evidenceOfChanges, levelsBefore, likelihoodOfWander } from '../../src/domain/impact/evidence.ts'
+import type { Life } from '../../src/domain/impact/live-window.ts'
 import { evidenceOfMoments } from '../../src/domain/impact/moments.ts'
-import { changeWithin, rangeOfStep, shiftsOf } from '../../src/domain/impact/shifts.ts'
+import { pastOf } from '../../src/domain/impact/past.ts'
+import { seasonOf } from '../../src/domain/impact/season.ts'
+import { changesWithin, rangeOfStep, shiftsOf } from '../../src/domain/impact/shifts.ts'
+import type { VoteHistory } from '../../src/domain/impact/vote-history.ts'
 import {
   defaultWander,
   driftVariances,
@@ -14,7 +18,7 @@ import {
   noiseVariances,
   posteriorOf,
 } from '../../src/domain/impact/wander.ts'
-import { hour } from '../../src/domain/time.ts'
+import { hour, hourStart } from '../../src/domain/time.ts'
 import { assertClose } from './tallies.ts'
 
 function hoursAt(rate: number, votes: number, first: number, seed: number): Sum[] {
@@ -191,8 +195,61 @@ test('the step of a change may have happened as long as other moments explain th
   assert.equal(rangeOfStep(large as Blocks, 1, 2), null)
 })
 
-test('the change nearest to a shift is found, but only within its range', () => {
+test('the changes within the range of a shift are found, the nearest first', () => {
   const shift = { at: 100, between: [90, 110] as [number, number] }
-  assert.equal(changeWithin(shift, [20, 97, 109]), 1)
-  assert.equal(changeWithin(shift, [20, 111]), null)
+  assert.deepEqual(changesWithin(shift, [20, 91, 97, 109, 111]), [2, 1, 3])
+  assert.deepEqual(changesWithin(shift, [20, 111]), [])
+})
+
+/** All windows of a prompt, also those without votes: each hour belongs to the first credit that covers it. */
+function everyWindow({ lives, hours }: Pick<VoteHistory, 'lives' | 'hours'>): Sum[][] {
+  const windows = [[], ...lives].map((): Sum[] => [])
+  const first = Math.min(...lives.map((life) => life.windows[0]?.from ?? 0))
+  const credits = lives.flatMap((life, place) => life.credits.map((credit) => ({ ...credit, window: place + 1 })))
+  const ordered = [{ window: 0, from: 0, until: first as number | null }, ...credits.sort((a, b) => a.from - b.from)]
+  let i = 0
+  for (const { window, from, until } of ordered) {
+    while (i < hours.start.length && (hours.start[i] as number) < hourStart(from)) i++
+    while (i < hours.start.length && (hours.start[i] as number) < (until === null ? Infinity : hourStart(until))) {
+      const [positive, negative] = [hours.positive[i] as number, hours.negative[i] as number]
+      windows[window]?.push({ start: hours.start[i] as number, positive, negative })
+      i++
+    }
+  }
+  return windows
+}
+
+test('the past of each change is the same as if all windows were cut, however many have no votes', () => {
+  for (let seed = 0; seed < 40; seed++) {
+    const random = seededRandom(seed)
+    const integer = (max: number) => Math.floor(random() * max)
+    const count = 1 + integer(60)
+    const from = Array.from({ length: count }, () => 100 * hour + integer(300 * hour)).sort((a, b) => a - b)
+    const lives = from.map((at, i): Life => {
+      const change = { id: i + 1, commitSha: '', seq: null, createdAt: at, orphanedAt: null, mergedAt: at }
+      const credits = [{ from: at, until: from[i + 1] ?? null, shared: false, source: 'merge' as const }]
+      // A rollback, which overlaps with others.
+      if (integer(4) === 0)
+        credits.push({
+          from: at + integer(100 * hour),
+          until: at + integer(200 * hour),
+          shared: false,
+          source: 'merge',
+        })
+      const windows = credits.map((credit) => ({ ...credit, share: 1, environment: null }))
+      return { change, windows, credits, earlier: null }
+    })
+    const starts = Array.from({ length: 420 }, (_, i) => i * hour).filter(() => random() < 0.5)
+    const hours = { start: starts, positive: starts.map(() => integer(30)), negative: starts.map(() => integer(10)) }
+    const placeOf = new Map(lives.map(({ change }, place) => [change.id, place]))
+    const history = { prompt: { id: seed }, lives, hours, placeOf } as unknown as VoteHistory
+    const windows = everyWindow(history)
+    const sizes = blockSizes(windows)
+    const levels = levelsBefore(cutBlocks(windows, sizes, seasonOf(hours)), windows.length, () => true)
+    const past = pastOf(history, lives)
+    for (const [place, life] of lives.entries()) {
+      assert.equal(past.sizeOf(life), sizes[place + 1], `seed ${seed}`)
+      assert.deepEqual(past.levelsBefore(life), levels[place + 1], `seed ${seed}`)
+    }
+  }
 })

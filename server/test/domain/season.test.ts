@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../testing/random.ts'
-import { blockSizes, cutBlocks, totalOf } from '../../src/domain/impact/blocks.ts'
+import { blockSizes, cutBlocks } from '../../src/domain/impact/blocks.ts'
 import { seasonOf } from '../../src/domain/impact/season.ts'
 import type { HourlySums } from '../../src/domain/signals/hourly-sums.ts'
 import { day, hour } from '../../src/domain/time.ts'
@@ -39,7 +39,7 @@ test('a rate that is lower every weekend has a season with low weekends, and no 
 test('blocks without the season have the same rate on weekdays and at weekends', () => {
   const { start, positive, negative } = votes(100, 10, weekends)
   const hours = start.map((at, i) => ({ start: at, positive: positive[i] as number, negative: negative[i] as number }))
-  const sizes = blockSizes([totalOf(hours)])
+  const sizes = blockSizes([hours])
   const spread = (season: ReturnType<typeof seasonOf>) => {
     const { y } = cutBlocks([hours], sizes, season)
     const mean = average([...y])

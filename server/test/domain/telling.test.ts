@@ -509,13 +509,22 @@ describe('Telling of a repository', () => {
 })
 
 describe('Telling of a shift without a cause', () => {
-  const falls = ['support/a', 'support/b'].map((name) => ({ prompt: { name, path: null }, at: now - 2 * hour }))
+  const falls = ['support/a', 'support/b'].map((name) => ({ prompt: { name, path: null }, foundAt: now - 2 * hour }))
   const of = (openedAt: number, earlier: EarlierDelivery[] = [], to: Partial<Listener> = {}, of = falls) =>
     tellOfShift({ openedAt, falls: of }, { ...listener, ...to }, earlier, now)
 
   test('many prompts that fall at once are one message, after the hold', () => {
     assert.deepEqual(of(now - hour), queued('shift.unexplained', []))
     assert.deepEqual(of(now - minute), later(14 * minute))
+  })
+
+  test('without a hold, it waits until no other prompt has joined for 5 minutes, but no longer than an hour', () => {
+    const joined = falls.map((fall, i) => ({ ...fall, foundAt: now - (i + 1) * minute }))
+    const unheld = { holdMs: 0 }
+    assert.deepEqual(of(now - 30 * minute, [], unheld, joined), later(4 * minute))
+    assert.deepEqual(of(now - 58 * minute, [], unheld, joined), later(2 * minute))
+    assert.deepEqual(of(now - hour, [], unheld, joined), queued('shift.unexplained', []))
+    assert.deepEqual(of(now - 30 * minute, [], unheld, falls), queued('shift.unexplained', []))
   })
 
   test('it is told once, also when more prompts fall', () => {
@@ -532,7 +541,7 @@ describe('Telling of a shift without a cause', () => {
     assert.deepEqual(
       of(now - hour, [], { createdAt: now - 90 * minute }),
       later(5 * minute),
-      'it fell before the alert existed',
+      'it was found before the alert existed',
     )
     assert.deepEqual(of(now - hour, [], { events: ['limit.near'] }), nothing)
   })

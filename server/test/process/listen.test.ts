@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import dns from 'node:dns'
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
+import { syncBuiltinESMExports } from 'node:module'
+import { type AddressInfo, createServer, isIP } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -77,6 +80,36 @@ test('the service stops at once while it still opens its sockets, and leaves non
   await once(free, 'listening')
   free.close()
 })
+
+test('one server with its limits has the connections to every address of localhost', {
+  skip: !hasIpv6() && 'needs the address ::1',
+}, async (t) => {
+  // As on machines where localhost has both, whatever this one has.
+  const resolve = (host: string) =>
+    (host === 'localhost' ? ['127.0.0.1', '::1'] : [host]).map((address) => ({ address, family: isIP(address) }))
+  t.mock.method(dns.promises, 'lookup', async (host: string) => resolve(host))
+  t.mock.method(dns, 'lookup', (host: string, options: dns.LookupOptions, done: (...results: unknown[]) => void) => {
+    const [first] = resolve(host)
+    return options.all ? done(null, resolve(host)) : done(null, first?.address, first?.family)
+  })
+  syncBuiltinESMExports()
+  t.after(syncBuiltinESMExports)
+  const app = Fastify()
+  t.after(() => app.close())
+  app.get('/', async () => 'x')
+  let requests = 0
+  app.server.on('request', () => requests++)
+  await listen(app, 'localhost', 0, silent)
+  const { port } = app.server.address() as AddressInfo
+  for (const host of ['127.0.0.1', '[::1]']) assert.equal((await fetch(`http://${host}:${port}/`)).status, 200)
+  assert.equal(requests, 2)
+  await app.close()
+  for (const host of ['127.0.0.1', '[::1]']) await assert.rejects(fetch(`http://${host}:${port}/`))
+})
+
+function hasIpv6(): boolean {
+  return Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
+}
 
 async function* slowly(): AsyncGenerator<string> {
   for (let i = 0; i < 10; i++) {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { onOneEngine, sqlite } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
+import { without } from '../../../testing/installed-tools.ts'
 import { type RunningProcess, sampleClient, startServe } from '../../../testing/processes.ts'
 import { figures } from '../../../testing/regressions.ts'
 import { deployedEntry, openTestStore } from '../../../testing/service.ts'
@@ -67,6 +69,13 @@ function read({ samples }: Parsed, name: string, labels: Record<string, string> 
   )?.value
 }
 
+/** What Prometheus itself would advise against: labels that it reserves, names without units. */
+function assertLinted(text: string): void {
+  const { status, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+  assert.equal(stderr, '')
+}
+
 onOneEngine('Metrics', (engine) => {
   test('requests are counted by route and status, signals by outcome, and batches, caches and queues are reported', async () => {
     const database = await engine.create()
@@ -75,14 +84,20 @@ onOneEngine('Metrics', (engine) => {
     for (let i = 0; i < 3; i++) assert.equal((await sample.signal()).status, 201)
     assert.equal((await sample.signal('{"value":"maybe"}')).status, 422)
     assert.equal((await sample.history()).status, 200)
+    assert.equal((await sample.timeline()).status, 200)
     await fetch(`${service.address}/api/v1/no"where\\${'x'.repeat(50)}`)
     await fetch(`${service.address}/healthz`)
     const metrics = await metricsOf(service)
+    const { metrics: url } = JSON.parse(service.output().stdout)
+    if (without('promtool') === false) assertLinted(await (await fetch(url)).text())
 
     const route = '/api/v1/prompts/:prompt_id/signals'
     const requests = 'promptledger_http_requests_total'
     assert.equal(read(metrics, requests, { route, method: 'POST', status: '201' }), 3)
     assert.equal(read(metrics, requests, { route, method: 'POST', status: '422' }), 1)
+    // A route with a hook of its own.
+    const timeline = '/api/v1/prompts/:prompt_id/timeline'
+    assert.equal(read(metrics, requests, { route: timeline, method: 'GET', status: '200' }), 1)
     assert.equal(read(metrics, requests, { route: '/healthz', status: '200' }), 1)
     assert.equal(read(metrics, requests, { route: 'none', status: '401' }), 1)
     assert.equal(read(metrics, 'promptledger_http_request_duration_seconds_count', { route, method: 'POST' }), 4)

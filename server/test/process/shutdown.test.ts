@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
@@ -7,7 +7,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { onEachEngine, sqlite } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
-import { type RunningProcess, sampleClient, startServe, stopLimitMs } from '../../../testing/processes.ts'
+import { killGroup, type RunningProcess, sampleClient, startServe, stopLimitMs } from '../../../testing/processes.ts'
 import { queryRows } from '../../../testing/rows.ts'
 
 // Most of these tests wait for a deadline to pass, so they run side by side.
@@ -171,11 +171,3 @@ describe('On SIGTERM', options, () => {
     await assert.rejects(fetch(`${address}/healthz`))
   })
 })
-
-function killGroup({ pid }: ChildProcess): void {
-  try {
-    process.kill(-(pid as number), 'SIGKILL')
-  } catch {
-    // All of its processes have ended.
-  }
-}

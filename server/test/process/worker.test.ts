@@ -68,7 +68,7 @@ function hang({ remote }: GitRepository): void {
 
 /** The process of this service that runs the worker; null if there is none. */
 function workerOf({ process: { pid } }: RunningProcess): number | null {
-  return childrenOf(pid as number).find((child) => commandOf(child).includes('src/worker.ts')) ?? null
+  return childrenOf(pid as number).find((child) => /\/worker\.[jt]s\b/.test(commandOf(child))) ?? null
 }
 
 function childrenOf(pid: number): number[] {

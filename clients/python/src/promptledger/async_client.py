@@ -19,6 +19,7 @@ from .async_resources import (
     AsyncRepositories,
     AsyncSegments,
     AsyncSession,
+    AsyncShares,
     AsyncShifts,
     AsyncSignals,
     AsyncTimeline,
@@ -53,6 +54,7 @@ class AsyncPromptledger:
     segments: AsyncSegments
     regressions: AsyncRegressions
     shifts: AsyncShifts
+    shares: AsyncShares
     alerts: AsyncAlerts
     organisation: AsyncOrganisation
     usage: AsyncUsage
@@ -115,6 +117,7 @@ class AsyncPromptledger:
         self.segments = AsyncSegments(ledger, threads)
         self.regressions = AsyncRegressions(ledger, threads)
         self.shifts = AsyncShifts(ledger, threads)
+        self.shares = AsyncShares(ledger, threads)
         self.alerts = AsyncAlerts(ledger, threads)
         self.organisation = AsyncOrganisation(ledger, threads)
         self.usage = AsyncUsage(ledger, threads)

@@ -59,7 +59,8 @@ class AsyncSignalQueue:
     async def flush(self, timeout: Optional[float] = None) -> bool:
         """Waits until every signal added before is recorded, dropped, or in the spool until it can be sent.
 
-        Returns False if that takes longer than `timeout` seconds.
+        Before it waits for the service, all of them are in the spool and survive a power failure. Returns False if the
+        rest takes longer than `timeout` seconds.
         """
         return await self._threads.run(lambda: self._queue.flush(timeout))
 

@@ -84,6 +84,7 @@ class AsyncTimeline:
 class AsyncVersions:
     def __init__(self, ledger: Promptledger, threads: Threads) -> None:
         self.list = threads.pages(ledger.versions.list)
+        self.search = threads.pages(ledger.versions.search)
         self.blame = threads.awaitable(ledger.versions.blame)
 
 
@@ -107,6 +108,14 @@ class AsyncShifts:
     def __init__(self, ledger: Promptledger, threads: Threads) -> None:
         self.list = threads.pages(ledger.shifts.list)
         self.list_of_prompt = threads.pages(ledger.shifts.list_of_prompt)
+
+
+class AsyncShares:
+    def __init__(self, ledger: Promptledger, threads: Threads) -> None:
+        self.list = threads.pages(ledger.shares.list)
+        self.list_of_prompt = threads.pages(ledger.shares.list_of_prompt)
+        self.create = threads.awaitable(ledger.shares.create)
+        self.revoke = threads.awaitable(ledger.shares.revoke)
 
 
 class AsyncAlerts:

@@ -23,6 +23,7 @@ from .resources.regressions import Regressions
 from .resources.repositories import Repositories
 from .resources.segments import Segments
 from .resources.session import Session
+from .resources.shares import Shares
 from .resources.shifts import Shifts
 from .resources.signals import Signals
 from .resources.timeline import Timeline
@@ -56,6 +57,7 @@ class Promptledger:
     segments: Segments
     regressions: Regressions
     shifts: Shifts
+    shares: Shares
     alerts: Alerts
     organisation: Organisation
     usage: Usage
@@ -111,6 +113,7 @@ class Promptledger:
         self.segments = Segments(transport)
         self.regressions = Regressions(transport)
         self.shifts = Shifts(transport)
+        self.shares = Shares(transport)
         self.alerts = Alerts(transport)
         self.organisation = Organisation(transport)
         self.usage = Usage(transport)

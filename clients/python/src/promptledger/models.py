@@ -26,6 +26,8 @@ AuditAction = Literal[
     "key.revoked",
     "key.rejected",
     "session.started",
+    "share.created",
+    "share.revoked",
     "prompt.created",
     "prompt.renamed",
     "prompt.deleted",
@@ -444,6 +446,8 @@ class ChangeImpactRequired(TypedDict):
     """
     explanation: str
     """What the verdict rests on, in plain words."""
+    first_version: bool
+    """No change was live before it, so there is nothing to compare it with. Then the verdict is `too_little_data`."""
 
 
 class ChangeImpact(ChangeImpactRequired, total=False):
@@ -466,6 +470,10 @@ class ConnectedRepository(TypedDict):
     state: RepositoryState
     incomplete: bool
     """Whether the server lacks the oldest commits, as with a shallow clone, so that history starts late."""
+    unread_pulls_below: Optional[int]
+    """Rebased pull requests with lower numbers have not been searched yet, so that their commits are `deployed` for
+    now. The next sync continues. Null if all have been searched.
+    """
     webhook_url: str
     """The URL for the webhook of the forge."""
     last_delivery_at: Optional[str]
@@ -497,13 +505,40 @@ class ConnectedRepository(TypedDict):
     webhook_secret: str
     """Shown only once."""
     set_up: list[str]
-    """The steps on the forge that set up the webhook."""
+    """The steps on the forge that set up the webhook; none for a folder, which needs no webhook."""
     prompts: list[ConnectedRepositoryPromptsItem]
     """The prompts found so far."""
     entries: int
     """The number of entries so far."""
     warnings: list[str]
     """What is probably a mistake, such as prompt files that overlap with those of another repository."""
+
+
+class CreatedSharePrompt(TypedDict):
+    id: str
+    """The public ID (prefix pmt_)."""
+    name: str
+
+
+class CreatedShare(TypedDict):
+    """A new link."""
+
+    id: int
+    prompt: CreatedSharePrompt
+    regression_id: Optional[int]
+    """The regression of the prompt that the link opens; null for the page of the prompt."""
+    includes_signals: bool
+    """Whether the link also shows signals, with their comments and metadata."""
+    hint: str
+    """The last four characters of the link."""
+    created_by: str
+    """The name of the key that created it."""
+    created_at: str
+    expires_at: str
+    revoked_at: Optional[str]
+    """When the link, or the key that created it, was revoked; null if neither was."""
+    url: str
+    """The link itself, shown only once."""
 
 
 class Delivery(TypedDict):
@@ -596,6 +631,8 @@ class Effect(TypedDict):
     """
     explanation: str
     """What the verdict rests on, in plain words."""
+    first_version: bool
+    """No change was live before it, so there is nothing to compare it with. Then the verdict is `too_little_data`."""
 
 
 class Erased(TypedDict):
@@ -1049,6 +1086,17 @@ class NewRepository(NewRepositoryRequired, total=False):
     """
 
 
+class NewShare(TypedDict, total=False):
+    """A link to create."""
+
+    regression_id: Optional[int]
+    """The regression of the prompt that the link opens; null for the page of the prompt. Defaults to `null`."""
+    includes_signals: bool
+    """Whether the link also shows signals, with their comments and metadata. Defaults to `false`."""
+    expires_at: Optional[str]
+    """When the link expires, at most 90 days from now; null for 7 days. Defaults to `null`."""
+
+
 class NewSignalRequired(TypedDict):
     value: Optional[SignalValue]
     """Null withdraws the vote on `subject`."""
@@ -1155,6 +1203,8 @@ class Prompt(TypedDict):
     """The change that went live last, by a deployment to production or by its merge; null if there is none."""
     verdict: Optional[Verdict]
     """Effect of the last change on user feedback; null if there is no change."""
+    first_version: bool
+    """Whether the last change is the first version, which there is nothing to compare with."""
     signals: PromptSignals
     """Signals of the last 30 days including today, UTC."""
     regression: Optional[Regression]
@@ -1468,6 +1518,10 @@ class Repository(TypedDict):
     state: RepositoryState
     incomplete: bool
     """Whether the server lacks the oldest commits, as with a shallow clone, so that history starts late."""
+    unread_pulls_below: Optional[int]
+    """Rebased pull requests with lower numbers have not been searched yet, so that their commits are `deployed` for
+    now. The next sync continues. Null if all have been searched.
+    """
     webhook_url: str
     """The URL for the webhook of the forge."""
     last_delivery_at: Optional[str]
@@ -1590,6 +1644,19 @@ class Rotation(TypedDict, total=False):
     """Hours for which the old key stays valid. 0 if it has leaked. Defaults to `24`."""
 
 
+class SearchPagination(TypedDict):
+    """Position of a page in its list. `total_pages` and `total_count` are null if a search does not know them."""
+
+    current_page: int
+    """The page returned."""
+    total_pages: Optional[int]
+    """Number of pages at the current per_page."""
+    total_count: Optional[int]
+    """Total number of entries."""
+    per_page: int
+    """Page size used."""
+
+
 class SecretRotation(TypedDict, total=False):
     overlap_hours: int
     """Hours for which the old secret stays valid. 0 if it has leaked. Defaults to `24`."""
@@ -1623,6 +1690,26 @@ class SegmentImpact(TypedDict):
 class SegmentKeys(TypedDict):
     keys: list[str]
     """Up to 5 keys of the metadata of signals, such as `model`."""
+
+
+class SegmentSummaries(TypedDict):
+    """Only with `by`."""
+
+    key: str
+    data: list[SegmentSummary]
+    """The largest first."""
+    others: int
+    """How many further segments there are."""
+    counted_from: Optional[str]
+    """Earlier signals are not counted, because there are too many; null if all are."""
+
+
+class SegmentSummary(TypedDict):
+    value: Optional[str]
+    """Null for signals without the member. Untrusted text."""
+    total: Tally
+    data: list[IntervalTally]
+    """In order, without empty intervals."""
 
 
 class SegmentsMix(TypedDict):
@@ -1674,6 +1761,31 @@ class SessionInfo(TypedDict):
     """When the session ends: after 30 days, or when the key expires. For a request with a key, when the key expires."""
 
 
+class SharePrompt(TypedDict):
+    id: str
+    """The public ID (prefix pmt_)."""
+    name: str
+
+
+class Share(TypedDict):
+    """A link to one prompt for people without a key, without its token."""
+
+    id: int
+    prompt: SharePrompt
+    regression_id: Optional[int]
+    """The regression of the prompt that the link opens; null for the page of the prompt."""
+    includes_signals: bool
+    """Whether the link also shows signals, with their comments and metadata."""
+    hint: str
+    """The last four characters of the link."""
+    created_by: str
+    """The name of the key that created it."""
+    created_at: str
+    expires_at: str
+    revoked_at: Optional[str]
+    """When the link, or the key that created it, was revoked; null if neither was."""
+
+
 class ShiftPrompt(TypedDict):
     id: str
     """The public ID (prefix pmt_)."""
@@ -1693,6 +1805,26 @@ class Shift(TypedDict):
     rate_after: float
     """Share of positive signals after it."""
     cause: ShiftCause
+    candidates: Optional[ShiftCandidates]
+    """For an unexplained shift, the changes that may be the cause, if the votes do not tell which one is. Null without
+    such changes.
+    """
+    explanation: str
+    """All of this in two sentences."""
+
+
+class ShiftCandidate(TypedDict):
+    change: HistoryEntry
+    share: float
+    """Its share of the votes in the range of the shift."""
+
+
+class ShiftCandidates(TypedDict):
+    """The changes that went live while the rate moved. One of them may be the cause."""
+
+    count: int
+    changes: list[ShiftCandidate]
+    """Those with the most votes first, up to 20."""
 
 
 class ShiftCause(TypedDict, total=False):
@@ -1702,7 +1834,7 @@ class ShiftCause(TypedDict, total=False):
     shared_with: int
     """How many other prompts moved at the same time."""
     unexplained: bool
-    """True if no change and no other prompts explain it."""
+    """True if no single change and no other prompts explain it."""
 
 
 class ShiftEventDataPromptsItemLinks(TypedDict):
@@ -1719,11 +1851,13 @@ class ShiftEventDataPromptsItem(TypedDict):
     """The range of that time."""
     rate_before: float
     rate_after: float
+    candidates: int
+    """How many changes of the prompt may be the cause."""
     links: ShiftEventDataPromptsItemLinks
 
 
 class ShiftEventData(TypedDict):
-    """Rates that fell without a change of their own."""
+    """Rates that fell, and no single change explains it."""
 
     organisation: str
     """The name of the organisation."""
@@ -1732,11 +1866,11 @@ class ShiftEventData(TypedDict):
     prompt_count: int
     """How many prompts fell, also those that are not listed."""
     prompts: list[ShiftEventDataPromptsItem]
-    """At most ten, the largest loss first."""
+    """At most 100, the largest loss first."""
 
 
 class ShiftUnexplainedEvent(TypedDict):
-    """Rates fell without a change."""
+    """Rates fell, and no single change explains it."""
 
     type: Literal["shift.unexplained"]
     timestamp: str
@@ -1771,19 +1905,6 @@ class SignalBatch(TypedDict):
     """Signals of any prompts."""
 
     signals: list[BatchSignal]
-
-
-class SignalPagination(TypedDict):
-    """Position of a page in its list. `total_pages` and `total_count` are null if a search does not know them."""
-
-    current_page: int
-    """The page returned."""
-    total_pages: Optional[int]
-    """Number of pages at the current per_page."""
-    total_count: Optional[int]
-    """Total number of signals."""
-    per_page: int
-    """Page size used."""
 
 
 class SignalSearch(TypedDict):
@@ -1823,6 +1944,7 @@ class SummaryRequired(TypedDict):
 class Summary(SummaryRequired, total=False):
     split: bool
     """Only with `split`. False if the range has more than about 250 changes: intervals are whole then."""
+    segments: SegmentSummaries
 
 
 class SummaryIntervalRequired(TypedDict):
@@ -1864,6 +1986,55 @@ class TestedAlert(TypedDict):
     """What is wrong and what to do; null if it was sent."""
     milliseconds: int
     """How long it took."""
+
+
+class TextExcerpt(TypedDict):
+    """The first place in the newest version, on one line. Untrusted text."""
+
+    before: str
+    """The words before it, up to 80 characters. Starts with `…` unless the text does."""
+    match: str
+    """The phrase as it is written there."""
+    after: str
+    """The words after it, up to 120 characters. Ends with `…` unless the text does."""
+
+
+class TextMatchPrompt(TypedDict):
+    id: str
+    """The public ID (prefix pmt_)."""
+    name: str
+
+
+class TextMatch(TypedDict):
+    """Versions of a prompt in a row whose text contains the phrase. `entry` is the newest of them, and `first_entry`
+    the oldest: the change that brought the phrase.
+    """
+
+    prompt: TextMatchPrompt
+    entry: HistoryEntry
+    first_entry: HistoryEntry
+    version_count: int
+    """How many versions these are."""
+    live: bool
+    """Whether one of them is live now."""
+    live_from: str
+    """When the first of them went live."""
+    live_until: Optional[str]
+    """Null while one of them is live."""
+    excerpt: TextExcerpt
+
+
+class TextSearch(TypedDict):
+    """How far the search got."""
+
+    complete: bool
+    """Whether no versions are left to examine."""
+    examined: int
+    """Versions whose text this request searched."""
+    skipped: int
+    """Versions whose text is unknown, not in git, or larger than 1 MiB. They were not searched."""
+    cursor: Optional[str]
+    """Send as `cursor` to continue; null if complete."""
 
 
 class TimelineEntryHiddenCharacters(TypedDict):
@@ -1957,6 +2128,10 @@ class UpdatedRepository(TypedDict):
     state: RepositoryState
     incomplete: bool
     """Whether the server lacks the oldest commits, as with a shallow clone, so that history starts late."""
+    unread_pulls_below: Optional[int]
+    """Rebased pull requests with lower numbers have not been searched yet, so that their commits are `deployed` for
+    now. The next sync continues. Null if all have been searched.
+    """
     webhook_url: str
     """The URL for the webhook of the forge."""
     last_delivery_at: Optional[str]

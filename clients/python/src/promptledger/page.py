@@ -10,9 +10,11 @@ from .models import (
     Pagination,
     PromptVersion,
     Signal,
-    SignalPagination,
+    SearchPagination,
     SignalSearch,
     SignalsOfChange,
+    TextMatch,
+    TextSearch,
     UnknownVersions,
 )
 from .transport import Operation, Transport
@@ -52,11 +54,21 @@ class SignalPage:
     """One page of signals."""
 
     data: list[Signal]
-    pagination: SignalPagination
+    pagination: SearchPagination
     search: Optional[SignalSearch]
     """With a filter on comments or metadata: how far the service has searched."""
     change: Optional[SignalsOfChange]
     """With `change`: how many signals its impact counts."""
+
+
+@dataclass(frozen=True)
+class TextPage:
+    """One page of a search in texts."""
+
+    data: list[TextMatch]
+    pagination: SearchPagination
+    search: TextSearch
+    """How far the service has searched."""
 
 
 class Pages(Generic[Item, OnePage]):

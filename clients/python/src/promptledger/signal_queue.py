@@ -7,7 +7,6 @@ import logging
 import os
 import threading
 import time
-from datetime import datetime, timezone
 from types import TracebackType
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional, Sequence, Union
 
@@ -26,7 +25,6 @@ from .times import Time
 OnError = Callable[[Exception, Optional[QueuedSignal]], None]
 
 _log = logging.getLogger("promptledger")
-_max_pause = 3_600.0
 _max_batch_size = 500
 # Below the limit of a request.
 _max_batch_bytes = 750_000
@@ -161,14 +159,15 @@ class SignalQueue:
     def flush(self, timeout: Optional[float] = None) -> bool:
         """Waits until every signal added before is recorded, dropped, or in the spool until it can be sent.
 
-        Returns False if that takes longer than `timeout` seconds.
+        Before it waits for the service, all of them are in the spool and survive a power failure. Returns False if the
+        rest takes longer than `timeout` seconds.
         """
+        end = None if timeout is None else time.monotonic() + timeout
         with self._changed:
             added = set(self._unsettled)
-        is_settled = self._wait_for(added, None if timeout is None else time.monotonic() + timeout)
-        if self._spool is not None:
-            self._report_spool(self._spool.flush())
-        return is_settled
+        # First, because the service may take minutes to fail.
+        self._flush_spool()
+        return self._wait_for(added, end)
 
     def close(self, timeout: Optional[float] = None) -> None:
         """Flushes and accepts no more signals. After `timeout` seconds the rest stays in the spool, or is dropped
@@ -182,6 +181,7 @@ class SignalQueue:
             self._closed.wait(timeout)
             return
         atexit.unregister(self._close_at_exit)
+        self._flush_spool()
         if not self._wait_for(added, None if timeout is None else time.monotonic() + timeout):
             self._close_timeout = timeout or 0.0
             self._stop.cancel()
@@ -345,7 +345,7 @@ class SignalQueue:
         errors = self._send_request(batch)
         kept: list[_Pending] = []
         done: list[_Pending] = []
-        pause: Optional[Exception] = None
+        pause = False
         for item, error in zip(batch, errors):
             if isinstance(error, _SendAlone):
                 item.is_alone = True
@@ -353,7 +353,7 @@ class SignalQueue:
             elif error is None:
                 done.append(item)
             elif self._spool is not None and _may_still_succeed(error):
-                pause = error
+                pause = True
                 kept.append(item)
             else:
                 done.append(item)
@@ -368,18 +368,17 @@ class SignalQueue:
                 if self._spool is not None:
                     spool_error = self._spool.remove(item.queued.key) or spool_error
             self._pending = kept + self._pending
-            if pause is not None and not self._is_paused():
+            if pause and not self._is_paused():
                 # The other signals would fail for the same reason.
-                seconds = float("inf") if self._is_closing else _pause_after(pause, self._retry_delay)
-                self._paused_until = time.monotonic() + seconds
+                self._paused_until = time.monotonic() + (float("inf") if self._is_closing else self._retry_delay)
             if self._is_paused() or self._stop.is_cancelled:
                 self._settle_pending()
             self._requests_in_flight -= 1
             self._subjects_in_flight.difference_update(item.subject for item in batch if item.subject is not None)
             self._changed.notify_all()
         self._report_spool(spool_error)
-        if pause is not None and self._spool is not None:
-            self._report_spool(self._spool.flush())
+        if pause:
+            self._flush_spool()
 
     def _send_request(self, batch: list[_Pending]) -> list[Optional[Exception]]:
         """The error of each signal; None for one that is recorded."""
@@ -401,6 +400,10 @@ class SignalQueue:
         """Called with the lock held."""
         self._unsettled.difference_update(self._pending)
 
+    def _flush_spool(self) -> None:
+        if self._spool is not None:
+            self._report_spool(self._spool.flush())
+
     def _report_spool(self, error: Optional[Exception]) -> None:
         if error is not None:
             self._report(error, None)
@@ -416,13 +419,6 @@ class SignalQueue:
         except (Exception, SystemExit):
             # It must affect no other signal, nor end the thread that sends them.
             _log.exception("on_error failed")
-
-
-def _pause_after(error: Exception, default: float) -> float:
-    """Over the monthly limit: until it resets, at most an hour, because a larger plan takes effect at once."""
-    if not isinstance(error, RateLimitedError):
-        return default
-    return min(max((error.resets_at - datetime.now(timezone.utc)).total_seconds(), 1.0), _max_pause)
 
 
 def _is_rejection(error: Exception) -> bool:

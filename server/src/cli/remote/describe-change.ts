@@ -13,7 +13,7 @@ export function describeChange({ entry, message, impact, pull }: TimelineEntry, 
     const until = impact.live_until === null ? 'now' : formatTime(impact.live_until)
     lines.push(`Live:   ${formatTime(impact.live_from)} to ${until}`)
     const difference = formatDifference(impact)
-    lines.push(['Effect: ', verdictText(impact.verdict), `, ${formatEffect(impact)}${difference && `, ${difference}`}`])
+    lines.push(['Effect: ', verdictText(impact), `, ${formatEffect(impact)}${difference && `, ${difference}`}`])
   }
   if (message !== null) lines.push('', ...indented(message.trimEnd().split('\n')))
   if (impact !== null) lines.push('', ...indented(wrap(impact.explanation, width - indent.length)))

@@ -13,7 +13,9 @@ const labels: Record<Verdict, string> = {
 const styles = { better: 'green', worse: 'red', unexplained: 'yellow' } as const
 
 /** As the console labels it, in its colour. */
-export function verdictText(verdict: Verdict): Text {
+export function verdictText({ verdict, first_version }: { verdict: Verdict; first_version?: boolean }): Text {
+  // An older service does not say.
+  if (first_version) return 'First version'
   // A newer service may know further verdicts.
   const label = labels[verdict] ?? verdict
   const style = styles[verdict as keyof typeof styles]

@@ -52,11 +52,11 @@ function impactTable(items: ChangeImpact[], width: number | null): Text[] {
     { title: 'SIGNALS', align: 'right' as const },
     { title: 'AUTHOR', flexible: true, optional: true },
   ]
-  const rows = items.map(({ entry, live_from, before, after, verdict, difference, interval }): Text[] => [
+  const rows = items.map(({ entry, live_from, before, after, difference, interval, ...judged }): Text[] => [
     styled('yellow', String(entry.id)),
     formatDay(live_from),
     formatAction(entry),
-    verdictText(verdict),
+    verdictText(judged),
     formatShares(before.rate, after.rate),
     formatDifference({ difference, interval }) || '–',
     formatNumber(after.positive + after.negative),
@@ -79,7 +79,7 @@ function segmentsOf({ segments }: ChangeImpact, width: number | null): Text[] {
   ]
   const rows = segments.values.map(({ value, other, before, after, verdict }): Text[] => [
     other ? '(other)' : (value ?? '(none)'),
-    verdictText(verdict),
+    verdictText({ verdict }),
     formatShares(before.rate, after.rate),
     formatNumber(after.positive + after.negative),
   ])

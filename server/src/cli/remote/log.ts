@@ -53,7 +53,7 @@ async function logOfPrompt(ledger: Promptledger, screen: Screen, prompt: Prompt,
 
 function oneLine({ entry, message, impact }: TimelineEntry): Text {
   const effect: Text =
-    impact === null ? [] : [' ', verdictText(impact.verdict), ` ${formatShares(impact.before.rate, impact.after.rate)}`]
+    impact === null ? [] : [' ', verdictText(impact), ` ${formatShares(impact.before.rate, impact.after.rate)}`]
   return [
     styled('yellow', String(entry.id)),
     ` ${formatDay(entry.created_at)} ${formatAction(entry)}`,
@@ -87,17 +87,17 @@ function hasChange(prompt: Prompt): prompt is ChangedPrompt {
   return prompt.last_change !== null
 }
 
-function lastChangeLine({ name, last_change: entry, verdict }: ChangedPrompt, width: number): Text {
+function lastChangeLine({ name, last_change: entry, verdict, first_version }: ChangedPrompt, width: number): Text {
   return [
     styled('yellow', String(entry.id)),
     ` ${formatDay(entry.created_at)} `,
     styled('bold', name.padEnd(width)),
     ` ${formatAction(entry)} by ${entry.user.name} `,
-    verdict === null ? '' : verdictText(verdict),
+    verdict === null ? '' : verdictText({ verdict, first_version }),
   ]
 }
 
-function lastChange({ name, last_change: entry, verdict, regression }: ChangedPrompt): Text[] {
+function lastChange({ name, last_change: entry, verdict, first_version, regression }: ChangedPrompt): Text[] {
   const lines: Text[] = [
     [
       styled('yellow', `change ${entry.id}`),
@@ -108,7 +108,7 @@ function lastChange({ name, last_change: entry, verdict, regression }: ChangedPr
     `Author: ${entry.user.name} <${entry.user.email}>`,
     `Date:   ${formatTime(entry.created_at)} UTC`,
   ]
-  if (verdict !== null) lines.push(['Effect: ', verdictText(verdict)])
+  if (verdict !== null) lines.push(['Effect: ', verdictText({ verdict, first_version })])
   if (regression !== null) {
     const shares = formatShares(regression.rate_before, regression.rate_after)
     lines.push(['Open regression: ', styled('red', shares), ` since change ${regression.change.id}`])

@@ -57,11 +57,11 @@ function promptTable(prompts: Prompt[], width: number | null): Text[] {
   return columns(showIds ? [...heads, idColumn] : heads, rows, width)
 }
 
-function cellsOf({ name, last_change: last, verdict, regression, signals }: Prompt): Text[] {
+function cellsOf({ name, last_change: last, verdict, first_version, regression, signals }: Prompt): Text[] {
   return [
     styled('bold', name),
     last === null ? '–' : formatDay(last.created_at),
-    verdict === null ? '–' : verdictText(verdict),
+    verdict === null ? '–' : verdictText({ verdict, first_version }),
     regression === null ? '–' : styled('red', formatShares(regression.rate_before, regression.rate_after)),
     formatShare(shareOf(signals)),
     formatNumber(signals.positive + signals.negative),

@@ -63,6 +63,18 @@ export interface Access {
   revokedAt: Instant | null
   organisationId: number
   plan: Plan
+  /** Only of a share link, which grants less than its role: one prompt, and the operations that allow it. */
+  shared?: SharedPrompt
+}
+
+/** The prompt that a share link shows. */
+export interface SharedPrompt {
+  shareId: number
+  /** The public ID. */
+  promptId: string
+  promptName: string
+  regressionId: number | null
+  includesSignals: boolean
 }
 
 /** What a signing key grants to the tokens that it signed. */

@@ -8,6 +8,8 @@ export const auditActions = [
   'key.revoked',
   'key.rejected',
   'session.started',
+  'share.created',
+  'share.revoked',
   'prompt.created',
   'prompt.renamed',
   'prompt.deleted',

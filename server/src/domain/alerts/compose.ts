@@ -9,7 +9,6 @@ type Told = Pick<RegressionMessage, 'event' | 'at' | 'organisation' | 'title'>
 
 // A message names no more prompts, so that one about a thousand of them can still be sent.
 const maxPrompts = 100
-const maxFalls = 10
 const maxTitleLength = 500
 
 /**
@@ -100,13 +99,16 @@ export function composeShiftMessage(
     event: 'shift.unexplained',
     at,
     organisation,
-    prompts: prompts.slice(0, maxFalls).map(({ prompt, at: shiftedAt, between, rateBefore, rateAfter }) => ({
-      prompt: named(prompt),
-      shiftedAt,
-      between,
-      rateBefore,
-      rateAfter,
-    })),
+    prompts: prompts
+      .slice(0, maxPrompts)
+      .map(({ prompt, at: shiftedAt, between, rateBefore, rateAfter, ...shift }) => ({
+        prompt: named(prompt),
+        shiftedAt,
+        between,
+        rateBefore,
+        rateAfter,
+        candidates: shift.sharedWith === null ? (shift.candidates?.count ?? 0) : 0,
+      })),
     promptCount: prompts.length,
   }
 }

@@ -53,15 +53,17 @@ export interface Rate {
   signals: number
 }
 
-/** Rates that fell without a change of their own: of one prompt, or of many at the same time. */
+/** Rates that fell, and no single change explains it: of one prompt, or of many at the same time. */
 export interface ShiftMessage extends MessageOf<'shift.unexplained'> {
-  /** At most ten, the largest loss first. */
+  /** At most 100, the largest loss first. */
   prompts: {
     prompt: Pick<Prompt, 'publicId' | 'name'>
     shiftedAt: Instant
     between: [Instant, Instant]
     rateBefore: number
     rateAfter: number
+    /** How many changes of the prompt may be the cause. Missing in messages of earlier versions. */
+    candidates?: number
   }[]
   /** How many prompts fell, including those that are not listed. */
   promptCount: number

@@ -90,7 +90,7 @@ export interface NoticeStore {
   followRepositories(at: Instant): Promise<void>
   /** Organisations with an alert that hears of the event. */
   listeningTo(event: 'shift.unexplained' | 'limit.near' | 'limit.reached'): Promise<number[]>
-  /** Falls since then that no change of the prompt explains, the newest first, up to 1,000. */
+  /** Falls found since then that no single change of the prompt explains, the newest first, up to 1,000. */
   unexplainedFalls(organisationId: number, since: Instant): Promise<NoticedFall[]>
   /** The subjects of notices of a kind. */
   subjects(organisationId: number, kind: NoticeKind): Promise<string[]>

@@ -83,6 +83,10 @@ const inFlightMs = 5_000
 // Whatever an imported alert says.
 const minRepeatMs = 10 * minute
 const maxShiftAgeMs = 14 * 24 * 60 * minute
+// Prompts that share a cause are judged one after the other. The message waits until no other has joined for so long, so that it names
+// all of them.
+const settledMs = 5 * minute
+const maxSettlingMs = 60 * minute
 
 /** One of the things that a notice is about. */
 interface Item {
@@ -177,21 +181,23 @@ export function tellOfShift(
   const isOver = now - openedAt > maxShiftAgeMs
   if (!listener.events.includes('shift.unexplained') || openedAt < listener.createdAt) return nothing
   if (isOver || conversationOf(earlier) !== null) return nothing
-  const isTellable = falls.some((fall) => hearsOf(listener, fall))
-  if (!isTellable || now - openedAt < listener.holdMs)
-    return { ...nothing, dueAt: nextCheck(openedAt + listener.holdMs, now) }
+  const heard = falls.filter((fall) => hearsOf(listener, fall))
+  if (heard.length === 0) return { ...nothing, dueAt: nextCheck(openedAt + listener.holdMs, now) }
+  const settledAt = Math.max(...heard.map(({ foundAt }) => foundAt)) + settledMs
+  const readyAt = Math.max(openedAt + listener.holdMs, Math.min(settledAt, openedAt + maxSettlingMs))
+  if (now < readyAt) return { ...nothing, dueAt: readyAt }
   return { ...nothing, queue: { event: 'shift.unexplained', repeat: earlier.length, ids: [], unsent: null } }
 }
 
-/** A rate that fell without a change. */
+/** A rate that fell, and no single change explains it. */
 export interface Fall {
   prompt: PromptNames
-  at: Instant
+  foundAt: Instant
 }
 
 /** Whether the fall is news for the listener. */
 export function hearsOf({ prompts, createdAt }: Listener, fall: Fall): boolean {
-  return fall.at >= createdAt && matchesPromptGlob(prompts, fall.prompt)
+  return fall.foundAt >= createdAt && matchesPromptGlob(prompts, fall.prompt)
 }
 
 /** Decides whether one listener is told about the monthly limit, once. */

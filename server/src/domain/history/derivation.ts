@@ -102,15 +102,22 @@ function referencedMergeEntry(
   pull: Pull | undefined,
   pullUrl: (number: number) => string,
 ): DerivedEntry {
-  const file = pull === undefined ? undefined : fileOf(newestHead(pull), edit.promptId)
   return {
     ...landedFacts(edit),
     action: 'pr_merged',
-    user: file?.author ?? edit.sideAuthor ?? edit.author,
+    user: mergedAuthor(edit),
     prNumber,
     prUrl: pull?.url ?? pullUrl(prNumber),
     createdAt: (pull === undefined ? undefined : mergeOf(pull))?.at ?? edit.committedAt,
   }
+}
+
+/**
+ * The author of the newest commit that changes the prompt, of those that landed or that a merge brought. A squash is one commit, so
+ * its author counts and not that of a maintainer's last fix in the pull request. Deliveries and a backfill give the same.
+ */
+function mergedAuthor({ author, sideAuthor }: Edit): Edit['author'] {
+  return sideAuthor ?? author
 }
 
 function landedFacts(edit: Edit) {
@@ -212,12 +219,11 @@ function mergedEntries(pull: Pull, edits: Edit[]): DerivedEntry[] {
     const ordered = ofPrompt.toSorted((a, b) => a.seq - b.seq)
     const [first, last] = [ordered[0] as Edit, ordered.at(-1) as Edit]
     if (first.oldBlob === last.newBlob && (first.oldBlob === null || first.oldPath === last.path)) return []
-    const head = event === undefined ? newestHead(pull) : headOf(pull, event)
     const entry: DerivedEntry = {
       ...landedFacts(last),
       action: 'pr_merged',
       dedupeKey: `c:${landing}`,
-      user: fileOf(head, last.promptId)?.author ?? last.sideAuthor ?? last.author,
+      user: mergedAuthor(last),
       commitSha: landing,
       prNumber: pull.number,
       prUrl: pull.url,
@@ -233,13 +239,4 @@ function mergedEntries(pull: Pull, edits: Edit[]): DerivedEntry[] {
 
 function headOf({ heads }: Pull, { head }: PullEvent): PullHead | undefined {
   return heads.find(({ sha }) => sha.startsWith(head))
-}
-
-function newestHead(pull: Pull): PullHead | undefined {
-  const event = pull.events.at(-1)
-  return event === undefined ? undefined : headOf(pull, event)
-}
-
-function fileOf(head: PullHead | undefined, promptId: number): PullFile | undefined {
-  return head?.files.find((file) => file.promptId === promptId)
 }

@@ -21,6 +21,7 @@ export interface Findings {
   /** How the forge identifies the repository. */
   forgeId?: string
   incomplete?: boolean
+  unreadPullsBelow?: number | null
   /** Prompts whose file has moved. `path` is null if another prompt has taken over the path. */
   paths?: { promptId: number; path: string | null }[]
   /** New edits, and existing ones about which something changed. */

@@ -30,6 +30,22 @@ export interface HistoryImport {
   alreadyThere: number
 }
 
+/** The text of a change that landed. */
+export interface VersionBlob extends TextCursor {
+  /** Null for an entry from another system, whose text is unknown. */
+  repositoryId: number | null
+  /** Null if the change deleted the file. */
+  blob: string | null
+}
+
+/** A place in the versions of all prompts of an organisation: the newest prompt first, and of each the newest version. */
+export interface TextCursor {
+  promptId: number
+  createdAt: Instant
+  /** The ID of the entry. */
+  id: number
+}
+
 export interface HistoryStore {
   /** Returns the stored entry, or the existing one if the same entry was recorded before. */
   record(prompt: Prompt, entry: NewHistoryEntry, at: Instant, by: Actor): Promise<HistoryEntry>
@@ -55,6 +71,13 @@ export interface HistoryStore {
   entriesOfCommits(prompt: Prompt, commits: string[]): Promise<Map<string, EntryDetails>>
   /** What a search for versions looks at, of these entries, in no particular order. */
   searchTexts(organisationId: number, ids: number[]): Promise<SearchText[]>
+  /** The texts of the changes that landed, of these prompts or of all, after the cursor. */
+  versionBlobs(
+    organisationId: number,
+    promptIds: number[] | null,
+    cursor: TextCursor | null,
+    limit: number,
+  ): Promise<VersionBlob[]>
   /** The first change on the default branch. */
   firstLanded(prompt: Prompt): Promise<EntryDetails | null>
   /** Newest first. */

@@ -25,7 +25,7 @@ export interface Blocks {
 
 // Below 20 votes, or with hardly any vote of one value, the normal approximation of a block is poor: at a rate of 95%, blocks of
 // 20 vary by a quarter less than they should, which hides both wandering and effects.
-const minVotes = 20
+export const minVotes = 20
 const minVotesOfRarerValue = 2
 const maxMinVotes = 160
 const minVotesOfLast = 10
@@ -42,19 +42,28 @@ const maxBlocksPerSmallWindow = 8
  */
 export function cutBlocks(
   windows: readonly (readonly Sum[])[],
-  sizes: readonly number[] = blockSizes(windows.map(totalOf)),
+  sizes: readonly number[] = blockSizes(windows),
   season: Season | null = null,
 ): Blocks {
   return inOrder(windows.map((sums, i) => cutWindow(sums, sizes[i] as number, i === windows.length - 1, season)))
 }
 
-/** How many votes a block has at least, for each window with these votes. */
-export function blockSizes(totals: readonly Tally[]): number[] {
+/** How many votes a block of each window has at least. */
+export function blockSizes(windows: readonly (readonly Sum[])[]): number[] {
+  const totals = windows.map(totalOf)
+  return totals.map(blockSize(totals))
+}
+
+/**
+ * How many votes a block of a window with this total has at least. `totals` may leave out windows without votes, except for the last
+ * window; `count` is the number of all.
+ */
+export function blockSize(totals: readonly Tally[], count = totals.length): (total: Tally) => number {
   const all = totalOf(totals)
   const smallest = smallestFor(totalOf(totals.slice(0, -1)))
   const common = sizeFor(all.positive + all.negative, maxBlocks, smallest)
-  const own = Math.max(minBlocksPerWindow, Math.min(maxBlocksPerSmallWindow, Math.floor(maxBlocks / totals.length)))
-  return totals.map(({ positive, negative }) => Math.min(common, sizeFor(positive + negative, own, smallest)))
+  const own = Math.max(minBlocksPerWindow, Math.min(maxBlocksPerSmallWindow, Math.floor(maxBlocks / count)))
+  return ({ positive, negative }) => Math.min(common, sizeFor(positive + negative, own, smallest))
 }
 
 // By the windows that no longer grow, so that more votes do not change the size.

@@ -54,7 +54,7 @@ export function levelsBefore(
   windows: number,
   isWanted: (window: number) => boolean,
 ): (Levels | null)[] {
-  const found: (Levels | null)[] = Array.from({ length: windows }, () => null)
+  const found = new Array<Levels | null>(windows).fill(null)
   const levels = startLevels()
   let current = -1
   let isEmpty = true
@@ -84,7 +84,7 @@ function followLevels(
   isWanted: (window: number) => boolean,
   past: Levels | null,
 ): { steps: (Past | null)[]; logLikelihood: Float64Array } {
-  const steps: (Past | null)[] = Array.from({ length: windows }, () => null)
+  const steps = new Array<Past | null>(windows).fill(null)
   const levels = past === null ? startLevels() : copyLevels(past)
   let current = -1
   let step: Step | null = null

@@ -3,6 +3,8 @@ import { isoTime } from '../time.ts'
 import type { Judgement, Reason } from './judgement.ts'
 import { rateOf } from './verdict.ts'
 
+export const firstVersion = 'First version, nothing to compare with.'
+
 /** One sentence or two that say what the verdict rests on, for a reader who knows no statistics. */
 export function explain(judgement: Judgement, before: Tally, after: Tally): string {
   const { verdict, reason, difference, effectiveSignals } = judgement

@@ -41,6 +41,8 @@ export interface Impact {
   interval: [low: number, high: number] | null
   verdict: Verdict
   explanation: string
+  /** No change was live before it, so there is nothing to compare it with. */
+  isFirst: boolean
   /** The change in each segment, if that was asked for and there is a change before it. */
   segments: SegmentedImpact | null
 }
@@ -67,8 +69,8 @@ export async function impactOf(
   by: string | null = null,
 ): Promise<Impacts> {
   const history = await voteHistoryOf(stores, prompt, moment)
-  const offset = pageOffset(request)
-  const page = history.lives.toReversed().slice(offset, offset + request.limit)
+  const end = Math.max(0, history.lives.length - pageOffset(request))
+  const page = history.lives.slice(Math.max(0, end - request.limit), end).reverse()
   const [entries, judged, unknownVersions] = await Promise.all([
     stores.history.entries(
       prompt.organisationId,
@@ -106,6 +108,7 @@ export function toImpact(entry: HistoryEntry, judged: JudgedChange): Impact {
     interval: difference?.interval ?? null,
     verdict,
     explanation,
+    isFirst: life.earlier === null,
     segments: null,
   }
 }

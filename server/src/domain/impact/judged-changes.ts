@@ -3,9 +3,8 @@ import { emptyTally, type Tally } from '../signals/tally.ts'
 import type { VoteStore } from '../signals/votes.ts'
 import { createTurns, hourStart, nextTurn } from '../time.ts'
 import { type AudienceStores, audienceOf, type DifferingChange } from './audience.ts'
-import type { Sum } from './blocks.ts'
 import type { Evidence } from './evidence.ts'
-import { explain } from './explanation.ts'
+import { explain, firstVersion } from './explanation.ts'
 import { type Findings, type Judgement, judge } from './judgement.ts'
 import { type Life, liveFrom } from './live-window.ts'
 import { type Past, pastOf } from './past.ts'
@@ -13,7 +12,7 @@ import { evidenceOf } from './remembered-evidence.ts'
 import { type Side, withSingleVotes } from './short-windows.ts'
 import { type VoteHistory, type VoteStores, voteWindowOf } from './vote-history.ts'
 import { defaultWander, type Wander } from './wander.ts'
-import { type AttributedBy, type WantedWindow, type WindowSums, windowSumsOf } from './window-sums.ts'
+import { type AttributedBy, type Sums, type WantedWindow, type WindowSums, windowSumsOf } from './window-sums.ts'
 import { type ComparedWindow, countVoices } from './window-voices.ts'
 
 /** A change that went live, the votes on it and on the change before it, and what they say about it. */
@@ -86,17 +85,17 @@ export async function judgeAll(
     stores.signals,
     comparable.flatMap((pair): Side[] => {
       const { history, earlier, before, life, after } = pair
-      const sideOf = (of: Life, { sums }: WindowSums, isAfter: boolean): Side => {
+      const sideOf = (of: Life, votes: WindowSums, isAfter: boolean): Side => {
         const blockSize = pastOfPair(pair).sizeOf(of)
-        return { prompt: history.prompt, window: voteWindowOf(history, of), sums, isAfter, blockSize }
+        return { prompt: history.prompt, window: voteWindowOf(history, of), votes, isAfter, blockSize }
       }
       return [sideOf(earlier, before, false), sideOf(life, after, true)]
     }),
   )
   const evidence = new Map<Pair, Evidence | null>()
   for (const [i, pair] of comparable.entries()) {
-    const [before, after] = [sums[2 * i] as Sum[], sums[2 * i + 1] as Sum[]]
-    const areWholeHours = isOneCredit(pair) && before === pair.before.sums && after === pair.after.sums
+    const [before, after] = [sums[2 * i] as Sums, sums[2 * i + 1] as Sums]
+    const areWholeHours = isOneCredit(pair) && before === pair.before && after === pair.after
     evidence.set(pair, evidenceOf({ ...pair, past: pastOfPair(pair), before, after, areWholeHours }))
     await takeTurns()
   }
@@ -232,6 +231,6 @@ function judged({ life, before: earlier, after: window }: Pair, judgement: Judge
     attributedBy: { version: sum('version'), deployment: sum('deployment'), time: sum('time') },
     unattributed: window.unattributed,
     ...judgement,
-    explanation: explain(judgement, before, after),
+    explanation: life.earlier === null ? firstVersion : explain(judgement, before, after),
   }
 }

@@ -74,9 +74,12 @@ export function liveHistory(changes: TimedChange[], segments: LineSegment[]): Li
     if (from >= firstDeployed) break
     const end = mergeEnd(change, changes[i + 1])
     const until = firstDeployed === Number.POSITIVE_INFINITY ? end : Math.min(end ?? firstDeployed, firstDeployed)
-    const life = lifeOf(change, changes[i - 1] ?? null)
-    life.windows.push({ from, until, share: 1, source: 'merge', environment: null })
-    life.credits.push({ from, until, shared: false, source: 'merge' })
+    lives.set(change.id, {
+      change,
+      windows: [{ from, until, share: 1, source: 'merge', environment: null }],
+      credits: [{ from, until, shared: false, source: 'merge' }],
+      earlier: changes[i - 1] ?? null,
+    })
     lastWinner = change
   }
 
@@ -172,15 +175,11 @@ function addCredit(credits: Credit[], credit: Credit): void {
 
 /** Finds the newest change at or before a commit on the line as it was when the commit was on it. */
 function versionFinder(changes: TimedChange[]): (place: Place) => TimedChange | null {
-  const bySha = new Map<string, TimedChange>()
-  for (const change of changes) {
-    const known = bySha.get(change.commitSha)
-    // Prefer a change that is still on the branch.
-    if (known === undefined || known.orphanedAt !== null || change.orphanedAt === null)
-      bySha.set(change.commitSha, change)
-  }
-  const onBranch = changes.filter(({ seq }) => seq !== null).sort((a, b) => (a.seq as number) - (b.seq as number))
+  // Most prompts are read without asking for a commit.
+  let known: VersionIndex | null = null
   return ({ sha, seq, orphanedAt }) => {
+    known ??= versionIndex(changes)
+    const { bySha, onBranch } = known
     const exact = bySha.get(sha)
     if (exact !== undefined || seq === null) return exact ?? null
     for (let i = countUpTo(onBranch, seq) - 1; i >= 0; i--) {
@@ -190,6 +189,24 @@ function versionFinder(changes: TimedChange[]): (place: Place) => TimedChange | 
     }
     return null
   }
+}
+
+interface VersionIndex {
+  bySha: Map<string, TimedChange>
+  /** In the order of `seq`. */
+  onBranch: TimedChange[]
+}
+
+function versionIndex(changes: TimedChange[]): VersionIndex {
+  const bySha = new Map<string, TimedChange>()
+  for (const change of changes) {
+    const known = bySha.get(change.commitSha)
+    // Prefer a change that is still on the branch.
+    if (known === undefined || known.orphanedAt !== null || change.orphanedAt === null)
+      bySha.set(change.commitSha, change)
+  }
+  const onBranch = changes.filter(({ seq }) => seq !== null).sort((a, b) => (a.seq as number) - (b.seq as number))
+  return { bySha, onBranch }
 }
 
 /** How many of these changes, in order of `seq`, are at or before it. */

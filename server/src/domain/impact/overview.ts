@@ -4,6 +4,7 @@ import { intervalStarts } from '../signals/interval.ts'
 import type { IntervalTally, SignalStore } from '../signals/signal.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
 import { day, dayStart, type Instant, nextTurn } from '../time.ts'
+import { totalOf } from './blocks.ts'
 import type { Impact } from './impact.ts'
 import { type LastChangeStores, lastChangesOf } from './last-changes.ts'
 import type { LearnedWander } from './learned-wander.ts'
@@ -52,10 +53,7 @@ export async function overviewsOf(
       prompt,
       lastChange: lastChanges.get(prompt.id) ?? null,
       days: all,
-      signals: {
-        positive: all.reduce((sum, { positive }) => sum + positive, 0),
-        negative: all.reduce((sum, { negative }) => sum + negative, 0),
-      },
+      signals: totalOf(all),
       regression: regressions.get(prompt.id) ?? null,
     }
   })

@@ -1,8 +1,10 @@
 import { createBoundedMap } from '../bounded-map.ts'
+import type { HourlySums } from '../signals/hourly-sums.ts'
+import { firstFrom } from '../sorted-numbers.ts'
 import { hour } from '../time.ts'
 import { type Chain, chainOf } from './chain.ts'
 import { levelsBefore } from './evidence.ts'
-import { createFingerprint } from './fingerprint.ts'
+import { createFingerprint, type Fingerprint } from './fingerprint.ts'
 import type { Life } from './live-window.ts'
 import type { Levels } from './local-level.ts'
 import type { Season } from './season.ts'
@@ -20,36 +22,45 @@ export interface Past {
   season(): Season | null
 }
 
-// The sizes of all windows of this many changes are remembered, 8 bytes each.
-const sizes = createBoundedMap<number[]>(100_000)
+// The sizes of this many windows with votes are remembered, 16 bytes each.
+const sizes = createBoundedMap<Pick<Chain, 'windows' | 'sizes' | 'sizeOfEmpty'>>(100_000)
+
+/** Of the times in which changes were live, by the list of lives, and of hourly sums. */
+const fingerprints = new WeakMap<readonly Life[] | HourlySums, string>()
 
 /** `lives`: the changes whose `levelsBefore` may be asked for. */
 export function pastOf(history: VoteHistory, lives: readonly Life[], votesPerVoice = 1): Past {
   const fingerprint = fingerprintOf(history, votesPerVoice)
   let chain: Chain | null = null
   let levels: (Levels | null)[] | null = null
-  let sizesOfWindows = sizes.get(fingerprint)
+  let known = sizes.get(fingerprint)
 
   const cut = (): Chain => {
     chain ??= chainOf(history, votesPerVoice)
     return chain
   }
-  if (sizesOfWindows === undefined) {
-    sizesOfWindows = cut().sizes
-    sizes.set(fingerprint, sizesOfWindows, sizesOfWindows.length)
+  if (known === undefined) {
+    const { windows, sizes: ofWindows, sizeOfEmpty } = cut()
+    known = { windows, sizes: ofWindows, sizeOfEmpty }
+    sizes.set(fingerprint, known, windows.length)
   }
+  const { windows, sizes: sizesOfWindows, sizeOfEmpty } = known
 
   return {
     fingerprint,
-    sizeOf: (life) => sizesOfWindows[windowOf(history, life)] as number,
+    sizeOf(life) {
+      const window = windowOf(history, life)
+      const at = firstFrom(windows, window)
+      return windows[at] === window ? (sizesOfWindows[at] as number) : sizeOfEmpty
+    },
     // Takes most of the time of a verdict, and is not needed while the evidence is known.
     levelsBefore(life) {
       if (levels === null) {
-        const { blocks, windows } = cut()
-        const wanted = new Set(lives.map((each) => windowOf(history, each)))
-        levels = levelsBefore(blocks, windows, (window) => wanted.has(window))
+        const wanted = new Set(lives.map((each) => firstFrom(windows, windowOf(history, each))))
+        levels = levelsBefore(cut().blocks, windows.length, (at) => wanted.has(at))
       }
-      return levels[windowOf(history, life)] ?? null
+      // Before a window without votes, the levels are those before the next one with votes.
+      return levels[firstFrom(windows, windowOf(history, life))] ?? null
     },
     season: () => cut().season,
   }
@@ -62,19 +73,30 @@ function windowOf({ placeOf }: VoteHistory, { change }: Life): number {
 
 /** Of everything that the chain depends on. */
 function fingerprintOf({ prompt, lives, hours }: VoteHistory, votesPerVoice: number): string {
-  const { add, addIntegers, text } = createFingerprint()
-  add(prompt.id)
-  add(votesPerVoice)
-  for (const { windows, credits } of lives) {
-    add(windows[0]?.from ?? 0)
-    add(credits.length)
-    for (const { from, until } of credits) {
-      add(from)
-      add(until ?? -1)
+  const ofHours = rememberedFingerprint(hours, ({ addIntegers }) => {
+    addIntegers(hours.start, hour)
+    addIntegers(hours.positive)
+    addIntegers(hours.negative)
+  })
+  const ofLives = rememberedFingerprint(lives, ({ add }) => {
+    for (const { windows, credits } of lives) {
+      add(windows[0]?.from ?? 0)
+      add(credits.length)
+      for (const { from, until } of credits) {
+        add(from)
+        add(until ?? -1)
+      }
     }
-  }
-  addIntegers(hours.start, hour)
-  addIntegers(hours.positive)
-  addIntegers(hours.negative)
-  return text()
+  })
+  return `${prompt.id} ${votesPerVoice} ${ofLives} ${ofHours}`
+}
+
+function rememberedFingerprint(of: readonly Life[] | HourlySums, addTo: (fingerprint: Fingerprint) => void): string {
+  const known = fingerprints.get(of)
+  if (known !== undefined) return known
+  const fingerprint = createFingerprint()
+  addTo(fingerprint)
+  const text = fingerprint.text()
+  fingerprints.set(of, text)
+  return text
 }

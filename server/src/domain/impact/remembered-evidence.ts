@@ -6,14 +6,15 @@ import type { Life } from './live-window.ts'
 import type { Past } from './past.ts'
 import type { StepEvidence } from './step.ts'
 import type { Wander } from './wander.ts'
+import type { Sums } from './window-sums.ts'
 
 /** The votes on a change and on the one before it, with the past of their prompt. */
 export interface ComparedVotes {
   past: Past
   earlier: Life
   life: Life
-  before: readonly Sum[]
-  after: readonly Sum[]
+  before: Sums
+  after: Sums
   wander: Readonly<Wander>
   /** Whether all sums but the first and the last of each side are those of the past's hours. */
   areWholeHours: boolean
@@ -59,20 +60,23 @@ function stepOf({ logBayesFactor, mean, deviation, information }: StepEvidence):
 }
 
 function compute({ past, earlier, life, before, after, wander }: ComparedVotes): Evidence | null {
-  const blocks = cutBlocks([before, after], [past.sizeOf(earlier), past.sizeOf(life)], past.season())
+  const blocks = cutBlocks([before.sums, after.sums], [past.sizeOf(earlier), past.sizeOf(life)], past.season())
   return evidenceOfChanges(blocks, 2, wander, (window) => window === 1, past.levelsBefore(earlier))[1] ?? null
 }
 
 /** The other sums are those of the past, whose fingerprint is known. */
-function endsOf(sums: readonly Sum[]): Sum[] {
-  return sums.length < 3 ? [...sums] : [sums[0] as Sum, sums.at(-1) as Sum]
+function endsOf(side: Sums): readonly Sum[] {
+  if (side.hourly !== undefined) return side.hourly.ends
+  const { sums } = side
+  return sums.length < 3 ? sums : [sums[0] as Sum, sums.at(-1) as Sum]
 }
 
 function keyOf({ past, earlier, life, before, after, wander, areWholeHours }: ComparedVotes): string {
   const { add, text } = createFingerprint()
-  for (const sums of [before, after]) {
-    add(sums.length)
-    for (const { start, positive, negative, squares = -1 } of areWholeHours ? endsOf(sums) : sums) {
+  for (const side of [before, after]) {
+    add(side.hourly?.size ?? side.sums.length)
+    add(side.votesPerVoice ?? 1)
+    for (const { start, positive, negative, squares = -1 } of areWholeHours ? endsOf(side) : side.sums) {
       add(start)
       add(positive)
       add(negative)

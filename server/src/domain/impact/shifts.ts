@@ -78,17 +78,12 @@ export function rangeOfStep(
   return [start[first - 1] as number, start[last] as number]
 }
 
-/** The change within the range of a shift that is nearest to it, by its place. Null if there is none. */
-export function changeWithin(
-  { at, between }: Pick<Shift, 'at' | 'between'>,
-  changes: readonly Instant[],
-): number | null {
-  let nearest: number | null = null
-  for (const [i, change] of changes.entries()) {
-    if (change < between[0] || change > between[1]) continue
-    if (nearest === null || Math.abs(change - at) < Math.abs((changes[nearest] as number) - at)) nearest = i
-  }
-  return nearest
+/** The changes within the range of a shift, by their places, the nearest first. */
+export function changesWithin({ at, between }: Pick<Shift, 'at' | 'between'>, changes: readonly Instant[]): number[] {
+  const distance = (place: number) => Math.abs((changes[place] as number) - at)
+  return [...changes.keys()]
+    .filter((place) => (changes[place] as number) >= between[0] && (changes[place] as number) <= between[1])
+    .sort((a, b) => distance(a) - distance(b))
 }
 
 function rateOfBlocks({ y, variance }: Blocks, from: number, until: number): number {

@@ -4,6 +4,7 @@ import type { VoteWindow } from '../signals/vote-window.ts'
 import type { Vote, VoteStore } from '../signals/votes.ts'
 import { hour, hourStart, type Instant } from '../time.ts'
 import { type Sum, totalOf } from './blocks.ts'
+import type { Sums } from './window-sums.ts'
 import { maxShortWindowVotes, sumsOfVotes, votesOf } from './window-votes.ts'
 
 // With fewer hours than this, sums by hour hide how the votes of a window wander.
@@ -19,7 +20,7 @@ const maxSumsPerHour = 50
 export interface Side {
   prompt: Prompt
   window: VoteWindow
-  sums: Sum[]
+  votes: Sums
   isAfter: boolean
   /** How many votes a block of the window has at least. */
   blockSize: number
@@ -29,21 +30,24 @@ export interface Side {
  * The sums of each side, in the order of time. The hourly sums of windows that lasted only a few hours are replaced by their
  * single votes: the last ones before a change, and the first ones after it. The other votes stay in their hours.
  */
-export async function withSingleVotes(store: VoteStore, sides: readonly Side[]): Promise<Sum[][]> {
+export async function withSingleVotes(store: VoteStore, sides: readonly Side[]): Promise<Sums[]> {
   let left = maxVotes
   return Promise.all(
-    sides.map(async ({ prompt, window, sums, isAfter, blockSize }) => {
-      if (!isShort(sums, blockSize)) return sums
+    sides.map(async ({ prompt, window, votes: hourly, isAfter, blockSize }) => {
+      if (!isShort(hourly, blockSize)) return hourly
+      const { sums } = hourly
       const max = Math.min(countOf(totalOf(sums)), maxShortWindowVotes)
-      if (max > left) return sums
+      if (max > left) return hourly
       left -= max
       const votes = await votesOf(store, prompt, window, isAfter ? 'oldest' : 'newest', maxShortWindowVotes)
-      return votes.length === 0 ? sums : splitHours(sums, votes, isAfter)
+      return votes.length === 0 ? hourly : { sums: splitHours(sums, votes, isAfter) }
     }),
   )
 }
 
-function isShort(sums: readonly Sum[], blockSize: number): boolean {
+function isShort(votes: Sums, blockSize: number): boolean {
+  if (votes.hourly !== undefined && votes.hourly.size >= minHours) return false
+  const { sums } = votes
   let [hours, last] = [0, Number.NaN]
   // In the order of time, so that most windows are known to be long after a few sums.
   for (let i = 0; i < sums.length && i < minHours * maxSumsPerHour && hours < minHours; i++) {

@@ -30,6 +30,8 @@ export function resolveVersions(
   places: Map<string, Place>,
   versionIn: LiveHistory['versionIn'],
 ): ResolvedVersions {
+  const resolved: ResolvedVersions = { ofChange: new Map(), unknown: [] }
+  if (versions.length === 0) return resolved
   const byId = new Map(changes.map((change) => [change.id, change]))
   const starts = abbreviationsOf(changes)
   const changeOf = (version: VersionText): TimedChange | null => {
@@ -39,7 +41,6 @@ export function resolveVersions(
     const place = places.get(parsed.sha) ?? { sha: parsed.sha, seq: null, orphanedAt: null }
     return versionIn(place) ?? starts(parsed.sha)
   }
-  const resolved: ResolvedVersions = { ofChange: new Map(), unknown: [] }
   for (const version of versions) {
     const change = changeOf(version)
     if (change === null) {

@@ -1,6 +1,7 @@
 import { type HourlySums, noSums } from '../signals/hourly-sums.ts'
 import type { Span } from '../signals/interval.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
+import { firstFrom } from '../sorted-numbers.ts'
 import { hour, hourStart, type Instant } from '../time.ts'
 import { type Sum, totalOf } from './blocks.ts'
 import type { Credit, Life } from './live-window.ts'
@@ -13,16 +14,25 @@ export interface AttributedBy {
   time: number
 }
 
+/** Sums of a window, in the order of time. */
+export interface Sums {
+  /** Listed when they are asked for. */
+  readonly sums: Sum[]
+  /**
+   * How many there are if each is one hour, and those that are parts of their hours. With the hours of the prompt, that says it all: the
+   * verdicts on a page of prompts are mostly known without listing its 100,000 hours.
+   */
+  readonly hourly?: { size: number; ends: readonly Sum[] }
+  /** How many votes are worth one voice, if voters vote more than once. */
+  votesPerVoice?: number
+}
+
 /** The signals that count for one change. */
-export interface WindowSums {
-  /** In the order of time. */
-  sums: Sum[]
+export interface WindowSums extends Sums {
   tally: Tally
   attributedBy: AttributedBy
   /** Of these, the signals without a version that came while another version was live too. */
   unattributed: number
-  /** How many votes are worth one voice, if voters vote more than once. */
-  votesPerVoice?: number
 }
 
 export interface WantedWindow {
@@ -42,7 +52,15 @@ export async function windowSumsOf(
     const of = { at, promptId: history.prompt.id, ...rangeOf(history) }
     return history.hasVersions ? history.versionsOf(life).map((version) => ({ ...of, version })) : []
   })
-  const credits = wanted.flatMap(({ history, life }, at) => life.credits.map((credit) => ({ at, history, credit })))
+  const credits = wanted.flatMap(({ history, life }, at) => {
+    const isHourly = !history.hasVersions && history.startedHour.length === 0 && life.credits.length === 1
+    return life.credits.map((credit) => ({
+      at,
+      history,
+      credit,
+      range: isHourly ? hoursOf(history.hours, credit) : null,
+    }))
+  })
   const mixed = [...Map.groupBy(credits, ({ history }) => history)].filter(([history]) => history.hasVersions)
   const [versionSums, mixedSums] = await Promise.all([
     signals.hourlySumsOfVersions(organisationId, versions),
@@ -52,18 +70,21 @@ export async function windowSumsOf(
     ),
   ])
   const versioned = new Map(mixed.map(([history], i) => [history, mixedSums[i] ?? noSums]))
-  const unversioned = credits.map(({ history, credit }) =>
-    unversionedHours(history, credit, versioned.get(history) ?? noSums),
+  const unversioned = credits.map(({ history, credit, range }) =>
+    range === null ? unversionedHours(history, credit, versioned.get(history) ?? noSums) : endsOf(history.hours, range),
   )
   const started = await startedHours(signals, organisationId, credits, unversioned)
 
-  const windows = wanted.map((): WindowSums => {
+  const windows = wanted.map((): WindowSums & { sums: Sum[] } => {
     return { sums: [], tally: emptyTally, attributedBy: { version: 0, deployment: 0, time: 0 }, unattributed: 0 }
   })
-  for (const [i, { at, history, credit }] of credits.entries()) {
+  for (const [i, { at, history, credit, range }] of credits.entries()) {
     const ofPrompt = started.get(history.prompt.id)
     const startedAt = (instant: Instant) => ofPrompt?.get(instant) ?? emptyTally
-    addCredit(windows[at] as WindowSums, credit, unversioned[i] as Sum[], startedAt)
+    const sums = unversioned[i] as Sum[]
+    cutEnds(credit, sums, startedAt)
+    if (range === null) addCredit(windows[at] as WindowSums, credit, sums)
+    else windows[at] = hourlyWindow(history.hours, credit, range, sums)
   }
   for (const [i, { at, version }] of versions.entries()) {
     const { history } = wanted[at] as WantedWindow
@@ -75,6 +96,7 @@ export async function windowSumsOf(
     )
   }
   for (const window of windows) {
+    if (window.hourly !== undefined) continue
     if (!isInOrder(window.sums)) window.sums.sort((a, b) => a.start - b.start)
     window.tally = totalOf(window.sums)
   }
@@ -158,16 +180,66 @@ async function startedHours(
   return found
 }
 
+/** The places of the hours of a credit, without those without votes at either end. */
+type HourRange = readonly [first: number, end: number]
+
+function hoursOf({ start, positive, negative }: HourlySums, credit: Credit): HourRange {
+  const isEmptyAt = (i: number) => (positive[i] as number) + (negative[i] as number) <= 0
+  let first = firstFrom(start, hourStart(credit.from))
+  let end = credit.until === null ? start.length : firstFrom(start, credit.until)
+  while (first < end && isEmptyAt(first)) first++
+  while (first < end && isEmptyAt(end - 1)) end--
+  return [first, end]
+}
+
+/** The first and the last hour, or the only one. */
+function endsOf(hours: HourlySums, [first, end]: HourRange): Sum[] {
+  if (first >= end) return []
+  return end - first === 1 ? [sumAt(hours, first)] : [sumAt(hours, first), sumAt(hours, end - 1)]
+}
+
+function sumAt({ start, positive, negative }: HourlySums, i: number): Sum {
+  return { start: start[i] as number, positive: positive[i] as number, negative: negative[i] as number }
+}
+
+/** A window of whole hours, except for its ends, which were cut. */
+function hourlyWindow(hours: HourlySums, credit: Credit, [first, end]: HourRange, cut: readonly Sum[]): WindowSums {
+  const kept = cut.filter((sum) => !isEmpty(sum))
+  let { positive, negative } = totalOf(kept)
+  let size = kept.length
+  for (let i = first + 1; i < end - 1; i++) {
+    const up = hours.positive[i] as number
+    const down = hours.negative[i] as number
+    if (up + down <= 0) continue
+    positive += up
+    negative += down
+    size++
+  }
+  const list = (): Sum[] => {
+    const between: Sum[] = []
+    for (let i = first + 1; i < end - 1; i++) between.push(sumAt(hours, i))
+    return [...cut.slice(0, 1), ...between, ...cut.slice(1)].filter((sum) => !isEmpty(sum))
+  }
+  let listed: Sum[] | null = null
+  const votes = positive + negative
+  const isDeployed = credit.source === 'deployment'
+  return {
+    get sums() {
+      listed ??= list()
+      return listed
+    },
+    hourly: { size, ends: kept },
+    tally: { positive, negative },
+    attributedBy: { version: 0, deployment: isDeployed ? votes : 0, time: isDeployed ? 0 : votes },
+    unattributed: credit.shared ? votes : 0,
+  }
+}
+
 /**
- * Adds the hours to the window, and changes them: nothing else uses them. Without `startedAt`, as before retention, all signals of
- * the hour in which the credit starts count for it.
+ * Changes the sums, which nothing else uses. Without `startedAt`, as before retention, all signals of the hour in which the credit
+ * starts count for it.
  */
-function addCredit(
-  window: WindowSums,
-  { from, until, shared, source }: Credit,
-  hours: Sum[],
-  startedAt: (instant: Instant) => Tally,
-): void {
+function cutEnds({ from, until }: Credit, hours: readonly Sum[], startedAt: (instant: Instant) => Tally): void {
   const [first, end] = [hourStart(from), until === null ? null : Math.max(until, from)]
   const last = end === null ? null : hourStart(end)
   // Only the first and the last hour can be partly outside of the credit.
@@ -178,6 +250,9 @@ function addCredit(
     if (start === first) subtract(sum, startedAt(from))
     if (start < from) sum.start = from
   }
+}
+
+function addCredit(window: WindowSums & { sums: Sum[] }, { shared, source }: Credit, hours: Sum[]): void {
   if (isEmpty(hours[0])) hours.shift()
   if (isEmpty(hours.at(-1))) hours.pop()
   if (window.sums.length === 0) window.sums = hours
@@ -205,15 +280,4 @@ function addVersion(window: WindowSums, hours: HourlySums, last: Sum | undefined
 function subtract(sum: Sum, { positive, negative }: Tally): void {
   sum.positive -= positive
   sum.negative -= negative
-}
-
-/** The place of the first hour that is not before `at`. */
-function firstFrom(starts: readonly Instant[], at: Instant): number {
-  let [low, high] = [0, starts.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((starts[middle] as number) < at) low = middle + 1
-    else high = middle
-  }
-  return low
 }

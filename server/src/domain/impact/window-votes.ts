@@ -14,7 +14,7 @@ export type VoteOrder = VoteRead['order']
 // read, so the signals after a change that are judged stay the same while more arrive.
 export const maxShortWindowVotes = 2_000
 export const maxExaminedVotes = 20_000
-const maxMetadataBytes = 16 * 1024 * 1024
+export const maxMetadataBytes = 16 * 1024 * 1024
 const maxVersions = 50
 
 // SQLite blocks the process during a read: 1,000 signals take about 2 ms. Metadata is up to 16 KiB for each signal.

@@ -1,7 +1,7 @@
 import type { Prompt } from '../prompt.ts'
 import type { Instant } from '../time.ts'
 
-/** Which process judges all prompts with recent votes once a day, and which prompts these are. */
+/** Which process judges all prompts with recent votes once a day, which prompts these are, and those that were changed in bulk. */
 export interface SweepStore {
   /** False if it is not due, or another process is at work. */
   claim(owner: string, now: Instant, until: Instant): Promise<boolean>
@@ -13,4 +13,13 @@ export interface SweepStore {
    * continue after, null if there are no more.
    */
   votedPrompts(since: Instant, after: number, limit: number): Promise<{ prompts: Prompt[]; last: number | null }>
+  /** Prompts that an import, a restore or an erasure has changed, and that no other process judges. They are claimed until then. */
+  claimQueued(now: Instant, until: Instant, limit: number): Promise<QueuedPrompt[]>
+  /** Takes a prompt that was claimed until then out of the queue, unless it was changed again since. */
+  finishQueued(prompt: QueuedPrompt, until: Instant): Promise<void>
+}
+
+export interface QueuedPrompt {
+  organisationId: number
+  promptId: number
 }

@@ -2,6 +2,7 @@ import type { Actor } from '../access/audit.ts'
 import { DomainError } from '../errors.ts'
 import type { EntryDetails } from '../history/entry.ts'
 import type { Prompt } from '../prompt.ts'
+import type { Excerpt } from '../texts/phrase.ts'
 import type { Instant } from '../time.ts'
 import type { Delivery } from './delivery.ts'
 import type { ForgeName, Repository } from './repository.ts'
@@ -27,6 +28,8 @@ export interface RepositoryService {
   blame(entry: EntryDetails): Promise<Blame>
   /** The text of a prompt before its first recorded change; null unless the repository's older history is missing. */
   earliestText(prompt: Prompt, at: Instant): Promise<EarliestText | null>
+  /** Looks for a phrase in these blobs, in order, for about `maxMs`, and at least in one of them. */
+  searchTexts(repositoryId: number, blobs: string[], phrase: string, maxMs: number): Promise<FoundTexts>
   /** Stores counts of rejected webhook requests that are still only in memory. */
   flush(): Promise<void>
 }
@@ -151,6 +154,15 @@ export interface Blame {
   text: string | null
   /** In the order of the lines. Lines count from 1, and `end` is the last of them. */
   lines: { start: number; end: number; commit: string }[]
+}
+
+export interface FoundTexts {
+  /** How many of the blobs were examined. */
+  examined: number
+  /** Of those that contain the phrase. */
+  excerpts: Map<string, Excerpt>
+  /** Those that git does not have, or that are too large. */
+  unreadable: string[]
 }
 
 export interface EarliestText {

@@ -43,6 +43,11 @@ export interface Repository {
   forgeId: string | null
   /** Whether the remote lacks its oldest commits, as a shallow clone does. */
   incomplete: boolean
+  /**
+   * Pull requests with lower numbers have not been compared with the default branch yet, where that takes their branches. Null if all
+   * have been.
+   */
+  unreadPullsBelow: number | null
   lastDeliveryAt: Instant | null
   /** Webhook requests whose signature was missing or wrong. */
   rejectedDeliveries: number

@@ -1,14 +1,14 @@
-import { type Blocks, blockSizes, cutBlocks, totalOf } from '../impact/blocks.ts'
+import { type Blocks, blockSizes, cutBlocks, minVotes, type Sum, totalOf } from '../impact/blocks.ts'
 import { chainWindows } from '../impact/chain.ts'
 import { type Life, liveFrom } from '../impact/live-window.ts'
 import { seasonOf } from '../impact/season.ts'
-import { changeWithin, maxShifts, rangeOfStep, shiftsOf } from '../impact/shifts.ts'
+import { changesWithin, maxShifts, rangeOfStep, shiftsOf } from '../impact/shifts.ts'
 import { withSingleVotes } from '../impact/short-windows.ts'
 import { type VoteHistory, voteWindowOf } from '../impact/vote-history.ts'
 import type { Wander } from '../impact/wander.ts'
 import type { VoteStore } from '../signals/votes.ts'
 import { hourStart } from '../time.ts'
-import type { FoundShift } from './shift.ts'
+import type { Candidates, FoundShift, Range } from './shift.ts'
 
 /** Blocks of all votes on a prompt, and the number of windows that they were cut from. */
 export interface CutVotes {
@@ -32,25 +32,53 @@ export interface JudgedCauses {
 
 // Of the newest windows, the votes of short ones are read one by one.
 const maxSingleWindows = 20
+const maxCandidates = 20
 
 /** Cuts all votes on a prompt into blocks, whatever version they name, also those from before its first change. */
 export async function cutVotes(store: VoteStore, history: VoteHistory): Promise<CutVotes> {
   const { prompt, lives } = history
-  const windows = chainWindows(history)
-  const sizes = blockSizes(windows.map(totalOf))
+  const windows = joinSmall(chainWindows(history))
+  const sizes = blockSizes(windows)
   const first = Math.max(1, windows.length - maxSingleWindows)
   const single = await withSingleVotes(
     store,
     windows.slice(first).map((sums, i) => ({
       prompt,
       window: { ...voteWindowOf(history, lives[first + i - 1] as Life), versions: [], unversionedOnly: false },
-      sums,
+      votes: { sums },
       isAfter: true,
       blockSize: sizes[first + i] as number,
     })),
   )
   const season = seasonOf(history.hours)
-  return { blocks: cutBlocks([...windows.slice(0, first), ...single], sizes, season), windows: windows.length }
+  return {
+    blocks: cutBlocks([...windows.slice(0, first), ...single.map(({ sums }) => sums)], sizes, season),
+    windows: windows.length,
+  }
+}
+
+/**
+ * Joins windows in a row that have too few votes for a block, with the last of them. Otherwise the votes of a prompt that changes
+ * faster than people vote would show no shift at all.
+ */
+function joinSmall(windows: readonly Sum[][]): Sum[][] {
+  let open: Sum[] = []
+  return windows.map((sums) => {
+    if (countOf(sums) >= minVotes) {
+      open = []
+      return sums
+    }
+    open = [...open, ...sums]
+    if (countOf(open) < minVotes) return []
+    const joined = open
+    open = []
+    return joined
+  })
+}
+
+function countOf(sums: readonly Sum[]): number {
+  const { positive, negative } = totalOf(sums)
+  return positive + negative
 }
 
 /**
@@ -65,14 +93,15 @@ export function findShifts(
 ): FoundShift[] {
   const ofChanges = moving.map((change) => shiftOfChange(history, blocks, change, wander))
   const steps = moving.map(({ life }) => blocks.window.indexOf(windowOf(history, life))).filter((t) => t > 0)
-  const candidates = history.lives.filter(({ change }) => !acquitted.has(change.id))
+  const suspects = history.lives.filter(({ change }) => !acquitted.has(change.id))
   const found = shiftsOf(blocks, wander, new Set(steps))
     // What is near the step of a change belongs to it: the change reached users gradually, or votes came late.
     .filter(({ between: [from, until] }) => !ofChanges.some(({ at }) => at >= from && at <= until))
     .map(({ at, between, rateBefore, rateAfter }): FoundShift => {
-      const life = lifeWithin({ at, between }, candidates)
-      const until = life === null ? between[1] : Math.max(between[1], liveFrom(life))
-      return { at, between: [between[0], until], rateBefore, rateAfter, entryId: life?.change.id ?? null }
+      const lives = livesWithin({ at, between }, suspects)
+      const range: Range = [between[0], Math.max(between[1], ...lives.map(liveFrom))]
+      const entryId = lives[0]?.change.id ?? null
+      return { at, between: range, rateBefore, rateAfter, entryId, candidates: candidatesOf(history, lives, range) }
     })
   const newestFirst = (a: FoundShift, b: FoundShift) => b.at - a.at
   const limited = [...ofChanges.sort(newestFirst), ...found.sort(newestFirst)].slice(0, maxShifts)
@@ -95,14 +124,27 @@ function shiftOfChange(
     rateBefore,
     rateAfter,
     entryId: life.change.id,
+    candidates: null,
   }
 }
 
-function lifeWithin(shift: Pick<FoundShift, 'at' | 'between'>, lives: readonly Life[]): Life | null {
+/** The changes that went live within the range of a shift, the nearest first. */
+function livesWithin(shift: Pick<FoundShift, 'at' | 'between'>, lives: readonly Life[]): Life[] {
   // Sums by hour show a change at the start of its hour.
   const changes = lives.map(liveFrom).map((from) => (from > shift.between[1] ? hourStart(from) : from))
-  const nearest = changeWithin(shift, changes)
-  return nearest === null ? null : (lives[nearest] as Life)
+  return changesWithin(shift, changes).map((place) => lives[place] as Life)
+}
+
+/** How the votes within the range are distributed over the changes that went live in it. */
+function candidatesOf(history: VoteHistory, lives: readonly Life[], [from, until]: Range): Candidates | null {
+  if (lives.length === 0) return null
+  const windows = chainWindows(history)
+  const votesOf = (sums: Sum[]) => countOf(sums.filter(({ start }) => start >= hourStart(from) && start <= until))
+  const all = Math.max(1, votesOf(windows.flat()))
+  const changes = lives
+    .map((life) => ({ entryId: life.change.id, share: votesOf(windows[windowOf(history, life)] as Sum[]) / all }))
+    .sort((a, b) => b.share - a.share || b.entryId - a.entryId)
+  return { count: changes.length, changes: changes.slice(0, maxCandidates) }
 }
 
 /** The window of the change, after that of the votes from before the first one. */

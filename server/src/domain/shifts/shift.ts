@@ -6,6 +6,20 @@ import type { Others } from './others.ts'
 
 export type Range = [from: Instant, until: Instant]
 
+/** A change that went live while the rate moved. */
+export interface Candidate {
+  entryId: number
+  /** Its share of the votes within the range of the shift. */
+  share: number
+}
+
+/** Changes that may have caused a shift, although the verdict on none of them says so. */
+export interface Candidates {
+  count: number
+  /** Those with the most votes, up to 20. */
+  changes: Candidate[]
+}
+
 /** A moment at which the rate of a prompt moved. */
 export interface FoundShift {
   at: Instant
@@ -13,14 +27,17 @@ export interface FoundShift {
   between: Range
   rateBefore: number
   rateAfter: number
-  /** The change that explains it, unless other prompts share the shift, by the ID of its history entry. */
+  /** The change that explains it, unless other prompts share the shift, by the ID of its history entry. With candidates, the nearest. */
   entryId: number | null
+  candidates: Candidates | null
 }
 
-/** Null in both `entryId` and `sharedWith` for an unexplained shift. */
+/** Unexplained if neither a change nor other prompts explain it, whether or not it has candidates. */
 export interface StoredShift extends FoundShift {
   /** How many other prompts moved at the same time, if that explains it, whether or not there is a change too. */
   sharedWith: number | null
+  /** When the judge found it. */
+  foundAt: Instant
 }
 
 /** A shift that other prompts share. */
@@ -43,6 +60,8 @@ export interface ShiftFilter {
 
 export interface ListedShift extends StoredShift {
   prompt: Pick<Prompt, 'publicId' | 'name'>
+  /** The candidates that are part of the history, in the same order. Empty if other prompts share the shift. */
+  candidateChanges: { change: HistoryEntry; share: number }[]
   /** Null if there is no change within the range of the shift, or if it is no longer part of the history. */
   change: HistoryEntry | null
 }

@@ -25,7 +25,9 @@ export async function storeShifts(
       const hasChange = shift.entryId !== null
       // One other prompt is never enough, so that most shifts need no count.
       const all = hasChange && others.unchanged > 1 ? await store.countVoted(prompt, shift.between) : 0
-      return { ...shift, sharedWith: isShared({ ...others, all }, hasChange) ? others.moved : null }
+      const sharedWith = isShared({ ...others, all }, hasChange) ? others.moved : null
+      const foundAt = before.find((known) => isSame(known, shift))?.foundAt ?? now
+      return { ...shift, sharedWith, foundAt }
     }),
   )
   if (JSON.stringify(shifts.map(rounded)) === JSON.stringify(before.map(rounded))) return { shifts, affected: [] }
@@ -38,8 +40,15 @@ export async function storeShifts(
   return { shifts, affected: await store.toExplainAgain(prompt, news) }
 }
 
-// Rates are stored in millionths.
-function rounded({ at, between, rateBefore, rateAfter, entryId, sharedWith }: StoredShift): unknown[] {
+/** Whether it was known before: its time and its rates move a little with every vote. */
+function isSame(known: StoredShift, { between, rateBefore, rateAfter }: FoundShift): boolean {
+  const overlaps = known.between[0] <= between[1] && known.between[1] >= between[0]
+  return overlaps && known.rateAfter < known.rateBefore === rateAfter < rateBefore
+}
+
+// Rates and shares are stored in millionths.
+function rounded({ at, between, rateBefore, rateAfter, entryId, sharedWith, candidates }: StoredShift): unknown[] {
+  const shares = candidates?.changes.flatMap(({ entryId, share }) => [entryId, Math.round(share * 1e6)]) ?? null
   const rates = [rateBefore, rateAfter].map((rate) => Math.round(rate * 1e6))
-  return [at, between, rates, entryId, sharedWith]
+  return [at, between, rates, entryId, sharedWith, candidates?.count ?? null, shares]
 }

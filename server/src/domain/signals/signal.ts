@@ -147,6 +147,8 @@ export interface VersionTally extends Tally {
 export interface SignalStore extends ErasureStore, RetentionStore {
   /** Durable and counted once it resolves. The monthly limit is exact, however many processes record at once. */
   record(signal: SignalToRecord): Promise<RecordOutcome>
+  /** The same without a promise. One of the callbacks is called, always later. */
+  enqueue(signal: SignalToRecord, done: (outcome: RecordOutcome) => void, failed: (error: unknown) => void): void
   /**
    * Stores all signals, or none if the source fails. Each counts in its own month, without a limit. A signal on a subject replaces
    * the vote on it, and the last one of a subject wins. With `audit`, the audit log says who imported signals of that prompt.
@@ -268,9 +270,20 @@ export async function recordSignal(
   signals: SignalStore,
   access: Access,
   planLimits: PlanLimits,
-  { prompt, value, metadata, details, body, idempotencyKey: key }: RecordSignal,
+  signal: RecordSignal,
   now: Instant,
 ): Promise<RecordedSignal> {
+  const toRecord = signalToRecord(access, planLimits, signal, now)
+  return recordedSignal(toRecord, await signals.record(toRecord))
+}
+
+/** The first half of `recordSignal`: what the store is asked to record. */
+export function signalToRecord(
+  access: Access,
+  planLimits: PlanLimits,
+  { prompt, value, metadata, details, body, idempotencyKey: key }: RecordSignal,
+  now: Instant,
+): SignalToRecord {
   if (key !== undefined && !idempotencyKey.test(key)) {
     throw invalidField('idempotencyKey', 'must be 1 to 255 visible ASCII characters')
   }
@@ -278,17 +291,23 @@ export async function recordSignal(
     // Null withdraws the vote on a subject, and nothing else.
     throw invalidField('value', 'must be "positive" or "negative"')
   }
-  const limit = planLimits[access.plan]
-  const outcome = await signals.record({
+  return {
     organisationId: access.organisationId,
     promptId: prompt.id,
     value,
     metadata,
     createdAt: now,
     details,
-    limit,
+    limit: planLimits[access.plan],
     idempotency: key === undefined ? null : { key, fingerprint: fingerprint(prompt, body) },
-  })
+  }
+}
+
+/** The second half: what the outcome means for the sender. */
+export function recordedSignal(
+  { value, limit, createdAt: now }: SignalToRecord,
+  outcome: RecordOutcome,
+): RecordedSignal {
   switch (outcome.kind) {
     case 'recorded':
       return {

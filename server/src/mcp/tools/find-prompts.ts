@@ -1,7 +1,7 @@
 import { rated } from '../../domain/impact/impact.ts'
 import { type Overview, overviewStart, overviewsOf } from '../../domain/impact/overview.ts'
 import type { PromptOrder } from '../../domain/prompt.ts'
-import { rounded, toChangeBody, toVotesBody } from '../change.ts'
+import { noVerdict, rounded, toChangeBody, toVotesBody } from '../change.ts'
 import { cursorAfter, cursorSchema, pageAt } from '../cursor.ts'
 import { toPromptBody } from '../prompt.ts'
 import { defineTool } from '../tool.ts'
@@ -58,7 +58,7 @@ function toOverviewBody(
     ...toPromptBody(prompt),
     last_change: lastChange && {
       ...toChangeBody({ ...lastChange.entry, message: entries.get(lastChange.entry.id)?.message ?? null }),
-      verdict: lastChange.verdict,
+      verdict: lastChange.isFirst ? noVerdict : lastChange.verdict,
     },
     votes_30_days: toVotesBody(rated(signals)),
     open_regression: regression && { change: regression.entryId, difference: rounded(regression.difference) },

@@ -1,20 +1,24 @@
 import type { ListedRegression } from '../../domain/regressions/regression.ts'
-import { isoTime } from '../../domain/time.ts'
+import { day, isoTime } from '../../domain/time.ts'
 import { visiblePrompts } from '../../http/visible-prompts.ts'
 import { rounded, timeOrNull, toChangeBody } from '../change.ts'
 import { cursorAfter, cursorSchema, pageAt } from '../cursor.ts'
 import { promptArgument, promptSchema, toPromptBody } from '../prompt.ts'
 import { quoted } from '../quoting.ts'
+import { toShiftBody } from '../shift.ts'
 import { defineTool } from '../tool.ts'
 
 const perPage = 10
+const maxUnexplained = 10
+const unexplainedForMs = 31 * day
 
 export const openRegressions = defineTool(
   {
     name: 'open_regressions',
     description:
       'Changes that made votes worse, of all prompts or one. Open ones come with the largest loss first, others with the newest first. A regression is repaired ' +
-      'when the rate is back or the change is reverted, withdrawn when the votes no longer support it, dismissed when people accept it.',
+      'when the rate is back or the change is reverted, withdrawn when the votes no longer support it, dismissed when people accept it. ' +
+      '`unexplained_falls` are recent losses that no single change explains, with the changes that may have caused them.',
     properties: {
       prompt: promptSchema,
       state: {
@@ -44,9 +48,21 @@ export const openRegressions = defineTool(
     const messages = new Map(
       (await store.history.entries(organisationId, ids)).map(({ id, message }) => [id, message] as const),
     )
+    const { shifts } =
+      state === 'open' && page.page === '1'
+        ? await store.shifts.page(
+            organisationId,
+            { promptIds, cause: 'unexplained', since: context.now - unexplainedForMs },
+            { page: '1', limit: maxUnexplained },
+          )
+        : { shifts: [] }
+    const falls = shifts.filter(({ rateBefore, rateAfter }) => rateAfter < rateBefore)
     return {
       total: totalCount,
       regressions: regressions.map((each) => toRegressionBody(each, messages.get(each.entryId) ?? null)),
+      ...(falls.length > 0 && {
+        unexplained_falls: falls.map((shift) => ({ ...toPromptBody(shift.prompt), ...toShiftBody(shift) })),
+      }),
       next_cursor: cursorAfter(page, totalCount),
     }
   },

@@ -1,10 +1,9 @@
 import { now as atNow } from '../../domain/impact/moment.ts'
 import { type TimelineEntry, timelineOf } from '../../domain/impact/timeline.ts'
-import type { ListedShift } from '../../domain/shifts/shift.ts'
-import { isoTime } from '../../domain/time.ts'
-import { rounded, toChangeBody, toEffectBody } from '../change.ts'
+import { toChangeBody, toEffectBody } from '../change.ts'
 import { cursorAfter, cursorSchema, pageAt } from '../cursor.ts'
 import { promptArgument, promptSchema, toPromptBody } from '../prompt.ts'
+import { toShiftBody } from '../shift.ts'
 import { defineTool, timeRange } from '../tool.ts'
 
 const perPage = 20
@@ -15,7 +14,7 @@ export const whatHappened = defineTool(
     name: 'what_happened',
     description:
       'The changes of a prompt, newest first: author, pull request, when live, and the effect on votes. One row per pull request; open and rejected ones ' +
-      'included, without an effect. `shifts` are moments when the share of positive votes moved, with the change that caused it, if one did.',
+      'included, without an effect. `shifts` are moments when the share of positive votes moved, with the change that caused it, if one did, or the ones that may have.',
     properties: {
       prompt: promptSchema,
       since: { type: 'string', description: 'Time or date (start of the day, UTC)' },
@@ -59,15 +58,4 @@ export const whatHappened = defineTool(
 
 function toRow({ entry, impact }: TimelineEntry) {
   return { ...toChangeBody(entry), effect: impact && toEffectBody(impact) }
-}
-
-function toShiftBody({ at, rateBefore, rateAfter, entryId, sharedWith }: ListedShift) {
-  return {
-    at: isoTime(at),
-    rate_before: rounded(rateBefore),
-    rate_after: rounded(rateAfter),
-    // As in the API, a cause that other prompts share comes first.
-    cause: sharedWith !== null ? `${sharedWith} other prompts moved too` : entryId === null ? 'unknown' : 'change',
-    ...(sharedWith === null && entryId !== null && { change: entryId }),
-  }
 }

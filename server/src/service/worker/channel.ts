@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../../config.ts'
 import type { DueRepository } from '../../domain/repositories/lease.ts'
 import { workerEntry } from '../../files.ts'
+import { allocator } from '../allocator.ts'
 import { type CallName, fromPlainError, type Request, type Response, type WorkerCalls } from './messages.ts'
 
 /** A running worker process, and the messages to it. */
@@ -16,8 +17,6 @@ export interface Channel {
 
 // Memory before speed: otherwise the process, idle most of the time, keeps the garbage of its largest sync, some 30 MB.
 const nodeFlags = ['--max-semi-space-size=2', '--heap-growing-percent=25']
-// The same for glibc's allocator, and for git: one arena for all threads, and large buffers return to the system when they are freed.
-const allocator = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
 const exitTimeoutMs = 1_000
 
 interface Call {
@@ -29,6 +28,7 @@ interface Call {
 export function openChannel(config: Config, onEnd: (reason: string) => void): Channel {
   const child = fork(workerEntry, {
     execArgv: nodeFlags,
+    // For git, too.
     // biome-ignore lint/style/noProcessEnv: passed on as a whole; config.ts reads it in the worker.
     env: { ...process.env, ...allocator },
     serialization: 'advanced',

@@ -65,7 +65,7 @@ async function start(config: Config): Promise<Started> {
   const metrics = createWorkerMetrics(gitRuns)
   const context = await openSyncContext(config, metrics.instrument(store), log)
   const worker = startWorker(context)
-  const { connect, update, contents, blame, earliestText } = createRepositoryService(context, worker)
+  const { connect, update, contents, blame, earliestText, searchTexts } = createRepositoryService(context, worker)
   return {
     worker,
     calls: {
@@ -74,6 +74,7 @@ async function start(config: Config): Promise<Started> {
       contents,
       blame,
       earliestText,
+      searchTexts,
       metrics: async () => metrics.families(),
       stop: worker.stop,
     },

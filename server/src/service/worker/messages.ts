@@ -11,6 +11,7 @@ export interface WorkerCalls {
   contents: RepositoryService['contents']
   blame: RepositoryService['blame']
   earliestText: RepositoryService['earliestText']
+  searchTexts: RepositoryService['searchTexts']
   /** The counts of this process since it started. */
   metrics(): Promise<Family[]>
   /** Stops syncing. The other calls still work. */

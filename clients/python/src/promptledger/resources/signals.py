@@ -89,9 +89,8 @@ class Signals:
 
         It holds up to `max_size` signals, and has up to `concurrency` requests in flight. The file `spool` holds
         signals that cannot be sent now: while offline, over the monthly limit, or when the process ends. They are sent
-        again after `retry_delay` seconds; over the monthly limit after its reset, with a check every hour in case the
-        plan changed. `on_error` is called with each dropped signal, and with None when the spool fails; by default the queue
-        logs a warning. When the interpreter exits, the queue closes within `exit_timeout` seconds.
+        again after `retry_delay` seconds. `on_error` is called with each dropped signal, and with None when the spool
+        fails; by default the queue logs a warning. When the interpreter exits, the queue closes within `exit_timeout` seconds.
         """
         # A client that only signs has no key. The queue would drop every signal, even those of the spool.
         self._transport.require_key()
@@ -197,12 +196,14 @@ class Signals:
         to: Optional[Time] = None,
         interval: Optional[Literal["hour", "day", "week", "auto"]] = None,
         split: Optional[Literal["changes"]] = None,
+        by: Optional[str] = None,
     ) -> Summary:
         """Counts signals by hour, day or week, or with the `interval` `auto` by the one that suits the range.
 
         `split="changes"` splits intervals where changes went live, and says which version was live in each part.
+        `by="metadata.model"` adds the five largest segments by this declared key.
         """
-        query = {"from": from_, "to": to, "interval": interval, "split": split}
+        query = {"from": from_, "to": to, "interval": interval, "split": split, "by": by}
         summary: Summary = self._transport.json(Operation("GET", f"{_path_of(prompt)}/summary", query=query))
         if not isinstance(summary.get("total"), dict):
             raise ConnectionError("The response is no summary: base_url points to another server")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Optional
 
-from ..models import Blame, PromptVersion
-from ..page import Pages, VersionPage
+from ..models import Blame, PromptVersion, TextMatch
+from ..page import Pages, TextPage, VersionPage
 from ..transport import Operation, Transport
 from .prompts import prompt_path
 
@@ -29,6 +29,20 @@ class Versions:
             f"{prompt_path(prompt)}/versions",
             {"q": q, "page": page, "limit": limit},
             lambda body: VersionPage(body["data"], body["pagination"], body["complete"]),
+        )
+
+    def search(
+        self, *, q: str, cursor: Optional[str] = None, limit: Optional[int] = None
+    ) -> Pages[TextMatch, TextPage]:
+        """Finds the versions of all prompts that contain the phrase `q`, live or past.
+
+        Ignores case, and a space matches any white space. Iterating continues the search to its end.
+        """
+        return Pages(
+            self._transport,
+            "/texts",
+            {"q": q, "cursor": cursor, "limit": limit},
+            lambda body: TextPage(body["data"], body["pagination"], body["search"]),
         )
 
     def blame(self, prompt: str, *, entry: Optional[int] = None) -> Blame:
