@@ -1,4 +1,5 @@
 import type { SessionInfo } from '@promptledger/client'
+import { Suspense } from 'react'
 import { Redirect, Route, Switch } from 'wouter'
 import { AdminsOnlyPage } from './admins-only-page.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
@@ -7,10 +8,10 @@ import { lazyPage } from './lazy-page.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
 import { PromptPage } from './prompt/prompt-page.tsx'
 import { PromptsPage } from './prompts/prompts-page.tsx'
-import { RegressionPage } from './regressions/regression-page.tsx'
 import { isSignedOut } from './sessions/ended-session.ts'
 import { useSession } from './sessions/session.ts'
 import { SignInPage } from './sessions/sign-in-page.tsx'
+import { isShared } from './shared/token.ts'
 import { SignalsPage } from './signals/signals-page.tsx'
 import { LoadError } from './ui/load-error.tsx'
 import { Loading } from './ui/loading.tsx'
@@ -27,12 +28,21 @@ const AuditPage = lazyPage(async () => (await onDemand()).AuditPage)
 const SettingsPage = lazyPage(async () => (await onDemand()).SettingsPage)
 const ComparePage = lazyPage(async () => (await onDemand()).ComparePage)
 const TextPage = lazyPage(async () => (await onDemand()).TextPage)
+const TextSearchPage = lazyPage(async () => (await onDemand()).TextSearchPage)
+const SharedPage = lazyPage(async () => (await onDemand()).SharedPage)
+const RegressionPage = lazyPage(async () => (await onDemand()).RegressionPage)
 const RegressionsPage = lazyPage(async () => (await onDemand()).RegressionsPage)
 
 export function App() {
   return (
     <>
-      <Gate />
+      {isShared ? (
+        <Suspense fallback={<Loading what="the prompt" />}>
+          <SharedPage />
+        </Suspense>
+      ) : (
+        <Gate />
+      )}
       <ConnectionBanner />
     </>
   )
@@ -79,6 +89,9 @@ function SignedIn({ session }: { session: SessionInfo }) {
         </Route>
         <Route path="/regressions">
           <RegressionsPage />
+        </Route>
+        <Route path="/texts">
+          <TextSearchPage />
         </Route>
         <Route path="/usage">
           <UsagePage session={session} />

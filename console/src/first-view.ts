@@ -4,6 +4,7 @@ import { promptsQuery } from './prompts/prompts-query.ts'
 import { queryClient } from './query-client.ts'
 import { isSignedOut } from './sessions/ended-session.ts'
 import { sessionQuery } from './sessions/session.ts'
+import { isShared } from './shared/token.ts'
 
 const maxDelayMs = 100
 
@@ -13,6 +14,7 @@ const maxDelayMs = 100
  * prompts. Others delay the page by 100 ms at most.
  */
 export function prefetchFirstView(): Promise<unknown> {
+  if (isShared) return Promise.resolve()
   const delay = new Promise((resolve) => setTimeout(resolve, maxDelayMs))
   return Promise.race([prefetchSessionAndHome(), delay])
 }

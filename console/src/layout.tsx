@@ -4,14 +4,20 @@ import { BookOpenText, LogOut, Moon, Sun, SunMoon } from 'lucide-react'
 import { type ReactNode, Suspense } from 'react'
 import { Link, useLocation } from 'wouter'
 import { ErrorBoundary } from './error-boundary.tsx'
+import { lazyPage } from './lazy-page.tsx'
 import logo from './logo.svg'
 import { Navigation } from './navigation.tsx'
 import { useFocusOnNavigation } from './navigation-focus.ts'
+import { KeyboardNavigation } from './palette/keyboard.tsx'
+import { promptIdIn } from './prompt/prompt-path.ts'
 import { signOut } from './sessions/session.ts'
 import { type Theme, useTheme } from './theme.ts'
 import { Loading } from './ui/loading.tsx'
 import { UntrustedText, visibleText } from './ui/untrusted-text.tsx'
+import { useUrlParams } from './url-params.ts'
 import { LimitBanner } from './usage/limit-banner.tsx'
+
+const PromptDialog = lazyPage(async () => (await import('./on-demand.ts')).PromptDialog)
 
 /** The top bar and the main area around every page. */
 export function Layout({ session, children }: { session: SessionInfo; children: ReactNode }) {
@@ -19,6 +25,8 @@ export function Layout({ session, children }: { session: SessionInfo; children: 
   const leave = useMutation({ mutationFn: signOut })
   const { organisation, key } = session
   const main = useFocusOnNavigation(location)
+  const promptId = promptIdIn(location)
+  const action = useUrlParams()[0].get('do')
   return (
     <>
       <a className="skip-link" href="#main">
@@ -37,6 +45,7 @@ export function Layout({ session, children }: { session: SessionInfo; children: 
           >
             <UntrustedText text={organisation.name} />
           </span>
+          <KeyboardNavigation session={session} />
           <ThemeButton />
           <a className="icon-button" href="/docs" aria-label="API reference" title="API reference">
             <BookOpenText aria-hidden="true" />
@@ -57,6 +66,9 @@ export function Layout({ session, children }: { session: SessionInfo; children: 
       <main id="main" ref={main} tabIndex={-1}>
         <ErrorBoundary key={location}>
           <Suspense fallback={<Loading what="the page" />}>{children}</Suspense>
+          <Suspense>
+            {promptId !== undefined && action !== null && <PromptDialog promptId={promptId} action={action} />}
+          </Suspense>
         </ErrorBoundary>
       </main>
     </>

@@ -19,11 +19,16 @@ const navLinks: NavLink[] = [
   { label: 'Settings', to: '/settings', adminOnly: true },
 ]
 
+/** The pages that a key may see. */
+export function linksFor(isAdmin: boolean): NavLink[] {
+  return navLinks.filter(({ adminOnly }) => !adminOnly || isAdmin)
+}
+
 /** The links to the pages. On a phone they are behind a button, so that the page starts near the top. */
 export function Navigation({ location, isAdmin }: { location: string; isAdmin: boolean }) {
   const [isOpen, setIsOpen] = useState(false)
   const toggle = useRef<HTMLButtonElement>(null)
-  const links = navLinks.filter(({ adminOnly }) => !adminOnly || isAdmin)
+  const links = linksFor(isAdmin)
   function closeOnEscape({ key }: KeyboardEvent) {
     if (key !== 'Escape' || !isOpen) return
     setIsOpen(false)

@@ -1,5 +1,6 @@
 import { useCallback, useMemo } from 'react'
 import { useLocation, useSearch } from 'wouter'
+import { isShared } from './shared/token.ts'
 
 export interface SetParamsOptions {
   /** For typing: each key would otherwise be a step of the history. */
@@ -25,7 +26,9 @@ export function useUrlParams(): [URLSearchParams, SetParams] {
       }
       // The same view again is no step of its own.
       if (next.toString() === new URLSearchParams(current).toString()) return
-      navigate(next.size === 0 ? pathname : `${pathname}?${next}`, { replace })
+      // The token of a share link.
+      const end = isShared ? window.location.hash : ''
+      navigate(`${pathname}${next.size === 0 ? '' : `?${next}`}${end}`, { replace })
     },
     [navigate],
   )

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Page, Request } from 'playwright-core'
+import type { NewSignal } from '../../server/src/domain/signals/signal.ts'
 import { eventually } from '../../testing/eventually.ts'
+import { inBatches } from '../../testing/signals.ts'
 import { checkAccessibility } from './support/accessibility.ts'
 import { inBrowser } from './support/browser.ts'
 import { createChangedPrompt, dayMs, importSignals } from './support/changed-prompt.ts'
@@ -206,6 +208,134 @@ inBrowser('The chart', (suite) => {
     assert.ok(Math.max(...entries) <= 100, `${entries} judged entries in one response`)
   })
 
+  test('draws every step at its share, also of many versions or few signals, and dashes only those of fewer than 30', async (t) => {
+    const { tenant } = await createLongHistory(service, 1_500)
+    // From 80% to 96% in the last weeks, and a day of seven signals at 0% before the others.
+    await importSignals(service, tenant.prompt, [60, 0.1], { positive: 8_000, negative: 0 })
+    await importSignals(service, tenant.prompt, [368, 367.9], { positive: 0, negative: 7 })
+    const at = `/prompts/${tenant.prompt.publicId}?from=${isoDay(service.now - 380 * dayMs)}`
+    const { page } = await suite.visit(t, { at, key: tenant.key })
+    await page.locator('.chart-line.few').waitFor()
+    const [solid, few] = await Promise.all([
+      sharesOf(page, '.chart-line:not(.few, .open)'),
+      sharesOf(page, '.chart-line.few'),
+    ])
+    for (const share of [0.8, 0.96]) {
+      assert.ok(
+        solid.some((drawn) => Math.abs(drawn - share) < 0.02),
+        `${share} is not drawn as a solid line: ${solid}`,
+      )
+    }
+    assert.ok(
+      solid.every((drawn) => drawn > 0.7 && drawn < 1),
+      `solid at ${solid}`,
+    )
+    assert.ok(
+      few.some((drawn) => Math.abs(drawn) < 0.001),
+      `0% is not drawn: ${few}`,
+    )
+  })
+
+  test('draws a shift that no change explains as a band, and divides the average of the version there', async (t) => {
+    const tenant = await service.tenant()
+    await tenant.recordEntry({ createdAt: service.now - 60 * dayMs, commitSha: 'a1'.repeat(20) })
+    await tenant.recordEntry({ createdAt: service.now - 40 * dayMs, commitSha: 'b2'.repeat(20) })
+    await importSignals(service, tenant.prompt, [59, 21], { positive: 680, negative: 120 })
+    await importSignals(service, tenant.prompt, [20, 0.1], { positive: 240, negative: 160 })
+    const at = service.now - 20.5 * dayMs
+    const between: [number, number] = [at - dayMs, at + dayMs]
+    const rates = { rateBefore: 0.85, rateAfter: 0.6 }
+    const unexplained = { entryId: null, sharedWith: null, candidates: null, foundAt: service.now }
+    await service.store.shifts.replace(tenant.prompt, [{ at, between, ...rates, ...unexplained }])
+    const { page } = await suite.visit(t, { at: `/prompts/${tenant.prompt.publicId}`, key: tenant.key })
+    const [from, to] = between.map((time) => new Date(time).getDate())
+    const label = page.locator('.chart-shift text')
+    assert.match(
+      (await label.textContent()) ?? '',
+      new RegExp(`^unexplained shift, ${from} [A-Z][a-z]+ to ${to} [A-Z][a-z]+$`),
+    )
+    const figure = (await page.getByRole('figure').getAttribute('aria-label')) ?? ''
+    assert.match(figure, /Unexplained shift, .*: 85% → 60%/)
+    await eventually(async () => assert.equal(await page.locator('.chart-average').count(), 3))
+    const averages = await page
+      .locator('.chart-average')
+      .evaluateAll((lines) =>
+        lines
+          .map((line) => ['x1', 'x2', 'y1'].map((name) => Number(line.getAttribute(name))))
+          .sort(([a = 0], [b = 0]) => a - b),
+      )
+    const [before, unharmed, fallen] = averages as [number[], number[], number[]]
+    // The rate moved at the shift and not at the change.
+    assert.ok(Math.abs((before[2] ?? 0) - (unharmed[2] ?? 0)) < 3, `${averages}`)
+    assert.ok((fallen[2] ?? 0) - (unharmed[2] ?? 0) > 40, `${averages}`)
+    const band = (await page.locator('.chart-shift rect').boundingBox()) ?? { x: 0, width: 0 }
+    const svg = (await page.locator('.chart svg').boundingBox()) ?? { x: 0, y: 0 }
+    const divided = (unharmed[1] ?? 0) + svg.x
+    assert.ok(divided > band.x && divided < band.x + band.width, `divided at ${divided}, the band is at ${band.x}`)
+    await page.mouse.move(band.x + band.width / 2, svg.y + 100)
+    await page
+      .locator('.chart-tooltip')
+      .getByText(/unexplained shift, .*: 85% → 60%/)
+      .waitFor()
+  })
+
+  test('names how many changes may be the cause of a shift', async (t) => {
+    const tenant = await service.tenant()
+    const entry = await tenant.recordEntry({ createdAt: service.now - 60 * dayMs })
+    await importSignals(service, tenant.prompt, [59, 0.1], { positive: 300, negative: 100 })
+    const at = service.now - 20.5 * dayMs
+    const shift = { at, between: [at - dayMs, at + dayMs], rateBefore: 0.85, rateAfter: 0.6, foundAt: service.now }
+    const candidates = { count: 3, changes: [{ entryId: entry.id, share: 1 }] }
+    const cause = { entryId: entry.id, sharedWith: null, candidates }
+    await service.store.shifts.replace(tenant.prompt, [{ ...shift, ...cause } as never])
+    const { page } = await suite.visit(t, { at: `/prompts/${tenant.prompt.publicId}`, key: tenant.key })
+    await page
+      .locator('.chart-shift text')
+      .getByText(/^shift by one of 3 changes, /)
+      .waitFor()
+  })
+
+  test('draws a line for each of the largest segments, in steps of one version with enough signals', async (t) => {
+    const tenant = await service.tenant('free', 'admin')
+    const { prompt, organisation, headers } = tenant
+    await tenant.recordEntry({ createdAt: service.now - 60 * dayMs, commitSha: 'a1'.repeat(20) })
+    await tenant.recordEntry({ createdAt: service.now - 30 * dayMs, commitSha: 'b2'.repeat(20) })
+    const signals = ['large', 'small'].flatMap((model, i) =>
+      Array.from({ length: 400 }, (_, k): NewSignal => {
+        const value = k % 4 < (i === 0 ? 3 : 1) ? 'positive' : 'negative'
+        const createdAt = service.now - 50 * dayMs + k * 0.1 * dayMs
+        return {
+          organisationId: organisation.id,
+          promptId: prompt.id,
+          value,
+          metadata: JSON.stringify({ model }),
+          createdAt,
+        }
+      }),
+    )
+    await service.store.signals.import(inBatches(signals))
+    await service.app.inject({ method: 'PUT', url: '/api/v1/segments', headers, payload: { keys: ['model'] } })
+    const visitor = await suite.visit(t, { at: `/prompts/${prompt.publicId}`, key: tenant.key })
+    const { page } = visitor
+    await page.getByRole('group', { name: 'Lines by segment' }).getByRole('button', { name: 'model' }).click()
+    await eventually(async () => assert.equal(await page.locator('.chart > svg .chart-segment').count(), 2))
+    const legend = page.getByRole('list', { name: 'Segments by model' })
+    assert.deepEqual(await legend.getByRole('listitem').allInnerTexts(), ['large: 75% of 400', 'small: 25% of 400'])
+    assert.match(visitor.path, /lines=model/)
+    const heights = await page
+      .locator('.chart > svg .chart-segment')
+      .evaluateAll((paths) =>
+        paths.map((path) => (path as SVGPathElement).getBBox()).map(({ y, height }) => [y, height]),
+      )
+    const paths = await page
+      .locator('.chart > svg .chart-segment')
+      .evaluateAll((all) => all.map((path) => path.getAttribute('d')))
+    for (const path of paths) assert.equal(path?.match(/M/g)?.length, 2, `no step mixes two versions: ${path}`)
+    const [[top = 0, spread = 0] = [], [bottom = 0] = []] = heights
+    assert.ok(top + spread < bottom, `the line of the better segment is above the other: ${JSON.stringify(heights)}`)
+    await checkAccessibility(page, 'a chart with lines of segments')
+  })
+
   test('downloads as a picture that needs nothing else', async (t) => {
     const { page } = await suite.visit(t, { at: path, key })
     await page.locator('.chart-marker[data-entry]').first().waitFor()
@@ -293,6 +423,25 @@ inBrowser('The chart', (suite) => {
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 375)
   })
 })
+
+function isoDay(at: number): string {
+  return new Date(at).toISOString().slice(0, 'yyyy-mm-dd'.length)
+}
+
+/** The shares at which lines are drawn, read from the axis. */
+function sharesOf(page: Page, lines: string): Promise<number[]> {
+  return page.locator('.chart svg').evaluate((svg, selector) => {
+    const grid = [...svg.querySelectorAll('.chart-grid')].map((line) => ({
+      y: Number(line.querySelector('line')?.getAttribute('y1')),
+      share: Number.parseFloat(line.textContent ?? '') / 100,
+    }))
+    const [low, high] = [grid[0], grid.at(-1)]
+    if (low === undefined || high === undefined) return []
+    const paths = [...svg.querySelectorAll(selector)].map((path) => path.getAttribute('d') ?? '')
+    const heights = paths.flatMap((path) => [...path.matchAll(/,([-\d.]+)H/g)].map(([, y]) => Number(y)))
+    return heights.map((y) => low.share + ((low.y - y) / (low.y - high.y)) * (high.share - low.share))
+  }, lines)
+}
 
 /** Where the horizontal lines of a path start and end. */
 function pointsOf(path: string): [number, number][] {

@@ -36,6 +36,50 @@ inBrowser('Comparing versions', (suite) => {
     return { at: `/prompts/${await scenario.promptId('prompts/v.md')}/compare`, key: scenario.tenant.key }
   }
 
+  test('a line of 200 KB shows the text around its changed words, and the rest on request', async (t) => {
+    const words = Array.from({ length: 25_000 }, (_, i) => `word${i % 977}`)
+    const [before, after] = [[...words], [...words]]
+    after[4_000] = 'REFUND'
+    after[20_000] = 'NEVER'
+    const { at, key: ownKey } = await versionsOf([`${before.join(' ')}\n`, `${after.join(' ')}\n`])
+    const { page } = await suite.visit(t, { at, key: ownKey })
+    for (const word of ['REFUND', 'NEVER']) await page.locator('ins', { hasText: word }).waitFor()
+    const cell = page.locator('.split-cell.added')
+    const { length } = await cell.innerText()
+    assert.ok(length < 2_500, `${length} characters are shown`)
+    await cell
+      .getByRole('button', { name: /more characters/ })
+      .first()
+      .click()
+    assert.ok((await cell.innerText()).length > 190_000)
+  })
+
+  test('buttons and keys lead from change to change of a diff', async (t) => {
+    const lines = Array.from({ length: 120 }, (_, i) => `Rule ${i}.`)
+    const changed = lines.map((line, i) => (i % 50 === 10 ? `${line} Be kind.` : line))
+    const { at, key: ownKey } = await versionsOf([`${lines.join('\n')}\n`, `${changed.join('\n')}\n`])
+    const { page } = await suite.visit(t, { at, key: ownKey, viewport: { width: 1_280, height: 400 } })
+    const current = page.locator('.split-row[data-current]')
+    const isAt = async (place: number, line: string) => {
+      await page.getByText(`Change ${place} of 3`).waitFor()
+      assert.equal(await current.count(), 1)
+      assert.match(await words(current), new RegExp(`${line} Be kind\\.$`))
+      const { y = -1 } = (await current.boundingBox()) ?? {}
+      assert.ok(y >= 0 && y < 400, `the change is at ${y}`)
+    }
+    await page.getByText('3 changes', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Next change' }).click()
+    await isAt(1, 'Rule 10.')
+    await page.keyboard.press('n')
+    await page.keyboard.press('n')
+    await isAt(3, 'Rule 110.')
+    await page.keyboard.press('n')
+    await isAt(3, 'Rule 110.')
+    await page.keyboard.press('p')
+    await isAt(2, 'Rule 60.')
+    await checkAccessibility(page, 'a diff with several changes')
+  })
+
   test('the live version is compared with the one before it, side by side and by word, with the figures of both and the verdict', async (t) => {
     const visitor = await suite.visit(t, { at: `${path}/compare`, key })
     const { page } = visitor

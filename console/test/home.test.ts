@@ -27,7 +27,13 @@ inBrowser('Home', (suite) => {
 
   async function addShift(tenant: Tenant, daysAgo: number, rateAfter: number) {
     const at = service.now - daysAgo * dayMs
-    const shift = { between: [at - dayMs, at + dayMs] as [number, number], rateBefore: 0.9, rateAfter }
+    const shift = {
+      between: [at - dayMs, at + dayMs] as [number, number],
+      rateBefore: 0.9,
+      rateAfter,
+      candidates: null,
+      foundAt: at,
+    }
     await service.store.shifts.replace(tenant.prompt, [{ at, ...shift, entryId: null, sharedWith: null }])
   }
 
@@ -89,20 +95,24 @@ inBrowser('Home', (suite) => {
     assert.equal(await attention(page).count(), 0)
   })
 
-  test('a part that fails says so, and hides nothing else', async (t) => {
+  test('a part that fails says so with the ID of its request, and hides nothing else', async (t) => {
     const tenant = await service.tenant()
     await worsePrompt(tenant, 'support-reply', -0.25)
     const visitor = await suite.visit(t)
     const { page } = visitor
-    visitor.expectErrors('422 GET /api/v1/shifts')
+    visitor.expectErrors('500 GET /api/v1/shifts')
     const failing = '**/api/v1/shifts?*'
     await page.route(failing, (route) =>
-      route.fulfill({ status: 422, json: { error: { code: 'validation_error', message: 'Not today.' } } }),
+      route.fulfill({
+        status: 500,
+        headers: { 'X-Request-Id': 'req-7f3a' },
+        json: { error: { code: 'internal_error', message: 'Not today.' } },
+      }),
     )
     await visitor.signIn(tenant.key)
     const failure = page.getByRole('alert')
     await failure.waitFor()
-    assert.match(await failure.innerText(), /The shifts could not be loaded: Not today\./)
+    assert.match(await failure.innerText(), /The shifts could not be loaded: Not today\. Request ID req-7f3a/)
     await attention(page).getByText('85% → 60%').waitFor()
     await page.getByRole('link', { name: 'prompts/a.md' }).waitFor()
     await page.unroute(failing)

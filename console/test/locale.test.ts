@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { eventually } from '../../testing/eventually.ts'
 import { mediumDate, relativeTime, shortTime, wholeNumber } from '../src/ui/locale.ts'
+import { formatRelative } from '../src/ui/relative-time.ts'
 import { inBrowser } from './support/browser.ts'
 import { createChangedPrompt } from './support/changed-prompt.ts'
 
@@ -42,6 +43,28 @@ test('dates, numbers and relative times that are formatted without Intl read as 
   for (const unit of ['year', 'month', 'week', 'day', 'hour', 'minute'] as const) {
     for (const count of [-1_200, -3, -2, -1, 1, 2, 59])
       assert.equal(relativeTime(count, unit), relative.format(count, unit))
+  }
+})
+
+test('relative times round as people do', () => {
+  const day = 86_400_000
+  for (const [offset, text] of [
+    [13.6 * day, 'in 2 weeks'],
+    [10 * day, 'in 10 days'],
+    [-13 * day, '2 weeks ago'],
+    [-40 * day, '6 weeks ago'],
+    [-50 * day, '2 months ago'],
+    [-400 * day, '13 months ago'],
+    [-700 * day, '2 years ago'],
+    [1.2 * day, 'tomorrow'],
+    [-1.9 * day, '2 days ago'],
+    [-0.99 * day, 'yesterday'],
+    [-110 * 60_000, '2 hours ago'],
+    [-59.8 * 60_000, '1 hour ago'],
+    [90_000, 'in 2 minutes'],
+    [-20_000, 'just now'],
+  ] as const) {
+    assert.equal(formatRelative(new Date(1e12 + offset), 1e12), text)
   }
 })
 

@@ -4,6 +4,7 @@ import { operator } from '../../server/src/domain/access/audit.ts'
 import { newPrompt } from '../../server/src/domain/prompt.ts'
 import { eventually } from '../../testing/eventually.ts'
 import type { Tenant } from '../../testing/service.ts'
+import { checkAccessibility } from './support/accessibility.ts'
 import { inBrowser } from './support/browser.ts'
 import { createChangedPrompt } from './support/changed-prompt.ts'
 import { eventuallyHasFocus } from './support/keyboard.ts'
@@ -143,5 +144,98 @@ inBrowser('Navigation', (suite) => {
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
     await goBackThrough(visitor, ['/alerts', '/usage'])
+  })
+
+  test('Ctrl K finds prompts, changes, pages and actions with the keyboard alone', async (t) => {
+    const { scenario, prompt } = await createChangedPrompt(service)
+    const visitor = await suite.visit(t, { at: '/usage', key: scenario.tenant.key })
+    const { page } = visitor
+    const { keyboard } = page
+    const palette = page.getByRole('dialog', { name: 'Search' })
+    const field = palette.getByRole('combobox')
+    const search = async (text: string, option: RegExp) => {
+      await keyboard.press('Control+k')
+      await eventuallyHasFocus(field)
+      await keyboard.type(text)
+      await palette.getByRole('option', { name: option, selected: true }).waitFor()
+    }
+    await search('p.md', /^prompts\/p\.md/)
+    await checkAccessibility(page, 'the palette')
+    await keyboard.press('Enter')
+    await palette.waitFor({ state: 'detached' })
+    await page.getByRole('heading', { name: 'prompts/p.md' }).waitFor()
+    assert.equal(visitor.path, `/prompts/${prompt.publicId}`)
+
+    await search('three sentences', /^Answer in three sentences/)
+    await keyboard.press('Enter')
+    await page.locator('.change-panel').getByText('They asked for it.').waitFor()
+
+    await search('regress', /^Regressions/)
+    await keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Regressions', exact: true }).waitFor()
+
+    await search('shortcuts', /^Show the keyboard shortcuts/)
+    await keyboard.press('Enter')
+    const list = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+    await list.getByText('Go to the next change of a diff').waitFor()
+    await keyboard.press('Escape')
+    await list.waitFor({ state: 'detached' })
+    await keyboard.press('?')
+    await list.waitFor()
+    await checkAccessibility(page, 'the list of shortcuts')
+    await keyboard.press('Escape')
+
+    await keyboard.press('Control+k')
+    await eventuallyHasFocus(field)
+    await keyboard.type('nothing like this')
+    await palette.getByText('Nothing found by name.').waitFor()
+    await keyboard.press('Escape')
+    await palette.waitFor({ state: 'detached' })
+    assert.equal(visitor.path, '/regressions')
+  })
+
+  test('a phrase is searched in the texts of all prompts from the palette, with the change that brought it', async (t) => {
+    const { scenario, prompt } = await createChangedPrompt(service)
+    const { page, path } = await suite.visit(t, { at: '/usage', key: scenario.tenant.key })
+    assert.equal(path, '/usage')
+    await page.keyboard.press('Control+k')
+    await eventuallyHasFocus(page.getByRole('dialog', { name: 'Search' }).getByRole('combobox'))
+    await page.keyboard.type('BE kind')
+    await page.getByRole('option', { name: 'Search the texts of all prompts for “BE kind”' }).click()
+    const match = page.getByRole('list', { name: 'Versions with this phrase' }).getByRole('listitem').first()
+    await match.locator('mark').getByText('Be kind').waitFor()
+    await checkAccessibility(page, 'the results of a search in texts')
+    await page.getByText(/^Searched \d+ versions\.$/).waitFor()
+    await match.getByRole('link', { name: 'prompts/p.md' }).click()
+    await page.waitForURL(new RegExp(`/prompts/${prompt.publicId}/text\\?version=\\d+$`))
+    await page.goBack()
+    await page.getByRole('searchbox').fill('no such phrase')
+    await page.getByRole('heading', { name: 'Not found' }).waitFor()
+  })
+
+  test('j and k move through the rows of a list, and not while someone types', async (t) => {
+    const tenant = await service.tenant('free', 'admin')
+    await createPrompts(tenant, 3)
+    const visitor = await suite.visit(t, { at: '/prompts?sort=name', key: tenant.key })
+    const { page } = visitor
+    const row = (name: string) => page.getByRole('link', { name })
+    for (const { publicId } of await service.store.prompts.list(tenant.organisation.id))
+      visitor.expectErrors(`404 GET /api/v1/prompts/${publicId}/live`)
+    await row('prompts/many-00.md').waitFor()
+    await page.keyboard.press('j')
+    await eventuallyHasFocus(row('prompts/a.md'))
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await eventuallyHasFocus(row('prompts/many-01.md'))
+    await page.keyboard.press('k')
+    await eventuallyHasFocus(row('prompts/many-00.md'))
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'prompts/many-00.md' }).waitFor()
+    await page.goBack()
+    const field = page.getByRole('searchbox')
+    await field.focus()
+    await page.keyboard.type('jk?')
+    assert.equal(await field.inputValue(), 'jk?')
+    assert.equal(await page.getByRole('dialog').count(), 0)
   })
 })

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { before, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import type { HistoryEntry } from '../../server/src/domain/history/entry.ts'
 import { deploy } from '../../testing/deployments.ts'
 import { eventually } from '../../testing/eventually.ts'
+import { terms } from '../src/ui/terms.ts'
+import { checkAccessibility } from './support/accessibility.ts'
 import { inBrowser } from './support/browser.ts'
 import { createChangedPrompt, dayMs, importSignals, titles } from './support/changed-prompt.ts'
-import { eventuallyHasFocus } from './support/keyboard.ts'
+import { eventuallyHasFocus, tabTo } from './support/keyboard.ts'
 import { localDate } from './support/local-time.ts'
 import type { Visitor } from './support/visitor.ts'
 
@@ -255,6 +258,103 @@ inBrowser('The prompt page', (suite) => {
     assert.equal((await time.textContent())?.replaceAll(/\s/gu, ' '), '30 Jun 2026, 21:30')
     assert.equal(await time.getAttribute('title'), '2026-07-01 01:30:05 UTC')
     assert.equal(await time.getAttribute('datetime'), '2026-07-01T01:30:05.000Z')
+  })
+
+  test('a verdict and its terms say what they mean, with the keyboard alone and in the words of the documentation', async (t) => {
+    const { page } = await suite.visit(t, { at: path, key })
+    const verdict = page.locator('.timeline').getByRole('button', { name: 'Worse' })
+    await tabTo(page, verdict)
+    await page.keyboard.press('Enter')
+    const text = page.getByText(terms.worse)
+    await text.waitFor()
+    await checkAccessibility(page, 'an explained verdict')
+    await page.keyboard.press('Escape')
+    await text.waitFor({ state: 'hidden' })
+    await eventuallyHasFocus(verdict)
+    await verdict.click()
+    await text.waitFor()
+    await verdict.click()
+    await text.waitFor({ state: 'hidden' })
+    await page.getByRole('list', { name: 'Legend' }).getByRole('button', { name: 'its 95% confidence range' }).click()
+    const range = page.getByText(terms.confidence_range)
+    await range.waitFor()
+    const { y = 0 } = (await range.boundingBox()) ?? {}
+    assert.ok(y > 0 && y < 800, `the text is at ${y}`)
+    const documentation = (await readFile(new URL('../../docs/impact.md', import.meta.url), 'utf8'))
+      .replaceAll(/[`\s]+/g, ' ')
+      .toLowerCase()
+    for (const [name, meaning] of Object.entries(terms)) {
+      const sentence = meaning.toLowerCase().replace(/\.$/, '')
+      assert.ok(documentation.includes(sentence), `docs/impact.md does not say what ${name} means: ${meaning}`)
+    }
+  })
+
+  test('a first version has nothing to compare with, however many votes it has', async (t) => {
+    const tenant = await service.tenant()
+    await tenant.recordEntry({ createdAt: service.now - 30 * dayMs })
+    await importSignals(service, tenant.prompt, [29, 1], { positive: 60, negative: 40 })
+    const visitor = await suite.visit(t, { at: `/prompts/${tenant.prompt.publicId}`, key: tenant.key })
+    const { page } = visitor
+    const verdict = page.getByRole('button', { name: 'First version, nothing to compare with' })
+    await verdict.waitFor()
+    await page.locator('.timeline-title').click()
+    await page.locator('.change-panel').getByText('First version, nothing to compare with.').waitFor()
+    await visitor.open('/prompts')
+    await verdict.waitFor()
+    assert.equal(await page.getByText('Not enough data yet').count(), 0)
+  })
+
+  test('entries older than the time shown are counted, and shown with the range of all times', async (t) => {
+    const tenant = await service.tenant()
+    await tenant.recordEntry({ createdAt: service.now - 500 * dayMs })
+    await importSignals(service, tenant.prompt, [499, 498.9], { positive: 2, negative: 1 })
+    const visitor = await suite.visit(t, { at: `/prompts/${tenant.prompt.publicId}`, key: tenant.key })
+    const { page } = visitor
+    assert.equal(await page.locator('.timeline-item').count(), 0)
+    await page.getByRole('button', { name: '1 older entry' }).click()
+    await page.locator('.timeline-item').waitFor()
+    await page.locator('.chart-marker').waitFor()
+    assert.match(visitor.path, /\?range=all$/)
+    assert.equal(await page.getByRole('button', { name: 'All', exact: true }).getAttribute('aria-pressed'), 'true')
+    assert.equal(await page.getByRole('button', { name: /older entr/ }).count(), 0)
+    const rates = page.locator('.timeline-rates')
+    assert.equal(await rates.textContent(), '2 of 3', 'three votes are no percentage')
+    const [most, noun] = await page.locator('.chart svg > text').allTextContents()
+    assert.deepEqual([most, noun], ['3', 'votes'])
+  })
+
+  test('a subject takes two lines at most in the history', async (t) => {
+    const { scenario, prompt } = await createChangedPrompt(service)
+    scenario.git.commit('Be kind and precise. '.repeat(40), { 'prompts/p.md': 'Be kind.\n' })
+    await scenario.push()
+    const viewport = { width: 375, height: 667 }
+    const { page } = await suite.visit(t, { at: `/prompts/${prompt.publicId}`, key: scenario.tenant.key, viewport })
+    const title = page.locator('.timeline-title > span', { hasText: 'Be kind and precise.' })
+    await title.waitFor()
+    const { height = 0 } = (await title.boundingBox()) ?? {}
+    const line = await title.evaluate((element) => Number.parseFloat(getComputedStyle(element).lineHeight))
+    assert.ok(height <= 2 * line + 1, `${height} px for lines of ${line} px`)
+  })
+
+  test('the difference that a change makes is shown as it was known while votes came in', async (t) => {
+    const visitor = await suite.visit(t, { at: path, key })
+    const { page } = visitor
+    await page.locator('.timeline-title', { hasText: 'Sell something' }).click()
+    const panel = page.locator('.change-panel')
+    await panel.getByText('Difference over time').click()
+    const rows = panel.getByRole('table', { name: 'The difference over time' }).locator('tbody tr')
+    await eventually(async () => assert.equal(await rows.count(), 8))
+    const texts = await rows.allInnerTexts()
+    const votes = texts.map((text) => Number(/(\d+) votes?/.exec(text)?.[1]))
+    assert.deepEqual(
+      votes,
+      votes.toSorted((a, b) => a - b),
+      'votes add up',
+    )
+    assert.equal(votes.at(-1), 300)
+    assert.match(texts.at(-1) ?? '', /−30\s+Worse/)
+    assert.equal(await panel.locator('.lift-point').count(), 8)
+    await checkAccessibility(page, 'the difference over time')
   })
 
   test('a prompt of another organisation is not found', async (t) => {

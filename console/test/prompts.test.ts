@@ -23,7 +23,7 @@ inBrowser('The prompts page', (suite) => {
     const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'prompts/p.md' }) })
     await row.waitFor()
     const [change, signals, share, verdict] = await row.getByRole('cell').allTextContents()
-    assert.match(change ?? '', /^Deployed.*Ada Lovelace.*2 weeks ago$/)
+    assert.match(change ?? '', /^Deployed.*Ada Lovelace.*3 weeks ago$/)
     assert.match(signals ?? '', /^3\d\d$/)
     assert.match(share ?? '', /^5\d%$/)
     assert.equal(verdict, 'WorseOpen regression: 80% → 50%')
@@ -34,6 +34,25 @@ inBrowser('The prompts page', (suite) => {
     const counts = bars.map((path) => path.split('M').length - 1)
     assert.ok(counts.length === 2 && counts.every((count) => count > 20 && count <= 30), `bars: ${counts}`)
     assert.equal(await page.title(), 'Prompts · Promptledger')
+  })
+
+  test('a row is a link as a whole, a long path starts with its file, and few votes are no percentage', async (t) => {
+    const tenant = await service.tenant()
+    const folder = `prompts/${'customer-support/'.repeat(6)}replies`
+    await service.store.prompts.create(newPrompt(tenant.organisation.id, `${folder}/refund.md`, service.now), operator)
+    await importSignals(service, tenant.prompt, [3, 1], { positive: 1, negative: 0 })
+    const visitor = await suite.visit(t, { key: tenant.key })
+    const { page } = visitor
+    const link = page.getByRole('link', { name: /^refund\.md prompts\/customer-.*….*\/replies$/ })
+    assert.equal(await link.locator('[title]').getAttribute('title'), `${folder}/refund.md`)
+    const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'prompts/a.md' }) })
+    assert.equal(await row.locator('.positive-share').textContent(), '1 of 1')
+    const { height = 0, width = 0 } = (await row.boundingBox()) ?? {}
+    assert.ok(height >= 24, `the row is ${height} px high`)
+    // The prompt was created without a text.
+    visitor.expectErrors(`404 GET /api/v1/prompts/${tenant.prompt.publicId}/live`)
+    await row.click({ position: { x: width - 10, y: height / 2 } })
+    await page.getByRole('heading', { name: 'prompts/a.md' }).waitFor()
   })
 
   test('clicking a column header sorts the prompts and updates the URL', async (t) => {

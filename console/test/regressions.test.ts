@@ -4,6 +4,8 @@ import { addAlert, addDelivery } from '../../testing/alerts.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { openRegression } from '../../testing/regressions.ts'
 import { queryRows } from '../../testing/rows.ts'
+import { inBatches, noDetails, signalFor } from '../../testing/signals.ts'
+import { checkAccessibility } from './support/accessibility.ts'
 import { inBrowser } from './support/browser.ts'
 import { createChangedPrompt, dayMs } from './support/changed-prompt.ts'
 import { eventuallyHasFocus, tabTo } from './support/keyboard.ts'
@@ -43,13 +45,99 @@ inBrowser('The page of a regression', (suite) => {
     for (const part of [...parts, 'A fall of this size at this moment', 'went live', 'No alert yet']) {
       assert.ok(text.includes(part), `${part}: ${text}`)
     }
-    await main.getByRole('link', { name: 'See the change with its diff' }).click()
+    await main.getByRole('link', { name: 'See the change in the history of the prompt' }).click()
     await page.locator('.diff').waitFor()
     assert.match(visitor.path, new RegExp(`^/prompts/${prompt.publicId}\\?entry=\\d+$`))
     const notice = page.getByRole('region', { name: 'Open regressions' })
     assert.match(await notice.innerText(), /Open regression: 80% → 50% since the change by Ada Lovelace/)
     await notice.getByRole('link').click()
     await page.getByRole('heading', { name: 'Regression: 80% → 50% positive' }).waitFor()
+  })
+
+  test('a share link shows it to people without a key, with no way to anything else, until it is revoked', async (t) => {
+    const { tenant, prompt, path } = await worsePrompt()
+    const { page } = await suite.visit(t, { at: path, key: tenant.key })
+    await page.getByRole('button', { name: 'Share' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Share this regression' })
+    await checkAccessibility(page, 'the dialog that shares a regression')
+    await dialog.getByRole('button', { name: 'Create link' }).click()
+    const url = await page.getByRole('textbox', { name: 'Read-only link' }).inputValue()
+    const { pathname, hash } = new URL(url)
+    const visitor = await suite.visit(t, { at: pathname + hash })
+    const main = visitor.page.locator('#main')
+    await main.getByRole('heading', { name: `${prompt.name}: 80% → 50% positive` }).waitFor()
+    await main.locator('.chart svg').first().waitFor()
+    await main.locator('.diff').waitFor()
+    await checkAccessibility(visitor.page, 'a shared regression')
+    const links = await visitor.page
+      .getByRole('link')
+      .evaluateAll((all) => all.map((link) => link.getAttribute('href')))
+    assert.deepEqual(
+      links.filter((href) => !href?.startsWith('http')),
+      [],
+    )
+    assert.equal(await main.getByText('Newest negative comments').count(), 0)
+    // The token stays in the fragment while the view changes, and survives a reload.
+    await main.getByRole('button', { name: 'Zoom in' }).click()
+    await eventually(() => assert.match(visitor.path, /^\/shared\?from=/))
+    await visitor.page.reload()
+    await main.locator('.diff').waitFor()
+
+    const [share] = (await service.store.shares.page(tenant.organisation.id, null, { page: '1', limit: 1 })).shares
+    await service.store.shares.revoke(prompt, share?.id as number, service.now, { keyId: 1 })
+    visitor.expectErrors('401 GET /api/v1/shared')
+    await visitor.page.reload()
+    await visitor.page.getByRole('heading', { name: 'This link was revoked.' }).waitFor()
+  })
+
+  test('a share link of a prompt shows its chart, changes and diffs, and not the comments unless that was chosen', async (t) => {
+    const { tenant, prompt } = await worsePrompt()
+    const { page } = await suite.visit(t, { at: `/prompts/${prompt.publicId}?do=share`, key: tenant.key })
+    await page.getByRole('combobox', { name: 'Expires after' }).selectOption('30 days')
+    await page.getByRole('checkbox', { name: 'Include signals, with their comments and metadata' }).check()
+    await page.getByRole('button', { name: 'Create link' }).click()
+    const { pathname, hash } = new URL(await page.getByRole('textbox', { name: 'Read-only link' }).inputValue())
+    const visitor = await suite.visit(t, { at: pathname + hash })
+    await visitor.page
+      .getByRole('button', { name: /Sell something/ })
+      .first()
+      .click()
+    const panel = visitor.page.locator('.change-panel')
+    await panel.locator('.diff').waitFor()
+    await panel.getByText('Newest negative comments').waitFor()
+    await checkAccessibility(visitor.page, 'a shared prompt')
+    assert.equal(await visitor.page.getByText('CSV').count(), 0)
+
+    await page.goto(page.url())
+    const row = page
+      .getByRole('dialog')
+      .getByRole('listitem')
+      .filter({ hasText: `…${hash.slice(-4)}` })
+    await row.getByRole('button', { name: /^Revoke the link/ }).click()
+    await row.waitFor({ state: 'detached' })
+  })
+
+  test('it shows the chart around the change, its diff and the negative comments, and dismissing is the lesser action', async (t) => {
+    const { tenant, prompt, regression, path } = await worsePrompt()
+    const details = { ...noDetails, comment: 'It tried to sell me a plan.' }
+    const comment = { promptId: prompt.id, value: 'negative', details } as const
+    await service.store.signals.import(inBatches([signalFor(tenant, { ...comment, createdAt: service.now - dayMs })]))
+    const visitor = await suite.visit(t, { at: path, key: tenant.key })
+    const { page } = visitor
+    await page.locator(`.chart-marker.regression[data-entry="${regression.entryId}"]`).waitFor()
+    await page.locator('.chart-band.worse').waitFor()
+    await page.locator('.diff').getByText('Always offer our newest plan.').waitFor()
+    await page
+      .getByRole('region', { name: 'Newest negative comments' })
+      .getByText('It tried to sell me a plan.')
+      .waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Reset zoom' }).count(), 0, 'the whole range is shown')
+    await page.getByRole('button', { name: 'Zoom in' }).click()
+    await page.getByRole('button', { name: 'Reset zoom' }).click()
+    await eventually(() => assert.equal(visitor.path, path))
+    const dismiss = page.getByRole('button', { name: 'Dismiss', exact: true })
+    assert.equal(await dismiss.evaluate(({ classList }) => classList.contains('button')), false)
+    await checkAccessibility(page, 'a regression with its evidence')
   })
 
   test('it says who was told', async (t) => {
@@ -178,7 +266,13 @@ inBrowser('The list of regressions', (suite) => {
   test('shifts that nothing explains are listed beside, with a link to their time in the chart', async (t) => {
     const tenant = await service.tenant()
     const at = service.now - 60 * dayMs
-    const shift = { between: [at - dayMs, at + dayMs] as [number, number], rateBefore: 0.9, rateAfter: 0.6 }
+    const shift = {
+      between: [at - dayMs, at + dayMs] as [number, number],
+      rateBefore: 0.9,
+      rateAfter: 0.6,
+      candidates: null,
+      foundAt: at,
+    }
     await service.store.shifts.replace(tenant.prompt, [
       { at, ...shift, entryId: null, sharedWith: null },
       { at: at + dayMs, ...shift, entryId: null, sharedWith: 4 },
@@ -198,5 +292,31 @@ inBrowser('The list of regressions', (suite) => {
     await eventually(() =>
       assert.ok(visitor.path.includes(`?from=${day(at - 14 * dayMs)}&to=${day(at + 14 * dayMs)}`), visitor.path),
     )
+  })
+
+  test('a shift that one of several changes may have caused lists them with their shares of the votes', async (t) => {
+    const tenant = await service.tenant()
+    const at = service.now - 60 * dayMs
+    const [first, second] = [
+      await tenant.recordEntry({ createdAt: at - dayMs, commitSha: 'a1'.repeat(20) }),
+      await tenant.recordEntry({ createdAt: at, commitSha: 'b2'.repeat(20) }),
+    ]
+    const changes = [
+      { entryId: second.id, share: 0.7 },
+      { entryId: first.id, share: 0.2 },
+    ]
+    const between: [number, number] = [at - 2 * dayMs, at + dayMs]
+    const rates = { rateBefore: 0.9, rateAfter: 0.75 }
+    const unexplained = { entryId: second.id, sharedWith: null, candidates: { count: 2, changes }, foundAt: at }
+    await service.store.shifts.replace(tenant.prompt, [{ at, between, ...rates, ...unexplained }])
+    const { page } = await suite.visit(t, { at: '/regressions', key: tenant.key })
+    const section = page.getByRole('region', { name: 'Unexplained shifts' })
+    await section.getByText('One of 2 changes').click()
+    const items = await section.getByRole('listitem').allInnerTexts()
+    assert.equal(items.length, 2)
+    assert.match(items[0] ?? '', /^b2b2b2b .*, 70% of the votes$/)
+    assert.match(items[1] ?? '', /^a1a1a1a .*, 20% of the votes$/)
+    const href = await section.getByRole('link', { name: 'b2b2b2b' }).getAttribute('href')
+    assert.equal(href, `/prompts/${tenant.prompt.publicId}?entry=${second.id}`)
   })
 })

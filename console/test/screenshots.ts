@@ -65,7 +65,7 @@ async function picturesOf(demo: Demo): Promise<Picture[]> {
       context: desktop(1_272),
       prepare: highlightOpenEntry,
     },
-    { name: 'prompts', path: '/prompts', selector: '.sparkline', context: desktop(430) },
+    { name: 'prompts', path: '/prompts', selector: '.sparkline', context: desktop(640) },
     {
       name: 'entry',
       path: `${path}?${open}`,
@@ -119,6 +119,8 @@ async function take(browser: Browser, demo: Demo, { name, path, selector, contex
   await page.locator(selector).first().waitFor()
   await page.waitForLoadState('networkidle')
   await page.evaluate(() => document.fonts.ready.then(() => {}))
+  // Where the button was, a row would look selected.
+  await page.mouse.move(0, 0)
   await prepare?.(page)
   await page.screenshot({ path: pictureFile(name), animations: 'disabled', caret: 'hide' })
   reportPicture(name)

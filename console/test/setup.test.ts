@@ -110,7 +110,48 @@ inBrowser('Set up', (suite) => {
     assert.ok(first)
     const { page } = await suite.visit(t, { key: first.secret })
     await checklist(page).getByText('1 of 4 steps done').waitFor()
-    assert.ok((await snippet(page)).includes(first.promptId))
+    const shown = await snippet(page)
+    for (const part of [first.promptId, '"version": "', '"subject": "answer-1"'])
+      assert.ok(shown.includes(part), `${part}: ${shown}`)
+
+    // A signal of the sample shows that it works. The checklist ends with one of the organisation's own prompt.
+    service.now = Date.now()
+    const send = (promptId: string) =>
+      service.app.inject({
+        method: 'POST',
+        url: `/api/v1/prompts/${promptId}/signals`,
+        headers: { authorization: `Bearer ${first.secret}` },
+        payload: { value: 'positive' },
+      })
+    assert.equal((await send(first.promptId)).statusCode, 201)
+    await page.reload()
+    await checklist(page).getByText('It works. Now choose a prompt of your own.').waitFor()
+    await checklist(page).getByText('1 of 4 steps done').waitFor()
+    await checklist(page).getByRole('button', { name: 'Create another prompt' }).click()
+    await checklist(page).getByLabel('Name of the prompt').fill('Support replies')
+    await checklist(page).getByRole('button', { name: 'Create prompt' }).click()
+    const prompts = () => service.store.prompts.list(first.organisationId)
+    await eventually(async () => assert.equal((await prompts()).length, 2))
+    const own = (await prompts()).find(({ publicId }) => publicId !== first.promptId)
+    await eventually(async () => assert.ok((await snippet(page)).includes(own?.publicId ?? '?')))
+    assert.equal((await send(own?.publicId ?? '')).statusCode, 201)
+    await checklist(page).getByText('3 of 4 steps done').waitFor()
+
+    // The sample can go, and the snippets of each prompt stay reachable.
+    await page.getByRole('link', { name: '/sample/welcome.md' }).click()
+    await page.getByRole('button', { name: 'Rename', exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('Welcome')
+    await dialog.getByRole('button', { name: 'Rename' }).click()
+    await page.getByRole('heading', { name: 'Welcome', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Send signals' }).click()
+    await dialog.getByText('"subject": "answer-1"').waitFor()
+    assert.ok((await dialog.locator('.code-block code').innerText()).includes(first.promptId))
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await dialog.getByRole('button', { name: 'Delete prompt' }).click()
+    await page.getByRole('link', { name: 'Support replies' }).waitFor()
+    await eventually(async () => assert.equal(await page.getByRole('link', { name: 'Welcome' }).count(), 0))
   })
 
   test('a reader sees what is left to do, and nothing that only an admin can do', async (t) => {

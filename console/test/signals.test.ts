@@ -302,12 +302,13 @@ inBrowser('The signals page', (suite) => {
     assert.deepEqual([data.signals.positive, data.signals.negative], [2, 0])
   })
 
-  test('a prompt without signals shows a request that records one', async (t) => {
+  test('a prompt without signals leads to a request that records one', async (t) => {
     const tenant = await service.tenant()
     const { page } = await suite.visit(t, { at: `/prompts/${tenant.prompt.publicId}/signals`, key: tenant.key })
     await page.getByRole('heading', { name: 'No signals yet' }).waitFor()
-    const command = await page.locator('pre').innerText()
-    const url = command.match(/http:\S+/)?.[0] as string
+    await page.getByRole('button', { name: 'Send signals' }).click()
+    const command = await page.getByRole('dialog').locator('pre').innerText()
+    const url = command.match(/http:[^"]+/)?.[0] as string
     const response = await fetch(url, {
       method: 'POST',
       headers: { authorization: `Bearer ${tenant.key}`, 'content-type': 'application/json' },

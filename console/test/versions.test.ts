@@ -56,6 +56,45 @@ inBrowser('Versions of a prompt', (suite) => {
     await eventually(async () => assert.equal(await notice.innerText(), ''))
   })
 
+  test('variables, front matter, Markdown and chat roles of a prompt are recognisable', async (t) => {
+    const text = `---
+model: large
+---
+# Support
+system: You help {{customer.name}} in {city}. {"json": true}
+- Never promise a **refund** to <user_input> in \`chat\`.
+users: many
+`
+    const scenario = await connectedScenario(service, {
+      prepare(git) {
+        git.commit('Start', { 'prompts/v.md': text })
+        git.push()
+      },
+    })
+    const at = `/prompts/${await scenario.promptId('prompts/v.md')}/text`
+    const { page } = await suite.visit(t, { at, key: scenario.tenant.key })
+    await page.locator('.syntax-variable').first().waitFor()
+    const found = await page
+      .locator('.text-line [class^="syntax-"]')
+      .evaluateAll((parts) => parts.map((part) => `${part.className.replace('syntax-', '')}: ${part.textContent}`))
+    assert.deepEqual(found, [
+      'front-matter: ---',
+      'front-matter: model:',
+      'front-matter: ---',
+      'heading: # Support',
+      'role: system:',
+      'variable: {{customer.name}}',
+      'variable: {city}',
+      'marker: - ',
+      'strong: **refund**',
+      'tag: <user_input>',
+      'code: `chat`',
+    ])
+    const shown = await page.locator('.text-line > span').allTextContents()
+    assert.equal(shown.join('\n'), text.trimEnd(), 'nothing is added or lost')
+    await checkAccessibility(page, 'a prompt with its syntax')
+  })
+
   test('copying also works where the browser offers no clipboard, as over plain HTTP', async (t) => {
     const { page } = await suite.visit(t, { at: path, key })
     const button = page.getByRole('button', { name: 'Copy the prompt ID' })

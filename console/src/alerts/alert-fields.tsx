@@ -1,7 +1,7 @@
 import type { AlertEvent, Channel } from '@promptledger/client'
 import type { ReactNode } from 'react'
 import { Field } from '../ui/field.tsx'
-import { focusOnOpen } from '../ui/initial-focus.ts'
+import { NameField } from '../ui/name-field.tsx'
 import { type AlertForm, labels } from './alert-form.ts'
 import { targetFields } from './channels.ts'
 import { alertEvents, eventLabels } from './events.ts'
@@ -21,18 +21,12 @@ export function AlertFields({ channel, form, onChange, isEdit, children }: Props
   const target = targetFields[channel]
   return (
     <>
-      <Field label={labels.name} hint="Who is told, such as the name of a team or a Slack channel.">
-        {(control) => (
-          <input
-            {...control}
-            ref={focusOnOpen}
-            required
-            autoComplete="off"
-            value={form.name}
-            onChange={(event) => onChange({ name: event.target.value })}
-          />
-        )}
-      </Field>
+      <NameField
+        label={labels.name}
+        hint="Who is told, such as the name of a team or a Slack channel."
+        value={form.name}
+        onChange={(name) => onChange({ name })}
+      />
       {children}
       <Field
         label={target.label}

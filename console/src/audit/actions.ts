@@ -23,6 +23,8 @@ export const actionGroups: Record<string, Partial<Record<AuditAction, string>>> 
     'prompt.renamed': 'Prompt renamed',
     'prompt.deleted': 'Prompt deleted',
     'prompt.segments_changed': 'Segments of a prompt changed',
+    'share.created': 'Share link created',
+    'share.revoked': 'Share link revoked',
   },
   'History and deployments': {
     'history.recorded': 'History entry recorded',

@@ -5,8 +5,8 @@ import { ledger } from '../ledger.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
 import { FormFooter } from '../ui/form-footer.tsx'
-import { focusOnOpen } from '../ui/initial-focus.ts'
 import { isLocalDate } from '../ui/iso-time.ts'
+import { NameField } from '../ui/name-field.tsx'
 import { CreatedKey } from './created-key.tsx'
 import { endOfDay } from './expiry.ts'
 import { RoleField } from './role-field.tsx'
@@ -35,18 +35,12 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="New key" onClose={onClose}>
       <form className="form" onSubmit={submit}>
-        <Field label={labels.name} hint="What the key is for, so that you can tell later which one to revoke.">
-          {(control) => (
-            <input
-              {...control}
-              ref={focusOnOpen}
-              required
-              autoComplete="off"
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
+        <NameField
+          label={labels.name}
+          hint="What the key is for, so that you can tell later which one to revoke."
+          value={name}
+          onChange={setName}
+        />
         <RoleField role={role} onChange={setRole} />
         {canBeLimited && (
           <Field

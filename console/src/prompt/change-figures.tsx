@@ -1,8 +1,9 @@
 import type { Effect, RatedTally } from '@promptledger/client'
-import { Link } from 'wouter'
 import { signalsPath } from '../signals/signals-path.ts'
 import { countOf, formatNumber } from '../ui/number.ts'
-import { formatPercent, formatPoints } from '../ui/percent.ts'
+import { PageLink } from '../ui/page-link.tsx'
+import { formatPoints, formatTally } from '../ui/percent.ts'
+import { Term } from '../ui/term.tsx'
 
 interface Props {
   promptId: string
@@ -19,7 +20,7 @@ export function ChangeFigures({ promptId, entryId, impact }: Props) {
         <Side name="After" tally={impact.after} href={signalsPath(promptId, { change: entryId, side: 'after' })} />
       </dl>
       <p>
-        {impact.explanation} {rangeOf(impact)}
+        {impact.explanation} <Difference {...impact} />
       </p>
     </section>
   )
@@ -31,27 +32,36 @@ interface SideProps {
   href: string
 }
 
-function Side({ name, tally: { positive, negative, rate }, href }: SideProps) {
+function Side({ name, tally, href }: SideProps) {
+  const { positive, negative } = tally
   const total = positive + negative
   return (
     <div>
       <dt>{name}</dt>
       <dd>
-        <strong>{rate === null ? '–' : formatPercent(rate)}</strong>
+        <strong>{formatTally(tally)}</strong>
         {total === 0 ? (
           <span className="muted">No signals</span>
         ) : (
-          <Link href={href}>
+          <PageLink href={href}>
             {formatNumber(positive)} of {countOf(total, 'signal')}
-          </Link>
+          </PageLink>
         )}
       </dd>
     </div>
   )
 }
 
-function rangeOf({ difference, interval }: Effect): string {
-  if (difference === null || interval === null) return ''
+function Difference({ difference, interval }: Effect) {
+  if (difference === null || interval === null) return null
   const [low, high] = interval.map(formatPoints) as [string, string]
-  return `Difference: ${formatPoints(difference)} percentage points (95% confidence range: ${low} to ${high}).`
+  return (
+    <>
+      Difference: {formatPoints(difference)} percentage points{' '}
+      <span className="nowrap">
+        (<Term name="confidence_range">95% confidence range</Term>:
+      </span>{' '}
+      {low} to {high}).
+    </>
+  )
 }

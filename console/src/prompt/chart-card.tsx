@@ -1,21 +1,20 @@
-import type { Regression, Summary, TimelineEntry } from '@promptledger/client'
 import { useMemo, useRef } from 'react'
 import type { SetParams } from '../url-params.ts'
 import { Chart } from './chart.tsx'
 import { ChartDownload } from './chart-download.tsx'
 import { ChartLegend } from './chart-legend.tsx'
 import { ChartNote } from './chart-note.tsx'
-import { chartView } from './chart-view.ts'
+import { type ChartData, chartView } from './chart-view.ts'
 import { RangeDates, RangePresets } from './range-fields.tsx'
+import { SegmentChoice, SegmentLegend } from './segment-choice.tsx'
 import { type TimeRange, zoomParams } from './time-range.ts'
 import { ZoomButtons } from './zoom-buttons.tsx'
 
 interface Props {
   promptName: string
-  summary: Summary
-  /** Null if there are too many to load, or while they load. */
-  changes: TimelineEntry[] | null
-  regressions: Regression[]
+  data: ChartData
+  /** The keys that segments can be drawn by. */
+  segmentKeys: string[]
   range: TimeRange
   now: number
   params: URLSearchParams
@@ -27,12 +26,9 @@ interface Props {
 
 /** The chart with everything that changes what it shows. */
 export function ChartCard(props: Props) {
-  const { promptName, summary, changes, regressions, range, now, params, setParams, ...rest } = props
+  const { promptName, data, segmentKeys, range, now, params, setParams, ...rest } = props
   const card = useRef<HTMLElement>(null)
-  const view = useMemo(
-    () => chartView(summary, changes, regressions, range, now),
-    [summary, changes, regressions, range, now],
-  )
+  const view = useMemo(() => chartView(data, range, now), [data, range, now])
   const zoom = useMemo(() => (from: number, to: number) => setParams(zoomParams(from, to)), [setParams])
   return (
     <section ref={card} className="card chart-card" aria-labelledby="chart-title">
@@ -42,7 +38,7 @@ export function ChartCard(props: Props) {
         <ZoomButtons
           span={view.span}
           now={now}
-          isZoomed={range.preset === null}
+          isZoomed={range.preset === null && (params.get('from') ?? params.get('to')) !== null}
           onZoom={zoom}
           onReset={() => setParams({ from: null, to: null })}
         />
@@ -50,8 +46,10 @@ export function ChartCard(props: Props) {
       <ChartNote view={view} />
       <Chart view={view} onZoom={zoom} {...rest} />
       <div className="chart-foot">
-        <ChartLegend />
+        {view.segments !== null && <SegmentLegend segments={view.segments} />}
+        <ChartLegend hasShifts={view.shifts.length > 0} />
         <div className="chart-tools">
+          <SegmentChoice keys={segmentKeys} shown={view.segments?.key ?? null} onChange={setParams} />
           <RangeDates params={params} onChange={setParams} />
           <ChartDownload
             title={promptName}

@@ -14,7 +14,7 @@ export function ChartDownload({ title, span, findChart }: Props) {
     const chart = findChart()
     if (chart === null) return
     // Few people need it, so it is loaded when they do.
-    const { downloadChart } = await import('../on-demand.ts')
+    const { downloadChart } = await import('./chart-export.ts')
     await downloadChart(chart, { title, span, format })
   }
   return (

@@ -1,6 +1,6 @@
 import { saveFile } from '../ui/save-file.ts'
 import { visibleText } from '../ui/untrusted-text.tsx'
-import { legend } from './chart-legend.tsx'
+import { legendOf } from './chart-legend.tsx'
 import { formatSpan } from './chart-tooltip.tsx'
 
 interface Options {
@@ -41,6 +41,7 @@ function pictureOf(chart: SVGSVGElement, title: string, dates: string): SVGSVGEl
   const token = (name: string) => resolveColour(chart, `var(--${name})`)
   const width = chart.clientWidth + 2 * margin
   const chartHeight = chart.clientHeight
+  const legend = legendOf(chart.querySelector('.chart-shift') !== null)
   const height = headHeight + chartHeight + legend.length * legendHeight + margin
   const picture = element('svg', { xmlns: namespace, width, height, viewBox: `0 0 ${width} ${height}` })
   picture.setAttribute('font-family', style.fontFamily)
@@ -62,6 +63,7 @@ function pictureOf(chart: SVGSVGElement, title: string, dates: string): SVGSVGEl
     line: token('line-strong'),
     few: token('line'),
     bar: token('count-fill'),
+    shift: token('caution'),
     'dot better': token('better'),
     'dot worse': token('worse'),
   }

@@ -1,7 +1,9 @@
 import { memo } from 'react'
-import { formatNumber } from '../ui/number.ts'
+import { formatCompact } from '../ui/number.ts'
 import { formatPercent } from '../ui/percent.ts'
 import { type ChartLayout, type ChartScale, gridShares } from './chart-scale.ts'
+import type { SegmentStep } from './chart-segments.ts'
+import { ChartShifts } from './chart-shift-bands.tsx'
 import { type Average, runsOf, type Step } from './chart-steps.ts'
 import { ticksBetween } from './chart-ticks.ts'
 import type { ChartView } from './chart-view.ts'
@@ -14,7 +16,6 @@ interface Props {
 }
 
 const minTickSpacing = 84
-const minFewPx = 4
 
 /** Everything that does not follow the pointer. */
 export const ChartPlot = memo(function ChartPlot({ view, layout, scale, highlighted }: Props) {
@@ -23,10 +24,7 @@ export const ChartPlot = memo(function ChartPlot({ view, layout, scale, highligh
   const maxCount = Math.max(1, ...view.bars.map(({ total }) => total))
   const [from, to] = view.span
   const ticks = ticksBetween(new Date(from), new Date(to), Math.max(2, Math.floor((right - left) / minTickSpacing)))
-  // A step of an hour in a chart of a year would be a dot without meaning.
-  const few = view.steps.filter(
-    ({ start, end, share, isFew, isMixed }) => share !== null && (isFew || isMixed) && x(end) - x(start) >= minFewPx,
-  )
+  const few = view.drawn.filter(({ share, isFew }) => share !== null && isFew)
   return (
     <>
       {gridShares(view.domain).map((share) => (
@@ -46,7 +44,10 @@ export const ChartPlot = memo(function ChartPlot({ view, layout, scale, highligh
         </g>
       ))}
       <text x={left - 8} y={bars.top + 10} textAnchor="end">
-        {formatNumber(maxCount)}
+        {formatCompact(maxCount)}
+      </text>
+      <text x={left - 8} y={bars.top + 22} textAnchor="end">
+        {maxCount === 1 ? 'vote' : 'votes'}
       </text>
       {view.bars.map(({ start, end, total, isPart }) => {
         const height = (total / maxCount) * (bars.bottom - bars.top)
@@ -62,6 +63,7 @@ export const ChartPlot = memo(function ChartPlot({ view, layout, scale, highligh
           />
         )
       })}
+      <ChartShifts shifts={view.shifts} layout={layout} scale={scale} />
       {view.averages.map((average) => (
         <VersionRange
           key={`${average.id} ${average.start}`}
@@ -71,7 +73,7 @@ export const ChartPlot = memo(function ChartPlot({ view, layout, scale, highligh
         />
       ))}
       {few.length > 0 && <path className="chart-line few" d={few.map((step) => dash(step, scale)).join('')} />}
-      {runsOf(view.steps).map((run) => (
+      {runsOf(view.drawn).map((run) => (
         <path
           key={run[0]?.start}
           className={run[0]?.isOpen ? 'chart-line open' : 'chart-line'}
@@ -87,6 +89,13 @@ export const ChartPlot = memo(function ChartPlot({ view, layout, scale, highligh
           x2={Math.max(x(end), x(start) + 2)}
           y1={y(share.value)}
           y2={y(share.value)}
+        />
+      ))}
+      {view.segments?.lines.map(({ value, runs }, i) => (
+        <path
+          key={value}
+          className={`chart-segment segment-${i + 1}`}
+          d={runs.map((run) => segmentPath(run, scale)).join('')}
         />
       ))}
       <line className="chart-axis" x1={left} x2={right} y1={bars.bottom} y2={bars.bottom} />
@@ -115,10 +124,15 @@ function VersionRange({ average: { id, start, end, share, verdict }, scale: { x,
 }
 
 /** A horizontal line for each step, and a vertical one to the next. */
-function stepPath(run: Step[], { x, y }: ChartScale): string {
-  return run
-    .map(({ start, end, share }, i) => `${i === 0 ? 'M' : 'L'}${x(start)},${y(share?.value ?? 0)}H${x(end)}`)
-    .join('')
+function stepPath(run: Step[], scale: ChartScale): string {
+  return segmentPath(
+    run.map(({ start, end, share }) => ({ start, end, share: share?.value ?? 0 })),
+    scale,
+  )
+}
+
+function segmentPath(run: SegmentStep[], { x, y }: ChartScale): string {
+  return run.map(({ start, end, share }, i) => `${i === 0 ? 'M' : 'L'}${x(start)},${y(share)}H${x(end)}`).join('')
 }
 
 function dash({ start, end, share }: Step, { x, y }: ChartScale): string {

@@ -36,7 +36,7 @@ export function scaleOf(
   const perPixel = (to - from) / Math.max(1, right - left)
   return {
     x: (at) => left + (Math.min(Math.max(at, from), to) - from) / perPixel,
-    y: (share) => plot.top + ((max - Math.min(Math.max(share, min), max)) / (max - min)) * (plot.bottom - plot.top),
+    y: (share) => plot.top + ((max - share) / (max - min)) * (plot.bottom - plot.top),
     timeAt: (x) => from + (Math.min(Math.max(x, left), right) - left) * perPixel,
   }
 }

@@ -1,10 +1,11 @@
 import type { Summary, TimelineEntry, Verdict } from '@promptledger/client'
+import type { TalliedPart } from './chart-shifts.ts'
 import { confidenceRange } from './confidence.ts'
 
-const intervalMs = { hour: 3_600_000, day: 86_400_000, week: 7 * 86_400_000 }
+export const intervalMs = { hour: 3_600_000, day: 86_400_000, week: 7 * 86_400_000 }
 
 /** Fewer signals than this say little about the share of positive ones. */
-const fewSignals = 30
+export const fewSignals = 30
 
 interface Share {
   value: number
@@ -73,7 +74,7 @@ export function barsOf(steps: Step[], interval: Summary['interval']): Bar[] {
   }))
 }
 
-/** A time in which a version was live, with the share of positive signals of all its times. */
+/** A time in which a version was live, with the share of positive signals of all its times, or of this part of one. */
 export interface Average {
   id: number
   start: number
@@ -84,20 +85,21 @@ export interface Average {
   isFew: boolean
 }
 
-export function averagesOf(changes: TimelineEntry[], now: number): Average[] {
-  return changes.flatMap(({ entry, impact }) => {
-    const share = impact && shareOf(impact.after.positive, impact.after.negative)
-    if (impact === null || share === null) return []
-    const total = impact.after.positive + impact.after.negative
-    return impact.live_windows.map(({ from, until }) => ({
-      id: entry.id,
-      start: Date.parse(from),
-      end: until === null ? now : Date.parse(until),
-      share,
-      total,
-      verdict: impact.verdict,
-      isFew: total < fewSignals,
-    }))
+/** `parts` are those of versions that were live while the rate moved for another reason. One average of both rates would be wrong. */
+export function averagesOf(changes: TimelineEntry[], parts: TalliedPart[], now: number): Average[] {
+  return changes.flatMap(({ entry: { id }, impact }) => {
+    if (impact === null) return []
+    return impact.live_windows.flatMap(({ from, until }) => {
+      const whole = { id, start: Date.parse(from), end: until === null ? now : Date.parse(until), ...impact.after }
+      const own = parts.filter((part) => part.id === id && part.start >= whole.start && part.end <= whole.end)
+      return (own.length > 0 ? own : [whole]).flatMap(({ start, end, positive, negative }) => {
+        const share = shareOf(positive, negative)
+        const total = positive + negative
+        return share === null
+          ? []
+          : [{ id, start, end, share, total, verdict: impact.verdict, isFew: total < fewSignals }]
+      })
+    })
   })
 }
 
@@ -140,12 +142,12 @@ function sumOf(one: Step, other: Step): Step {
   }
 }
 
-/** Steps that follow each other without a gap while the same version was live. Without those that say too little for a line. */
+/** Steps that follow each other without a gap while the same version was live. Without those of few signals, which are dashed one by one. */
 export function runsOf(steps: Step[]): Step[][] {
   const runs: Step[][] = []
   let last: Step | undefined
   for (const step of steps) {
-    if (!isDrawn(step)) continue
+    if (step.share === null || step.isFew) continue
     if (last !== undefined && last.end === step.start && last.entryId === step.entryId && !step.isOpen)
       runs.at(-1)?.push(step)
     else runs.push([step])
@@ -154,15 +156,26 @@ export function runsOf(steps: Step[]): Step[][] {
   return runs
 }
 
-function isDrawn({ share, isMixed, isFew }: Step): boolean {
-  return share !== null && !isMixed && !isFew
+// About 4 px of a chart on a laptop.
+const minFewShare = 1 / 200
+
+/** Leaves out what is too short to be seen and has few signals: an hour in a chart of a year would be a dot without meaning. */
+export function withoutSpecks<Part extends { start: number; end: number; isFew: boolean }>(
+  parts: Part[],
+  [from, to]: [number, number],
+): Part[] {
+  return parts.filter(
+    ({ start, end, isFew }) => !isFew || Math.min(end, to) - Math.max(start, from) >= (to - from) * minFewShare,
+  )
 }
 
-/** The range of the y axis in whole tenths, at least three of them. */
-export function shareDomain(steps: Step[], averages: Average[]): [number, number] {
-  const drawn = steps.filter(isDrawn).flatMap(({ share }) => (share === null ? [] : [share.value]))
-  const ranges = averages.filter(({ isFew }) => !isFew).flatMap(({ share }) => [share.low, share.high])
-  const values = [...drawn, ...ranges]
+/** The range of the y axis in whole tenths, at least three of them. It covers everything that is drawn. */
+export function shareDomain(steps: Step[], averages: Average[], others: number[]): [number, number] {
+  const values = [
+    ...others,
+    ...steps.flatMap(({ share }) => (share === null ? [] : [share.value])),
+    ...averages.flatMap(({ share }) => [share.low, share.high]),
+  ]
   if (values.length === 0) return [0, 1]
   const bottom = Math.floor(Math.min(...values) * 10) / 10
   const top = Math.min(1, Math.ceil(Math.max(...values) * 10) / 10)

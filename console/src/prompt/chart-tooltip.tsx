@@ -1,11 +1,12 @@
 import type { TimelineEntry } from '@promptledger/client'
 import { dateFormat } from '../ui/locale.ts'
 import { countOf, formatNumber } from '../ui/number.ts'
-import { formatPercent, formatShares } from '../ui/percent.ts'
+import { formatPercent, formatShares, formatTally } from '../ui/percent.ts'
 import { formatDate } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { verdictLabels } from '../ui/verdict.tsx'
 import type { Cluster } from './chart-clusters.ts'
+import type { ShiftBand } from './chart-shifts.ts'
 import type { Step } from './chart-steps.ts'
 import { titleOf } from './entry-title.ts'
 
@@ -13,6 +14,7 @@ export interface Pointed {
   x: number
   y: number
   step: Step | null
+  shift: ShiftBand | null
   cluster: Cluster | null
 }
 
@@ -24,7 +26,7 @@ interface Props {
 }
 
 /** The numbers of the step under the pointer, and the change that was live. */
-export function ChartTooltip({ pointed: { x, y, step, cluster }, change, size: { width, height } }: Props) {
+export function ChartTooltip({ pointed: { x, y, step, shift, cluster }, change, size: { width, height } }: Props) {
   const place = {
     ...(x > width / 2 ? { right: width - x + 14 } : { left: x + 14 }),
     ...(y > height / 2 ? { bottom: height - y + 12 } : { top: y + 12 }),
@@ -41,6 +43,11 @@ export function ChartTooltip({ pointed: { x, y, step, cluster }, change, size: {
       ) : (
         <>
           {cluster === null && step !== null && <StepFigures step={step} />}
+          {cluster === null && shift !== null && (
+            <span className="chart-tooltip-shift">
+              {shift.label}: {formatShares(...shift.rates)}
+            </span>
+          )}
           {change !== null && <LiveChange change={change} isMarked={cluster !== null} />}
           {change === null && step !== null && <Unloaded step={step} />}
         </>
@@ -91,7 +98,8 @@ function LiveChange({ change, isMarked }: { change: TimelineEntry; isMarked: boo
       </span>
       {impact !== null && after?.rate != null && (
         <span>
-          {formatShares(impact.before.rate, after.rate)} of {countOf(after.positive + after.negative, 'signal')}
+          {(impact.before.rate === null ? [after] : [impact.before, after]).map(formatTally).join(' → ')} of{' '}
+          {countOf(after.positive + after.negative, 'signal')}
           <span className="muted">, {verdictLabels[impact.verdict].toLowerCase()}</span>
         </span>
       )}

@@ -1,5 +1,7 @@
 import type { Regression, Summary, TimelineEntry } from '@promptledger/client'
 import { type Mark, marksOfChanges, marksOfSteps } from './chart-clusters.ts'
+import type { SegmentLines } from './chart-segments.ts'
+import type { ShiftBand, TalliedPart } from './chart-shifts.ts'
 import {
   type Average,
   averagesOf,
@@ -9,6 +11,7 @@ import {
   type Step,
   shareDomain,
   stepsOf,
+  withoutSpecks,
 } from './chart-steps.ts'
 import type { TimeRange } from './time-range.ts'
 
@@ -17,29 +20,40 @@ export interface ChartView {
   span: [number, number]
   domain: [number, number]
   steps: Step[]
+  /** The steps that are drawn. */
+  drawn: Step[]
   bars: Bar[]
   averages: Average[]
+  shifts: ShiftBand[]
   marks: Mark[]
+  /** Null unless segments are drawn. */
+  segments: SegmentLines | null
   /** The loaded changes by ID. */
   changes: Map<number, TimelineEntry>
   /** How many changes went live in the span. */
   changeCount: number
 }
 
-/** `changes` is null if there are too many to load. */
-export function chartView(
-  summary: Summary,
-  changes: TimelineEntry[] | null,
-  regressions: Regression[],
-  range: TimeRange,
-  now: number,
-): ChartView {
+export interface ChartData {
+  summary: Summary
+  /** Null if there are too many to load. */
+  changes: TimelineEntry[] | null
+  regressions: Regression[]
+  shifts: ShiftBand[]
+  /** The parts of versions before and after shifts. */
+  parts: TalliedPart[]
+  segments: SegmentLines | null
+}
+
+export function chartView(data: ChartData, range: TimeRange, now: number): ChartView {
+  const { summary, changes, regressions, shifts, parts: lifeParts, segments } = data
   const all = stepsOf(summary, now)
   const span = visibleSpan(range, all)
   const isVisible = ({ start, end }: { start: number; end: number }) => end > span[0] && start < span[1]
   const parts = all.filter(isVisible)
   const steps = joinParts(parts, summary.interval)
-  const averages = averagesOf(changes ?? [], now).filter(isVisible)
+  const drawn = withoutSpecks(steps, span)
+  const averages = withoutSpecks(averagesOf(changes ?? [], lifeParts, now).filter(isVisible), span)
   const marks =
     changes === null
       ? marksOfSteps(
@@ -49,10 +63,13 @@ export function chartView(
       : marksOfChanges(changes, new Set(regressions.map(({ change }) => change.id)))
   return {
     span,
-    domain: shareDomain(steps, averages),
+    domain: shareDomain(drawn, averages, sharesOf(segments)),
+    segments,
     steps,
+    drawn,
     bars: barsOf(parts, summary.interval),
     averages,
+    shifts: shifts.filter(({ from, to }) => to >= span[0] && from < span[1]),
     marks: marks.filter(({ from, to }) => to >= span[0] && from < span[1]),
     changes: new Map(changes?.map((change) => [change.entry.id, change])),
     changeCount: steps.reduce((sum, step) => sum + step.changes, 0),
@@ -65,4 +82,8 @@ function visibleSpan({ preset, from, to }: TimeRange, steps: Step[]): [number, n
   if (preset === null) return [start, end]
   const first = steps.find(({ total, changes }) => total > 0 || changes > 0)?.start
   return [first === undefined ? start : Math.max(start, first), end]
+}
+
+function sharesOf(segments: SegmentLines | null): number[] {
+  return (segments?.lines ?? []).flatMap(({ runs }) => runs.flat().map(({ share }) => share))
 }

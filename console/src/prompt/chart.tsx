@@ -52,8 +52,11 @@ export function Chart({ view, highlighted, onHighlight, onOpen, onZoom }: Props)
     const x = pointerX(event)
     const at = scale.timeAt(x)
     const step = view.steps.find(({ start, end }) => start <= at && at < end) ?? null
+    // A band may be a few pixels wide.
+    const [near, far] = [scale.timeAt(x - 4), scale.timeAt(x + 4)]
+    const shift = view.shifts.find(({ from, to }) => from <= far && near <= to) ?? null
     const y = event.clientY - event.currentTarget.getBoundingClientRect().top
-    setPointed((current) => ({ x, y, step, cluster: current?.cluster ?? null }))
+    setPointed((current) => ({ x, y, step, shift, cluster: current?.cluster ?? null }))
   }
 
   const isPointed = pointed !== null

@@ -1,6 +1,8 @@
 import { useMemo, useState } from 'react'
 import { countOf } from '../ui/number.ts'
 import { splitUntrusted, UntrustedText } from '../ui/untrusted-text.tsx'
+import { DiffChanges } from './diff-changes.tsx'
+import { type ShownPiece, withGaps } from './diff-gaps.ts'
 import { diffTexts, type Line, type Row } from './text-diff.ts'
 
 interface Props {
@@ -20,12 +22,14 @@ export function Diff({ before, after, patch }: Props) {
       </pre>
     )
   return (
-    <div className="diff">
-      {rows.map((row, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a diff are never reordered.
-        <DiffRow key={i} row={row} />
-      ))}
-    </div>
+    <DiffChanges rows={rows}>
+      <div className="diff">
+        {rows.map((row, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a diff are never reordered.
+          <DiffRow key={i} row={row} />
+        ))}
+      </div>
+    </DiffChanges>
   )
 }
 
@@ -70,13 +74,21 @@ function DiffLine({ line }: { line: Line }) {
   )
 }
 
-/** The text of a line, with its changed words. */
+/** The text of a line, with its changed words. Of a long line, the text around them is shown, and the rest on request. */
 export function DiffText({ line: { kind, pieces } }: { line: Line }) {
+  const [isWhole, setIsWhole] = useState(false)
   const Changed = kind === 'added' ? 'ins' : 'del'
   return (
     <span className="diff-text">
       {kind !== 'same' && <span className="visually-hidden">{spokenSigns[kind]}</span>}
-      {splitUntrusted(pieces).map(({ text, runs, changed }, i) => {
+      {splitUntrusted<ShownPiece>(isWhole ? pieces : withGaps(pieces)).map(({ text, runs, changed, isGap }, i) => {
+        if (isGap)
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a line are never reordered.
+            <button key={i} type="button" className="diff-gap" onClick={() => setIsWhole(true)}>
+              … {countOf(text.length, 'more character')} …
+            </button>
+          )
         const Piece = changed ? Changed : 'span'
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a line are never reordered.

@@ -1,6 +1,8 @@
-import type { Action } from '@promptledger/client'
+import type { Action, Summary, TimelineEntry } from '@promptledger/client'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { ledger } from '../ledger.ts'
+import { segmentLinesOf } from './chart-segments.ts'
+import { dividedLives, type ShiftBand, tallyOf } from './chart-shifts.ts'
 import type { TimeRange } from './time-range.ts'
 
 /** A chart of more changes shows how many there are, and loads them once it is zoomed in. */
@@ -35,6 +37,54 @@ export function useLiveChanges(id: string, { from, to }: TimeRange, liveIds: num
       ]
     },
     placeholderData: keepPreviousData,
+  })
+}
+
+/** The signals of versions before and after each shift that happened while they were live. There are few of these. */
+export function useDividedLives(id: string, changes: TimelineEntry[], bands: ShiftBand[], now: number) {
+  const parts = dividedLives(changes, bands, now)
+  return useQuery({
+    queryKey: ['divided lives', id, parts],
+    enabled: parts.length > 0,
+    queryFn: ({ signal }) =>
+      Promise.all(
+        parts.map(async (part) => {
+          const [from, to] = [new Date(part.start), new Date(part.end)]
+          const query = { from, to, interval: 'week', split: 'changes' } as const
+          return tallyOf(part, await ledger.signals.summary(id, query, { signal }))
+        }),
+      ),
+  })
+}
+
+/** The signals of the largest segments, in the intervals of the chart. */
+export function useSegmentLines(
+  id: string,
+  { from, to }: TimeRange,
+  interval: Summary['interval'] | undefined,
+  key: string | null,
+) {
+  return useQuery({
+    queryKey: ['segment lines', id, from, to, interval, key],
+    enabled: key !== null && interval !== undefined,
+    queryFn: async ({ signal }) => {
+      const query = { from, to, interval, split: 'changes', by: `metadata.${key}` } as const
+      return segmentLinesOf(await ledger.signals.summary(id, query, { signal }))
+    },
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** How many entries are older than the time shown. */
+export function useOlderCount(id: string, from: Date, actions: Action[], isEnabled: boolean) {
+  return useQuery({
+    queryKey: ['older', id, from, actions.join()],
+    enabled: isEnabled,
+    queryFn: async ({ signal }) => {
+      const action = actions.length === 0 ? undefined : actions
+      const query = { until: from, action, pulls: 'outcome', limit: 1 } as const
+      return (await ledger.timeline.list(id, query, { signal })).pagination.total_count
+    },
   })
 }
 

@@ -82,8 +82,16 @@ function diffReplacedLines(oldLines: string[], newLines: string[], deadline: num
 function diffWords(oldLine: string, newLine: string, deadline: number): { removed: Line; added: Line } | null {
   const timeout = deadline - performance.now()
   if (timeout <= 0) return null
-  const words = diffWordsWithSpace(oldLine, newLine, { timeout }) as Change[] | undefined
-  if (words === undefined) return null
+  // A line of 200 KB would take longer than the time limit, although most changes are a few words of it.
+  const [start, end] = commonEnds(oldLine, newLine)
+  const middle = (line: string) => line.slice(start, line.length - end)
+  const compared = diffWordsWithSpace(middle(oldLine), middle(newLine), { timeout }) as Change[] | undefined
+  if (compared === undefined) return null
+  const words = [
+    sameWords(oldLine.slice(0, start)),
+    ...compared,
+    sameWords(oldLine.slice(oldLine.length - end)),
+  ].filter(({ value }) => value !== '')
   const common = words.reduce((sum, { added, removed, value }) => sum + (added || removed ? 0 : value.length), 0)
   if (common < minSimilarity * Math.max(oldLine.length, newLine.length)) return null
   const pieces = (side: 'added' | 'removed') =>
@@ -91,6 +99,26 @@ function diffWords(oldLine: string, newLine: string, deadline: number): { remove
       .filter((word) => word[side] || (!word.added && !word.removed))
       .map((word) => ({ text: word.value, changed: word[side] }))
   return { removed: { kind: 'removed', pieces: pieces('removed') }, added: { kind: 'added', pieces: pieces('added') } }
+}
+
+function sameWords(value: string): Pick<Change, 'added' | 'removed' | 'value'> {
+  return { value, added: false, removed: false }
+}
+
+const wordCharacter = /[\p{L}\p{M}\p{N}_\p{Cs}]/u
+
+/** How many characters two lines have in common at the start and at the end, in whole words. */
+function commonEnds(one: string, other: string): [start: number, end: number] {
+  const isInWord = (at: number) => wordCharacter.test(one.charAt(at - 1)) && wordCharacter.test(one.charAt(at))
+  const shorter = Math.min(one.length, other.length)
+  let start = 0
+  while (start < shorter && one.charCodeAt(start) === other.charCodeAt(start)) start++
+  while (start > 0 && (isInWord(start) || wordCharacter.test(other.charAt(start)))) start--
+  let end = 0
+  while (end < shorter - start && one.charCodeAt(one.length - 1 - end) === other.charCodeAt(other.length - 1 - end))
+    end++
+  while (end > 0 && (isInWord(one.length - end) || wordCharacter.test(other.charAt(other.length - end - 1)))) end--
+  return [start, end]
 }
 
 function collapseUnchanged(lines: Line[]): Row[] {

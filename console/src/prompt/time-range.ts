@@ -6,6 +6,8 @@ export const presets = {
   month: { label: '30 days', days: 30 },
   quarter: { label: '90 days', days: 90 },
   year: { label: '1 year', days: 365 },
+  // Longer than any history: the chart starts with the first signal or change.
+  all: { label: 'All', days: 20 * 365 },
 } as const
 
 export type Preset = keyof typeof presets
@@ -30,6 +32,16 @@ export function rangeFrom(params: URLSearchParams, now: Date): TimeRange {
   const requested = params.get('range') as Preset | null
   const preset = requested !== null && Object.hasOwn(presets, requested) ? requested : 'year'
   return { preset, from: new Date(now.getTime() - presets[preset].days * dayMs), to: now }
+}
+
+const minAroundMs = 14 * dayMs
+const maxAroundMs = 90 * dayMs
+
+/** The time around an event: as long before it as after it. */
+export function rangeAround(event: string, now: Date): TimeRange {
+  const at = Date.parse(event)
+  const around = Math.min(maxAroundMs, Math.max(minAroundMs, now.getTime() - at))
+  return { preset: null, from: new Date(at - around), to: new Date(Math.min(now.getTime(), at + around)) }
 }
 
 /** A time, or midnight of a date such as 2026-11-15 in the reader's time zone, plus `lengthMs`. */

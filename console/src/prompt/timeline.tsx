@@ -4,8 +4,8 @@ import { memo } from 'react'
 import { ActionIcon } from '../ui/action-icon.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { dateFormat } from '../ui/locale.ts'
-import { formatShares } from '../ui/percent.ts'
-import { UntrustedText } from '../ui/untrusted-text.tsx'
+import { formatTally } from '../ui/percent.ts'
+import { UntrustedText, visibleText } from '../ui/untrusted-text.tsx'
 import { Verdict } from '../ui/verdict.tsx'
 import { EntryMeta, PullCourse } from './entry-meta.tsx'
 import { titleOf } from './entry-title.ts'
@@ -75,7 +75,7 @@ const TimelineItem = memo(function TimelineItem({ item, isOpen, isHighlighted, o
             aria-expanded={isOpen}
             onClick={() => onOpen(isOpen ? null : entry.id)}
           >
-            <span>
+            <span title={visibleText(titleOf(entry, item.message))}>
               <UntrustedText text={titleOf(entry, item.message)} />
             </span>
             <ChevronRight aria-hidden="true" />
@@ -89,7 +89,7 @@ const TimelineItem = memo(function TimelineItem({ item, isOpen, isHighlighted, o
             {impact !== null && (
               <>
                 <Rates {...impact} />
-                <Verdict verdict={impact.verdict} />
+                <Verdict verdict={impact.verdict} isFirst={impact.first_version} />
               </>
             )}
           </span>
@@ -106,5 +106,6 @@ type Impact = NonNullable<TimelineEntry['impact']>
 
 function Rates({ before, after }: Pick<Impact, 'before' | 'after'>) {
   if (after.rate === null) return null
-  return <span className="timeline-rates">{formatShares(before.rate, after.rate)}</span>
+  const rates = before.rate === null ? [after] : [before, after]
+  return <span className="timeline-rates">{rates.map(formatTally).join(' → ')}</span>
 }

@@ -1,13 +1,12 @@
 import type { LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { UntrustedText } from '../ui/untrusted-text.tsx'
 
 interface Props {
   icon: LucideIcon
   tone: 'bad' | 'caution'
   /** What it is about, and where to look. */
-  name: string
+  name: ReactNode
   to: string
   children: ReactNode
   /** A short remark at the end of the line. */
@@ -20,7 +19,7 @@ export function AttentionItem({ icon: Icon, tone, name, to, children, note }: Pr
       <Icon aria-hidden="true" />
       <div>
         <Link className="row-link" href={to}>
-          <UntrustedText text={name} />
+          {name}
         </Link>
         : {children}
       </div>

@@ -6,6 +6,7 @@ import { shiftPath } from '../shifts/shift-path.ts'
 import { ExternalLink } from '../ui/external-link.tsx'
 import { formatNumber } from '../ui/number.ts'
 import { formatShares } from '../ui/percent.ts'
+import { PromptName } from '../ui/prompt-name.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { limitLevel } from '../usage/limit-level.ts'
@@ -17,7 +18,7 @@ export function RegressionItem({ regression }: { regression: Regression }) {
     <AttentionItem
       icon={TrendingDown}
       tone="bad"
-      name={prompt.name}
+      name={<PromptName name={prompt.name} />}
       to={regressionPath(regression)}
       note={`open for ${openTimeOf(regression)}`}
     >
@@ -35,7 +36,13 @@ export function RegressionItem({ regression }: { regression: Regression }) {
 export function ShiftItem({ shift }: { shift: Shift }) {
   const isFall = shift.rate_after < shift.rate_before
   return (
-    <AttentionItem icon={CircleHelp} tone="caution" name={shift.prompt.name} to={shiftPath(shift)} note="unexplained">
+    <AttentionItem
+      icon={CircleHelp}
+      tone="caution"
+      name={<PromptName name={shift.prompt.name} />}
+      to={shiftPath(shift)}
+      note="unexplained"
+    >
       {isFall ? 'fell' : 'rose'} <strong>{formatShares(shift.rate_before, shift.rate_after)}</strong> around{' '}
       <Time at={shift.at} as="date" />, without a change
     </AttentionItem>
@@ -48,7 +55,7 @@ export function RepositoryItem({ repository }: { repository: Repository }) {
     <AttentionItem
       icon={GitBranch}
       tone="bad"
-      name={url}
+      name={<UntrustedText text={url} />}
       to={`/repositories/${id}`}
       note={lastSync === null ? 'never synced' : <LastSync at={lastSync} />}
     >
@@ -78,7 +85,7 @@ export function AlertItem({ alert }: { alert: Alert }) {
     <AttentionItem
       icon={BellOff}
       tone="caution"
-      name={name}
+      name={<UntrustedText text={name} />}
       to={`/alerts/${id}`}
       note={at === null ? undefined : <Time at={at} as="relative" />}
     >

@@ -4,6 +4,7 @@ import { Link } from 'wouter'
 import { errorMessage } from '../query-client.ts'
 import { Button } from '../ui/button.tsx'
 import { countOf } from '../ui/number.ts'
+import { RequestId } from '../ui/request-id.tsx'
 import { limitLevel } from '../usage/limit-level.ts'
 import { useUsage } from '../usage/usage-query.ts'
 import { AlertItem, LimitItem, RegressionItem, RepositoryItem, ShiftItem } from './attention-items.tsx'
@@ -83,6 +84,7 @@ function Failed({ what, query }: { what: string; query: UseQueryResult<unknown> 
     <li className="attention-failed" role="alert">
       <span>
         The {what} could not be loaded: {errorMessage(query.error)}
+        <RequestId error={query.error} />
       </span>
       <Button onClick={() => query.refetch()}>Try again</Button>
     </li>

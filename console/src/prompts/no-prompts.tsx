@@ -1,5 +1,6 @@
 import type { SessionInfo } from '@promptledger/client'
 import { Link } from 'wouter'
+import { textSearchPath } from '../prompt/prompt-path.ts'
 import { Button } from '../ui/button.tsx'
 import { CodeBlock } from '../ui/code-block.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
@@ -52,6 +53,9 @@ export function NoMatchingPrompts({ query }: { query: string }) {
     <EmptyState title="No matching prompts">
       <p>
         No prompt has “<UntrustedText text={query} />” in its name or path.
+      </p>
+      <p>
+        <Link href={textSearchPath(query)}>Search in the texts of all prompts</Link>
       </p>
     </EmptyState>
   )

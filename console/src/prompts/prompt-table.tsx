@@ -7,7 +7,8 @@ import { ratesOf, regressionPath } from '../regressions/open-regressions.tsx'
 import { ActionIcon } from '../ui/action-icon.tsx'
 import { formatNumber } from '../ui/number.ts'
 import { PagedTable } from '../ui/paged-table.tsx'
-import { formatPercent } from '../ui/percent.ts'
+import { formatTally } from '../ui/percent.ts'
+import { PromptName } from '../ui/prompt-name.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
@@ -41,11 +42,7 @@ const columns: Column<Prompt, SortField>[] = [
   {
     header: 'Positive',
     sort: { field: 'positive_share', first: 'positive_share' },
-    cell: ({ signals: { positive, negative } }) => (
-      <span className="positive-share">
-        {positive + negative === 0 ? '–' : formatPercent(positive / (positive + negative))}
-      </span>
-    ),
+    cell: ({ signals }) => <span className="positive-share">{formatTally(signals)}</span>,
   },
   {
     header: 'Effect of last change',
@@ -87,22 +84,22 @@ function Name({ id, name, path }: Prompt) {
   return (
     <>
       <Link className="row-link" href={promptPath(id)}>
-        <UntrustedText text={name} />
+        <PromptName name={name} />
       </Link>
       {path !== null && path !== name && (
         <span className="path muted">
-          <UntrustedText text={path} />
+          <PromptName name={path} />
         </span>
       )}
     </>
   )
 }
 
-function LastEffect({ verdict, regression }: Prompt) {
+function LastEffect({ verdict, first_version: isFirst, regression }: Prompt) {
   if (verdict === null && regression === null) return null
   return (
     <div>
-      {verdict !== null && <Verdict verdict={verdict} />}
+      {verdict !== null && <Verdict verdict={verdict} isFirst={isFirst} />}
       {regression !== null && (
         <Link className="cell-note regression-link" href={regressionPath(regression)}>
           Open regression: {ratesOf(regression)}

@@ -24,7 +24,7 @@ export function PromptsPage({ session }: { session: SessionInfo }) {
   const { q, sort } = list
   const isAdmin = session.key.role === 'admin'
   const prompts = useQuery(promptsQuery(list))
-  const setUp = useSetUp(session)
+  const setUp = useSetUp(session, q === '' ? (prompts.data?.data ?? []) : [])
   const search = useCallback((text: string) => setParams({ q: text, page: null }, { replace: true }), [setParams])
   const sortBy = (next: PromptSort) => setParams({ sort: next === worstFirst ? null : next, page: null })
   const hasPrompts = q !== '' || prompts.data?.pagination.total_count !== 0

@@ -2,12 +2,15 @@ import type { Regression, TimelineEntry } from '@promptledger/client'
 import { Link } from 'wouter'
 import { titleOf } from '../prompt/entry-title.ts'
 import { changePath } from '../prompt/prompt-path.ts'
+import { isShared } from '../shared/token.ts'
 import { type ChangeSide, signalsPath } from '../signals/signals-path.ts'
 import { ActionIcon } from '../ui/action-icon.tsx'
 import { Detail } from '../ui/detail.tsx'
 import { ExternalLink } from '../ui/external-link.tsx'
 import { formatNumber } from '../ui/number.ts'
+import { PageLink } from '../ui/page-link.tsx'
 import { formatPercent, formatPoints } from '../ui/percent.ts'
+import { Term } from '../ui/term.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText, visibleText } from '../ui/untrusted-text.tsx'
 
@@ -26,9 +29,9 @@ export function RegressionChange({ regression, item }: Props) {
     <section className="card regression-change" aria-labelledby="change">
       <h2 id="change">
         <ActionIcon action={change.action} />
-        <Link href={changePath(prompt.id, change.id)}>
+        <PageLink href={changePath(prompt.id, change.id)}>
           <UntrustedText text={titleOf(change, item?.message ?? null)} />
-        </Link>
+        </PageLink>
       </h2>
       <dl className="details-list even">
         <Detail name="Before">
@@ -40,7 +43,10 @@ export function RegressionChange({ regression, item }: Props) {
         <Detail name="Difference">
           {formatPoints(regression.difference)} percentage points{' '}
           <span className="muted">
-            (95% confidence range: {low} to {high})
+            <span className="nowrap">
+              (<Term name="confidence_range">95% confidence range</Term>:
+            </span>{' '}
+            {low} to {high})
           </span>
         </Detail>
         <Detail name="Author">
@@ -63,9 +69,11 @@ export function RegressionChange({ regression, item }: Props) {
       <p>
         <UntrustedText text={regression.explanation} />
       </p>
-      <p>
-        <Link href={changePath(prompt.id, change.id)}>See the change with its diff</Link>
-      </p>
+      {!isShared && (
+        <p>
+          <Link href={changePath(prompt.id, change.id)}>See the change in the history of the prompt</Link>
+        </p>
+      )}
     </section>
   )
 }
@@ -83,7 +91,7 @@ function Rate({ rate, signals, to }: { rate: number; signals: number | null; to:
       {signals !== null && (
         <span className="muted">
           {' '}
-          of <Link href={to}>{formatNumber(signals)} signals</Link>
+          of <PageLink href={to}>{formatNumber(signals)} signals</PageLink>
         </span>
       )}
     </>

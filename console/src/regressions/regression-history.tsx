@@ -1,7 +1,7 @@
 import type { Regression } from '@promptledger/client'
 import type { ReactNode } from 'react'
-import { Link } from 'wouter'
 import { changePath } from '../prompt/prompt-path.ts'
+import { PageLink } from '../ui/page-link.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 
@@ -53,9 +53,9 @@ function Repaired({ prompt, repaired_by: by, repaired_entry: entry }: Regression
       {entry !== null && (
         <>
           {by === 'revert' ? ' by ' : ' after a change by '}
-          <Link href={changePath(prompt.id, entry.id)}>
+          <PageLink href={changePath(prompt.id, entry.id)}>
             <UntrustedText text={entry.user.name} />
-          </Link>
+          </PageLink>
         </>
       )}
     </>

@@ -1,5 +1,6 @@
 import type { RegressionState } from '@promptledger/client'
 import { Badge } from '../ui/badge.tsx'
+import { Term } from '../ui/term.tsx'
 
 const badges = {
   open: { tone: 'bad', label: 'Open' },
@@ -10,5 +11,9 @@ const badges = {
 
 export function RegressionStateBadge({ state }: { state: RegressionState }) {
   const { tone, label } = badges[state]
-  return <Badge tone={tone}>{label}</Badge>
+  return (
+    <Badge tone={tone}>
+      <Term name={state === 'withdrawn' ? 'withdrawn' : 'regression'}>{label}</Term>
+    </Badge>
+  )
 }

@@ -5,6 +5,7 @@ import { EmptyState } from '../ui/empty-state.tsx'
 import { ExternalLink } from '../ui/external-link.tsx'
 import { PagedTable } from '../ui/paged-table.tsx'
 import { formatPoints } from '../ui/percent.ts'
+import { PromptName } from '../ui/prompt-name.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
@@ -19,7 +20,7 @@ const columns: Column<Regression, SortField>[] = [
     header: 'Prompt',
     cell: (regression) => (
       <Link className="row-link" href={regressionPath(regression)}>
-        <UntrustedText text={regression.prompt.name} />
+        <PromptName name={regression.prompt.name} />
       </Link>
     ),
   },

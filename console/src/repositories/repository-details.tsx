@@ -14,6 +14,7 @@ import { isLocalFolder } from './webhook-reach.ts'
 
 export function RepositoryDetails({ repository }: { repository: Repository }) {
   const { forge, url, path, state, stale, default_branch: branch, incomplete, last_error: error } = repository
+  const { unread_pulls_below: unreadBelow } = repository
   return (
     <section className="card repository-details" aria-label="Details">
       {state === 'failing' && (
@@ -37,6 +38,12 @@ export function RepositoryDetails({ repository }: { repository: Repository }) {
         <Notice>
           This repository is no longer synced. Its prompts and their history stay. To resume where it stopped, connect
           the same URL with the same prompt files again.
+        </Notice>
+      )}
+      {unreadBelow !== null && (
+        <Notice>
+          Still searching for rebased pull requests below number {unreadBelow}. Until then, their changes appear as
+          direct commits.
         </Notice>
       )}
       {incomplete && (

@@ -7,6 +7,7 @@ import { errorMessage } from '../query-client.ts'
 import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { RequestId } from '../ui/request-id.tsx'
 import { signIn } from './session.ts'
 
 export function SignInPage({ reason }: { reason: string | null }) {
@@ -55,6 +56,7 @@ export function SignInPage({ reason }: { reason: string | null }) {
         {attempt.isError && (
           <p className="form-error" role="alert">
             {rejectionReason(attempt.error)}
+            <RequestId error={attempt.error} onlyFailures />
           </p>
         )}
         <Button type="submit" kind="primary" busy={attempt.isPending}>

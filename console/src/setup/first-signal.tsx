@@ -1,4 +1,4 @@
-import type { Signal } from '@promptledger/client'
+import type { Prompt, Signal } from '@promptledger/client'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { CircleCheck, LoaderCircle } from 'lucide-react'
 import { useEffect } from 'react'
@@ -7,6 +7,7 @@ import { ledger } from '../ledger.ts'
 import { signalsPath } from '../signals/signals-path.ts'
 import { Button } from '../ui/button.tsx'
 import { Time } from '../ui/time.tsx'
+import { isSample } from './prompt-choice.ts'
 
 const firstWaitMs = 2_000
 const maxWaitMs = 30_000
@@ -15,13 +16,14 @@ const backoff = 1.15
 const maxAttempts = 130
 
 interface Props {
-  promptId: string
-  /** Whether the organisation has signals, of whatever prompt. */
+  prompt: Prompt
+  /** Whether a prompt of the organisation's own has signals. */
   isReceived: boolean
 }
 
 /** Waits for the first signal of a prompt. The browser asks less and less often, and not at all while the page is hidden. */
-export function FirstSignal({ promptId, isReceived }: Props) {
+export function FirstSignal({ prompt, isReceived }: Props) {
+  const promptId = prompt.id
   const queryClient = useQueryClient()
   const poll = useQuery({
     queryKey: ['set-up', 'signals', promptId],
@@ -38,7 +40,7 @@ export function FirstSignal({ promptId, isReceived }: Props) {
   return (
     <div className="set-up-status" role="status">
       {first !== null ? (
-        <Received promptId={promptId} signal={first} />
+        <Received prompt={prompt} signal={first} />
       ) : isReceived ? (
         <span className="muted">Signals have been received, none of this prompt.</span>
       ) : (
@@ -53,13 +55,14 @@ export function FirstSignal({ promptId, isReceived }: Props) {
   )
 }
 
-function Received({ promptId, signal }: { promptId: string; signal: Signal }) {
+function Received({ prompt, signal }: { prompt: Prompt; signal: Signal }) {
   return (
     <>
       <CircleCheck aria-hidden="true" />
       <span>
         <strong>Signal received</strong>: {signal.value}, <Time at={signal.created_at} as="relative" />.{' '}
-        <Link href={signalsPath(promptId)}>See it</Link>
+        <Link href={signalsPath(prompt.id)}>See it</Link>
+        {isSample(prompt) && '. It works. Now choose a prompt of your own.'}
       </span>
     </>
   )

@@ -5,14 +5,14 @@ import { ledger } from '../ledger.ts'
 
 export interface PromptChoice {
   /** Null while there is no prompt to choose. */
-  promptId: string | null
+  prompt: Prompt | null
   /** The first 100 by name. */
-  prompts: Pick<Prompt, 'id' | 'name'>[]
+  prompts: Prompt[]
   isPending: boolean
   choose: (id: string) => void
 }
 
-/** The prompt that the snippets are about: the chosen one, or the first. */
+/** The prompt that the snippets are about: the chosen one, or the first, rather one of the organisation than the sample. */
 export function usePromptChoice(): PromptChoice {
   const [chosen, choose] = useState<string | null>(null)
   const list = useQuery({
@@ -20,5 +20,12 @@ export function usePromptChoice(): PromptChoice {
     queryFn: async ({ signal }) => (await ledger.prompts.list({ sort: 'name', limit: 100 }, { signal })).data,
   })
   const prompts = list.data ?? []
-  return { promptId: chosen ?? prompts[0]?.id ?? null, prompts, isPending: list.isPending, choose }
+  const prompt =
+    prompts.find(({ id }) => id === chosen) ?? prompts.find((each) => !isSample(each)) ?? prompts[0] ?? null
+  return { prompt, prompts, isPending: list.isPending, choose }
+}
+
+/** The prompt that the first start of the service creates. No file can have this name, because of the slash at the start. */
+export function isSample({ name }: Pick<Prompt, 'name'>): boolean {
+  return name.startsWith('/sample/')
 }

@@ -16,9 +16,9 @@ const labels = { name: 'Name' }
 
 export function PromptStep({ isAdmin, choice }: Props) {
   const [isCreating, setIsCreating] = useState(false)
-  const { prompts, promptId, choose, isPending } = choice
+  const { prompts, prompt, choose, isPending } = choice
   if (isPending) return null
-  if (promptId === null) {
+  if (prompt === null) {
     return isAdmin ? (
       <NewPrompt onCreate={choose} />
     ) : (
@@ -28,14 +28,14 @@ export function PromptStep({ isAdmin, choice }: Props) {
   return (
     <>
       <div className="set-up-row">
-        <select aria-label="Prompt" value={promptId} onChange={({ target }) => choose(target.value)}>
+        <select aria-label="Prompt" value={prompt.id} onChange={({ target }) => choose(target.value)}>
           {prompts.map(({ id, name }) => (
             <option key={id} value={id}>
               {visibleText(name)}
             </option>
           ))}
         </select>
-        <CopyableId id={promptId} what="prompt ID" />
+        <CopyableId id={prompt.id} what="prompt ID" />
         {isAdmin && !isCreating && (
           <button type="button" className="text-button" onClick={() => setIsCreating(true)}>
             Create another prompt

@@ -1,7 +1,8 @@
-import type { SessionInfo } from '@promptledger/client'
+import type { Prompt, SessionInfo } from '@promptledger/client'
 import { useEffect, useState } from 'react'
 import { useFirstRepositories } from '../prompts/attention-queries.ts'
 import { useUsage } from '../usage/usage-query.ts'
+import { isSample } from './prompt-choice.ts'
 
 export interface SetUpState {
   isShown: boolean
@@ -11,15 +12,20 @@ export interface SetUpState {
   show: () => void
 }
 
-/** How far the organisation is set up. The checklist stays until the page is left, so that a new key does not vanish with it. */
-export function useSetUp({ organisation, key }: SessionInfo): SetUpState {
+/**
+ * How far the organisation is set up. `prompts` are those with signals, and others; signals of the sample alone are a trial. The checklist stays until the page is left, so that
+ * a new key does not vanish with it.
+ */
+export function useSetUp({ organisation, key }: SessionInfo, prompts: Prompt[]): SetUpState {
   const isAdmin = key.role === 'admin'
   const usage = useUsage()
   const repositories = useFirstRepositories(isAdmin)
   const [isHidden, setIsHidden] = useHidden(organisation.id)
   const [isKept, setIsKept] = useState(false)
   const isKnown = usage.isSuccess && (repositories.isSuccess || !isAdmin)
-  const isSignalReceived = usage.data?.months.some(({ used }) => used > 0) ?? false
+  const voted = prompts.filter(({ signals }) => signals.positive + signals.negative > 0)
+  const isTrial = voted.length > 0 && voted.every(isSample)
+  const isSignalReceived = !isTrial && (usage.data?.months.some(({ used }) => used > 0) ?? false)
   const isRepositoryConnected = repositories.data?.some(({ state }) => state !== 'disconnected') ?? false
   // Only an admin can connect a repository, or see whether there is one.
   const isOpen = isKnown && !isHidden && !(isSignalReceived && (isRepositoryConnected || !isAdmin))

@@ -23,7 +23,7 @@ export function SetUp({ session, state }: Props) {
   const { isSignalReceived, isRepositoryConnected } = state
   const done = [
     secret !== null || isSignalReceived,
-    choice.promptId !== null,
+    choice.prompt !== null,
     isSignalReceived,
     ...(isAdmin ? [isRepositoryConnected] : []),
   ]
@@ -49,7 +49,7 @@ export function SetUp({ session, state }: Props) {
           <PromptStep isAdmin={isAdmin} choice={choice} />
         </Step>
         <Step title="Send the first signal" isDone={isSignalReceived}>
-          <SignalStep promptId={choice.promptId} secret={secret} isReceived={isSignalReceived} />
+          <SignalStep choice={choice} secret={secret} isReceived={isSignalReceived} />
         </Step>
         {isAdmin && (
           <Step title="Connect a repository" isDone={isRepositoryConnected}>

@@ -3,16 +3,18 @@ interface Call {
   url: string
   key: string
   promptId: string
+  /** The commit of the live version; null for a prompt without history. */
+  version: string | null
 }
 
 export type Language = 'curl' | 'JavaScript' | 'Python' | 'Go'
 
-/** Programs that record one positive signal, with nothing but the standard library. None of the three values needs escaping. */
+/** Programs that record one positive signal, with nothing but the standard library. None of the values needs escaping. */
 export const snippets: Record<Language, (call: Call) => string> = {
   curl: (call) => `curl -X POST "${addressOf(call)}" \\
   -H "Authorization: Bearer ${call.key}" \\
   -H "Content-Type: application/json" \\
-  -d '{"value": "positive"}'`,
+  -d '${jsonOf(call)}'`,
 
   JavaScript: (call) => `const response = await fetch("${addressOf(call)}", {
   method: "POST",
@@ -20,7 +22,9 @@ export const snippets: Record<Language, (call: Call) => string> = {
     Authorization: "Bearer ${call.key}",
     "Content-Type": "application/json",
   },
-  body: JSON.stringify({ value: "positive" }),
+  body: JSON.stringify({
+${membersOf(call, '    ', (name) => name)}
+  }),
 });
 console.log(response.status, await response.json());`,
 
@@ -34,7 +38,9 @@ request = urllib.request.Request(
         "Authorization": "Bearer ${call.key}",
         "Content-Type": "application/json",
     },
-    data=json.dumps({"value": "positive"}).encode(),
+    data=json.dumps({
+${membersOf(call, '        ', (name) => `"${name}"`)}
+    }).encode(),
 )
 with urllib.request.urlopen(request, timeout=10) as response:
     print(response.status, response.read().decode())`,
@@ -50,7 +56,7 @@ import (
 
 func main() {
 	address := "${addressOf(call)}"
-	body := strings.NewReader(\`{"value": "positive"}\`)
+	body := strings.NewReader(\`${jsonOf(call)}\`)
 	request, err := http.NewRequest("POST", address, body)
 	if err != nil {
 		panic(err)
@@ -72,4 +78,25 @@ func main() {
 
 function addressOf({ url, promptId }: Call): string {
   return `${url}/api/v1/prompts/${promptId}/signals`
+}
+
+/** The version decides which change a vote counts for, and the subject lets a user change it. */
+function bodyOf({ version }: Call): [name: string, value: string][] {
+  return [
+    ['value', 'positive'],
+    ...(version === null ? [] : [['version', version] as [string, string]]),
+    ['subject', 'answer-1'],
+  ]
+}
+
+function jsonOf(call: Call): string {
+  return `{${bodyOf(call)
+    .map(([name, value]) => `"${name}": "${value}"`)
+    .join(', ')}}`
+}
+
+function membersOf(call: Call, indent: string, quoted: (name: string) => string): string {
+  return bodyOf(call)
+    .map(([name, value]) => `${indent}${quoted(name)}: "${value}",`)
+    .join('\n')
 }

@@ -10,3 +10,11 @@ export function useUnexplainedShifts(query: ShiftQuery) {
     placeholderData: keepPreviousData,
   })
 }
+
+/** When the rate of a prompt moved, and why. */
+export function usePromptShifts(promptId: string) {
+  return useQuery({
+    queryKey: ['shifts', promptId],
+    queryFn: async ({ signal }) => (await ledger.shifts.listOfPrompt(promptId, { limit: 100 }, { signal })).data,
+  })
+}

@@ -1,11 +1,12 @@
 import type { Shift } from '@promptledger/client'
 import { Link } from 'wouter'
+import { changePath } from '../prompt/prompt-path.ts'
 import { LoadError } from '../ui/load-error.tsx'
 import { Pager } from '../ui/pager.tsx'
-import { formatShares } from '../ui/percent.ts'
+import { formatPercent, formatShares } from '../ui/percent.ts'
+import { PromptName } from '../ui/prompt-name.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
-import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { useUrlParams } from '../url-params.ts'
 import { shiftPath } from './shift-path.ts'
 import { useUnexplainedShifts } from './shift-query.ts'
@@ -15,7 +16,7 @@ const columns: Column<Shift>[] = [
     header: 'Prompt',
     cell: (shift) => (
       <Link className="row-link" href={shiftPath(shift)}>
-        <UntrustedText text={shift.prompt.name} />
+        <PromptName name={shift.prompt.name} />
       </Link>
     ),
   },
@@ -34,7 +35,30 @@ const columns: Column<Shift>[] = [
       </span>
     ),
   },
+  { header: 'Possible cause', className: 'shift-candidates', cell: PossibleCause },
 ]
+
+/** The changes that went live while the rate moved. Votes that name their version would tell which one it was. */
+function PossibleCause({ prompt, candidates }: Shift) {
+  if (candidates === null) return <span className="muted">Unknown</span>
+  const { count, changes } = candidates
+  return (
+    <details>
+      <summary>{count === 1 ? 'One change' : `One of ${count} changes`}</summary>
+      <ul>
+        {changes.map(({ change, share }) => (
+          <li key={change.id}>
+            <Link href={changePath(prompt.id, change.id)}>
+              {change.pr_number === null ? change.commit_sha.slice(0, 7) : `#${change.pr_number}`}
+            </Link>{' '}
+            <Time at={change.created_at} as="date" />, {formatPercent(share)} of the votes
+          </li>
+        ))}
+      </ul>
+      {changes.length < count && <p className="muted">The {changes.length} with the most votes are listed.</p>}
+    </details>
+  )
+}
 
 export function UnexplainedShifts() {
   const [params, setParams] = useUrlParams()
@@ -46,8 +70,9 @@ export function UnexplainedShifts() {
       <div>
         <h2 id="shifts">Unexplained shifts</h2>
         <p className="muted">
-          The rate moved, and neither a change of the prompt nor other prompts explain it: look for what else changed,
-          such as the model or who votes.
+          The rate moved, and neither a single change of the prompt nor other prompts explain it. Look for what else
+          changed, such as the model or who votes. Where one of several changes may be the cause, signals with a{' '}
+          <code>version</code> tell which.
         </p>
       </div>
       {shifts.isError && <LoadError error={shifts.error} retry={shifts.refetch} />}

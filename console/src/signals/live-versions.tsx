@@ -7,7 +7,7 @@ import { timelineEntryKey } from '../prompt/entry-queries.ts'
 import { titleOf } from '../prompt/entry-title.ts'
 import { changePath, promptPath } from '../prompt/prompt-path.ts'
 import { formatNumber } from '../ui/number.ts'
-import { formatPercent } from '../ui/percent.ts'
+import { formatPercent, formatTally } from '../ui/percent.ts'
 import { type Column, Table } from '../ui/table.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { useLive } from '../versions/version-queries.ts'
@@ -115,7 +115,7 @@ function Share({ tally }: { tally: RatedTally | null }) {
     <span className="live-share">
       <RangeBar low={low} high={high} share={tally.rate} />
       <span>
-        {formatPercent(tally.rate)}{' '}
+        {formatTally(tally)}{' '}
         <span className="muted small">
           <span className="visually-hidden">95% confidence range: </span>
           {formatPercent(low)} to {formatPercent(high)}

@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { ledger } from '../ledger.ts'
+import { isShared } from '../shared/token.ts'
 import { LoadError } from '../ui/load-error.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { formatNumber } from '../ui/number.ts'
+import { PageLink } from '../ui/page-link.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { signalsPath } from './signals-path.ts'
@@ -29,14 +31,15 @@ export function NegativeComments({ promptId, entryId, limit = 5 }: Props) {
     <section className="negative-comments" aria-label="Newest negative comments">
       <div className="section-head">
         <h3>Newest negative comments</h3>
-        {signals !== undefined && signals.length > 0 && <Link href={href}>All negative comments</Link>}
+        {signals !== undefined && signals.length > 0 && !isShared && <Link href={href}>All negative comments</Link>}
       </div>
       {comments.isPending && <Loading what="comments" />}
       {comments.isError && <LoadError error={comments.error} retry={comments.refetch} />}
       {signals?.length === 0 && search?.complete && <p className="muted">No negative comments after this change.</p>}
       {signals?.length === 0 && search?.complete === false && (
         <p className="muted">
-          None among the newest {formatNumber(search.examined)} comments. <Link href={href}>Search older ones</Link>
+          None among the newest {formatNumber(search.examined)} comments.{' '}
+          {!isShared && <Link href={href}>Search older ones</Link>}
         </p>
       )}
       {signals !== undefined && signals.length > 0 && (
@@ -46,10 +49,10 @@ export function NegativeComments({ promptId, entryId, limit = 5 }: Props) {
               <blockquote dir="auto">
                 <UntrustedText text={comment ?? ''} />
               </blockquote>
-              <Link href={href}>
+              <PageLink href={href}>
                 <span className="visually-hidden">In the list of signals: </span>
                 <Time at={at} as="relative" />
-              </Link>
+              </PageLink>
             </li>
           ))}
         </ul>

@@ -3,7 +3,7 @@ import { EmptyState } from '../ui/empty-state.tsx'
 import { isFiltered } from './signal-filter.ts'
 
 /** Why the list is empty, and what to do about it. */
-export function NoSignals({ promptId, filter }: { promptId: string; filter: SignalFilter }) {
+export function NoSignals({ filter }: { filter: SignalFilter }) {
   const { change, side, ...others } = filter
   if (change !== undefined && !isFiltered(others)) {
     return (
@@ -25,10 +25,10 @@ export function NoSignals({ promptId, filter }: { promptId: string; filter: Sign
   }
   return (
     <EmptyState title="No signals yet">
-      <p>Send a signal from your application when a user rates an output of this prompt. An ingest key is enough.</p>
-      <pre>{`curl -X POST -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \\
-  -d '{"value":"positive","metadata":{"trace":"4bf92f35"}}' \\
-  ${window.location.origin}/api/v1/prompts/${promptId}/signals`}</pre>
+      <p>
+        Send a signal from your application when a user rates an output of this prompt. An ingest key is enough, and{' '}
+        <em>Send signals</em> above has the code.
+      </p>
     </EmptyState>
   )
 }

@@ -6,8 +6,9 @@ export function promptSegmentsKey(promptId: string) {
 }
 
 /** The declared keys of a prompt: its own, or those of the organisation. */
-export function usePromptSegments(promptId: string) {
+export function usePromptSegments(promptId: string, enabled = true) {
   return useQuery({
+    enabled,
     queryKey: promptSegmentsKey(promptId),
     queryFn: ({ signal }) => ledger.segments.ofPrompt(promptId, { signal }),
   })

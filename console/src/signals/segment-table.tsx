@@ -1,10 +1,10 @@
 import type { RatedTally, SegmentImpact, Segments } from '@promptledger/client'
 import { Link } from 'wouter'
 import { formatNumber } from '../ui/number.ts'
-import { formatPercent, formatPoints } from '../ui/percent.ts'
+import { formatPoints, formatTally } from '../ui/percent.ts'
 import { type Column, Table } from '../ui/table.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
-import { Verdict } from '../ui/verdict.tsx'
+import { PlainVerdict } from '../ui/verdict.tsx'
 import { type ChangeSide, signalsPath } from './signals-path.ts'
 
 interface Props {
@@ -43,7 +43,7 @@ export function SegmentTable({ promptId, entryId, segments: { key, values } }: P
       cell: ({ verdict, explanation }) => (
         <details>
           <summary>
-            <Verdict verdict={verdict} />
+            <PlainVerdict verdict={verdict} />
           </summary>
           <p>{explanation}</p>
         </details>
@@ -71,11 +71,12 @@ function Value({ value, isOther }: { value: string | null; isOther: boolean }) {
   )
 }
 
-function Side({ tally: { positive, negative, rate }, href }: { tally: RatedTally; href: string | null }) {
+function Side({ tally, href }: { tally: RatedTally; href: string | null }) {
+  const { positive, negative, rate } = tally
   const signals = formatNumber(positive + negative)
   return (
     <>
-      {rate === null ? '–' : formatPercent(rate)}{' '}
+      {formatTally(tally)}{' '}
       <span className="muted small">
         of {href === null || rate === null ? signals : <Link href={href}>{signals}</Link>}
       </span>

@@ -39,7 +39,7 @@ export function SignalsPage({ promptId, canDelete }: { promptId: string; canDele
     enabled: !isSearch(filter),
     placeholderData: keepPreviousData,
   })
-  const empty = <NoSignals promptId={promptId} filter={filter} />
+  const empty = <NoSignals filter={filter} />
   const actions = {
     onDelete: canDelete ? setToDelete : null,
     onMember: (name: string, value: string) => changeFilter({ [memberParameter(name)]: value }),

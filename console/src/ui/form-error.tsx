@@ -1,5 +1,6 @@
-import { ConnectionError, PromptledgerError, TimeoutError } from '@promptledger/client'
+import { ConnectionError, TimeoutError } from '@promptledger/client'
 import { errorMessage } from '../query-client.ts'
+import { RequestId } from './request-id.tsx'
 
 /** The label of each field of a form, by its name in the API. */
 export type Labels = Record<string, string>
@@ -12,16 +13,10 @@ interface Props {
 /** Why the service rejected what the form sent, in the words of the form. */
 export function FormError({ error, labels = {} }: Props) {
   if (error === null) return null
-  const requestId = error instanceof PromptledgerError && error.code === 'internal_error' ? error.requestId : null
   return (
     <p className="form-error" role="alert" ref={bringIntoView}>
       {messageOf(error, labels)}
-      {requestId !== null && (
-        <>
-          {' '}
-          Request ID <code>{requestId}</code>.
-        </>
-      )}
+      <RequestId error={error} onlyFailures />
     </p>
   )
 }

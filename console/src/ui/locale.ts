@@ -37,7 +37,12 @@ export function numberFormat(options: Intl.NumberFormatOptions): { format: (valu
 
 /** Such as 16 Nov 2026. */
 export function mediumDate(time: Date): string {
-  return `${time.getDate()} ${months[time.getMonth()]} ${time.getFullYear()}`
+  return `${shortDate(time)} ${time.getFullYear()}`
+}
+
+/** Such as 16 Nov. */
+export function shortDate(time: Date): string {
+  return `${time.getDate()} ${months[time.getMonth()]}`
 }
 
 /** Such as 14:05. */

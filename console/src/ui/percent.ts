@@ -3,6 +3,16 @@ export function formatPercent(share: number): string {
   return `${Math.round(share * 100)}%`
 }
 
+// With fewer, one vote moves the share by more than 5 points, and there is no verdict.
+const thin = 20
+
+/** The share of positive votes, such as `85%`; of few votes their numbers, such as `1 of 1`, which do not read as a rate. */
+export function formatTally({ positive, negative }: { positive: number; negative: number }): string {
+  const total = positive + negative
+  if (total === 0) return '–'
+  return total < thin ? `${positive} of ${total}` : formatPercent(positive / total)
+}
+
 /** Such as `85% → 60%`; without a share before, such as `60%`. */
 export function formatShares(before: number | null, after: number): string {
   return before === null ? formatPercent(after) : `${formatPercent(before)} → ${formatPercent(after)}`

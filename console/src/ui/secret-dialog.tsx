@@ -7,8 +7,8 @@ import { Notice } from './notice.tsx'
 
 interface Props {
   title: string
-  /** What the secret is, in a sentence: `key` or `secret`. */
-  noun?: 'key' | 'secret'
+  /** What the secret is, in a sentence: `key`, `secret` or `link`. */
+  noun?: 'key' | 'secret' | 'link'
   label: string
   secret: string
   /** What to do if it is lost, such as `create another key`. */

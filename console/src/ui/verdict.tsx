@@ -1,5 +1,6 @@
 import type { Verdict as VerdictName } from '@promptledger/client'
 import { CircleDashed, CircleHelp, Equal, TrendingDown, TrendingUp } from 'lucide-react'
+import { Term } from './term.tsx'
 
 export const verdictLabels: Record<VerdictName, string> = {
   better: 'Better',
@@ -9,6 +10,8 @@ export const verdictLabels: Record<VerdictName, string> = {
   too_little_data: 'Not enough data yet',
 }
 
+const firstVersion = 'First version, nothing to compare with'
+
 const icons = {
   better: TrendingUp,
   worse: TrendingDown,
@@ -17,12 +20,43 @@ const icons = {
   too_little_data: CircleDashed,
 }
 
-export function Verdict({ verdict }: { verdict: VerdictName }) {
-  const Icon = icons[verdict]
+interface Props {
+  verdict: VerdictName
+  /** No version was live before. */
+  isFirst?: boolean
+}
+
+/** The effect of a change in two words, which explain themselves. */
+export function Verdict({ verdict, isFirst = false }: Props) {
+  const isIncomparable = isFirst && verdict === 'too_little_data'
+  return (
+    <Term name={isIncomparable ? 'first_version' : verdict} className={`verdict ${verdict}`}>
+      <VerdictLabel verdict={verdict} label={isIncomparable ? firstVersion : undefined} />
+    </Term>
+  )
+}
+
+/** Without a button, where the explanation is elsewhere. */
+export function PlainVerdict({ verdict }: { verdict: VerdictName }) {
   return (
     <span className={`verdict ${verdict}`}>
-      <Icon aria-hidden="true" />
-      {verdictLabels[verdict]}
+      <VerdictLabel verdict={verdict} />
     </span>
+  )
+}
+
+function VerdictLabel({
+  verdict,
+  label = verdictLabels[verdict],
+}: {
+  verdict: VerdictName
+  label?: string | undefined
+}) {
+  const Icon = icons[verdict]
+  return (
+    <>
+      <Icon aria-hidden="true" />
+      {label}
+    </>
   )
 }

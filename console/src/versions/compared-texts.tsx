@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react'
 import { DiffRow } from '../prompt/diff.tsx'
+import { DiffChanges } from '../prompt/diff-changes.tsx'
 import { diffTexts, type Row, replaceTexts } from '../prompt/text-diff.ts'
 import { Button } from '../ui/button.tsx'
 import { useIsPhone } from '../ui/media-query.ts'
@@ -76,16 +77,18 @@ function Rows({ rows }: { rows: Row[] }) {
           />
         )}
       </div>
-      {isSplit ? (
-        <SplitDiff rows={split.slice(0, shown)} />
-      ) : (
-        <div className="diff">
-          {rows.slice(0, shown).map((row, i) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a diff are never reordered.
-            <DiffRow key={i} row={row} />
-          ))}
-        </div>
-      )}
+      <DiffChanges rows={rows}>
+        {isSplit ? (
+          <SplitDiff rows={split.slice(0, shown)} />
+        ) : (
+          <div className="diff">
+            {rows.slice(0, shown).map((row, i) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a diff are never reordered.
+              <DiffRow key={i} row={row} />
+            ))}
+          </div>
+        )}
+      </DiffChanges>
       {left > 0 && (
         <Button className="show-older" onClick={() => setShown(shown + rowsPerStep)}>
           Show more of the diff ({countOf(left, 'row')} left)

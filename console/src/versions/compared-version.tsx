@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import { useTimelineEntry } from '../prompt/entry-queries.ts'
 import { Detail } from '../ui/detail.tsx'
 import { formatNumber } from '../ui/number.ts'
-import { formatPercent } from '../ui/percent.ts'
+import { formatPercent, formatTally } from '../ui/percent.ts'
 import { Time } from '../ui/time.tsx'
 import { VersionFacts } from './version-facts.tsx'
 import { VersionPicker } from './version-picker.tsx'
@@ -69,10 +69,12 @@ function Step({ to, hrefOf, name, children }: StepProps) {
 
 function Figures({ impact }: { impact: Effect | null }) {
   if (impact === null) return <p className="muted small">This change did not go live, so it has no figures.</p>
-  const { rate, positive, negative } = impact.after
+  const { positive, negative } = impact.after
   return (
     <dl className="compared-figures">
-      <Detail name="Positive">{rate === null ? '–' : <strong>{formatPercent(rate)}</strong>}</Detail>
+      <Detail name="Positive">
+        <strong>{formatTally(impact.after)}</strong>
+      </Detail>
       <Detail name="Signals">{formatNumber(positive + negative)}</Detail>
       <Detail name="Live">
         <LiveSpan impact={impact} />

@@ -2,7 +2,8 @@ import type { Prompt } from '@promptledger/client'
 import { Link } from 'wouter'
 import { promptPath } from '../prompt/prompt-path.ts'
 import { CopyableId, CopyButton } from '../ui/copy-button.tsx'
-import { UntrustedText } from '../ui/untrusted-text.tsx'
+import { PromptName } from '../ui/prompt-name.tsx'
+import { PromptActions } from './prompt-actions.tsx'
 
 const sections = {
   Overview: '',
@@ -14,13 +15,15 @@ const sections = {
 export type Section = keyof typeof sections
 
 interface Props {
-  prompt: Pick<Prompt, 'id' | 'name' | 'path'>
+  /** The whole prompt, or what is known while it loads. */
+  prompt: Prompt | Pick<Prompt, 'id' | 'name' | 'path'>
   /** The section of the current page. */
   section: Section
 }
 
 /** The head of every page of a prompt: its name and ID to copy, its file and the links to its sections. */
-export function PromptHead({ prompt: { id, name, path }, section }: Props) {
+export function PromptHead({ prompt, section }: Props) {
+  const { id, name, path } = prompt
   return (
     <header className="prompt-head">
       <nav className="breadcrumbs" aria-label="Breadcrumbs">
@@ -29,7 +32,7 @@ export function PromptHead({ prompt: { id, name, path }, section }: Props) {
       <div className="prompt-head-title">
         <div className="prompt-head-name">
           <h1>
-            <UntrustedText text={name} />
+            <PromptName name={name} />
           </h1>
           <CopyButton value={name} label="Copy the prompt name" />
         </div>
@@ -37,10 +40,11 @@ export function PromptHead({ prompt: { id, name, path }, section }: Props) {
           <CopyableId id={id} what="prompt ID" />
           {path !== null && path !== name && (
             <span className="path">
-              <UntrustedText text={path} />
+              <PromptName name={path} />
             </span>
           )}
         </div>
+        {'last_change' in prompt && <PromptActions prompt={prompt} />}
       </div>
       <nav className="section-links" aria-label="Sections of this prompt">
         {(Object.keys(sections) as Section[]).map((label) => (

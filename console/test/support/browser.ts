@@ -31,11 +31,9 @@ export class BrowserSuite {
       await page.context().close()
       visitor.end()
     })
+    if (key !== undefined) await visitor.startSession(key)
     await visitor.open(at)
-    if (key !== undefined) {
-      await visitor.signIn(key)
-      await visitor.settle()
-    }
+    if (key !== undefined) await visitor.settle()
     return visitor
   }
 

@@ -48,6 +48,7 @@ export const consolePages: Record<string, ConsolePage> = {
     path: ({ prompt, entries }) => `/prompts/${prompt}/signals?change=${entries[0]}&side=after&q=nothing`,
     shows: '.empty-state',
   },
+  'the results of a search in texts': { path: () => '/texts?q=helper', shows: '.text-match mark' },
   'the regressions page': { path: () => '/regressions', shows: '.regression-loss' },
   'regressions of a state without any': { path: () => '/regressions?state=repaired', shows: '.empty-state' },
   'a regression': {
