@@ -79,6 +79,7 @@ const untitled = {
   SummaryQuery: 'summariseSignals query',
   SummaryInterval: 'summariseSignals response.data[]',
   Tally: 'summariseSignals response.total',
+  TextQuery: 'searchTexts query',
   TimelineEntryQuery: 'getTimelineEntry query',
   TimelineQuery: 'listTimeline query',
   UpdatedRepository: 'updateRepository response.data',

@@ -67,7 +67,7 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
     `repositories set sealed_token = '${token}', last_error = 'odd', web_url = 'https://forge.example/x', incomplete = 1 where id = ${id}`,
     `repositories set sealed_ssh_key = '${sshKey}', ssh_public_key = '${publicKey}', ssh_host_key = '${publicKey}' where id = ${id}`,
     `repositories set rejected_deliveries = 2, last_rejected_at = 5, last_rejection = 'the signature is wrong' where id = ${id}`,
-    `repositories set reports_on_pulls = 1, report_error = 'the token lacks a scope' where id = ${id}`,
+    `repositories set reports_on_pulls = 1, report_error = 'the token lacks a scope', unread_pulls_below = 40 where id = ${id}`,
     `repositories set production_environments = '["production","live-*"]' where id = ${id}`,
     `commit_places set orphaned_at = 8 where repository_id = ${id} and located = 1`,
     `history_entries set hidden_characters = 1, too_large = 1 where repository_id = ${id}`,
@@ -147,13 +147,20 @@ async function storeJudgements(tenant: Tenant): Promise<void> {
   const { service, prompt } = tenant
   const { wander, shifts, regressions } = service.store
   await wander.save(prompt, defaultWander, service.now)
-  const shift = { between: [1, 9], rateBefore: 0.9, rateAfter: 0.25, entryId: null, sharedWith: null } as const
+  const rates = { rateBefore: 0.9, rateAfter: 0.25 }
+  const shift = { ...rates, entryId: null, sharedWith: null, candidates: null, foundAt: 8 }
   const entries = await Promise.all([1, 2, 3, 4].map((i) => tenant.recordEntry({ createdAt: service.now - i })))
   const [first, second, third] = entries as [HistoryEntry, HistoryEntry, HistoryEntry]
   await shifts.replace(prompt, [
     { at: 5, ...shift, between: [1, 9], entryId: first.id },
     { at: 6, ...shift, between: [1, 9], sharedWith: 3 },
-    { at: 7, ...shift, between: [1, 9] },
+    {
+      at: 7,
+      ...shift,
+      between: [1, 9],
+      entryId: second.id,
+      candidates: { count: 2, changes: [second, third].map(({ id }, i) => ({ entryId: id, share: 0.5 - i / 4 })) },
+    },
   ])
   const figures = {
     rateBefore: 0.9,

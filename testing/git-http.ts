@@ -15,6 +15,8 @@ export class GitHttpServer {
   readonly folders = new Map<string, string>()
   /** Old paths on the server, and the new ones that they redirect to. */
   readonly redirects = new Map<string, string>()
+  /** Whether the server announces that it can leave out files, but fails when it is asked to, as Gitea 1.16 does. */
+  hasBrokenFilter = false
   /** After how many bytes a response breaks off, as when the server or the connection fails. */
   breakAfterBytes = Number.POSITIVE_INFINITY
   #server: Server | null = null
@@ -48,7 +50,11 @@ export class GitHttpServer {
     } else if (!this.folders.has(path)) {
       response.writeHead(404).end()
     } else {
-      serveGit(this.folders.get(path) as string, rest, search, request, response, this.breakAfterBytes)
+      const settings: Record<string, string> = this.hasBrokenFilter
+        ? { 'uploadpack.allowFilter': String(rest === '/info/refs'), 'uploadpack.allowAnySHA1InWant': 'true' }
+        : {}
+      const options = { settings, breakAfterBytes: this.breakAfterBytes }
+      serveGit(this.folders.get(path) as string, rest, search, request, response, options)
     }
   }
 }
@@ -60,8 +66,12 @@ export function serveGit(
   search: string,
   request: IncomingMessage,
   response: ServerResponse,
-  breakAfterBytes = Number.POSITIVE_INFINITY,
+  {
+    breakAfterBytes = Number.POSITIVE_INFINITY,
+    settings = {},
+  }: { breakAfterBytes?: number; settings?: Record<string, string> } = {},
 ): void {
+  const configured = Object.entries(settings)
   const env = {
     PATH: process.env.PATH,
     GIT_PROJECT_ROOT: folder,
@@ -72,6 +82,13 @@ export function serveGit(
     REQUEST_METHOD: request.method,
     CONTENT_TYPE: request.headers['content-type'] ?? '',
     HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
+    GIT_CONFIG_COUNT: String(configured.length),
+    ...Object.fromEntries(
+      configured.flatMap(([name, value], i) => [
+        [`GIT_CONFIG_KEY_${i}`, name],
+        [`GIT_CONFIG_VALUE_${i}`, value],
+      ]),
+    ),
   }
   const program = spawn('git', ['http-backend'], { env, stdio: ['pipe', 'pipe', 'inherit'] })
   request.pipe(program.stdin)

@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestEnd } from './cleanup.ts'
@@ -22,6 +32,35 @@ export interface CommitFacts {
 }
 
 const minuteMs = 60_000
+const isHash = /^([0-9a-f]{40}|[0-9a-f]{64})$/
+
+/** As `git init`, without a process. */
+function initialize(folder: string, branch: string, config: string): void {
+  mkdirSync(join(folder, 'objects/info'), { recursive: true })
+  mkdirSync(join(folder, 'objects/pack'))
+  mkdirSync(join(folder, 'refs/heads'), { recursive: true })
+  writeFileSync(join(folder, 'HEAD'), `ref: refs/heads/${branch}\n`)
+  writeFileSync(join(folder, 'config'), config)
+}
+
+/** Git never changes a file of objects, so both repositories can have the same one. */
+function linkMissing(from: string, to: string): void {
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)]
+    if (entry.isDirectory()) {
+      mkdirSync(target, { recursive: true })
+      linkMissing(source, target)
+    } else if (!existsSync(target)) linkSync(source, target)
+  }
+}
+
+function writeRef(folder: string, ref: string, commit: string): void {
+  const file = join(folder, ref)
+  mkdirSync(dirname(file), { recursive: true })
+  // A fetch never reads half a ref.
+  writeFileSync(`${file}.lock`, `${commit}\n`)
+  renameSync(`${file}.lock`, file)
+}
 
 /** A real git repository: a bare one that stands for the forge's, and a checkout that pushes to it. */
 export class GitRepository {
@@ -32,15 +71,14 @@ export class GitRepository {
 
   constructor({ branch = 'main', format = 'sha1' } = {}) {
     onTestEnd(() => this.remove())
-    const init = ['init', '--quiet', `--object-format=${format}`, `--initial-branch=${branch}`]
-    this.#run([...init, '--bare', this.remote], this.folder)
-    this.#run([...init, this.checkout], this.folder)
+    const objectFormat = format === 'sha1' ? '' : `[extensions]\n\tobjectFormat = ${format}\n`
+    const core = `[core]\n\trepositoryFormatVersion = ${format === 'sha1' ? 0 : 1}\n`
     // As on a forge, any commit that a ref leads to can be fetched, including those of pull requests.
-    this.inRemote('config', 'uploadpack.allowAnySHA1InWant', 'true')
-    this.git('remote', 'add', 'origin', this.remote)
-    // Some commands require an identity although they commit nothing.
-    this.git('config', 'user.name', ada.name)
-    this.git('config', 'user.email', ada.email)
+    initialize(this.remote, branch, `${core}\tbare = true\n${objectFormat}[uploadpack]\n\tallowAnySHA1InWant = true\n`)
+    const origin = `[remote "origin"]\n\turl = ${this.remote}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n`
+    // Some commands require an identity although they commit nothing. Maintenance would be a process per commit.
+    const user = `[user]\n\tname = ${ada.name}\n\temail = ${ada.email}\n[maintenance]\n\tauto = false\n`
+    initialize(join(this.checkout, '.git'), branch, `${core}${objectFormat}${origin}${user}`)
   }
 
   remove(): void {
@@ -103,12 +141,30 @@ export class GitRepository {
     else this.git('checkout', '--quiet', '-B', branch, start)
   }
 
+  /** As `git push --force`, which would start ten processes. Objects that no ref leads to become part of the remote too. */
   push(...refspecs: string[]): void {
-    this.git('push', '--quiet', '--force', 'origin', ...(refspecs.length === 0 ? ['HEAD'] : refspecs))
+    linkMissing(join(this.checkout, '.git/objects'), join(this.remote, 'objects'))
+    for (const refspec of refspecs.length === 0 ? ['HEAD'] : refspecs) {
+      const [from = '', to = from === 'HEAD' ? this.#branch() : from] = refspec.split(':')
+      const ref = to.startsWith('refs/') ? to : `refs/heads/${to}`
+      if (from === '') this.inRemote('update-ref', '-d', ref)
+      else writeRef(this.remote, ref, this.head(from))
+    }
   }
 
   head(name = 'HEAD'): string {
-    return this.git('rev-parse', '--verify', name)
+    if (isHash.test(name)) return name
+    const branch = name === 'HEAD' ? this.#branch() : name
+    try {
+      return readFileSync(join(this.checkout, '.git/refs/heads', branch), 'utf8').trim()
+    } catch {
+      return this.git('rev-parse', '--verify', name)
+    }
+  }
+
+  /** The current branch; '' if a commit is checked out instead. */
+  #branch(): string {
+    return /^ref: refs\/heads\/(.+)/.exec(readFileSync(join(this.checkout, '.git/HEAD'), 'utf8'))?.[1] ?? ''
   }
 
   /** Runs a git command that creates a commit, and returns the commit's hash. */

@@ -4,12 +4,13 @@ import { delimiter, join } from 'node:path'
 /** What some tests need beyond `npm ci`, and the Debian package that has it. `.ci/run` installs these packages. */
 const packages = {
   bash: 'bash',
-  chromium: 'chromium',
+  chromium: 'chromium-headless-shell',
   curl: 'curl',
   fish: 'fish',
   go: 'golang-go',
   jq: 'jq',
   openssl: 'openssl',
+  promtool: 'prometheus',
   python3: 'python3',
   script: 'bsdutils',
   'ssh-keygen': 'openssh-client',

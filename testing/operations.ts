@@ -2,6 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { generateSecret, newApiKey } from '../server/src/domain/access/api-key.ts'
 import { operator } from '../server/src/domain/access/audit.ts'
+import { createShare } from '../server/src/domain/access/share.ts'
 import type { RegressionFigures } from '../server/src/domain/regressions/regression.ts'
 import type { Delivery } from '../server/src/domain/repositories/delivery.ts'
 import {
@@ -113,6 +114,12 @@ export async function prepareRequest(
   // Nothing listens there: a test message is answered with why it was not sent.
   const alert = await addAlert(service, organisation.id, { target: 'http://127.0.0.1:1/' })
   const messageId = await addDelivery(service, alert, { state: 'failed', finished_at: now })
+  const { share } = await createShare(
+    store.shares,
+    { prompt: tenant.prompt, regressionId: null, includesSignals: false, expiresAt: null },
+    now,
+    { keyId: key.id },
+  )
   const body = exampleOf(operation.requestBody?.content)
   const parameters: PreparedRequest['parameters'] = {
     prompt_id: tenant.prompt.publicId,
@@ -121,6 +128,7 @@ export async function prepareRequest(
     key_id: key.id,
     regression_id: regression?.id as number,
     alert_id: alert.publicId,
+    share_id: share.id,
     message_id: messageId,
   }
   let sign: PreparedRequest['sign'] = () => ({})

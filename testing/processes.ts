@@ -3,12 +3,11 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { allocator } from '../server/src/service/allocator.ts'
 import { onTestEnd } from './cleanup.ts'
 
-export const mainScript = fileURLToPath(new URL('../server/src/main.ts', import.meta.url))
-// As in the Dockerfile: see docs/operations/overload.md.
-const nodeFlags = ['--max-semi-space-size=8']
-const allocator = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
+export const mainScript =
+  process.env.TEST_MAIN_SCRIPT ?? fileURLToPath(new URL('../server/src/main.ts', import.meta.url))
 const startTimeoutMs = 60_000
 const stopTimeoutMs = 60_000
 /**
@@ -69,6 +68,15 @@ async function killProcess(child: ChildProcess): Promise<void> {
   await exited
 }
 
+/** Kills a process that was started with `detached`, and all that it started. */
+export function killGroup({ pid }: ChildProcess): void {
+  try {
+    process.kill(-(pid as number), 'SIGKILL')
+  } catch {
+    // All of its processes have ended.
+  }
+}
+
 /** Kills every process that is still running, for use after a failure. */
 export async function killAll(): Promise<void> {
   await Promise.all([...running].map(killProcess))
@@ -94,7 +102,7 @@ export async function startProcess(
   options: SpawnOptions = { env: {} },
 ): Promise<RunningProcess> {
   const startedAt = performance.now()
-  const { child, output, exited } = spawnNode([...nodeFlags, script, ...args], options)
+  const { child, output, exited } = spawnNode([script, ...args], options)
   const timeout = AbortSignal.timeout(startTimeoutMs)
   const addressIn = () => /http:[^\s"]+(?=[\s"])/.exec(output.stdout)?.[0]
   while (addressIn() === undefined && running.has(child)) {
@@ -156,6 +164,7 @@ export function sampleClient({ address, output }: RunningProcess) {
   return {
     key,
     history: (query = '') => fetch(`${url}/history${query}`, { headers }),
+    timeline: () => fetch(`${url}/timeline`, { headers }),
     signal: (body = '{"value":"positive"}') => fetch(`${url}/signals`, { method: 'POST', headers, body }),
   }
 }

@@ -10,3 +10,9 @@ export function seededRandom(seed: number): Random {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
   }
 }
+
+/** A copy in random order. */
+export function shuffled<T>(random: Random, items: T[]): T[] {
+  const left = [...items]
+  return items.map(() => left.splice(Math.floor(random() * left.length), 1)[0] as T)
+}

@@ -22,21 +22,27 @@ export interface OpenedRegression {
   id: number
 }
 
-/** Opens a regression of a new change, past the judge. Changes with the same commit belong together. */
+/** Opens a regression of a new change, past the judge. Changes with the same commit or pull request belong together. */
 export async function openRegression(
   tenant: Tenant,
   at: number,
-  { prompt = tenant.prompt, commitSha = 'c'.repeat(40), ...changed }: Partial<RegressionFigures & Change> = {},
+  {
+    prompt = tenant.prompt,
+    commitSha = 'c'.repeat(40),
+    prNumber = null,
+    prUrl = null,
+    ...changed
+  }: Partial<RegressionFigures & Change> = {},
 ): Promise<OpenedRegression> {
   const { history, regressions } = tenant.service.store
   const entry = await history.record(
     prompt,
     {
-      action: 'deployed',
+      action: prNumber === null ? 'deployed' : 'pr_merged',
       user: { name: 'Ada Lovelace', email: 'ada@example.com' },
       commitSha,
-      prNumber: null,
-      prUrl: null,
+      prNumber,
+      prUrl,
       branchName: 'main',
       createdAt: at - 5,
       dedupeKey: `${prompt.id} ${commitSha}`,
@@ -52,4 +58,6 @@ export async function openRegression(
 interface Change {
   prompt: Prompt
   commitSha: string
+  prNumber: number | null
+  prUrl: string | null
 }

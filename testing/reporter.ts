@@ -31,7 +31,7 @@ export default async function* report(events: AsyncIterable<Event>): AsyncGenera
     }
   }
   yield* Readable.from(observed()).compose(new spec())
-  yield slowest(secondsOf)
+  if (secondsOf.size > 0) yield slowest(secondsOf)
   for (const [reason, count] of skipped) yield `skipped ${count} ${count === 1 ? 'test' : 'tests'}: ${reason}\n`
 }
 

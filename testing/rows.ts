@@ -4,12 +4,18 @@ import pg from 'pg'
 // A running service may be writing.
 const lockTimeoutMs = 5_000
 
+type Row = Record<string, unknown>
+
 /** Queries the database directly, past the service. */
-export async function queryRows(url: string, sql: string): Promise<Record<string, unknown>[]> {
+export function queryRows(url: string, sql: string): Promise<Row[]> {
+  return withConnection(url, (query) => query(sql))
+}
+
+async function withConnection<T>(url: string, use: (query: (sql: string) => Promise<Row[]>) => Promise<T>): Promise<T> {
   if (url.startsWith('sqlite:')) {
     const database = new DatabaseSync(url.slice('sqlite:'.length), { timeout: lockTimeoutMs })
     try {
-      return database.prepare(sql).all()
+      return await use(async (sql) => database.prepare(sql).all())
     } finally {
       database.close()
     }
@@ -17,7 +23,7 @@ export async function queryRows(url: string, sql: string): Promise<Record<string
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    return (await client.query(sql)).rows
+    return await use(async (sql) => (await client.query(sql)).rows)
   } finally {
     await client.end()
   }
@@ -42,14 +48,14 @@ export async function allRows(url: string): Promise<Record<string, string[]>> {
   const tables = url.startsWith('sqlite:')
     ? "select name from sqlite_master where type = 'table'"
     : "select table_name as name from information_schema.tables where table_schema = 'public'"
-  const names = (await queryRows(url, tables)).map(({ name }) => String(name))
-  const contents = await Promise.all(
-    names.map(async (name) => {
-      const rows = await queryRows(url, `select * from ${name}`)
-      return [name, rows.map(({ last_used_at: _, ...row }) => JSON.stringify(row, bigintAsText)).sort()] as const
-    }),
-  )
-  return Object.fromEntries(contents)
+  return withConnection(url, async (query) => {
+    const contents: Record<string, string[]> = {}
+    for (const { name } of await query(tables)) {
+      const rows = await query(`select * from ${name}`)
+      contents[String(name)] = rows.map(({ last_used_at: _, ...row }) => JSON.stringify(row, bigintAsText)).sort()
+    }
+    return contents
+  })
 }
 
 function bigintAsText(_: string, value: unknown): unknown {

@@ -137,6 +137,15 @@ export class Scenario {
     )
   }
 
+  /** The deliveries that wait for another attempt or have failed, with the reason. */
+  async unfinishedDeliveries(): Promise<string[]> {
+    const found = await this.service.store.deliveries.list(this.repository, 100)
+    const isFinished = new Set(['done', 'ignored'])
+    return found
+      .filter(({ state }) => !isFinished.has(state))
+      .map(({ event, state, error }) => `${event} ${state}: ${error}`)
+  }
+
   async deliveryStates(): Promise<string[]> {
     const found = await this.service.store.deliveries.list(this.repository, 100)
     return found.map(({ state }) => state)

@@ -24,7 +24,7 @@ import { createRepositoryService } from '../server/src/follow/repository-service
 import type { SyncContext } from '../server/src/follow/sync-context.ts'
 import { idleWorker } from '../server/src/follow/worker.ts'
 import { buildApp } from '../server/src/http/app.ts'
-import type { OrganisationLimits } from '../server/src/http/context.ts'
+import type { OrganisationLimits, RequestObserver } from '../server/src/http/context.ts'
 import type { DemoApplication } from '../server/src/http/demo/routes.ts'
 import { createLastUsedTracker, type LastUsedTracker } from '../server/src/http/keys/last-used.ts'
 import { createJudge, type Judge, withJudge } from '../server/src/service/judge.ts'
@@ -57,6 +57,10 @@ export class TestService {
   planLimits: Record<Plan, number | null> = { ...defaultPlanLimits }
   /** A test may set them before it opens the service. */
   trustedProxies: string[] = []
+  /** A test may set it before it opens the service. */
+  shortPath = true
+  /** A test may set it before it opens the service. */
+  observer: RequestObserver | undefined
   /** A test may set it before it opens the service. */
   demo: DemoApplication | undefined
   organisationLimits: OrganisationLimits = { repositories: 100, signalRetentionDays: null }
@@ -120,6 +124,8 @@ export class TestService {
       planLimits: this.planLimits,
       trustedProxies: this.trustedProxies,
       organisationLimits: this.organisationLimits,
+      shortPath: this.shortPath,
+      ...(this.observer && { observer: this.observer }),
       ...(this.demo && { demo: this.demo }),
     })
     await this.app.ready()

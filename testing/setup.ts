@@ -1,5 +1,6 @@
 import { compileCache } from './compile-cache.ts'
 import { migrateDatabase, postgres, sqlite, sqliteOnly, type TestDatabase } from './engines.ts'
+import { removeMemoryFolder, useMemoryFolder } from './memory-folder.ts'
 import { startPostgres } from './postgres.ts'
 
 const cleanups: (() => Promise<void>)[] = []
@@ -7,6 +8,7 @@ const cleanups: (() => Promise<void>)[] = []
 /** Prepares what all test files of a run share. They inherit the environment of this process. */
 export async function globalSetup(): Promise<void> {
   process.env.NODE_COMPILE_CACHE ??= compileCache
+  useMemoryFolder()
   const file = await createTemplate(sqlite)
   process.env.TEST_SQLITE_TEMPLATE = file.url.slice('sqlite:'.length)
   if (sqliteOnly) return
@@ -36,4 +38,5 @@ async function createTemplate(engine: typeof sqlite): Promise<TestDatabase> {
 
 export async function globalTeardown(): Promise<void> {
   for (const cleanup of cleanups) await cleanup()
+  removeMemoryFolder()
 }

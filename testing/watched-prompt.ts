@@ -1,4 +1,4 @@
-import { blockSizes, cutBlocks, type Sum } from '../server/src/domain/impact/blocks.ts'
+import { blockSize, cutBlocks, type Sum } from '../server/src/domain/impact/blocks.ts'
 import { evidenceOfChanges, levelsBefore, likelihoodOfWander } from '../server/src/domain/impact/evidence.ts'
 import { judge } from '../server/src/domain/impact/judgement.ts'
 import {
@@ -106,7 +106,7 @@ export function watchPrompt({ votes, changes, wanders, onLook, from = 0 }: Watch
     if (h < from || !isDue) continue
     lastHour = h
     lastCount = count
-    const sizes = blockSizes(windows.map(({ tally }) => tally))
+    const sizes = sizesOf(windows)
     // It changes once a week.
     if (Math.floor(h / hoursPerWeek) > seasonWeek) {
       seasonWeek = Math.floor(h / hoursPerWeek)
@@ -262,8 +262,13 @@ export function wanderOf(votes: Votes, changes: readonly number[]): Float64Array
   }
   for (const sum of windows.flatMap(({ sums }) => sums)) addSum(hours, sum)
   const all = windows.map(({ sums }) => sums)
-  const blocks = cutBlocks(all, blockSizes(windows.map(({ tally }) => tally)), seasonOf(hours))
+  const blocks = cutBlocks(all, sizesOf(windows), seasonOf(hours))
   return likelihoodOfWander(blocks, windows.length)
+}
+
+function sizesOf(windows: readonly Window[]): number[] {
+  const totals = windows.map(({ tally }) => tally)
+  return totals.map(blockSize(totals))
 }
 
 function addSum(hours: HourlySums, { start, positive, negative }: Sum): void {

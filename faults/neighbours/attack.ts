@@ -25,6 +25,8 @@ export interface Attack {
   name: string
   /** Whether it tries to slow down others. The latencies of the others count only then: a check takes too little time. */
   isLoad: boolean
+  /** How long the others may wait, in milliseconds, instead of a multiple of the time without an attack. */
+  maxMs?: number
   /**
    * Prepares the attack, which is not measured, and returns a function that carries it out. That function throws unless
    * the service responds as it should, and otherwise says what it observed.

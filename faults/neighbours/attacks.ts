@@ -1,13 +1,15 @@
 import type { Attack } from './attack.ts'
 import { changedAudit, wrongKeys } from './audit.ts'
+import { ordinaryBatches, slowBatches } from './batches.ts'
 import { bracketBodies, largeBody } from './bodies.ts'
+import { combined } from './combined.ts'
 import { editedImport } from './edited-import.ts'
 import { entryReads } from './entry-reads.ts'
 import { erasures } from './erasures.ts'
 import { forgedLines, unreadExports } from './exports.ts'
 import { signalFlood } from './floods.ts'
 import { hugeMessages, nestedTrees, zipBomb } from './git-bombs.ts'
-import { hangingServers, hostileGlobs, innerAddresses } from './git-servers.ts'
+import { hangingServers, hostileGlobs, innerAddresses, slowConnects } from './git-servers.ts'
 import { hardening } from './hardening.ts'
 import { hiddenText } from './hidden-text.ts'
 import { pipelinedRequests } from './pipelining.ts'
@@ -18,7 +20,8 @@ import { unreadEntries, unreadPages } from './unread.ts'
 import { idleUploads, leakedSecret } from './webhooks.ts'
 import { stuckWorker } from './worker.ts'
 
-/** In the order in which they run. */
+const atOnce = [unreadEntries, slowBatches, unreadPages, hugeMessages, zipBomb, ordinaryBatches]
+
 export const attacks: Attack[] = [
   nestedTrees,
   hugeMessages,
@@ -28,11 +31,14 @@ export const attacks: Attack[] = [
   unreadExports,
   unreadPages,
   unreadEntries,
+  slowBatches,
+  ordinaryBatches,
   pipelinedRequests,
   idleUploads,
   entryReads,
   erasures,
   hangingServers,
+  slowConnects,
   hostileGlobs,
   editedImport,
   innerAddresses,
@@ -48,4 +54,6 @@ export const attacks: Attack[] = [
   bracketBodies,
   changedAudit,
   wrongKeys,
+  combined('unread and pipelined reads, slow and ordinary batches, git bombs', atOnce),
+  combined('the same in reverse order', atOnce.toReversed()),
 ]

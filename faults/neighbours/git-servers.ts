@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import { closeSync, constants, openSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { eventually } from '../../testing/eventually.ts'
 import { type Attack, check } from './attack.ts'
-import { api, type Connected, connect, deliver, historyOf, metric, request } from './client.ts'
+import { api, type Connected, connect, createRemote, deliver, historyOf, metric, request } from './client.ts'
 
 /** Git servers that accept a connection and say nothing, while another organisation pushes. */
 export const hangingServers: Attack = {
@@ -42,8 +43,35 @@ export const hangingServers: Attack = {
   },
 }
 
+const responseMs = 60_000
+
+/** Connecting repositories whose server hangs. The client must get a response, and the neighbour connects meanwhile. */
+export const slowConnects: Attack = {
+  name: '7: connecting a repository whose server hangs',
+  isLoad: true,
+  async prepare(site) {
+    const git = createRemote(site)
+    const body = JSON.stringify({ forge: 'github', url: git.remote, path: 'prompts/**' })
+    const post = { method: 'POST', path: '/api/v1/repositories', key: site.attacker.key, body }
+    return async () => {
+      const pipe = join(git.remote, 'packed-refs')
+      execFileSync('mkfifo', [pipe])
+      const responses = [request(site, post), request(site, post)]
+      const start = performance.now()
+      await connect(site, site.neighbour.key)
+      const connectMs = Math.round(performance.now() - start)
+      await pause(Math.max(site.seconds - 1, 1) * 1_000)
+      release([{ git }], [pipe])
+      const [first, repeated] = await Promise.all(responses)
+      check(performance.now() - start < responseMs, 'the client waited for more than 60 s')
+      check(first?.body === repeated?.body, `the repeated call was answered differently: ${repeated?.body}`)
+      return `both calls were answered with ${first?.status}; the neighbour connected in ${connectMs} ms`
+    }
+  },
+}
+
 /** Lets the servers go on, so that they do not disturb the next attack. */
-function release(hanging: Connected[], pipes: string[]): void {
+function release(hanging: Pick<Connected, 'git'>[], pipes: string[]): void {
   for (const { git } of hanging) git.inRemote('config', 'uploadpack.hideRefs', 'refs')
   for (const pipe of pipes) {
     // Every git that waits for the pipe continues, and finds it empty once it is closed. Later ones no longer find it.

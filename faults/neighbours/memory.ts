@@ -33,7 +33,7 @@ export async function watchMemory(pid: number): Promise<() => Promise<MemorySamp
 
 /** The process of the service that runs the worker; null if there is none. */
 export function workerOf(servicePid: number): number | null {
-  return childrenOf(servicePid).find((pid) => read(`/proc/${pid}/cmdline`).includes('src/worker.ts')) ?? null
+  return childrenOf(servicePid).find((pid) => /\/worker\.[jt]s\b/.test(read(`/proc/${pid}/cmdline`))) ?? null
 }
 
 function sample(pid: number): MemorySample {

@@ -21,6 +21,7 @@ export interface Span {
 export interface Phase {
   name: string
   isLoad: boolean
+  maxMs?: number | undefined
   spans: Span[]
   /** What the attack itself observed. */
   result: string

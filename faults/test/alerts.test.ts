@@ -1,4 +1,4 @@
 import { alerts } from '../alerts.ts'
 import { testFault } from './fault-test.ts'
 
-testFault(alerts)
+testFault(alerts, 'sqlite')

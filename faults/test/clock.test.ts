@@ -1,4 +1,4 @@
 import { clock } from '../clock.ts'
 import { testFault } from './fault-test.ts'
 
-testFault(clock)
+testFault(clock, 'postgres')

@@ -1,4 +1,4 @@
 import { disk } from '../disk.ts'
 import { testFault } from './fault-test.ts'
 
-testFault(disk)
+testFault(disk, 'sqlite')

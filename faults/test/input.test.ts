@@ -1,4 +1,4 @@
 import { input } from '../input.ts'
 import { testFault } from './fault-test.ts'
 
-testFault(input)
+testFault(input, 'sqlite')

@@ -1,4 +1,4 @@
 import { kills } from '../kills.ts'
 import { testFault } from './fault-test.ts'
 
-testFault(kills)
+testFault(kills, 'sqlite', 'postgres')

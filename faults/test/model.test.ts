@@ -1,4 +1,4 @@
 import { model } from '../model.ts'
 import { testFault } from './fault-test.ts'
 
-testFault(model)
+testFault(model, 'postgres')

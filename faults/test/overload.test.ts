@@ -1,4 +1,4 @@
 import { overload } from '../overload.ts'
 import { testFault } from './fault-test.ts'
 
-testFault(overload)
+testFault(overload, 'sqlite')

@@ -1,4 +1,4 @@
 import { postgres } from '../postgres.ts'
 import { testFault } from './fault-test.ts'
 
-testFault(postgres)
+testFault(postgres, 'postgres')

@@ -1,4 +1,4 @@
 import { replicas } from '../replicas.ts'
 import { testFault } from './fault-test.ts'
 
-testFault(replicas)
+testFault(replicas, 'postgres')

@@ -1,21 +1,28 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { engines } from '../../testing/engines.ts'
-import { sampleClient, startProcess } from '../../testing/processes.ts'
+import { onTestEnd } from '../../testing/cleanup.ts'
+import { engines, sqlite } from '../../testing/engines.ts'
+import { eventually } from '../../testing/eventually.ts'
+import { killGroup, sampleClient, startProcess } from '../../testing/processes.ts'
 import { firstVerdict } from '../first-verdict.ts'
 import { packAll } from '../pack.ts'
+import { runDocuments } from './documents.ts'
 
 const run = promisify(execFile)
 const bundled = ['ajv', 'commander', 'fastify', 'nodemailer', 'pg', 'pino', 'preact', 'wouter']
+const maxFilesAtStart = 7
+const maxBuiltinsAtStart = 100
 const maxInstalledBytes = 15 * 1024 * 1024
 // Building, packing and installing take seconds on an idle machine. This only ends what hangs.
 const timeoutMs = 600_000
 
+// Slow: builds and installs the packages once, prepares the demo, and runs some thirty commands of the guides.
 describe('The packages', () => {
   let folder = ''
   let project = ''
@@ -53,6 +60,29 @@ describe('The packages', () => {
     const names = (await readdir(installed('.'))).filter((name) => !name.startsWith('.'))
     assert.deepEqual(names, ['@promptledger', 'promptledger'])
     assert.deepEqual(await readdir(installed('@promptledger')), ['client'])
+  })
+
+  test('starting the service loads no more files and modules than it needs', async () => {
+    const list = join(folder, 'loaded.json')
+    const preload = join(folder, 'preload.mjs')
+    await writeFile(
+      preload,
+      `import { registerHooks } from 'node:module'
+      import { writeFileSync } from 'node:fs'
+      const files = new Set()
+      registerHooks({ load: (url, context, next) => { if (url.startsWith('file:')) files.add(url); return next(url, context) } })
+      const builtins = new Set(process.moduleLoadList)
+      process.on('exit', () => writeFileSync(process.env.LOADED, JSON.stringify({ files: [...files],
+        builtins: process.moduleLoadList.filter((name) => !builtins.has(name) && name.startsWith('NativeModule')) })))`,
+    )
+    const database = await sqlite.createEmpty()
+    const env = { DATABASE_URL: database.url, LOADED: list, NODE_OPTIONS: `--import=${preload}` }
+    const service = await startProcess(script(), ['serve', '--port', '0'], { env })
+    await service.stop()
+    const { files, builtins } = JSON.parse(await readFile(list, 'utf8'))
+    // Each file and module more takes about a millisecond of every start.
+    assert.ok(files.length <= maxFilesAtStart, files.join('\n'))
+    assert.ok(builtins.length <= maxBuiltinsAtStart, `${builtins.length}: ${builtins.join(', ')}`)
   })
 
   test('promptledger takes less than 15 MB and contains no TypeScript', async () => {
@@ -111,8 +141,9 @@ describe('The packages', () => {
   })
 
   test('the installed service answers agents', async () => {
-    const service = await startProcess(script(), ['demo', '--port', '0', '--json'], { env: {} })
-    const { key } = JSON.parse(service.output().stdout)
+    const { url } = await sqlite.create()
+    const service = await startProcess(script(), ['serve', '--port', '0'], { env: { DATABASE_URL: url } })
+    const { key } = sampleClient(service)
     const response = await fetch(`${service.address}/mcp`, {
       method: 'POST',
       headers: {
@@ -124,6 +155,35 @@ describe('The packages', () => {
     })
     assert.match(await response.text(), /"find_prompts"/)
     assert.equal(await service.stop(), 0)
+  })
+
+  test('the commands of the guides run as written, beside the service in the folder where it is installed', async () => {
+    const work = await mkdtemp(join(tmpdir(), 'promptledger-documents-'))
+    onTestEnd(() => rm(work, { recursive: true, force: true }))
+    const { ran, failed } = await runDocuments(project, work)
+    assert.deepEqual(failed, [])
+    assert.ok(ran >= 20, `${ran} blocks`)
+  })
+
+  test('SIGTERM to npx stops the service cleanly, although a shell between them does not pass it on', async (t) => {
+    const { PATH, HOME } = process.env
+    const { url } = await sqlite.create()
+    const env = { PATH, HOME, DATABASE_URL: url, PORT: '0' }
+    // A group of its own, so that a failure leaves no service behind.
+    const npx = spawn('npx', ['promptledger'], { cwd: project, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    t.after(() => killGroup(npx))
+    // Its output ends when the last process that writes to it has ended.
+    const closed = once(npx, 'close')
+    let output = ''
+    for (const stream of [npx.stdout, npx.stderr]) {
+      stream.on('data', (chunk) => {
+        output += chunk
+      })
+    }
+    await eventually(() => assert.match(output, /listening on http/))
+    npx.kill('SIGTERM')
+    await closed
+    assert.match(output, /"msg":"stopping"/)
   })
 
   test('an older Node is told which version is needed', async () => {
