@@ -26,7 +26,6 @@ VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --start-period=10s CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # Large buffers return to the system when they are freed: see docs/operations/overload.md.
-ENV MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072
-# A smaller young generation saves a third of the memory under overload and costs no speed.
-ENTRYPOINT ["node", "--max-semi-space-size=8", "/usr/local/lib/node_modules/promptledger/dist/bin.js"]
+ENV MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=32768 MALLOC_TRIM_THRESHOLD_=131072
+ENTRYPOINT ["node", "/usr/local/lib/node_modules/promptledger/dist/bin.js"]
 CMD ["serve"]
