@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
-import { compileCache } from './compile-cache.ts'
-import { runTogether, togetherPatterns } from './together.ts'
+import { divide, runJobs, sharedPatterns } from './jobs.ts'
+import { globalSetup, globalTeardown } from './setup.ts'
 
 // The daily loop: SQLite only, no git server, no browser, no simulations.
 
@@ -25,11 +25,11 @@ const slow = [
   'webhooks',
 ]
 
-const files = globSync(togetherPatterns).filter((file) => !slow.some((name) => file.endsWith(`/http/${name}.test.ts`)))
-const args = ['--test-reporter=dot', '--test-timeout=180000', '--test-global-setup=testing/setup.ts']
-const env = { ...process.env, NODE_COMPILE_CACHE: compileCache, TEST_ENGINES: 'sqlite' }
-const startedAt = performance.now()
-const hasPassed = await runTogether(files, args, env)
-const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0)
-process.stdout.write(`${hasPassed ? 'Passed' : 'Failed'} in ${seconds} s. npm test runs everything.\n`)
-process.exitCode = hasPassed ? 0 : 1
+const files = globSync(sharedPatterns).filter((file) => !slow.some((name) => file.endsWith(`/http/${name}.test.ts`)))
+process.env.TEST_ENGINES = 'sqlite'
+await globalSetup()
+try {
+  process.exitCode = (await runJobs(divide(files), { atOnce: 3, isQuiet: true })) ? 0 : 1
+} finally {
+  await globalTeardown()
+}

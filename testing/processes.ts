@@ -8,7 +8,8 @@ import { onTestEnd } from './cleanup.ts'
 
 export const mainScript =
   process.env.TEST_MAIN_SCRIPT ?? fileURLToPath(new URL('../server/src/main.ts', import.meta.url))
-const startTimeoutMs = 60_000
+/** Only a process that hangs takes this long: a demo is ready after 6 s, and after more than a minute on a busy machine. */
+const startTimeoutMs = 240_000
 const stopTimeoutMs = 60_000
 /**
  * The service stops within 10 s of its own time: server/test/project/containers.test.ts. On a busy machine, the signal, the exit and

@@ -1,47 +1,67 @@
 import { readFileSync } from 'node:fs'
-import { relative } from 'node:path'
 import { Readable } from 'node:stream'
 import { spec } from 'node:test/reporters'
-import { processorTimePrefix } from './processor-time.ts'
 
-const shownFiles = 10
-/** A file that takes more says why in a comment that starts with `// Slow:`. */
-const reasonNeededSeconds = 20
+/** Precedes the outcome that a test process prints last, for `jobs.ts`. */
+export const outcomePrefix = '\0outcome '
+
+/** What a process with test files tells the one that started it. */
+export interface Outcome {
+  passed: number
+  failed: number
+  /** How many tests were skipped for which reason. */
+  skipped: Record<string, number>
+  /** Processor time of each file. */
+  seconds: Record<string, number>
+}
 
 interface Event {
   type: string
-  data: { file?: string; message?: string; skip?: string | boolean }
+  data: { file?: string; nesting?: number; skip?: string | boolean; details?: { type?: string } }
 }
 
-/** Node's own report, then the files that took the most processor time, and what was skipped because a tool is missing. */
+/** Node's own report without its totals, then the outcome. */
 // The test runner takes the default export of a reporter.
 // biome-ignore lint/style/noDefaultExport: see above.
 export default async function* report(events: AsyncIterable<Event>): AsyncGenerator<string> {
-  const secondsOf = new Map<string, number>()
-  const skipped = new Map<string, number>()
+  const outcome: Outcome = { passed: 0, failed: 0, skipped: {}, seconds: {} }
+  let countedSeconds = 0
+  let lastFile = ''
   async function* observed() {
     for await (const event of events) {
-      const { file = '', message = '', skip } = event.data
-      if (event.type === 'test:stdout' && message.startsWith(processorTimePrefix)) {
-        secondsOf.set(file, Number(message.slice(processorTimePrefix.length)))
-        continue
+      const { file, nesting, skip, details } = event.data
+      if (event.type === 'test:complete') {
+        // The files of a process run one after another. A suite may be declared by a function in another file, its tests are not.
+        if (file?.endsWith('.test.ts')) lastFile = file
+        if (nesting === 0) {
+          const seconds = processorSeconds()
+          outcome.seconds[lastFile] = (outcome.seconds[lastFile] ?? 0) + seconds - countedSeconds
+          countedSeconds = seconds
+        }
       }
-      if (event.type === 'test:pass' && typeof skip === 'string') skipped.set(skip, (skipped.get(skip) ?? 0) + 1)
+      if (event.type === 'test:diagnostic' && nesting === 0 && file === undefined) continue
+      if (details?.type !== 'suite') {
+        if (event.type === 'test:fail') outcome.failed++
+        else if (event.type === 'test:pass' && skip === undefined) outcome.passed++
+        else if (event.type === 'test:pass') outcome.skipped[String(skip)] = (outcome.skipped[String(skip)] ?? 0) + 1
+      }
       yield event
     }
   }
   yield* Readable.from(observed()).compose(new spec())
-  if (secondsOf.size > 0) yield slowest(secondsOf)
-  for (const [reason, count] of skipped) yield `skipped ${count} ${count === 1 ? 'test' : 'tests'}: ${reason}\n`
+  yield `${outcomePrefix}${JSON.stringify(outcome)}\n`
 }
 
-function slowest(secondsOf: Map<string, number>): string {
-  const all = [...secondsOf].sort(([, a], [, b]) => b - a)
-  const total = all.reduce((sum, [, seconds]) => sum + seconds, 0)
-  const rows = all.slice(0, shownFiles).map(([file, seconds]) => {
-    const missing = seconds > reasonNeededSeconds && !readFileSync(file, 'utf8').includes('\n// Slow: ')
-    const note = missing ? `  over ${reasonNeededSeconds} s: make it faster, or say why with "// Slow: …"` : ''
-    return `${seconds.toFixed(1).padStart(6)} s  ${relative(process.cwd(), file)}${note}\n`
-  })
-  return `Processor time: ${total.toFixed(0)} s in ${all.length} files. The slowest:\n${rows.join('')}`
+// The unit of /proc/<pid>/stat on Linux.
+const ticksPerSecond = 100
+
+/** Processor time of this process and of the children it has waited for. Without /proc, of this process alone. */
+function processorSeconds(): number {
+  try {
+    const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ').slice(11, 15) ?? []
+    return fields.reduce((sum, ticks) => sum + Number(ticks), 0) / ticksPerSecond
+  } catch {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1_000_000
+  }
 }

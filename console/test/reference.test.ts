@@ -29,8 +29,7 @@ inBrowser('The API reference', (suite) => {
 
   test('every operation has a form with a field for each of its parameters and its body', async (t) => {
     const tenant = await service.tenant('free', 'admin')
-    const visitor = await suite.visit(t, { key: tenant.key })
-    await visitor.open('/docs')
+    const visitor = await suite.visit(t, { at: '/docs', key: tenant.key })
     const described: Document = (await service.app.inject('/openapi.json')).json()
     const { page } = visitor
     await page.locator('.try').first().waitFor()
@@ -50,8 +49,7 @@ inBrowser('The API reference', (suite) => {
 
   test('a GET and a POST are sent with the session, and the response is shown with status, time and body', async (t) => {
     const tenant = await service.tenant('free', 'admin')
-    const visitor = await suite.visit(t, { key: tenant.key })
-    await visitor.open('/docs')
+    const visitor = await suite.visit(t, { at: '/docs', key: tenant.key })
     const { page } = visitor
     const list = operation(page, 'listPrompts')
     await list.open()
@@ -84,8 +82,7 @@ inBrowser('The API reference', (suite) => {
 
   test('a destructive operation is sent only after confirmation', async (t) => {
     const tenant = await service.tenant('free', 'admin')
-    const visitor = await suite.visit(t, { key: tenant.key })
-    await visitor.open('/docs')
+    const visitor = await suite.visit(t, { at: '/docs', key: tenant.key })
     const { page } = visitor
     const remove = operation(page, 'deletePrompt')
     await remove.open()
@@ -107,8 +104,7 @@ inBrowser('The API reference', (suite) => {
     const tenant = await service.tenant('business', 'admin')
     await tenant.signal({ value: 'positive', comment: hostile.slice(0, -1), metadata: { hostile } })
     // The policy would hide a mistake, so this test runs without it.
-    const visitor = await suite.visit(t, { key: tenant.key, bypassCSP: true })
-    await visitor.open('/docs')
+    const visitor = await suite.visit(t, { at: '/docs', key: tenant.key, bypassCSP: true })
     const { page } = visitor
     const list = operation(page, 'listSignals')
     await list.open()
@@ -147,8 +143,7 @@ inBrowser('The API reference', (suite) => {
   test('examples can be copied, operations can be found by path, and a link leads back to the console', async (t) => {
     const tenant = await service.tenant()
     const permissions = ['clipboard-read', 'clipboard-write']
-    const visitor = await suite.visit(t, { key: tenant.key, permissions })
-    await visitor.open('/docs')
+    const visitor = await suite.visit(t, { at: '/docs', key: tenant.key, permissions })
     const { page } = visitor
     const { article } = operation(page, 'getUsage')
     await article.getByRole('button', { name: 'Copy' }).first().click()
@@ -171,9 +166,8 @@ inBrowser('The API reference', (suite) => {
       const tenant = await service.tenant('free', 'admin')
       // axe builds elements from HTML, which the policy forbids.
       const viewport = { width, height: 800 }
-      const visitor = await suite.visit(t, { key: tenant.key, bypassCSP: true, viewport })
+      const visitor = await suite.visit(t, { at: '/docs', key: tenant.key, bypassCSP: true, viewport })
       const { page } = visitor
-      await visitor.open('/docs')
       const { open, send, result } = operation(page, 'getUsage')
       await open()
       await send()

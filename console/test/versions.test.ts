@@ -331,15 +331,20 @@ users: many
     assert.equal(visitor.path, `${at}/text?line=40123`)
     const selected = page.locator('.text-line[aria-current]')
     assert.equal(await selected.innerText(), 'Rule 40123.')
-    await eventually(async () => {
-      const { y } = (await selected.boundingBox()) ?? { y: Number.NaN }
-      assert.ok(y > 0 && y < 720, `the line is out of view, at ${y}`)
-    })
+    const selectedIsInView = () =>
+      eventually(async () => {
+        const { y } = (await selected.boundingBox()) ?? { y: Number.NaN }
+        assert.ok(y > 0 && y < 720, `the line is out of view, at ${y}`)
+      })
+    await selectedIsInView()
     await page.getByRole('button', { name: 'Next lines' }).first().click()
     await page.getByText('Lines 40,501–41,000 of 50,000').first().waitFor()
     await page.goBack()
     await page.getByText('Lines 40,001–40,500 of 50,000').first().waitFor()
+    // The page scrolls there by itself, which would move the button away under a click.
+    await selectedIsInView()
     await page.getByRole('button', { name: 'Copy the whole text' }).click()
+    await page.getByText('Copied', { exact: true }).waitFor()
     await eventually(async () => assert.equal((await readClipboard(page)).length, text.length))
 
     await visitor.open(at)

@@ -14,6 +14,8 @@ export interface VisitOptions extends BrowserContextOptions {
   at?: string
   /** Signs in with this key. */
   key?: string
+  /** Error responses to allow from the start, such as `404 GET /unknown`. */
+  errors?: string[]
 }
 
 /** A service with the built console, and a browser to visit it with. */
@@ -24,9 +26,10 @@ export class BrowserSuite {
   address = ''
 
   /** Opens the console; with a key, until the page has all its data. After the test, any unexpected error in the browser fails it. */
-  async visit(t: TestContext, { at = '/', key, ...options }: VisitOptions = {}): Promise<Visitor> {
+  async visit(t: TestContext, { at = '/', key, errors = [], ...options }: VisitOptions = {}): Promise<Visitor> {
     const page = await openPage(this.browser, options)
     const visitor = new Visitor(page, this.address)
+    visitor.expectErrors(...errors)
     t.after(async () => {
       await page.context().close()
       visitor.end()

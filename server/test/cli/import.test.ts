@@ -206,14 +206,14 @@ describe('Importing lines', () => {
   })
 
   test('an import larger than the heap runs in constant memory', async () => {
-    const line = `{"value":"positive","metadata":{"filler":"${'x'.repeat(700)}"},"created_at":"2026-01-01T00:00:00Z"}`
+    const line = `{"value":"positive","metadata":{"filler":"${'x'.repeat(14_000)}"},"created_at":"2026-01-01T00:00:00Z"}`
     for (const engine of engines) {
       const database = await engine.create()
       const { prompt } = await createPrompt(database)
       // 70 MB of lines through a heap of 40 MB.
-      await importLines(database.url, ['signals', prompt], Array(90_000).fill(line), ['--max-old-space-size=40'])
+      await importLines(database.url, ['signals', prompt], Array(5_000).fill(line), ['--max-old-space-size=40'])
       const [stored] = await queryRows(database.url, 'select count(*) as n from signals')
-      assert.equal(Number(stored?.n), 90_000, engine.name)
+      assert.equal(Number(stored?.n), 5_000, engine.name)
     }
   })
 })

@@ -1,0 +1,116 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, statSync } from 'node:fs'
+import { relative } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { type Outcome, outcomePrefix } from './reporter.ts'
+
+/** Test files that leave nothing behind in their process. */
+export const sharedPatterns = [
+  'server/test/{domain,store,http,forges,project}/*.test.ts',
+  'client/test/{errors,pages,resources,types}.test.ts',
+]
+
+/** Divides files among three processes, each with about the same amount of code. Loading our modules takes longer than most files. */
+export function divide(files: string[]): string[][] {
+  const shares = Array.from({ length: 3 }, () => ({ bytes: 0, files: [] as string[] }))
+  for (const { file, size } of files
+    .map((file) => ({ file, size: statSync(file).size }))
+    .sort((a, b) => b.size - a.size)) {
+    const [share] = shares.sort((a, b) => a.bytes - b.bytes)
+    share?.files.push(file)
+    if (share !== undefined) share.bytes += size
+  }
+  return shares.map((share) => share.files)
+}
+
+// Only a test that hangs takes this long, also with a second run beside it.
+const timeoutMs = 900_000
+const shownFiles = 10
+/** A file that takes more says why in a comment that starts with `// Slow:`. */
+const reasonNeededSeconds = 20
+
+interface RunOptions {
+  /** How many processes run at a time. */
+  atOnce: number
+  /** Prints only what failed. */
+  isQuiet?: boolean
+}
+
+/** Runs each job, the test files of one process, in this order. Prints one report, and returns whether all passed. */
+export async function runJobs(jobs: string[][], { atOnce, isQuiet = false }: RunOptions): Promise<boolean> {
+  const startedAt = performance.now()
+  const total: Outcome = { passed: 0, failed: 0, skipped: {}, seconds: {} }
+  const failures: string[] = []
+  const waiting = jobs.filter((files) => files.length > 0)
+  async function work(): Promise<void> {
+    for (let files = waiting.shift(); files !== undefined; files = waiting.shift()) {
+      const { report, failure, outcome } = await runJob(files)
+      if (!isQuiet) process.stdout.write(report)
+      if (failure !== '') failures.push(failure)
+      add(total, outcome)
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, work))
+  const seconds = Math.round((performance.now() - startedAt) / 1_000)
+  process.stdout.write(`${failures.join('')}${slowest(total.seconds)}${skipped(total.skipped)}`)
+  process.stdout.write(
+    `${total.passed} passed, ${total.failed} failed, in ${Math.floor(seconds / 60)} min ${seconds % 60} s\n`,
+  )
+  return failures.length === 0
+}
+
+interface JobResult {
+  report: string
+  /** Empty if all tests passed. */
+  failure: string
+  outcome: Outcome
+}
+
+async function runJob(files: string[]): Promise<JobResult> {
+  const args = [
+    '--test',
+    '--test-isolation=none',
+    `--test-timeout=${timeoutMs}`,
+    '--test-reporter=./testing/reporter.ts',
+  ]
+  const child = spawn(process.execPath, [...args, ...files], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [printed, [code, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')])
+  const [output = '', json] = printed.split(outcomePrefix)
+  const outcome: Outcome = json === undefined ? { passed: 0, failed: 0, skipped: {}, seconds: {} } : JSON.parse(json)
+  // Repeated at the end, where people look for them.
+  const [report = '', failing] = output.split('\n✖ failing tests:\n')
+  if (code === 0 && json !== undefined) return { report, failure: '', outcome }
+  const reason = failing ?? `ended with ${signal ?? `exit code ${code}`} before its last test\n`
+  return { report, failure: `\n✖ in ${files.length === 1 ? files[0] : `${files.length} files`}:\n${reason}`, outcome }
+}
+
+function add(total: Outcome, { passed, failed, skipped, seconds }: Outcome): void {
+  total.passed += passed
+  total.failed += failed
+  for (const [reason, count] of Object.entries(skipped)) total.skipped[reason] = (total.skipped[reason] ?? 0) + count
+  Object.assign(total.seconds, seconds)
+}
+
+function slowest(seconds: Record<string, number>): string {
+  const all = Object.entries(seconds).sort(([, a], [, b]) => b - a)
+  const sum = all.reduce((total, [, of]) => total + of, 0)
+  const rows = all.slice(0, shownFiles).map(([file, of]) => {
+    const note =
+      of > reasonNeededSeconds && !isSlow(file)
+        ? `  over ${reasonNeededSeconds} s: make it faster, or say why with "// Slow: …"`
+        : ''
+    return `${of.toFixed(1).padStart(6)} s  ${relative(process.cwd(), file)}${note}\n`
+  })
+  return `\nProcessor time: ${sum.toFixed(0)} s in ${all.length} files. The slowest:\n${rows.join('')}`
+}
+
+/** Whether a file says why it is slow. */
+export function isSlow(file: string): boolean {
+  return readFileSync(file, 'utf8').includes('\n// Slow: ')
+}
+
+function skipped(counts: Record<string, number>): string {
+  const lines = Object.entries(counts).map(([reason, n]) => `skipped ${n} ${n === 1 ? 'test' : 'tests'}: ${reason}\n`)
+  return lines.join('')
+}
