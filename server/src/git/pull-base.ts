@@ -41,13 +41,14 @@ export async function findPullBase(mirror: string, query: PullBaseQuery): Promis
 
 /** The commit that brought `commit` to the default branch: itself or a merge. Null if it is not on the default branch. */
 export async function landingOf(mirror: string, commit: string, tip: string): Promise<string | null> {
-  const since = await revList(mirror, ['--first-parent', `^${commit}`, tip])
+  // Each commit with its parents.
+  const since = await revList(mirror, ['--first-parent', '--parents', `^${commit}`, tip])
   if (since.length === 0) return commit === tip ? commit : null
   const descendants = new Set(await revList(mirror, ['--ancestry-path', `^${commit}`, tip]))
-  const first = since.findLast((sha) => descendants.has(sha))
-  if (first === undefined) return null
-  const [, firstParent] = (await revList(mirror, ['--parents', '-n', '1', first]))[0]?.split(' ') ?? []
-  return firstParent === commit ? commit : first
+  for (const [sha, firstParent] of since.toReversed().map((line) => line.split(' '))) {
+    if (sha !== undefined && descendants.has(sha)) return firstParent === commit ? commit : sha
+  }
+  return null
 }
 
 /** Of the commits where the head left one of these, the one with the fewest commits up to the head. */

@@ -27,11 +27,13 @@ export async function readPullHead(
   const commits = await withinLimit(readCommits(mirror, ['-n', String(maxCommits), ...revisions]), () => null)
   if (base === null) return { files: [], commits: commits ?? [], tooLarge: commits === null, baseFrom }
   const { files, tooLarge } = await readFiles(mirror, base, head, options, knownPaths)
-  const onlyPaths = tooLarge ? files.map(({ path }) => path).slice(0, maxPathArguments) : undefined
-  const authors =
-    commits === null
-      ? new Map<string, Person>()
-      : await withinLimit(newestAuthors(mirror, revisions, files, { ...options, onlyPaths }), () => new Map())
+  const authors = await withinLimit(authorsOf(), () => new Map<string, Person>())
+  /** Empty if the author of the newest commit is that of every file. */
+  async function authorsOf(): Promise<Map<string, Person>> {
+    if (commits === null || hasOneAuthor(commits)) return new Map()
+    const onlyPaths = tooLarge ? files.map(({ path }) => path).slice(0, maxPathArguments) : undefined
+    return newestAuthors(mirror, revisions, files, { ...options, onlyPaths })
+  }
   const newest = commits?.[0]?.author ?? { name: '', email: '' }
   return {
     files: files.map((file) => ({ ...file, author: authors.get(file.path) ?? newest })),
@@ -39,6 +41,12 @@ export async function readPullHead(
     tooLarge: tooLarge || commits === null,
     baseFrom,
   }
+}
+
+function hasOneAuthor(commits: Commit[]): boolean {
+  return (
+    new Set(commits.map(({ author: { name, email } }) => `${name}\0${email}`)).size === 1 && commits.length < maxCommits
+  )
 }
 
 // Of up to 2,000 bytes each, which Linux still accepts as arguments of one command.
