@@ -87,7 +87,7 @@ describe('The CLI on a path without a database', () => {
 
   test('a folder that the system does not allow is reported instead of waiting forever', {
     skip: !existsSync('/proc/self') && 'needs /proc',
-    timeout: 30_000,
+    timeout: 240_000,
   }, async () => {
     const env = { DATABASE_URL: 'sqlite:/proc/x/y/z.db' }
     const list = await runCli(env, ['org', 'list'])

@@ -87,7 +87,7 @@ describe('Text on a terminal', () => {
     )
   })
 
-  test('very different long texts are given up after two seconds', { timeout: 60_000 }, () => {
+  test('very different long texts are given up after two seconds', () => {
     const text = (seed: number) => Array.from({ length: 60_000 }, (_, i) => `line ${(i * seed) % 999_983}`).join('\n')
     const startedAt = performance.now()
     const lines = diffTexts(text(7), text(13))
