@@ -13,6 +13,7 @@ import { measureRequests, reportRequests } from './requests.ts'
 import { measureSize, reportSize } from './size.ts'
 import { measureTokens, reportTokens } from './tokens.ts'
 import { measureVotes, reportVotes } from './votes.ts'
+import { measureWriters, reportWriters } from './writers.ts'
 
 const usage = `Measures the service on SQLite and PostgreSQL against a bare node:http server. Prints tables, then everything as one JSON line.
 
@@ -21,16 +22,17 @@ npm run bench -- --only requests   one part:
                                      requests      throughput and latency of signals and history, memory, start-up
                                      votes         signals with a version and a subject, and batches, beside plain ones
                                      tokens        latency of the API beside 1,000 votes a second from pages
+                                     writers       four processes on PostgreSQL that record for one organisation, or for one each
                                      reading       latency of lists and summaries of 1,000,000 signals
                                      repositories  backfill, push to entry, webhook deliveries
                                      size          bytes per signal
-npm run bench -- --rounds 5        rounds per server in "requests", "votes" and "tokens"
-npm run bench -- --seconds 4       seconds per round and operation in "requests", "votes" and "tokens"
+npm run bench -- --rounds 5        rounds per server in "requests", "votes", "tokens" and "writers"
+npm run bench -- --seconds 4       seconds per round and operation in "requests", "votes", "tokens" and "writers"
 npm run bench -- --compare HEAD~1  only compares signals and history with another commit, in turns and by processor time
 npm run bench -- --large           adds a growth table to "requests": 1,000,000 entries and 10,000,000 signals, 15 minutes more
 `
 
-const parts = ['requests', 'votes', 'tokens', 'reading', 'repositories', 'size']
+const parts = ['requests', 'votes', 'tokens', 'writers', 'reading', 'repositories', 'size']
 
 const { values: options } = parseArgs({
   options: {
@@ -102,6 +104,7 @@ async function main(): Promise<void> {
     }
     results.votes = await part('votes', () => measureVotes(createDatabase, rounds, seconds), reportVotes)
     results.tokens = await part('tokens', () => measureTokens(createDatabase, rounds, seconds), reportTokens)
+    results.writers = await part('writers', () => measureWriters(createDatabase, rounds, seconds), reportWriters)
     results.reading = await part('reading', () => measureReading(urls), reportReading)
     results.repositories = await part('repositories', () => measureRepositories(urls, folder), reportRepositories)
     results.size = await part('size', () => measureSize(createDatabase), reportSize)
