@@ -40,15 +40,20 @@ export async function compareWith(
   seconds: number,
 ): Promise<Comparison> {
   const other = checkOut(commit, join(folder, 'other'))
+  const ofOther: typeof import('./requests.ts') = await import(join(folder, 'other/bench/requests.ts'))
   const targets = new Map<string, { start: () => Promise<RunningProcess>; accounts: Account[] }>()
   for (const engine of engines) {
     // Databases of their own, because migrations of one may be unknown to the other.
-    for (const [name, script] of [[commit, other] as const, ['this', mainScript] as const]) {
+    const versions = [
+      { name: commit, script: other, ...ofOther },
+      { name: 'this', script: mainScript, fillAccounts, savePage },
+    ]
+    for (const { name, script, ...requests } of versions) {
       const url = await createDatabase(engine)
-      const accounts = await fillAccounts(url)
+      const accounts = await requests.fillAccounts(url)
       targets.set(`${name} on ${engine}`, { start: () => serve(url, settings, 0, script), accounts })
       if (targets.size > 1) continue
-      const page = await savePage(url, accounts[0] as Account, folder)
+      const page = await requests.savePage(url, accounts[0] as Account, folder)
       targets.set('bare', { start: () => startProcess(bareServer, [page]), accounts })
     }
   }
