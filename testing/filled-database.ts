@@ -3,7 +3,7 @@ import { operator } from '../server/src/domain/access/audit.ts'
 import type { HistoryEntry } from '../server/src/domain/history/entry.ts'
 import { defaultWander } from '../server/src/domain/impact/wander.ts'
 import { generateSshKey } from '../server/src/domain/repositories/ssh-key.ts'
-import { archiveTables } from '../server/src/store/sql/archive-tables.ts'
+import { archiveTables, sourceOf } from '../server/src/store/sql/archive-tables.ts'
 import { addAlert } from './alerts.ts'
 import { postDeployment } from './deployments.ts'
 import { bob } from './git-repository.ts'
@@ -255,7 +255,7 @@ async function recordSignals(tenant: Tenant): Promise<void> {
 /** Every row of every archived table, sorted and with numbers as text, so that both engines compare equal. */
 export async function archivedRows(url: string): Promise<Record<string, (string | null)[][]>> {
   const tables = archiveTables.map(async ({ name, columns }) => {
-    const rows = await queryRows(url, `select ${Object.keys(columns).join(', ')} from ${name}`)
+    const rows = await queryRows(url, `select ${Object.keys(columns).join(', ')} from ${sourceOf(name)}`)
     const values = rows.map((row) => Object.values(row).map((value) => (value === null ? null : String(value))))
     return [name, values.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))] as const
   })

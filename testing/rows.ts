@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
+import { sourceOf } from '../server/src/store/sql/archive-tables.ts'
 
 // A running service may be writing.
 const lockTimeoutMs = 5_000
@@ -38,20 +39,24 @@ export interface UsageRow {
 export async function usageOf(url: string, organisationId: number): Promise<UsageRow[]> {
   const rows = await queryRows(
     url,
-    `select month, used from signal_usage where organisation_id = ${organisationId} order by month`,
+    `select month, sum(used) as used from month_usage where organisation_id = ${organisationId} group by month order by month`,
   )
   return rows.map(({ month, used }) => ({ month: Number(month), used: Number(used) }))
 }
 
-/** Every row of every table, without `last_used_at`, which is flushed in the background. */
+/**
+ * Every row of every table, without `last_used_at`, which is flushed in the background. Sums that processes move in the background are
+ * added up.
+ */
 export async function allRows(url: string): Promise<Record<string, string[]>> {
   const tables = url.startsWith('sqlite:')
-    ? "select name from sqlite_master where type = 'table'"
-    : "select table_name as name from information_schema.tables where table_schema = 'public'"
+    ? `select name from sqlite_master where type = 'table'`
+    : `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'
+      and table_name not like 'recent_%'`
   return withConnection(url, async (query) => {
     const contents: Record<string, string[]> = {}
     for (const { name } of await query(tables)) {
-      const rows = await query(`select * from ${name}`)
+      const rows = await query(`select * from ${sourceOf(String(name))}`)
       contents[String(name)] = rows.map(({ last_used_at: _, ...row }) => JSON.stringify(row, bigintAsText)).sort()
     }
     return contents

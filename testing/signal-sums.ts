@@ -6,24 +6,27 @@ type Rows = Record<string, unknown>[]
 const hourOf = 'created_at - created_at % 3600000'
 const sums = `sum(case value when 'positive' then 1 else 0 end) as positive, sum(case value when 'negative' then 1 else 0 end) as negative`
 
+const added = 'sum(positive) as positive, sum(negative) as negative'
+const hours = `select organisation_id, prompt_id, hour, ${added} from hour_sums group by organisation_id, prompt_id, hour`
+const versions = `select organisation_id, prompt_id, version, hour, ${added} from version_sums
+  group by organisation_id, prompt_id, version, hour`
+
 /**
  * Compares the raw rows of all signals with everything that is derived from them: hourly sums, sums by version, votes on subjects
  * and usage. Signals that were deleted or withdrawn still count towards usage, so it may be larger.
  */
 export async function assertSumsAgree(url: string, countsRemoved = true): Promise<void> {
   const kept = '(select kept_since from signal_retention)'
-  const [hours, rawHours, versions, rawVersions, negative, votes, usage, received] = (await Promise.all(
+  const [hourSums, rawHours, versionSums, rawVersions, negative, votes, usage, received] = (await Promise.all(
     [
-      `select organisation_id, prompt_id, hour, positive, negative from signal_hours
-       where hour >= ${kept} and (positive <> 0 or negative <> 0)`,
+      `select * from (${hours}) as hours where hour >= ${kept} and (positive <> 0 or negative <> 0)`,
       `select organisation_id, prompt_id, ${hourOf} as hour, ${sums} from signals where created_at >= ${kept}
        group by organisation_id, prompt_id, ${hourOf}`,
-      `select organisation_id, prompt_id, version, hour, positive, negative from version_hours
-       where hour >= ${kept} and (positive <> 0 or negative <> 0)`,
+      `select * from (${versions}) as versions where hour >= ${kept} and (positive <> 0 or negative <> 0)`,
       `select organisation_id, prompt_id, version, ${hourOf} as hour, ${sums} from signals
        where created_at >= ${kept} and version is not null group by organisation_id, prompt_id, version, ${hourOf}`,
-      `select 'hour' as sums, hour from signal_hours where positive < 0 or negative < 0
-       union all select version, hour from version_hours where positive < 0 or negative < 0`,
+      `select 'hour' as sums, hour from (${hours}) as hours where positive < 0 or negative < 0
+       union all select version, hour from (${versions}) as versions where positive < 0 or negative < 0`,
       // Every vote and every raw row with a subject, where one has no counterpart in the other.
       `select v.organisation_id, v.prompt_id, v.subject, v.signal_id, v.value, s.id, s.value as raw_value,
          v.version, s.version as raw_version, v.created_at, s.created_at as raw_created_at, v.received_at, s.received_at as raw_received_at
@@ -39,12 +42,12 @@ export async function assertSumsAgree(url: string, countsRemoved = true): Promis
        where s.subject is not null and s.created_at >= ${kept} and not exists (
          select 1 from signal_subjects v where v.organisation_id = s.organisation_id and v.prompt_id = s.prompt_id
            and v.subject = s.subject and v.signal_id = s.id)`,
-      'select organisation_id, sum(used) as used from signal_usage group by organisation_id',
+      'select organisation_id, sum(used) as used from month_usage group by organisation_id',
       'select organisation_id, count(*) as stored from signals group by organisation_id',
     ].map((sql) => queryRows(url, sql)),
   )) as [Rows, Rows, Rows, Rows, Rows, Rows, Rows, Rows]
-  assert.deepEqual(sorted(hours), sorted(rawHours), 'hourly sums')
-  assert.deepEqual(sorted(versions), sorted(rawVersions), 'sums by version')
+  assert.deepEqual(sorted(hourSums), sorted(rawHours), 'hourly sums')
+  assert.deepEqual(sorted(versionSums), sorted(rawVersions), 'sums by version')
   assert.deepEqual(negative, [], 'negative sums')
   assert.deepEqual(votes, [], 'votes without their signal, or signals without their vote')
   const usedBy = new Map(usage.map((row) => [String(row.organisation_id), Number(row.used)]))

@@ -13,9 +13,9 @@ select max(at) as at from (
   union all select max(created_at) from prompts
   union all select max(received_at) from deliveries
   union all select max(at) from audit
-  union all select max(s.created_at) from signal_hours h join signals s
+  union all select max(s.created_at) from hour_sums h join signals s
     on s.organisation_id = h.organisation_id and s.prompt_id = h.prompt_id and s.created_at >= h.hour
-    where h.hour = (select max(hour) from signal_hours)
+    where h.hour = (select max(hour) from hour_sums)
 ) as newest`
 
 /** Compares our clock with the server's and with the newest record. `migrated`: the tables can be queried. */

@@ -4,9 +4,9 @@ import { type Finding, fail, listExamples, ok, oneLine } from './finding.ts'
 
 const maxExamples = 3
 
-/** A table of hourly sums: of each prompt, or of each version of it. */
+/** Hourly sums: of each prompt, or of each version of it. */
 interface Sums {
-  table: 'signal_hours' | 'version_hours'
+  view: 'hour_sums' | 'version_sums'
   /** The columns that identify a sum, beside the hour. */
   keys: string[]
   condition: string
@@ -15,18 +15,18 @@ interface Sums {
 /** Since the start of retention, hourly sums equal the stored signals. Before it, they may exceed them. */
 export function checkHours(database: DatabaseReader): Promise<Finding> {
   const keys = ['organisation_id', 'prompt_id']
-  return compare(database, { table: 'signal_hours', keys, condition: 'true' }, 'hours', 'the hourly sums')
+  return compare(database, { view: 'hour_sums', keys, condition: 'true' }, 'hours', 'the hourly sums')
 }
 
 export function checkVersions(database: DatabaseReader): Promise<Finding> {
   const keys = ['organisation_id', 'prompt_id', 'version']
-  const sums: Sums = { table: 'version_hours', keys, condition: 'version is not null' }
+  const sums: Sums = { view: 'version_sums', keys, condition: 'version is not null' }
   return compare(database, sums, 'versions', 'the sums of each version')
 }
 
 async function compare(
   database: DatabaseReader,
-  { table, keys, condition }: Sums,
+  { view, keys, condition }: Sums,
   check: string,
   what: string,
 ): Promise<Finding> {
@@ -41,11 +41,13 @@ async function compare(
         sum(case value when 'positive' then 1 else 0 end) as positive,
         sum(case value when 'negative' then 1 else 0 end) as negative
       from signals where ${condition} group by ${groups}),
+    summed as (
+      select ${[...keys, 'hour'].join(', ')}, sum(positive) as positive, sum(negative) as negative from ${view} group by ${groups}),
     compared as (
       select ${coalesced},
         coalesce(h.positive, 0) as positive, coalesce(h.negative, 0) as negative,
         coalesce(c.positive, 0) as positive_stored, coalesce(c.negative, 0) as negative_stored
-      from ${table} h full join counted c on ${isSame})
+      from summed h full join counted c on ${isSame})
     select compared.*, count(*) over () as total from compared
     where positive < positive_stored or negative < negative_stored
       or (hour >= (select kept_since from signal_retention)

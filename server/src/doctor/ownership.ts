@@ -4,8 +4,8 @@ import { type Finding, fail, ok } from './finding.ts'
 /** Columns that refer to a row of another table, which must belong to the same organisation. */
 const references = [
   ['signals', 'prompt_id', 'prompts'],
-  ['signal_hours', 'prompt_id', 'prompts'],
-  ['version_hours', 'prompt_id', 'prompts'],
+  ['hour_sums', 'prompt_id', 'prompts'],
+  ['version_sums', 'prompt_id', 'prompts'],
   ['hour_revisions', 'prompt_id', 'prompts'],
   ['signal_subjects', 'prompt_id', 'prompts'],
   ['history_entries', 'prompt_id', 'prompts'],

@@ -22,10 +22,11 @@ export async function checkUsage(database: DatabaseReader): Promise<Finding> {
   const compared = `
     with summed as (
       select organisation_id, ${month} as month, cast(sum(positive + negative) as bigint) as signals
-      from signal_hours group by organisation_id, ${month})
+      from hour_sums group by organisation_id, ${month}),
+    counted as (select organisation_id, month, cast(sum(used) as bigint) as used from month_usage group by organisation_id, month)
     select coalesce(u.organisation_id, s.organisation_id) as organisation_id, coalesce(u.month, s.month) as month,
       coalesce(u.used, 0) as used, coalesce(s.signals, 0) as signals
-    from signal_usage u full join summed s on s.organisation_id = u.organisation_id and s.month = u.month`
+    from counted u full join summed s on s.organisation_id = u.organisation_id and s.month = u.month`
   const [deleted, withdrawn, withSubjects] = [
     await countDeleted(database),
     await countVotes(database, 'value is null'),

@@ -25,6 +25,9 @@ import {
 import { asImported, onlyOf, withoutImportEntry } from './archived-rows.ts'
 
 const notArchived = [
+  // Part of signal_hours, version_hours and signal_usage in the archive.
+  'recent_sums',
+  'recent_usage',
   'sessions',
   'shares',
   'readiness',
@@ -46,8 +49,9 @@ onEachEngine('The list of archived tables', (engine) => {
       engine.name === 'SQLite'
         ? `select m.name as table_name, c.name as column_name, lower(c.type) as type
            from sqlite_master m, pragma_table_info(m.name) c where m.type = 'table'`
-        : `select table_name, column_name, data_type as type from information_schema.columns
-           where table_schema = 'public' and table_name !~ '^(signals|citus)_'`
+        : `select table_name, column_name, data_type as type
+           from information_schema.columns join information_schema.tables using (table_schema, table_name)
+           where table_schema = 'public' and table_type = 'BASE TABLE' and table_name !~ '^(signals|citus)_'`
     const found = (await queryRows(database.url, sql))
       .filter(({ table_name }) => !notArchived.includes(table_name as string))
       .map(({ table_name, column_name, type }) => `${table_name}.${column_name} ${type === 'text' ? 'text' : 'number'}`)

@@ -61,7 +61,8 @@ onEachEngine('Erasing signals', (engine) => {
     )
     const hours = await queryRows(
       service.url,
-      `select hour, positive, negative from signal_hours where prompt_id = ${id} and positive + negative <> 0 order by hour`,
+      `select hour, sum(positive) as positive, sum(negative) as negative from hour_sums where prompt_id = ${id}
+       group by hour having sum(positive + negative) <> 0 order by hour`,
     )
     const hourOf = ({ created_at }: Record<string, unknown>) => Number(created_at) - (Number(created_at) % hour)
     const count = (signals: Record<string, unknown>[], counted: SignalValue) =>

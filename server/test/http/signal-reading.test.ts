@@ -238,7 +238,7 @@ onEachEngine('Reading signals', (engine) => {
           await service.store.signals.delete(tenant.prompt, ids[index % ids.length] as number, service.now, operator)
         const [hours] = await queryRows(
           service.url,
-          `select coalesce(sum(positive), 0) as positive, coalesce(sum(negative), 0) as negative from signal_hours
+          `select coalesce(sum(positive), 0) as positive, coalesce(sum(negative), 0) as negative from hour_sums
            where prompt_id = ${tenant.prompt.id}`,
         )
         const rows = await exportSignals(tenant)

@@ -40,7 +40,7 @@ onPostgres('The monthly limit across replicas', () => {
     assert.equal(rejected.length, 2_000)
     assert.deepEqual([...new Set(rejected.map(({ used }) => used))], [1_000])
     const [stored] = await queryRows(database.url, 'select count(*) as n, count(distinct id) as ids from signals')
-    const [usage] = await queryRows(database.url, 'select used from signal_usage')
+    const [usage] = await queryRows(database.url, 'select sum(used) as used from month_usage')
     assert.deepEqual([Number(stored?.n), Number(stored?.ids), Number(usage?.used)], [1_000, 1_000, 1_000])
   })
 })

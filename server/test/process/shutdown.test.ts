@@ -64,7 +64,7 @@ onEachEngine(
       await stopped
       assert.deepEqual([...new Set(lastStatuses)], [undefined], 'a request got an error response')
       const [stored] = await queryRows(url, 'select count(*) as n from signals')
-      const [usage] = await queryRows(url, 'select used from signal_usage')
+      const [usage] = await queryRows(url, 'select sum(used) as used from month_usage')
       assert.ok(Number(stored?.n) >= acknowledged, `${stored?.n} stored, ${acknowledged} acknowledged`)
       assert.equal(Number(usage?.used), Number(stored?.n))
       const [used] = await queryRows(url, 'select last_used_at from api_keys')

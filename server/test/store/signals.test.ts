@@ -75,7 +75,7 @@ onEachEngine('Recording signals', (engine) => {
     const [stored] = await queryRows(service.url, `select count(*) as n from signals ${where}`)
     const [hours] = await queryRows(
       service.url,
-      `select sum(positive) as positive, sum(negative) as negative from signal_hours ${where}`,
+      `select sum(positive) as positive, sum(negative) as negative from hour_sums ${where}`,
     )
     assert.equal(Number(stored?.n), 300)
     assert.equal(await tenant.used(), 300)

@@ -47,7 +47,7 @@ onPostgres('When the connection breaks while signals are stored', () => {
     assert.deepEqual(rows.map((row) => Number(row.id)).sort(byNumber), recorded.sort(byNumber))
     const hours = await queryRows(
       database.url,
-      `select sum(positive) as n from signal_hours where organisation_id = ${id}`,
+      `select sum(positive) as n from hour_sums where organisation_id = ${id}`,
     )
     assert.equal(await tenant.used(), before + recorded.length)
     assert.equal(Number(hours[0]?.n), before + recorded.length)

@@ -14,8 +14,9 @@ import { eraseSignals, metadataQuery } from '../../src/domain/signals/erasure.ts
 import { removeOldSignals } from '../../src/domain/signals/retention.ts'
 import type { SignalToRecord } from '../../src/domain/signals/signal.ts'
 import { day, type Instant } from '../../src/domain/time.ts'
-import { detailedStatement } from '../../src/store/postgres/detailed-statement.ts'
 import { distributedStatement } from '../../src/store/postgres/distributed-record.ts'
+import { recordStatement } from '../../src/store/postgres/record-statement.ts'
+import { changedRows } from '../../src/store/sql/signal-changes.ts'
 import { castVote } from '../../src/store/sql/vote.ts'
 
 // SQLite has one writer at a time, so only PostgreSQL can do this.
@@ -33,14 +34,14 @@ onPostgres('While another process moves a vote to another time', () => {
     const before = castVote(null, voteAt(tenant, from), recorded.id)
     const after = { ...before, occurredAt: to, voteId: before.voteId + 1 }
     const expected = { vote: before, isExpired: false }
-    const change = { signal: voteAt(tenant, to), expected, before, after, counted: null, keys: [] }
+    const change = { signal: voteAt(tenant, to), expected, before, after, isCounted: false, requests: [] }
     const other = new pg.Client({ connectionString: service.url })
     await other.connect()
     onTestEnd(() => other.end())
     await other.query('begin')
-    const { sql, parameters } = (isCitus ? distributedStatement : detailedStatement)([change], Date.now())
-    const [row] = (await other.query(sql, parameters)).rows
-    assert.deepEqual((row.result ?? row).stale ?? [], [])
+    const rows = changedRows([change], Date.now())
+    const { sql, parameters } = isCitus ? distributedStatement(rows) : recordStatement(rows, 1)
+    assert.equal((await other.query(sql, parameters)).rows.length, 1)
     const removal = remove(before.signalId)
     await eventually(async () => (await lockWaiters(service.url)) === 1)
     await other.query('commit')
@@ -75,32 +76,5 @@ onPostgres('While another process moves a vote to another time', () => {
     await service.store.signals.record(voteAt(await service.tenant(), later))
     const left = await duringMove(tenant, service.now, later, () => removeOldSignals(service.store.signals, 50, later))
     assert.equal(left, 1)
-  })
-})
-
-onPostgres('A vote that waits for the sums of its hour', () => {
-  const service = useService(postgres)
-
-  test('does not hold those of its version, so a deletion of both cannot wait for it in a circle', async () => {
-    const tenant = await service.tenant()
-    const ofPrompt = `where prompt_id = ${tenant.prompt.id}`
-    const vote = (subject: string): SignalToRecord => ({
-      ...signalFor(tenant),
-      details: { ...noDetails, version: 'abcdef1', subject },
-    })
-    await service.store.signals.record(vote('a'))
-    const other = new pg.Client({ connectionString: service.url })
-    await other.connect()
-    onTestEnd(() => other.end())
-    await other.query('begin')
-    // Of two that wait in a circle, the one that notices first fails: the vote would only try again.
-    await other.query("set deadlock_timeout = '10ms'")
-    await other.query(`update signal_hours set positive = positive ${ofPrompt}`)
-    const waiting = service.store.signals.record(vote('b'))
-    await eventually(async () => (await lockWaiters(service.url)) === 1)
-    await other.query(`update version_hours set positive = positive ${ofPrompt}`)
-    await other.query('commit')
-    assert.equal((await waiting).kind, 'recorded')
-    await assertSumsAgree(service.url)
   })
 })

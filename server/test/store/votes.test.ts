@@ -358,7 +358,7 @@ onEachEngine(
           }
           const [usage] = await queryRows(
             service.url,
-            `select coalesce(sum(used), 0) as used from signal_usage where organisation_id = ${tenant.organisation.id}`,
+            `select coalesce(sum(used), 0) as used from month_usage where organisation_id = ${tenant.organisation.id}`,
           )
           assert.equal(Number(usage?.used), recorded.length, 'usage')
           await assertSumsAgree(service.url)

@@ -62,7 +62,7 @@ export interface SignalToRecord extends Omit<NewSignal, 'value'> {
 }
 
 export type RecordOutcome =
-  /** `used` is the organisation's count for the month, including this signal. */
+  /** `used` is the organisation's count for the month, including this signal. Any number if it has no limit. */
   | { kind: 'recorded'; id: number; createdAt: Instant; used: number }
   /** Replaced or withdrew the vote on the subject, which is not counted again. `createdAt` is that of the first vote. */
   | { kind: 'replaced'; id: number; createdAt: Instant }

@@ -13,6 +13,7 @@ import {
   referenceTable,
 } from './distributed-tables.ts'
 import { numberPlaceholders } from './placeholders.ts'
+import { moveAllRecent } from './recent-sums.ts'
 
 const guide = 'docs/operations/citus.md'
 
@@ -66,6 +67,8 @@ async function distribute(client: pg.ClientBase, shards: number): Promise<Distri
   await client.query(inSequence)
   // Writers would change the rows between counting and copying them.
   await client.query(`lock table ${[...distributedTables, referenceTable].join(', ')} in access exclusive mode`)
+  // Citus cannot move them.
+  if (isNew) for (const sql of moveAllRecent) await client.query(sql)
   const before = await countRows(rows)
   await distributeTables(client, shards)
   const after = await countRows(rows)

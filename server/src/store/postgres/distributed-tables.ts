@@ -12,6 +12,8 @@ export const distributedTables = [
   'version_hours',
   'signal_subjects',
   'hour_revisions',
+  'recent_sums',
+  'recent_usage',
 ]
 
 /** Read together with signals on every worker, and written only by retention. */

@@ -1,161 +1,147 @@
-import type { SignalToRecord, SignalValue } from '../../domain/signals/signal.ts'
-import { type Instant, monthStart } from '../../domain/time.ts'
-import type { TypedColumn } from '../sql/database.ts'
-import { addToSums, createSumChanges } from '../sql/sum-changes.ts'
-import { type BatchRow, batchInput, batchParameters } from './batch-columns.ts'
+import type { ChangedRows } from '../sql/signal-changes.ts'
 import { reserveUsage } from './monthly-limit.ts'
+import {
+  inputOf,
+  insertInto,
+  keys,
+  parametersOf,
+  plainSignals,
+  type RowSet,
+  removed,
+  revisions,
+  sameIn,
+  signalKey,
+  signals,
+  sums,
+  updateVote,
+  usage,
+  voteKey,
+  votes,
+} from './record-rows.ts'
 
-/** A signal with the ID it will be stored under. */
-export interface NumberedSignal {
-  id: number
-  signal: SignalToRecord
+/** Which parts of the statement a batch needs. Most need few, and each costs time even without rows. */
+interface Parts {
+  /** Signals that count towards a limit. */
+  limited: boolean
+  /** Signals that count without a limit. */
+  unlimited: boolean
+  /** Organisations whose changes no limit can prevent. */
+  free: boolean
+  /** Signals with more than a value and metadata. */
+  details: boolean
+  /** Votes that were replaced or withdrawn, so their signals are removed. */
+  removed: boolean
+  /** Sums of days that are over. */
+  revised: boolean
+  votes: boolean
+  /** Votes that exist. */
+  replaced: boolean
+  keys: boolean
 }
 
-/** An idempotency key that was used before. `status` is that of the first response, null for 201. */
-export interface KnownKey {
-  place: number
-  id: number
-  createdAt: Instant
-  fingerprint: string
-  status: number | null
+function partsOf(rows: ChangedRows): Parts {
+  return {
+    limited: rows.usage.some(({ limit, signals }) => limit !== null && signals > 0),
+    unlimited: rows.usage.some(({ limit, signals }) => limit === null && signals > 0),
+    free: rows.usage.some(({ limit, signals }) => limit === null || signals === 0),
+    details: rows.inserted.some(({ signal }) => signal.details != null),
+    removed: rows.removed.length > 0,
+    revised: rows.revised.length > 0,
+    votes: rows.votes.length > 0,
+    replaced: rows.votes.some(({ expected }) => expected !== null),
+    keys: rows.keys.length > 0,
+  }
 }
 
-const signalColumns: TypedColumn[] = [
-  { name: 'id', type: 'bigint' },
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'prompt_id', type: 'bigint' },
-  { name: 'created_at', type: 'bigint' },
-  { name: 'month', type: 'bigint' },
-  { name: 'is_positive', type: 'bigint' },
-  { name: 'metadata', type: 'text' },
-]
-
-const usageColumns: TypedColumn[] = [
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'month', type: 'bigint' },
-  { name: 'signals', type: 'bigint' },
-  { name: 'month_limit', type: 'bigint' },
-]
-
-const hourColumns: TypedColumn[] = [
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'month', type: 'bigint' },
-  { name: 'prompt_id', type: 'bigint' },
-  { name: 'hour', type: 'bigint' },
-  { name: 'positive', type: 'bigint' },
-  { name: 'negative', type: 'bigint' },
-]
-
-const keyColumns: TypedColumn[] = [
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'month', type: 'bigint' },
-  { name: 'signal_id', type: 'bigint' },
-  { name: 'created_at', type: 'bigint' },
-  { name: 'key', type: 'text' },
-  { name: 'fingerprint', type: 'text' },
-]
-
-/** The parameters of the statement, in order. */
-const tables = [signalColumns, usageColumns, hourColumns, keyColumns]
-
-function rowsOf(columns: TypedColumn[]): string {
-  const skipped = tables.slice(0, tables.indexOf(columns)).reduce((sum, { length }) => sum + length, 0)
-  return batchInput(columns, undefined, skipped)
+function setsOf(parts: Parts): RowSet[] {
+  return [
+    usage,
+    parts.details ? signals : plainSignals,
+    sums,
+    ...(parts.removed ? [removed] : []),
+    ...(parts.revised ? [revisions] : []),
+    ...(parts.votes ? [votes] : []),
+    ...(parts.keys ? [keys] : []),
+  ]
 }
-
-const ifReserved = 'where (organisation_id, month) in (select organisation_id, month from reserved)'
-
-const keys = `,
-keys as (
-  insert into idempotency_keys (organisation_id, key, fingerprint, signal_id, created_at)
-  select organisation_id, key, fingerprint, signal_id, created_at from ${rowsOf(keyColumns)} ${ifReserved}
-  order by organisation_id, key
-)`
 
 /**
- * Records a batch of signals without details (detailed-statement.ts records the others) in a single statement, so in one round
- * trip and one transaction. An organisation's signals are stored all together or, if they exceed its monthly limit, not at all. The
- * caller then retries with as many as fit. It also does if the statement fails because an idempotency key is known, after it has
- * found out which.
+ * Stores the changes of a batch in a single statement, so in one round trip and one transaction. Those of an organisation are stored all
+ * together or, if they exceed its monthly limit or a vote is not as expected, not at all: the result has the organisations that are
+ * stored. The caller then finds out why, and sends what is left. The statement fails if an idempotency key, or a first vote on its
+ * subject, exists: nothing is stored then.
  *
- * The sums are counted here, so that PostgreSQL only adds rows to tables: grouping and joining took a third of its time.
+ * Everything is counted before it is sent, so that PostgreSQL only adds rows to tables: grouping and joining took a third of its time.
  */
-const recordSql = (hasKeys: boolean) => `
-with ${reserveUsage(rowsOf(usageColumns))},
-stored as (
-  insert into signals (id, organisation_id, prompt_id, value, metadata, created_at)
-  select id, organisation_id, prompt_id, case is_positive when 1 then 'positive' else 'negative' end, metadata, created_at
-  from ${rowsOf(signalColumns)} ${ifReserved}
-),
-hours as (
-  ${addToSums(
-    'signal_hours',
-    `select organisation_id, prompt_id, hour, positive, negative from ${rowsOf(hourColumns)} ${ifReserved}
-  order by organisation_id, prompt_id, hour`,
-  )}
-)${hasKeys ? keys : ''}
-select organisation_id as organisation, month, used from reserved`
-
-const recordPlainSql = recordSql(false)
-const recordKeyedSql = recordSql(true)
-
-/** Finds the idempotency keys of a batch that were used before. */
-export const findKeysSql = `
-select i.place, k.signal_id as id, k.created_at as "createdAt", k.fingerprint, k.status
-from ${batchInput([
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'key', type: 'text' },
-]).replace(' as input', ' as i')}
-  join idempotency_keys k on k.organisation_id = i.organisation_id and k.key = i.key`
-
-/** Finds which signals of a batch are already stored. */
-export const findStoredSql = (condition: string) => `
-select id, used
-from json_to_recordset($1) as input (id bigint, organisation_id bigint, prompt_id bigint, created_at bigint, month bigint)
-  join signals using (organisation_id, prompt_id, created_at, id)
-  join signal_usage using (organisation_id, month) ${condition}`
-
-/** The statement for these signals without details. */
-export function recordStatement(signals: NumberedSignal[]): { sql: string; parameters: string[] } {
-  const usage = new Map<string, BatchRow & { signals: number }>()
-  const sums = createSumChanges()
-  const keyRows: BatchRow[] = []
-  const rows = signals.map(({ id, signal }): BatchRow => {
-    const { organisationId: organisation_id, promptId: prompt_id, value, metadata, createdAt: created_at } = signal
-    const month = monthStart(created_at)
-    const usageOf = usage.get(`${organisation_id} ${month}`)
-    if (usageOf !== undefined) usageOf.signals++
-    else usage.set(`${organisation_id} ${month}`, { organisation_id, month, signals: 1, month_limit: signal.limit })
-    // Only the withdrawal of a vote has no value, and a vote has details.
-    sums.change(signal, value as SignalValue, null, created_at, 1)
-    if (signal.idempotency !== null) {
-      keyRows.push({ organisation_id, month, signal_id: id, created_at, ...signal.idempotency })
-    }
-    return { id, organisation_id, prompt_id, created_at, month, is_positive: value === 'positive' ? 1 : 0, metadata }
-  })
-  const parameters = [
-    ...batchParameters(signalColumns, rows),
-    ...batchParameters(usageColumns, [...usage.values()]),
-    ...batchParameters(
-      hourColumns,
-      sums.all().map(({ organisationId: organisation_id, promptId: prompt_id, hour, positive, negative }) => {
-        return { organisation_id, month: monthStart(hour), prompt_id, hour, positive, negative }
-      }),
-    ),
-  ]
-  if (keyRows.length === 0) return { sql: recordPlainSql, parameters }
-  return { sql: recordKeyedSql, parameters: [...parameters, ...batchParameters(keyColumns, keyRows)] }
+function recordSql(parts: Parts): string {
+  const sets = setsOf(parts)
+  const from = (set: RowSet) => inputOf(sets, set)
+  const isConditional = parts.limited || parts.replaced
+  const isFresh = parts.replaced ? 'organisation_id not in (select organisation_id from stale)' : 'true'
+  const granted = parts.free ? 'granted' : 'reserved'
+  const ifGranted = isConditional ? `organisation_id in (select organisation_id from ${granted})` : 'true'
+  const insert = (table: string, set: RowSet, condition = 'true') =>
+    insertInto(table, set, (expressions) => {
+      return `select ${expressions.replaceAll('$.', '')} from ${from(set)} where ${ifGranted} and ${condition}`
+    })
+  const ctes = {
+    // Locks the votes first, as everyone does, and in the same order.
+    stale: `materialized (
+      select i.organisation_id from (
+        select * from ${from(votes)} where expected is not null order by ${voteKey.join(', ')} collate "C"
+      ) i left join lateral (
+        select vote_id from signal_subjects s where ${sameIn('s', 'i', voteKey)} and s.vote_id = i.expected for update
+      ) found on true where found.vote_id is null)`,
+    reserved: `(${reserveUsage(from(usage), isFresh)})`,
+    granted: `(
+      select organisation_id, null::bigint as used from ${from(usage)}
+      where (month_limit is null or signals = 0) and ${isFresh}
+      ${parts.limited ? 'union all select organisation_id, used from reserved' : ''})`,
+    counted: `(${insert('recent_usage', usage, 'month_limit is null and signals > 0')})`,
+    removed: `(
+      delete from signals s using ${from(removed).replace('as input', 'as i')}
+      where ${sameIn('s', 'i', signalKey)} and ${ifGranted.replace('organisation_id', 'i.organisation_id')} returning s.id)`,
+    // A replaced vote can have the key of the signal that is removed.
+    stored: `(${insert('signals', parts.details ? signals : plainSignals, parts.removed ? '(select count(*) from removed) is not null' : 'true')})`,
+    added: `(${insert('recent_sums', sums)})`,
+    revised: `(${insert('hour_revisions', revisions)})`,
+    voted: `(${insert('signal_subjects', votes, parts.replaced ? 'expected is null' : 'true')})`,
+    replaced: `(
+      update signal_subjects s ${updateVote('i')} from ${from(votes).replace('as input', 'as i')}
+      where ${sameIn('s', 'i', voteKey)} and i.expected is not null and ${ifGranted.replace('organisation_id', 'i.organisation_id')})`,
+    keyed: `(${insert('idempotency_keys', keys)})`,
+  }
+  const used: Record<keyof typeof ctes, boolean> = {
+    stale: parts.replaced,
+    reserved: parts.limited,
+    granted: parts.free,
+    counted: parts.unlimited,
+    removed: parts.removed,
+    stored: true,
+    added: true,
+    revised: parts.revised,
+    voted: parts.votes,
+    replaced: parts.replaced,
+    keyed: parts.keys,
+  }
+  const names = Object.keys(ctes) as (keyof typeof ctes)[]
+  const defined = names.filter((name) => used[name]).map((name) => `${name} as ${ctes[name]}`)
+  return `with ${defined.join(',\n')}\nselect organisation_id as organisation, used from ${granted}`
 }
 
-/** The parameter of `findStoredSql`. */
-export function toStoredJson(signals: NumberedSignal[]): string {
-  return JSON.stringify(
-    signals.map(({ id, signal: { organisationId, promptId, createdAt, details } }) => ({
-      id,
-      organisation_id: organisationId,
-      prompt_id: promptId,
-      created_at: details?.occurredAt ?? createdAt,
-      month: monthStart(createdAt),
-    })),
-  )
+const statements = new Map<string, string>()
+
+/** An organisation whose changes are stored, with its count for the month if it has a limit and counted signals. */
+export interface Granted {
+  organisation: number
+  used: number | null
+}
+
+/** The statement that stores these rows, which returns `Granted`. Each writer adds to sums of its own. */
+export function recordStatement(rows: ChangedRows, writer: number): { sql: string; parameters: string[] } {
+  const parts = partsOf(rows)
+  const key = Object.values(parts).map(Number).join('')
+  const sql = statements.get(key) ?? recordSql(parts)
+  statements.set(key, sql)
+  return { sql, parameters: parametersOf(setsOf(parts), rows, writer) }
 }

@@ -36,6 +36,7 @@ import { openPostgres } from './database.ts'
 import { postgresSignalScan } from './erasure.ts'
 import { migrate } from './migrate.ts'
 import { partitionCreator, skippingKnownMonths } from './partitions.ts'
+import { recentSums } from './recent-sums.ts'
 import { postgresRetention } from './retention.ts'
 import { recordBatch } from './signal-batch.ts'
 import { createWorkers, groupCommitByWorker } from './worker-queues.ts'
@@ -46,6 +47,9 @@ const maxCacheLagMs = 5
 // While PostgreSQL stores one half, this process responds to the other. A statement costs as much as some thirty of its signals, so
 // small batches are not worth splitting.
 const batchSize = (waiting: number) => Math.max(64, Math.ceil(waiting / 2))
+
+// Enough for two processes to have different numbers.
+const maxWriter = 2 ** 47
 
 // Every request starts with this query, which takes about 1 ms on a healthy server.
 const responseTimeoutMs = 5_000
@@ -82,7 +86,8 @@ export async function openPostgresStore(
   // Keeps the first signal of a month from having to wait for its partition.
   await preparePartitions([monthStart(clock())])
 
-  const record = recordBatch(database, preparePartitions, clock)
+  const recent = recentSums(database, Math.floor(Math.random() * maxWriter))
+  const record = recordBatch(database, preparePartitions, recent, clock)
   const ofOneServer = groupCommit(record, { batchSize, onBatch })
   const byWorker = groupCommitByWorker(createWorkers(database), record, onLostConnection, { onBatch })
   // The tables may be distributed while this process runs.
@@ -172,6 +177,7 @@ export async function openPostgresStore(
     async close() {
       byWorker.close()
       await Promise.all([ofOneServer.idle(), byWorker.idle()])
+      await recent.close()
       await database.close()
     },
   }

@@ -436,3 +436,20 @@ export const archiveTables: ArchiveTable[] = [
     },
   },
 ]
+
+const sum = (column: string) => `cast(sum(${column}) as bigint) as ${column}`
+const sums = `${sum('positive')}, ${sum('negative')}`
+
+/** An archive has one row for each sum, also if processes have added to it since. */
+const sources: Record<string, string> = {
+  signal_usage: `(select organisation_id, month, ${sum('used')}, max(month_limit) as month_limit from month_usage
+    group by organisation_id, month) as usage`,
+  signal_hours: `(select organisation_id, prompt_id, hour, ${sums} from hour_sums group by organisation_id, prompt_id, hour) as hours`,
+  version_hours: `(select organisation_id, prompt_id, version, hour, ${sums} from version_sums
+    group by organisation_id, prompt_id, version, hour) as versions`,
+}
+
+/** The `from` item with the rows of an archived table. */
+export function sourceOf(table: string): string {
+  return sources[table] ?? table
+}

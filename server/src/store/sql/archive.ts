@@ -12,7 +12,7 @@ import {
 import { isoTime } from '../../domain/time.ts'
 import { continueChain } from './archive-audit.ts'
 import { renumberedRow } from './archive-renumbering.ts'
-import { archiveTables } from './archive-tables.ts'
+import { archiveTables, sourceOf } from './archive-tables.ts'
 import type { Database, Value } from './database.ts'
 import { queueAllForJudge } from './judge-queue.ts'
 
@@ -134,13 +134,13 @@ function rowsOf(
   organisationId: number | null,
 ): AsyncIterable<ArchiveRow[]> {
   const { where, parameters } = ofOrganisation(name, organisationId)
-  const sql = `select ${Object.keys(columns).join(', ')} from ${name}${where}`
+  const sql = `select ${Object.keys(columns).join(', ')} from ${sourceOf(name)}${where}`
   return connection.batches(sql, parameters, name === 'deliveries' ? deliveryBatchSize : batchSize)
 }
 
 async function countOf(connection: ArchiveConnection, name: string, organisationId: number | null = null) {
   const { where, parameters } = ofOrganisation(name, organisationId)
-  const [[count]] = (await connection.rows(`select count(*) from ${name}${where}`, parameters)) as [[number]]
+  const [[count]] = (await connection.rows(`select count(*) from ${sourceOf(name)}${where}`, parameters)) as [[number]]
   return count
 }
 

@@ -83,7 +83,7 @@ export function sqlCommitPlaces(database: Database): CommitPlaces {
         // Citus reads one part after the other, because it does not join tables of signals with those of the coordinator.
         `with ours as materialized (select id from prompts where organisation_id = ? and repository_id = ?),
          v as materialized (
-           select organisation_id, version, max(hour) as newest from version_hours
+           select organisation_id, version, max(hour) as newest from version_sums
            where organisation_id = ? and prompt_id in (select id from ours)
              and hour >= ? and version not like '#%' and version not like ':%'
            group by organisation_id, version)

@@ -23,6 +23,7 @@ const spanColumns: TypedColumn[] = [
 const versionColumns: TypedColumn[] = [...spanColumns, { name: 'version', type: 'text' }]
 const aroundColumns: TypedColumn[] = [
   ...recordColumns,
+  { name: 'organisation', type: 'bigint' },
   { name: 'before_from', type: 'bigint' },
   { name: 'before_until', type: 'bigint' },
   { name: 'after_from', type: 'bigint' },
@@ -56,7 +57,7 @@ type HourlyReads = Pick<
 export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
   const { jsonArray, jsonRecords } = database
   const lists = `${jsonArray(`hour / ${hour}`)} as hours, ${jsonArray('positive')} as positive, ${jsonArray('negative')} as negative`
-  const columns = 'hour, positive, negative'
+  const { columns, groupBy } = database.sumsPerHour
   const triples = `string_agg((hour / ${hour}) || ',' || positive || ',' || negative, ',')`
 
   // By prompt, end and revision: the sums stay right as long as these are the same.
@@ -75,10 +76,11 @@ export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
 
   async function readClosed(organisationId: number, id: number, until: Instant): Promise<HourlySums> {
     const cut = Math.max(0, until - maxHours * hour)
-    const ofPrompt = 'signal_hours where organisation_id = ? and prompt_id = ?'
+    const ofPrompt = 'hour_sums where organisation_id = ? and prompt_id = ?'
     const [[recent], [old]] = await Promise.all([
       database.rows(
-        `select ${lists} from (select ${columns} from ${ofPrompt} and hour >= ? and hour < ? order by hour) as ordered`,
+        `select ${lists} from (
+           select ${columns} from ${ofPrompt} and hour >= ? and hour < ? ${groupBy('hour')} order by hour) as ordered`,
         [organisationId, id, cut, until],
       ),
       database.rows(
@@ -100,19 +102,23 @@ export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
     if (spans.length === 0) return []
     const records = spans.map(({ promptId, before, after }, place) => ({
       place,
+      organisation: organisationId,
       prompt: promptId,
       before_from: before.from,
       before_until: before.until,
       after_from: after.from,
       after_until: after.until,
     }))
-    const part = (span: 'before' | 'after', order: string) =>
-      `(select ${triples} from (select ${columns} from signal_hours where organisation_id = ? and prompt_id = records.prompt
-          and hour >= records.${span}_from and hour < records.${span}_until order by hour ${order} limit ${limit}) as part)`
+    const part = (span: 'before' | 'after', order: 'asc' | 'desc') =>
+      `(select ${triples} from (${database.firstHourSums(
+        `organisation_id = records.organisation and prompt_id = records.prompt
+          and hour >= records.${span}_from and hour < records.${span}_until`,
+        `order by hour ${order} limit ${limit}`,
+      )}) as part)`
     const rows = await database.rows(
       `select place, ${revisionOf('records.prompt')} as revision, ${part('before', 'desc')} as before,
          ${part('after', 'asc')} as after from ${jsonRecords(aroundColumns)}`,
-      [organisationId, organisationId, organisationId, JSON.stringify(records)],
+      [organisationId, JSON.stringify(records)],
     )
     const byPlace = new Map(rows.map((row) => [row.place, row]))
     return spans.map((_, i) => {
@@ -129,8 +135,8 @@ export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
       // The revision is read first. If the sums change after that, they are remembered for a revision that is over already.
       const [open] = await database.rows(
         `select ${revisionOf('?')} as revision, ${lists} from (
-           select ${columns} from signal_hours where organisation_id = ? and prompt_id = ? and hour >= ? and hour < ?
-           order by hour) as ordered`,
+           select ${columns} from hour_sums where organisation_id = ? and prompt_id = ? and hour >= ? and hour < ?
+           ${groupBy('hour')} order by hour) as ordered`,
         [organisationId, id, organisationId, id, end, until],
       )
       const key = `${organisationId} ${id} ${end} ${open?.revision}`
@@ -203,10 +209,10 @@ export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
       // The cross join makes SQLite look up each version, whatever its row estimates.
       const rows = await database.rows(
         `select place, ${lists} from (
-           select place, ${columns} from ${jsonRecords(versionColumns)} cross join version_hours
-           where organisation_id = ? and prompt_id = prompt and version_hours.version = records.version
+           select place, ${columns} from ${jsonRecords(versionColumns)} cross join version_sums
+           where organisation_id = ? and prompt_id = prompt and version_sums.version = records.version
              and hour >= records.first and hour < records.last
-           order by place, hour) as ordered group by place`,
+           ${groupBy('place, hour')} order by place, hour) as ordered group by place`,
         [JSON.stringify(records), organisationId],
       )
       const found = new Map(rows.map((row) => [row.place as number, unpack(row)]))
@@ -225,7 +231,7 @@ export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
       const rows = await database.rows(
         `select place, (
            select ${triples} from (
-             select hour, sum(positive) as positive, sum(negative) as negative from version_hours
+             select hour, sum(positive) as positive, sum(negative) as negative from version_sums
              where organisation_id = ? and prompt_id = records.prompt and hour >= records.first and hour < records.last
              group by hour order by hour) as ordered) as sums
          from ${jsonRecords(spanColumns)}`,
@@ -238,7 +244,7 @@ export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
     async versionNames({ organisationId, id }) {
       // Jumps from one version to the next in the index, instead of reading all hours of each.
       const next = (condition: string) =>
-        `(select min(version) from version_hours where organisation_id = ? and prompt_id = ? ${condition})`
+        `(select min(version) from version_sums where organisation_id = ? and prompt_id = ? ${condition})`
       const [row] = await database.rows(
         `with recursive found(version) as (
            select ${next('')}
@@ -254,7 +260,7 @@ export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
       const [row] = await database.rows(
         `select sum(hours) as hours, ${jsonArray('version')} as names from (
            select version, count(*) as hours from (
-             select version from version_hours where organisation_id = ? and prompt_id = ? and hour >= ?
+             select version from version_sums where organisation_id = ? and prompt_id = ? and hour >= ?
              limit ${maxRecentHours + 1}) as recent
            group by version) as named`,
         [organisationId, id, hourStart(since)],

@@ -5,6 +5,9 @@ import { type Database, firstOrNull, type Row, requireRow, type Statement, state
 
 const columns = 'id, name, plan, created_at'
 
+/** What the rows of `month_usage` add up to. */
+export const usedSum = 'cast(coalesce(sum(used), 0) as bigint) as used'
+
 export function sqlOrganisations(database: Database): Omit<OrganisationStore, 'createFirst'> {
   return {
     async create(organisation) {
@@ -23,7 +26,7 @@ export function sqlOrganisations(database: Database): Omit<OrganisationStore, 'c
     },
 
     async usage(id, since) {
-      const sql = 'select month, used from signal_usage where organisation_id = ? and month >= ?'
+      const sql = `select month, ${usedSum} from month_usage where organisation_id = ? and month >= ? group by month`
       const rows = await database.rows(sql, [id, since])
       return new Map(rows.map(({ month, used }) => [month as number, used as number]))
     },

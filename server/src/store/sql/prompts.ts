@@ -35,7 +35,7 @@ export function sqlPrompts(database: Database): PromptStore {
     if (!isFromTotals(by)) return statement('')
     return statement(
       `with totals as materialized (
-         select prompt_id, ${sumOf(by)} as key from signal_hours where organisation_id = ? and hour >= ${since}
+         select prompt_id, ${sumOf(by)} as key from hour_sums where organisation_id = ? and hour >= ${since}
          group by prompt_id having sum(positive + negative) > 0)`,
       [organisationId],
     )
@@ -195,7 +195,7 @@ function sortKeys(by: Exclude<PromptOrder['by'], 'name'>, since: Instant): strin
   // The largest loss first, so the numbers, which are negative, ascend.
   if (by === 'regression') return [`(select min(difference) from regressions where ${ofPrompt} and state = 'open')`]
   return [
-    `(select ${sumOf(by)} from signal_hours where ${ofPrompt} and hour >= ${since} having sum(positive + negative) > 0)`,
+    `(select ${sumOf(by)} from hour_sums where ${ofPrompt} and hour >= ${since} having sum(positive + negative) > 0)`,
   ]
 }
 

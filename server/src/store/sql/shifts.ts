@@ -149,7 +149,7 @@ export function sqlShifts(database: Database): ShiftStore {
            select p.id from (${recent}) as w join prompts p on p.organisation_id = w.organisation_id and p.id = w.prompt_id
            where p.deleted_at is null)
          select count(*) as count from (
-           select prompt_id from signal_hours where organisation_id = ? and hour >= ? and hour < ?
+           select prompt_id from hour_sums where organisation_id = ? and hour >= ? and hour < ?
              and prompt_id in (select id from others)
            group by prompt_id having sum(positive + negative) >= ${minVotes}) as voted`,
         [organisationId, id, organisationId, hourStart(from), until + votesForMs],

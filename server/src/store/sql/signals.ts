@@ -14,9 +14,10 @@ import type {
 import { emptyTally, type Tally } from '../../domain/signals/tally.ts'
 import type { VoteStore } from '../../domain/signals/votes.ts'
 import { type Clock, hourStart, type Instant, monthStart, nextTurn } from '../../domain/time.ts'
-import type { Database, Row, Value } from './database.ts'
+import { type Database, type Row, requireRow, type Value } from './database.ts'
 import { likePattern, mayMatch } from './erasure.ts'
 import { sqlHourlySums } from './hourly-sums.ts'
+import { usedSum } from './organisations.ts'
 import { sqlRetainedSince } from './retention.ts'
 import { sqlTallies } from './tallies.ts'
 import { sqlVersionCounts } from './version-counts.ts'
@@ -270,9 +271,8 @@ export function sqlSignals(database: Database, clock: Clock): SignalReads & Vote
     },
 
     async usedInMonth(organisationId, at) {
-      const sql = 'select used from signal_usage where organisation_id = ? and month = ?'
-      const [row] = await database.rows(sql, [organisationId, monthStart(at)])
-      return (row?.used as number | undefined) ?? 0
+      const sql = `select ${usedSum} from month_usage where organisation_id = ? and month = ?`
+      return requireRow(await database.rows(sql, [organisationId, monthStart(at)])).used as number
     },
   }
 }

@@ -3,7 +3,7 @@ import { type Database, statement } from './database.ts'
 import { promptColumns, toPrompt } from './prompts.ts'
 
 const votedByPrompt = `
-select ${promptColumns}, deleted_at, exists (select 1 from signal_hours h
+select ${promptColumns}, deleted_at, exists (select 1 from hour_sums h
   where h.organisation_id = p.organisation_id and h.prompt_id = p.id and h.hour >= ?) as voted
 from prompts p where id > ? order by id limit ?`
 
@@ -12,7 +12,7 @@ const votedInShards = `
 with since as (select ?::bigint as hour),
 page as (select ${promptColumns}, deleted_at from prompts where id > ? order by id limit ?),
 voted as (
-  select distinct organisation_id, prompt_id from signal_hours
+  select distinct organisation_id, prompt_id from hour_sums
   where hour >= (select hour from since) and (organisation_id, prompt_id) in (select organisation_id, id from page))
 select page.*, voted.prompt_id is not null as voted
 from page left join voted on voted.organisation_id = page.organisation_id and voted.prompt_id = page.id order by page.id`

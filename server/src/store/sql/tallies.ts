@@ -42,7 +42,7 @@ interface SpanRecord {
   last: Instant
 }
 
-const sum = `select coalesce(sum(positive), 0) || ',' || coalesce(sum(negative), 0) from signal_hours
+const sum = `select coalesce(sum(positive), 0) || ',' || coalesce(sum(negative), 0) from hour_sums
   where organisation_id = ? and prompt_id = records.prompt and hour >= records.first and hour < records.last`
 
 // Of days that are over. 30 days of 2,000 prompts take about 5 MB.
@@ -141,7 +141,7 @@ export function sqlTallies(database: Database, clock: Clock): SqlTallies {
       if (versions.length === 0) return []
       const records = versions.map(({ promptId, version }, place) => ({ place, prompt: promptId, version }))
       const sumOf = (value: SignalValue) =>
-        `(select coalesce(sum(${value}), 0) from version_hours
+        `(select coalesce(sum(${value}), 0) from version_sums
           where organisation_id = ? and prompt_id = records.prompt and version = records.version and hour < ?) as ${value}`
       const rows = await database.rows(
         `select place, ${sumOf('positive')}, ${sumOf('negative')} from ${database.jsonRecords(versionColumns)}`,
@@ -154,11 +154,11 @@ export function sqlTallies(database: Database, clock: Clock): SqlTallies {
     async versionsOf({ organisationId, id }) {
       const [{ hours } = { hours: 0 }] = await database.rows(
         `select count(*) as hours from (
-           select 1 from version_hours where organisation_id = ? and prompt_id = ? limit ${maxVersionHours + 1}) as counted`,
+           select 1 from version_sums where organisation_id = ? and prompt_id = ? limit ${maxVersionHours + 1}) as counted`,
         [organisationId, id],
       )
       if (hours === 0) return []
-      const all = 'version_hours where organisation_id = ? and prompt_id = ?'
+      const all = 'version_sums where organisation_id = ? and prompt_id = ?'
       const newest = `(select version, positive, negative from ${all} order by hour desc limit ${maxVersionHours}) as newest`
       // All of them are in the order of the primary key, so that nothing has to be sorted to group them.
       const rows = await database.rows(
@@ -177,7 +177,7 @@ export function sqlTallies(database: Database, clock: Clock): SqlTallies {
       // Jumps from one version to the next in the primary key, however many hours each has. The order is that of the database,
       // which may ignore punctuation, so versions of other kinds are in between.
       const next = (after: string) =>
-        `(select min(version) from version_hours where organisation_id = ? and prompt_id = ? and version ${after} and version < ?)`
+        `(select min(version) from version_sums where organisation_id = ? and prompt_id = ? and version ${after} and version < ?)`
       const parameters = [organisationId, id]
       const end = `${start}g`
       const rows = await database.rows(
@@ -197,7 +197,7 @@ export function sqlTallies(database: Database, clock: Clock): SqlTallies {
       const records = promptIds.map((id) => ({ requested: id }))
       const rows = await database.rows(
         `select requested from ${database.jsonRecords([{ name: 'requested', type: 'bigint' }])}
-         where exists (select 1 from version_hours where organisation_id = ? and prompt_id = requested)`,
+         where exists (select 1 from version_sums where organisation_id = ? and prompt_id = requested)`,
         [JSON.stringify(records), organisationId],
       )
       return new Set(rows.map((row) => row.requested as number))
@@ -255,7 +255,7 @@ export function sqlTallies(database: Database, clock: Clock): SqlTallies {
   ): Promise<IntervalTally[]> {
     if (from >= until) return []
     const rows = await database.rows(
-      `select ${startOf(interval)} as start, sum(positive) as positive, sum(negative) as negative from signal_hours
+      `select ${startOf(interval)} as start, sum(positive) as positive, sum(negative) as negative from hour_sums
        where organisation_id = ? and prompt_id = ? and hour >= ? and hour < ? group by 1 order by 1`,
       [organisationId, id, from, until],
     )
@@ -280,7 +280,7 @@ export function sqlTallies(database: Database, clock: Clock): SqlTallies {
     if (promptIds.length === 0 || from >= until) return new Map()
     const start = startOf('day')
     const rows = await database.rows(
-      `select prompt_id, ${start} as start, sum(positive) as positive, sum(negative) as negative from signal_hours
+      `select prompt_id, ${start} as start, sum(positive) as positive, sum(negative) as negative from hour_sums
        where organisation_id = ? and ${database.inJsonArray('prompt_id', 'bigint')} and hour >= ? and hour < ?
        group by prompt_id, ${start} order by start`,
       [organisationId, JSON.stringify(promptIds), from, until],

@@ -48,7 +48,7 @@ export function sqlVersionCounts(
 
     async total({ from, until }) {
       const [[hours], beforeStart, beforeEnd] = await Promise.all([
-        database.rows(`select ${sums} from version_hours where ${ofVersion} and hour >= ? and hour < ?`, [
+        database.rows(`select ${sums} from version_sums where ${ofVersion} and hour >= ? and hour < ?`, [
           ...parameters,
           hourStart(from),
           hourStart(until),
@@ -66,7 +66,7 @@ export function sqlVersionCounts(
     async byInterval({ from, until }, interval) {
       const start = `hour - (hour - ${intervalOrigin(interval)}) % ${intervalLength(interval)}`
       const rows = await database.rows(
-        `select ${start} as start, ${sums} from version_hours
+        `select ${start} as start, ${sums} from version_sums
          where ${ofVersion} and hour >= ? and hour < ? group by 1 order by 1 desc`,
         [...parameters, from, until],
       )

@@ -1,48 +1,134 @@
-import type { RecordOutcome, SignalDetails, SignalToRecord } from '../../domain/signals/signal.ts'
+import type { RecordOutcome, SignalToRecord } from '../../domain/signals/signal.ts'
 import { type Clock, monthStart } from '../../domain/time.ts'
 import type { Row } from '../sql/database.ts'
-import { createSumChanges, type SumChanges } from '../sql/sum-changes.ts'
-import { castVote, receivedAt, toVote, type Vote } from '../sql/vote.ts'
+import { increaseRevision } from '../sql/hour-revisions.ts'
+import {
+  type ChangedRows,
+  changedRows,
+  hasVote,
+  type KnownKey,
+  type KnownVotes,
+  nextRound,
+  type PendingSignal,
+  planChanges,
+  repeat,
+  settleRepeated,
+  settleStored,
+  subjectKey,
+  usageKey,
+} from '../sql/signal-changes.ts'
+import { addToSums } from '../sql/sum-changes.ts'
+import { receivedAt, toVote } from '../sql/vote.ts'
 import type { SqliteDatabase } from './database.ts'
-import { hourlySums } from './hourly-sums.ts'
-import { monthlyLimit, reserveUsage, type Usage } from './monthly-limit.ts'
 
-const replacedStatus = 200
-
-/** Records signals in order of arrival, all in one transaction. */
+/**
+ * Records signals in order of arrival, all in one transaction. The monthly limit is exact across processes: a batch reads and writes
+ * `used` in one `begin immediate` transaction, and SQLite allows only one of those at a time.
+ */
 export function recordBatch(
   database: SqliteDatabase,
   clock: Clock,
 ): (signals: SignalToRecord[]) => Promise<RecordOutcome[]> {
+  const lastId = database.prepare(`select seq from sqlite_sequence where name = 'signals'`)
   const findKey = database.prepare(
-    'select fingerprint, signal_id, created_at, status from idempotency_keys where organisation_id = ? and key = ?',
+    `select fingerprint, signal_id as id, created_at as createdAt, status from idempotency_keys
+     where organisation_id = ? and key = ?`,
   )
-  const { readUsage, saveUsage } = monthlyLimit(database)
-  const insertSignal = database.prepare(
-    'insert into signals (organisation_id, prompt_id, value, metadata, created_at) values (?, ?, ?, ?, ?)',
-  )
-  const insertKey = database.prepare(
-    `insert into idempotency_keys (organisation_id, key, fingerprint, signal_id, created_at, status)
-     values (?, ?, ?, ?, ?, ?)`,
-  )
-  const saveSums = hourlySums(database)
-  const insertDetailed = database.prepare(
-    `insert into signals (organisation_id, prompt_id, value, metadata, created_at, version, subject, voter, comment,
-       received_at, trace_id)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  // The row may be missing, because the vote was withdrawn or retention has removed it.
-  const replaceSignal = database.prepare(
-    `insert or replace into signals (organisation_id, prompt_id, value, metadata, created_at, version, subject, voter, comment,
-       received_at, trace_id, id)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  const deleteSignal = database.prepare('delete from signals where id = ?')
   // A vote from before the start of retention is as good as removed.
   const findVote = database.prepare(
     `select signal_id, vote_id, value, version, created_at, received_at from signal_subjects
      where organisation_id = ? and prompt_id = ? and subject = ?
        and max(received_at, created_at) >= (select kept_since from signal_retention)`,
+  )
+  const findUsage = database.prepare('select used from signal_usage where organisation_id = ? and month = ?')
+  const store = rowStore(database)
+
+  return (signals) =>
+    database.transaction(() => {
+      let id = (lastId.get()?.seq ?? 0) as number
+      const batch = signals.map((signal): PendingSignal => ({ id: ++id, signal, planned: null, outcome: null }))
+      const votes: KnownVotes = new Map()
+      const usage = new Map<string, number>()
+      for (const pending of batch) lookUp(pending, votes)
+
+      function usedBy(signal: SignalToRecord): number {
+        const key = usageKey(signal)
+        let used = usage.get(key)
+        if (used === undefined) {
+          used = (findUsage.get(signal.organisationId, monthStart(signal.createdAt))?.used ?? 0) as number
+          usage.set(key, used)
+        }
+        return used
+      }
+
+      function room(signal: SignalToRecord): number {
+        return signal.limit === null ? Number.POSITIVE_INFINITY : signal.limit - usedBy(signal)
+      }
+
+      function isOverLimit(signal: SignalToRecord): boolean {
+        const subject = subjectKey(signal)
+        return signal.value !== null && (subject === null || !hasVote(votes, subject)) && room(signal) <= 0
+      }
+
+      const isOpen = ({ outcome }: PendingSignal) => outcome === null
+      for (let open = batch.filter(isOpen); open.length > 0; open = open.filter(isOpen)) {
+        const changes = planChanges(nextRound(open, votes, room), votes, (_, before) => before.signalId)
+        const rows = changedRows(changes, clock())
+        store(rows)
+        const usedNow = new Map<number, number>()
+        for (const { organisationId, month, signals } of rows.usage) {
+          const key = `${organisationId} ${month}`
+          const used = usage.get(key)
+          if (used === undefined) continue
+          usage.set(key, used + signals)
+          usedNow.set(organisationId, used + signals)
+        }
+        for (const change of changes) {
+          settleStored(change, usedNow.get(change.signal.organisationId) ?? 0)
+          const subject = subjectKey(change.signal)
+          if (subject !== null && change.after !== null) votes.set(subject, { vote: change.after, isExpired: false })
+        }
+        settleRepeated(batch)
+        for (const pending of open) {
+          const { signal, outcome } = pending
+          if (outcome === null && isOverLimit(signal)) pending.outcome = { kind: 'over_limit', used: usedBy(signal) }
+        }
+      }
+      return batch.map(({ outcome }) => outcome as RecordOutcome)
+    })
+
+  function lookUp(pending: PendingSignal, votes: KnownVotes): void {
+    const { organisationId, promptId, details, idempotency } = pending.signal
+    if (idempotency !== null) {
+      const known = findKey.get(organisationId, idempotency.key)
+      if (known !== undefined) pending.outcome = repeat(pending.signal, known as unknown as KnownKey)
+    }
+    const subject = subjectKey(pending.signal)
+    if (subject === null || votes.has(subject)) return
+    const row = findVote.get(organisationId, promptId, details?.subject as string)
+    votes.set(subject, row === undefined ? null : { vote: toVote(row as Row), isExpired: false })
+  }
+}
+
+/** Stores the rows of a batch. */
+function rowStore(database: SqliteDatabase): (rows: ChangedRows) => void {
+  const deleteSignal = database.prepare('delete from signals where id = ?')
+  const insertPlain = database.prepare(
+    'insert into signals (id, organisation_id, prompt_id, value, metadata, created_at) values (?, ?, ?, ?, ?, ?)',
+  )
+  const insertDetailed = database.prepare(
+    `insert into signals (id, organisation_id, prompt_id, value, metadata, created_at, version, subject, voter, comment,
+       received_at, trace_id)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const addUsage = database.prepare(
+    `insert into signal_usage (organisation_id, month, used, month_limit) values (?, ?, ?, ?)
+     on conflict do update set used = signal_usage.used + excluded.used, month_limit = excluded.month_limit`,
+  )
+  const addToHour = database.prepare(addToSums('signal_hours', 'values (?, ?, ?, ?, ?)'))
+  const addToVersion = database.prepare(addToSums('version_hours', 'values (?, ?, ?, ?, ?, ?)'))
+  const addRevision = database.prepare(
+    `insert into hour_revisions (organisation_id, prompt_id, revision) values (?, ?, 1) ${increaseRevision}`,
   )
   const saveVote = database.prepare(
     `insert into signal_subjects
@@ -51,105 +137,48 @@ export function recordBatch(
      on conflict do update set signal_id = excluded.signal_id, vote_id = excluded.vote_id, value = excluded.value,
        version = excluded.version, created_at = excluded.created_at, received_at = excluded.received_at`,
   )
+  const insertKey = database.prepare(
+    `insert into idempotency_keys (organisation_id, key, fingerprint, signal_id, created_at, status)
+     values (?, ?, ?, ?, ?, ?)`,
+  )
 
-  /** The values of all columns of a signal but its ID. */
-  function columnsOf({ organisationId, promptId, metadata }: SignalToRecord, details: SignalDetails, vote: Vote) {
-    const { value, version, occurredAt } = vote
-    const { subject, voter, comment, traceId } = details
-    return [
-      ...[organisationId, promptId, value, metadata, occurredAt],
-      ...[version, subject, voter, comment, receivedAt(vote), traceId],
-    ]
-  }
-
-  function insert(signal: SignalToRecord): number {
-    const { organisationId, promptId, value, metadata, createdAt, details } = signal
-    const { lastInsertRowid } =
-      details == null
-        ? insertSignal.run(organisationId, promptId, value, metadata, createdAt)
-        : insertDetailed.run(...columnsOf(signal, details, castVote(null, signal, 0)))
-    return lastInsertRowid as number
-  }
-
-  /** Changes the raw row and the sums from one vote on a subject to the next. */
-  function replace(signal: SignalToRecord, details: SignalDetails, before: Vote, sums: SumChanges): Vote {
-    const after = castVote(before, signal, before.signalId)
-    if (before.value !== null) sums.change(signal, before.value, before.version, before.occurredAt, -1)
-    if (after.value !== null) {
-      sums.change(signal, after.value, after.version, after.occurredAt, 1)
-      replaceSignal.run(...columnsOf(signal, details, after), after.signalId)
-    } else if (before.value !== null) deleteSignal.run(before.signalId)
-    return after
-  }
-
-  return (signals) =>
-    database.transaction(() => {
-      const usages = new Map<string, Usage>()
-      const sums = createSumChanges()
-
-      function usageOf(signal: SignalToRecord): Usage {
-        const key = `${signal.organisationId} ${monthStart(signal.createdAt)}`
-        let usage = usages.get(key)
-        if (usage === undefined) {
-          usage = readUsage(signal)
-          usages.set(key, usage)
-        }
-        return usage
+  return (rows) => {
+    for (const { id } of rows.removed) deleteSignal.run(id)
+    for (const { signal, after } of rows.inserted) {
+      const { organisationId, promptId, metadata, details } = signal
+      const { signalId, value, version, occurredAt } = after
+      if (details == null) insertPlain.run(signalId, organisationId, promptId, value, metadata, occurredAt)
+      else {
+        const { subject, voter, comment, traceId } = details
+        insertDetailed.run(
+          ...[signalId, organisationId, promptId, value, metadata, occurredAt],
+          ...[version, subject, voter, comment, receivedAt(after), traceId],
+        )
       }
-
-      function record(signal: SignalToRecord): RecordOutcome {
-        const { organisationId, promptId, value, createdAt, limit, details, idempotency } = signal
-        if (idempotency !== null) {
-          const known = findKey.get(organisationId, idempotency.key)
-          if (known !== undefined) return repeat(known as Row, idempotency.fingerprint)
-        }
-        const subject = details?.subject ?? null
-        const before = subject === null ? null : findVoteOn(organisationId, promptId, subject)
-        if (details != null && before !== null) {
-          const vote = replace(signal, details, before, sums)
-          save(signal, vote)
-          remember(signal, vote, replacedStatus)
-          return { kind: 'replaced', id: vote.signalId, createdAt: vote.createdAt }
-        }
-        if (value === null) return { kind: 'unknown_subject' }
-        const usage = usageOf(signal)
-        if (!reserveUsage(usage, limit)) return { kind: 'over_limit', used: usage.used }
-        sums.change(signal, value, details?.version ?? null, details?.occurredAt ?? createdAt, 1)
-        const id = insert(signal)
-        if (subject !== null) save(signal, castVote(null, signal, id))
-        remember(signal, { signalId: id, createdAt }, null)
-        return { kind: 'recorded', id, createdAt, used: usage.used }
+    }
+    for (const { organisationId, month, signals, limit } of rows.usage) {
+      if (signals > 0) addUsage.run(organisationId, month, signals, limit)
+    }
+    for (const { organisationId, promptId, version, hour, positive, negative } of rows.sums) {
+      if (version === null) addToHour.run(organisationId, promptId, hour, positive, negative)
+      else addToVersion.run(organisationId, promptId, version, hour, positive, negative)
+    }
+    for (const { organisationId, promptId } of rows.revised) addRevision.run(organisationId, promptId)
+    for (const { signal, after, expected } of rows.votes) {
+      const { signalId, voteId, value, version, occurredAt, createdAt } = after
+      const subject = signal.details?.subject as string
+      if (value === null && expected === null) {
+        // Cast and withdrawn in one batch. Only a row takes the ID from the sequence, and the vote may be cast again.
+        insertPlain.run(signalId, signal.organisationId, signal.promptId, 'positive', null, occurredAt)
+        deleteSignal.run(signalId)
       }
-
-      const outcomes = signals.map(record)
-      for (const usage of usages.values()) saveUsage(usage)
-      saveSums(sums, clock())
-      return outcomes
-    })
-
-  function findVoteOn(organisationId: number, promptId: number, subject: string): Vote | null {
-    const row = findVote.get(organisationId, promptId, subject)
-    return row === undefined ? null : toVote(row as Row)
+      saveVote.run(
+        ...[signal.organisationId, signal.promptId, subject],
+        ...[signalId, voteId, value, version, occurredAt, createdAt],
+      )
+    }
+    for (const { organisationId, key, fingerprint, vote, status } of rows.keys) {
+      insertKey.run(organisationId, key, fingerprint, vote.signalId, vote.createdAt, status)
+    }
   }
-
-  function save({ organisationId, promptId, details }: SignalToRecord, vote: Vote): void {
-    const { signalId, voteId, value, version, occurredAt, createdAt } = vote
-    const subject = details?.subject as string
-    saveVote.run(organisationId, promptId, subject, signalId, voteId, value, version, occurredAt, createdAt)
-  }
-
-  function remember(
-    { organisationId, idempotency }: SignalToRecord,
-    { signalId, createdAt }: Pick<Vote, 'signalId' | 'createdAt'>,
-    status: number | null,
-  ): void {
-    if (idempotency === null) return
-    insertKey.run(organisationId, idempotency.key, idempotency.fingerprint, signalId, createdAt, status)
-  }
-}
-
-function repeat(known: Row, fingerprint: string): RecordOutcome {
-  if (known.fingerprint !== fingerprint) return { kind: 'key_reused' }
-  const original = known.status === replacedStatus ? 'replaced' : 'recorded'
-  return { kind: 'repeated', id: known.signal_id as number, createdAt: known.created_at as number, original }
 }
