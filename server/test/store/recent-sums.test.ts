@@ -10,6 +10,7 @@ import { openTestStore, type Tenant, useService } from '../../../testing/service
 import { assertSumsAgree } from '../../../testing/signal-sums.ts'
 import { noDetails, signalFor } from '../../../testing/signals.ts'
 import type { SignalToRecord } from '../../src/domain/signals/signal.ts'
+import { hour, hourStart } from '../../src/domain/time.ts'
 import { recordStatement } from '../../src/store/postgres/record-statement.ts'
 import { changedRows, planChanges } from '../../src/store/sql/signal-changes.ts'
 
@@ -63,6 +64,24 @@ if (!isCitus)
       ]
       assert.deepEqual([third.kind, 'used' in third && third.used], ['recorded', 3])
       assert.deepEqual(fourth, { kind: 'over_limit', used: 3 })
+    })
+
+    test('are read as one: an hour has one sum, however many have added to it', async () => {
+      const tenant = await service.tenant()
+      const { signals } = service.store
+      // Of the hour before, which only one of them has, and of this one.
+      await signals.record({ ...unlimited(tenant), createdAt: service.now - hour })
+      for (const writer of [5, 6]) await (await recordWithoutCommit(unlimited(tenant), writer)).query('commit')
+      const start = hourStart(service.now)
+      const both = { start: [start - hour, start], positive: [1, 2], negative: [0, 0] }
+      const { organisation, prompt } = tenant
+      assert.deepEqual(await signals.hourlySums(prompt, start + hour), both)
+      assert.deepEqual(await signals.hourlySumsAround(organisation.id, [{ promptId: prompt.id, at: start }], 5), [both])
+      const last = await signals.hourlySumsAround(organisation.id, [{ promptId: prompt.id, at: start + hour }], 1)
+      assert.deepEqual(last, [{ start: [start], positive: [2], negative: [0] }])
+      const span = { promptId: prompt.id, version: 'abcdef1', from: 0, until: start + hour }
+      assert.deepEqual(await signals.hourlySumsOfVersions(organisation.id, [span]), [both])
+      assert.deepEqual(await signals.versionsOf(prompt), [{ version: 'abcdef1', positive: 3, negative: 0 }])
     })
 
     test('leave nothing behind when they stop, also of those that were killed', async () => {

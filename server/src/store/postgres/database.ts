@@ -165,12 +165,11 @@ export async function openPostgres(
     jsonElements: (type) => `(select value::${type} from json_array_elements_text(?::json))`,
     // Faster than json_agg, which converts each value by itself.
     jsonArray: (expression) => `to_json(array_agg(${expression}))::text`,
-    sumsPerHour: { columns: hourColumns, groupBy: (columns) => `group by ${columns}` },
     // Those that all processes share are read only as far as needed. The others are few.
-    firstHourSums: (condition, order) => `select ${hourColumns} from (
-        (select hour, positive, negative from signal_hours where ${condition} ${order})
+    firstHourSums: (condition, order, hours) => `select * from (
+        (select hour, positive, negative from signal_hours where ${condition} ${order} limit ${hours})
         union all select hour, positive, negative from recent_sums where ${condition} and version = ''
-      ) as parts group by hour ${order}`,
+      ) as parts ${order}`,
     inJsonArray,
     haveIds: (table = '') => `${table}organisation_id = ? and ${inJsonArray(`${table}id`, 'bigint')}`,
     query,
@@ -270,8 +269,6 @@ async function runTogether(client: pg.ClientBase, statements: Statement[]): Prom
     statements.flatMap(({ parameters }) => parameters),
   )
 }
-
-const hourColumns = 'hour, cast(sum(positive) as bigint) as positive, cast(sum(negative) as bigint) as negative'
 
 function inJsonArray(column: string, type: TypedColumn['type']): string {
   return `${column} = any(array(select value::${type} from json_array_elements_text(?::json)))`

@@ -45,10 +45,8 @@ export interface Database {
    * up each ID, instead of searching all rows of the organisation for them.
    */
   haveIds(table?: string): string
-  /** What to select from `hour_sums` or `version_sums` to get one row for each hour, and how to group it. */
-  sumsPerHour: { columns: string; groupBy(columns: string): string }
-  /** A query of the first sums in order, one row for each hour. `order` has a limit. The condition has no parameters. */
-  firstHourSums(condition: string, order: string): string
+  /** A query of the sums of the first hours in order, and maybe of some more. The condition has no parameters. */
+  firstHourSums(condition: string, order: string, hours: number): string
   /** An aggregate that returns the text of a JSON array. Null or an empty array without rows. */
   jsonArray(expression: string): string
   rows(sql: string, parameters?: Value[]): Promise<Row[]>

@@ -57,7 +57,7 @@ type HourlyReads = Pick<
 export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
   const { jsonArray, jsonRecords } = database
   const lists = `${jsonArray(`hour / ${hour}`)} as hours, ${jsonArray('positive')} as positive, ${jsonArray('negative')} as negative`
-  const { columns, groupBy } = database.sumsPerHour
+  const columns = 'hour, positive, negative'
   const triples = `string_agg((hour / ${hour}) || ',' || positive || ',' || negative, ',')`
 
   // By prompt, end and revision: the sums stay right as long as these are the same.
@@ -80,7 +80,7 @@ export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
     const [[recent], [old]] = await Promise.all([
       database.rows(
         `select ${lists} from (
-           select ${columns} from ${ofPrompt} and hour >= ? and hour < ? ${groupBy('hour')} order by hour) as ordered`,
+           select ${columns} from ${ofPrompt} and hour >= ? and hour < ? order by hour) as ordered`,
         [organisationId, id, cut, until],
       ),
       database.rows(
@@ -113,7 +113,8 @@ export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
       `(select ${triples} from (${database.firstHourSums(
         `organisation_id = records.organisation and prompt_id = records.prompt
           and hour >= records.${span}_from and hour < records.${span}_until`,
-        `order by hour ${order} limit ${limit}`,
+        `order by hour ${order}`,
+        limit,
       )}) as part)`
     const rows = await database.rows(
       `select place, ${revisionOf('records.prompt')} as revision, ${part('before', 'desc')} as before,
@@ -136,7 +137,7 @@ export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
       const [open] = await database.rows(
         `select ${revisionOf('?')} as revision, ${lists} from (
            select ${columns} from hour_sums where organisation_id = ? and prompt_id = ? and hour >= ? and hour < ?
-           ${groupBy('hour')} order by hour) as ordered`,
+           order by hour) as ordered`,
         [organisationId, id, organisationId, id, end, until],
       )
       const key = `${organisationId} ${id} ${end} ${open?.revision}`
@@ -212,7 +213,7 @@ export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
            select place, ${columns} from ${jsonRecords(versionColumns)} cross join version_sums
            where organisation_id = ? and prompt_id = prompt and version_sums.version = records.version
              and hour >= records.first and hour < records.last
-           ${groupBy('place, hour')} order by place, hour) as ordered group by place`,
+           order by place, hour) as ordered group by place`,
         [JSON.stringify(records), organisationId],
       )
       const found = new Map(rows.map((row) => [row.place as number, unpack(row)]))
@@ -275,7 +276,23 @@ function unpack(row: Row | undefined): HourlySums {
   const list = (value: Value | undefined): number[] => (typeof value === 'string' ? JSON.parse(value) : []) ?? []
   const start = list(row?.hours)
   for (let i = 0; i < start.length; i++) start[i] = (start[i] as number) * hour
-  return { start, positive: list(row?.positive), negative: list(row?.negative) }
+  return addUp({ start, positive: list(row?.positive), negative: list(row?.negative) })
+}
+
+/** On PostgreSQL, an hour can have several rows. They are in order, so they follow each other. */
+function addUp(sums: HourlySums): HourlySums {
+  const { start, positive, negative } = sums
+  let last = 0
+  for (let i = 1; i < start.length; i++) {
+    if (start[i] === start[last]) {
+      positive[last] = (positive[last] as number) + (positive[i] as number)
+      negative[last] = (negative[last] as number) + (negative[i] as number)
+    } else if (++last < i) {
+      for (const list of [start, positive, negative]) list[last] = list[i] as number
+    }
+  }
+  for (const list of [start, positive, negative]) list.length = Math.min(list.length, last + 1)
+  return sums
 }
 
 function unpackTriples(text: Value | undefined): HourlySums {
@@ -286,7 +303,7 @@ function unpackTriples(text: Value | undefined): HourlySums {
     sums.positive.push(numbers[i + 1] as number)
     sums.negative.push(numbers[i + 2] as number)
   }
-  return sums
+  return addUp(sums)
 }
 
 function reversed({ start, positive, negative }: HourlySums): HourlySums {

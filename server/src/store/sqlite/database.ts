@@ -113,9 +113,8 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
       `(select ${columns.map(({ name }) => `value ->> '${name}' as ${name}`).join(', ')} from json_each(?)) as records`,
     insertRows,
     jsonElements: () => '(select value from json_each(?))',
-    sumsPerHour: { columns: 'hour, positive, negative', groupBy: () => '' },
-    firstHourSums: (condition, order) =>
-      `select hour, positive, negative from signal_hours where ${condition} ${order}`,
+    firstHourSums: (condition, order, hours) =>
+      `select hour, positive, negative from signal_hours where ${condition} ${order} limit ${hours}`,
     jsonArray: (expression) => `json_group_array(${expression})`,
     inJsonArray: (column) => `${column} in (select value from json_each(?))`,
     // The plus sign hides the index on the organisation from SQLite.
