@@ -52,6 +52,21 @@ onEachEngine('Votes on a subject', (engine) => {
     await assertSumsAgree(service.url)
   })
 
+  test('a vote that is cast and withdrawn at the same moment keeps its ID when it is cast again', async () => {
+    const tenant = await service.tenant()
+    const [first] = await Promise.all([
+      record(voteFor(tenant, { subject: 'a' })),
+      record(voteFor(tenant, { subject: 'a' }, { value: null })),
+    ])
+    const plain = await record(signalFor(tenant))
+    const again = await record(voteFor(tenant, { subject: 'a' }))
+    assert.ok(first?.kind === 'recorded' && plain.kind === 'recorded' && again.kind === 'replaced')
+    assert.equal(again.id, first.id)
+    assert.notEqual(plain.id, first.id)
+    assert.equal((await storedSignals(tenant)).length, 2)
+    await assertSumsAgree(service.url)
+  })
+
   test('a second vote with a version and a time moves the vote to them', async () => {
     const tenant = await service.tenant()
     await record(voteFor(tenant, { subject: 'a', version: 'abcdef1' }))

@@ -59,7 +59,7 @@ export function recordBody(shards: ShardGroup[]): string {
       else ${statement((name) => name)};
       end case;`
   /** Runs a block for each row of a set as `r`, without organisations whose changes are not stored. */
-  const forEach = (set: RowSet, block: string, condition = 'true', order = 'organisation_id') => `
+  const forEach = (set: RowSet, block: string, condition = 'true', order = set.order ?? 'organisation_id') => `
   for r in select case when is_direct then ${shardId} end as shard, * from ${inputOf(sets, set)}
     where organisation_id <> all (skipped) and ${condition} order by ${order}
   loop
@@ -67,8 +67,6 @@ export function recordBody(shards: ShardGroup[]): string {
   end loop;`
   const insert = (table: string, set: RowSet) =>
     onShard((t) => insertInto(t(table), set, (expressions) => `values (${expressions.replaceAll('$.', 'r.')})`))
-  const byPrompt = 'organisation_id, prompt_id'
-  const bySubject = `${byPrompt}, subject collate "C"`
 
   return `
 #variable_conflict use_column
@@ -93,7 +91,6 @@ begin
       skipped := skipped || r.organisation_id;
     end if;`,
     'expected is not null',
-    bySubject,
   )}
   -- The monthly limit, as in monthly-limit.ts: the row stays locked until the commit, so the limit is exact.
   ${forEach(
@@ -121,9 +118,9 @@ begin
   )}
   ${forEach(signals, insert('signals', signals), 'true', 'place')}
   -- The rows of all tables are locked in the same order as everywhere else, which prevents deadlocks.
-  ${forEach(sums, insert('signal_hours', hourSums), 'version is null', `${byPrompt}, hour`)}
-  ${forEach(sums, insert('version_hours', versionSums), 'version is not null', `${byPrompt}, version collate "C", hour`)}
-  ${forEach(revisions, insert('hour_revisions', revisions), 'true', byPrompt)}
+  ${forEach(sums, insert('signal_hours', hourSums), 'version is null', hourSums.order)}
+  ${forEach(sums, insert('version_hours', versionSums), 'version is not null', versionSums.order)}
+  ${forEach(revisions, insert('hour_revisions', revisions))}
   ${forEach(
     votes,
     `if r.expected is null then
@@ -131,10 +128,8 @@ begin
     else
       ${onShard((t) => `update ${t('signal_subjects')} s ${updateVote('r')} where ${sameIn('s', 'r', voteKey)}`)}
     end if;`,
-    'true',
-    bySubject,
   )}
-  ${forEach(keys, insert('idempotency_keys', keys), 'true', 'organisation_id, key collate "C"')}
+  ${forEach(keys, insert('idempotency_keys', keys))}
   return granted;
 end `
 }

@@ -11,6 +11,8 @@ export interface RowSet {
   values: Record<string, string>
   /** What follows the rows. `stored` is the table. */
   onConflict?: string
+  /** Batches of other processes may add the same rows. In another order, two would wait for each other. */
+  order?: string
 }
 
 function rowSet(numbers: string[], texts: string[], values: RowSet['values'] = {}, onConflict = ''): RowSet {
@@ -74,33 +76,40 @@ export const sums = rowSet(
 export const hourSums: RowSet = {
   ...sums,
   values: sameNames(...sumColumns),
+  order: 'organisation_id, prompt_id, hour',
   onConflict: `on conflict (organisation_id, prompt_id, hour) do update set ${addVotes}`,
 }
 
 export const versionSums: RowSet = {
   ...sums,
   values: sameNames(...sumColumns, 'version'),
+  order: 'organisation_id, prompt_id, version collate "C", hour',
   onConflict: `on conflict (organisation_id, prompt_id, version, hour) do update set ${addVotes}`,
 }
 
-export const revisions = rowSet(
-  ['organisation_id', 'prompt_id'],
-  [],
-  { ...sameNames('organisation_id', 'prompt_id'), revision: '1' },
-  'on conflict (organisation_id, prompt_id) do update set revision = stored.revision + 1',
-)
+export const revisions: RowSet = {
+  ...rowSet(['organisation_id', 'prompt_id'], [], { ...sameNames('organisation_id', 'prompt_id'), revision: '1' }),
+  onConflict: 'on conflict (organisation_id, prompt_id) do update set revision = stored.revision + 1',
+  order: 'organisation_id, prompt_id',
+}
 
-export const votes = rowSet(
-  ['organisation_id', 'prompt_id', 'signal_id', 'vote_id', 'created_at', 'received_at', 'expected'],
-  ['subject', 'value', 'version'],
-  voteValues,
-)
+export const votes: RowSet = {
+  ...rowSet(
+    ['organisation_id', 'prompt_id', 'signal_id', 'vote_id', 'created_at', 'received_at', 'expected'],
+    ['subject', 'value', 'version'],
+    voteValues,
+  ),
+  order: 'organisation_id, prompt_id, subject collate "C"',
+}
 
-export const keys = rowSet(
-  ['organisation_id', 'signal_id', 'created_at', 'status'],
-  ['key', 'fingerprint'],
-  sameNames('organisation_id', 'key', 'fingerprint', 'signal_id', 'created_at', 'status'),
-)
+export const keys: RowSet = {
+  ...rowSet(
+    ['organisation_id', 'signal_id', 'created_at', 'status'],
+    ['key', 'fingerprint'],
+    sameNames('organisation_id', 'key', 'fingerprint', 'signal_id', 'created_at', 'status'),
+  ),
+  order: 'organisation_id, key collate "C"',
+}
 
 /** An insert of rows that `source` makes of the expressions for the columns. */
 export function insertInto(

@@ -82,13 +82,14 @@ function recordSql(parts: Parts): string {
   const ifGranted = isConditional ? `organisation_id in (select organisation_id from ${granted})` : 'true'
   const insert = (table: string, set: RowSet, condition = 'true') =>
     insertInto(table, set, (expressions) => {
-      return `select ${expressions.replaceAll('$.', '')} from ${from(set)} where ${ifGranted} and ${condition}`
+      const inOrder = set.order === undefined ? '' : `order by ${set.order}`
+      return `select ${expressions.replaceAll('$.', '')} from ${from(set)} where ${ifGranted} and ${condition} ${inOrder}`
     })
   const ctes = {
     // Locks the votes first, as everyone does, and in the same order.
     stale: `materialized (
       select i.organisation_id from (
-        select * from ${from(votes)} where expected is not null order by ${voteKey.join(', ')} collate "C"
+        select * from ${from(votes)} where expected is not null order by ${votes.order}
       ) i left join lateral (
         select vote_id from signal_subjects s where ${sameIn('s', 'i', voteKey)} and s.vote_id = i.expected for update
       ) found on true where found.vote_id is null)`,
