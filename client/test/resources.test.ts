@@ -422,7 +422,7 @@ describe('Resources of the client', () => {
   })
 
   test('the client covers every operation of the API', async () => {
-    const document = JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8'))
+    const document = JSON.parse(await readFile(new URL('../../dist/openapi.json', import.meta.url), 'utf8'))
     const ids: Record<string, string> = { prompt_id: 'pmt_\\w+', alert_id: 'alr_\\w+', message_id: 'msg_\\w+' }
     for (const [path, operations] of Object.entries<object>(document.paths)) {
       if (!path.startsWith('/api/v1/')) continue

@@ -8,7 +8,6 @@ import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { useLiveService } from '../../client/test/live-service.ts'
-import { createSnippets } from '../../scripts/write-snippets.ts'
 import { sqlite } from '../../testing/engines.ts'
 import { GitRepository } from '../../testing/git-repository.ts'
 import { without } from '../../testing/installed-tools.ts'
@@ -107,12 +106,6 @@ describe('Examples', () => {
     await run('bash', ['-e', '-c', script], { env })
     const { entry, live_source, environment: name } = await history.live('prompts/support.md')
     assert.deepEqual([entry?.commit_sha, live_source, name], [sha, 'deployment', 'production'])
-  })
-
-  test('the Go examples match the OpenAPI document', async () => {
-    for (const [name, text] of await createSnippets()) {
-      assert.equal(await readFile(pathOf(name), 'utf8'), text, `${name} is out of date: run npm run snippets`)
-    }
   })
 
   test('the Python route records one vote for each answer, and sends pending votes before it exits', {

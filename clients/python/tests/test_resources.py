@@ -465,7 +465,7 @@ def test_the_asynchronous_client_has_every_method_of_the_client() -> None:
 
 
 def api_paths() -> dict[str, Any]:
-    document = json.loads((root / "docs/openapi.json").read_text())
+    document = json.loads((root / "dist/openapi.json").read_text())
     return {path: operations for path, operations in document["paths"].items() if path.startswith("/api/v1/")}
 
 
@@ -527,7 +527,7 @@ def test_the_arguments_of_each_method_are_those_of_the_openapi_document() -> Non
     # Passed as a list, under a method of its own, or not a field of the API.
     renamed = {"createSignals": {"signals"}}
     extra = {"listSignals": {"metadata"}, "exportSignals": {"metadata"}, "createSignal": {"idempotency_key"}}
-    document = json.loads((root / "docs/openapi.json").read_text())
+    document = json.loads((root / "dist/openapi.json").read_text())
     for path, operations in api_paths().items():
         for operation in operations.values():
             expected = fields_of(operation, document)

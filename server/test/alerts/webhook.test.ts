@@ -35,7 +35,7 @@ describe('A webhook', () => {
   })
 
   test('a webhook of every event matches its schema in the OpenAPI document, whatever the fields contain', () => {
-    const document: Document = JSON.parse(readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8'))
+    const document: Document = JSON.parse(readFileSync(new URL('../../../dist/openapi.json', import.meta.url), 'utf8'))
     const schemaAt = schemaFinder(document)
     const long = messagesWith('long "\u0000<x>\\ '.repeat(5_000))
     for (const message of [...Object.values(messages), ...messagesWith(''), ...long]) {
@@ -60,7 +60,7 @@ describe('A webhook', () => {
 
   test('a webhook is exactly what the OpenAPI document shows as an example', () => {
     const { webhooks }: Document = JSON.parse(
-      readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8'),
+      readFileSync(new URL('../../../dist/openapi.json', import.meta.url), 'utf8'),
     )
     for (const [event, { post }] of Object.entries(webhooks)) {
       const body = JSON.parse(JSON.stringify(webhookBody(messages[event as Message['event']], publicUrl)))

@@ -1,7 +1,4 @@
-// Writes client/src/generated/types.ts from docs/openapi.json: `npm run client-types`, after `npm run openapi`.
-import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { openApiDocument } from './openapi-document.ts'
 
 /** JSON Schema, as far as the document uses it. */
 export interface Schema {
@@ -96,9 +93,7 @@ interface Style {
   isQuery: boolean
 }
 
-const root = new URL('../', import.meta.url)
-const target = 'client/src/generated/types.ts'
-const { paths, components } = JSON.parse(readFileSync(new URL('docs/openapi.json', root), 'utf8'))
+const { paths, components } = JSON.parse(await openApiDocument())
 const operations = Object.values<Record<string, Operation>>(paths).flatMap((path) => Object.values(path))
 const schemas: Record<string, Schema> = components.schemas
 
@@ -124,7 +119,7 @@ export function namedShapes(): [name: string, schema: Schema][] {
   return [...Object.entries(titled), ...derived].sort(([one], [other]) => (one < other ? -1 : 1))
 }
 
-/** The text of the generated file. */
+/** The text of `client/src/generated/types.ts`. */
 export function generateTypes(): string {
   const shapes = namedShapes()
   const names = new Map(shapes.map(([name, schema]) => [typeOf(schema), name]))
@@ -132,10 +127,7 @@ export function generateTypes(): string {
     const keyword = schema.properties === undefined ? `type ${name} =` : `interface ${name}`
     return `${docOf(schema)}export ${keyword} ${typeOf(schema, { names, isQuery: name.endsWith('Query') })}\n`
   })
-  const header = '// Generated from docs/openapi.json by `npm run client-types`. Do not edit.'
-  const input = [header, "import type { Time } from '../time.ts'\n", ...declarations].join('\n')
-  const biome = fileURLToPath(new URL('node_modules/.bin/biome', root))
-  return execFileSync(biome, ['format', `--stdin-file-path=${target}`], { cwd: root, input, encoding: 'utf8' })
+  return ["import type { Time } from '../time.ts'\n", ...declarations].join('\n')
 }
 
 /** The schema at a place such as `listImpact response.data[].verdict`. */
@@ -144,7 +136,7 @@ function find(place: string): Schema {
   const [name = '', part] = start.split(' ')
   let schema = part === undefined ? schemas[name] : partOf(name, part)
   for (const step of steps) schema = step === '[]' ? schema?.items : schema?.properties?.[step]
-  if (schema === undefined) throw new Error(`docs/openapi.json has no ${place}: update scripts/write-client-types.ts`)
+  if (schema === undefined) throw new Error(`The API has no ${place}: update scripts/client-types.ts`)
   return schema
 }
 
@@ -162,7 +154,7 @@ function partOf(operationId: string, part: string): Schema | undefined {
 export function resolve({ $ref, anyOf, ...schema }: Schema): Schema {
   if ($ref !== undefined) return resolve(schemas[$ref.split('/').at(-1) ?? ''] ?? {})
   const [alternative, ...others] = anyOf?.filter(({ type }) => type !== 'null') ?? []
-  if (others.length > 0) throw new Error('scripts/write-client-types.ts handles anyOf only for a schema or null')
+  if (others.length > 0) throw new Error('scripts/client-types.ts handles anyOf only for a schema or null')
   if (alternative !== undefined) return { ...resolve(alternative), ...schema }
   return { ...schema, ...(schema.enum && { enum: schema.enum.filter((value) => value !== null) }) }
 }
@@ -198,7 +190,7 @@ export function typeOf(
   if (type === 'integer' || type === 'number') return 'number'
   if (type === 'string') return style?.isQuery && format === 'date-time' ? 'Time' : 'string'
   if (type === 'boolean') return 'boolean'
-  throw new Error(`scripts/write-client-types.ts does not handle the type ${type}`)
+  throw new Error(`scripts/client-types.ts does not handle the type ${type}`)
 }
 
 function referenceTo(schema: Schema, style?: Style): string {
@@ -218,5 +210,3 @@ export function descriptionOf({ description, default: value }: Schema): string {
   const fallback = value === undefined || value === '' ? undefined : `Defaults to \`${value}\`.`
   return [sentence, fallback].filter(Boolean).join(' ').replaceAll(/\s+/g, ' ')
 }
-
-if (import.meta.main) writeFileSync(new URL(target, root), generateTypes())

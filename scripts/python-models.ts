@@ -1,14 +1,8 @@
-// Writes clients/python/src/promptledger/models.py from docs/openapi.json: `npm run python-types`, after `npm run openapi`.
-import { writeFileSync } from 'node:fs'
-import { descriptionOf, isNullable, namedShapes, resolve, type Schema, typeOf } from './write-client-types.ts'
+import { descriptionOf, isNullable, namedShapes, resolve, type Schema, typeOf } from './client-types.ts'
 
-const target = new URL('../clients/python/src/promptledger/models.py', import.meta.url)
 const maxLineLength = 120
 
-const header = `"""The objects of the API, as dictionaries with known keys.
-
-Generated from docs/openapi.json by \`npm run python-types\`. Do not edit.
-"""
+const header = `"""The objects of the API, as dictionaries with known keys."""
 
 from __future__ import annotations
 
@@ -22,8 +16,8 @@ interface Module {
   classes: string[]
 }
 
-/** The text of the generated file. */
-export function generatePythonTypes(): string {
+/** The text of `models.py`. */
+export function generatePythonModels(): string {
   // Queries are keyword arguments in Python.
   const shapes = namedShapes().filter(([name]) => !name.endsWith('Query'))
   const module: Module = { names: new Map(shapes.map(([name, schema]) => [typeOf(schema), name])), classes: [] }
@@ -78,7 +72,7 @@ function addCall(name: string, schema: Schema, module: Module): void {
     return `${comment}        "${key}": "${referenceTo(`${name}${capitalised(key)}`, property, module)}",\n`
   })
   if (schema.required?.length !== properties.length) {
-    throw new Error(`scripts/write-python-types.ts handles no optional keys beside "from", as in ${name}`)
+    throw new Error(`scripts/python-models.ts handles no optional keys beside "from", as in ${name}`)
   }
   module.classes.push(`${name} = TypedDict(\n    "${name}",\n    {\n${fields.join('')}    },\n)\n`)
 }
@@ -113,7 +107,7 @@ function expressionOf(place: string, schema: Schema, module: Module): string {
     boolean: 'bool',
   }
   const name = names[type ?? '']
-  if (name === undefined) throw new Error(`scripts/write-python-types.ts does not handle the type ${type}`)
+  if (name === undefined) throw new Error(`scripts/python-models.ts does not handle the type ${type}`)
   return name
 }
 
@@ -135,5 +129,3 @@ function docOf(schema: Schema): string {
 function capitalised(key: string): string {
   return key.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
-
-if (import.meta.main) writeFileSync(target, generatePythonTypes())
