@@ -86,14 +86,14 @@ const untitled = {
   WireErrorCode: 'Error.error.code',
 }
 
-interface Style {
+export interface Style {
   /** Declared types by their structure: those of properties are referred to by name. */
   names: Map<string, string>
   /** Queries also accept undefined, and Date objects for times. */
   isQuery: boolean
 }
 
-const { paths, components } = JSON.parse(await openApiDocument())
+const { paths, components } = JSON.parse(openApiDocument)
 const operations = Object.values<Record<string, Operation>>(paths).flatMap((path) => Object.values(path))
 const schemas: Record<string, Schema> = components.schemas
 
@@ -193,7 +193,7 @@ export function typeOf(
   throw new Error(`scripts/client-types.ts does not handle the type ${type}`)
 }
 
-function referenceTo(schema: Schema, style?: Style): string {
+export function referenceTo(schema: Schema, style?: Style): string {
   const resolved = resolve(schema)
   const type = style?.names.get(typeOf(resolved)) ?? typeOf(resolved, style)
   return isNullable(schema) ? `${type} | null` : type

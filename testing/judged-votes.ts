@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import type { RegressionBody } from '../contract/regressions.ts'
+import type { ShiftBody } from '../contract/shifts.ts'
 import { day, type Instant, minute } from '../server/src/domain/time.ts'
-import type { RegressionBody } from '../server/src/http/regressions/schema.ts'
-import type { ShiftBody } from '../server/src/http/shifts/schema.ts'
+
 import type { Tenant } from './service.ts'
 
 const batchSize = 1_000

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import type { AddedAlertBody, AlertBody, AlertDeliveryBody, TestedAlertBody } from '../../../contract/alerts.ts'
 import { operator } from '../domain/access/audit.ts'
 import { type Channel, channels } from '../domain/alerts/alert.ts'
 import { alertState } from '../domain/alerts/alert-service.ts'
@@ -11,8 +12,7 @@ import {
   toRotatedAlertSecretBody,
   toTestedAlertBody,
 } from '../http/alerts/body.ts'
-import type { AlertDeliveryBody } from '../http/alerts/delivery-schema.ts'
-import type { AddedAlertBody, AlertBody, TestedAlertBody } from '../http/alerts/schema.ts'
+
 import {
   addRuleOptions,
   addTargetOptions,

@@ -1,3 +1,5 @@
+import { newHistoryEntrySchema } from '../../../contract/history.ts'
+import { type ImportedSignal, importedSignalSchema } from '../../../contract/signals.ts'
 import { invalidField } from '../domain/errors.ts'
 import type { NewHistoryEntry } from '../domain/history/entry.ts'
 import type { Prompt } from '../domain/prompt.ts'
@@ -7,9 +9,9 @@ import { type NewSignal, type SignalDetails, validMetadata } from '../domain/sig
 import { labelledVersion, type VersionText, validVersion } from '../domain/signals/version.ts'
 import { type Instant, parseTime } from '../domain/time.ts'
 import { parseHistoryEntry } from '../http/history/body.ts'
-import { newHistoryEntrySchema } from '../http/history/schema.ts'
+
 import { parseObject } from '../http/json-bodies.ts'
-import { type ImportedSignal, importedSignalSchema } from '../http/signals/schema.ts'
+
 import { createSchemaChecker } from '../http/validate.ts'
 
 const checkEntry = createSchemaChecker(newHistoryEntrySchema)

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import type { ConnectedBody } from '../../../contract/repositories.ts'
 import { operator } from '../domain/access/audit.ts'
 import type { ForgeName } from '../domain/repositories/repository.ts'
 import type {
@@ -10,7 +11,7 @@ import type {
 import { isLocalUrl } from '../domain/repositories/repository-url.ts'
 import { sshFingerprint } from '../domain/repositories/ssh-key.ts'
 import { isoTime } from '../domain/time.ts'
-import type { ConnectedBody } from '../http/repositories/schema.ts'
+
 import { formatCount } from './output.ts'
 import { bar, clearProgress, showProgress } from './progress.ts'
 import { withOptionName } from './repository-service.ts'

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import Fastify, { type FastifyInstance, type onSendHookHandler, type RouteOptions } from 'fastify'
+import Fastify, { type FastifyInstance, type onSendHookHandler } from 'fastify'
 import type { Logger } from 'pino'
 import { send } from './answer.ts'
 import { api } from './api.ts'
@@ -119,11 +119,6 @@ export function buildApp(context: Context): FastifyInstance {
     done()
   })
 
-  const routes: RouteOptions[] = []
-  app.addHook('onRoute', (route) => {
-    routes.push(route)
-  })
-
   app.register(healthRoutes(context))
   app.decorate('loadShedder', loadShedder)
   app.decorate('exports', createExportSlots(loadShedder))
@@ -135,7 +130,7 @@ export function buildApp(context: Context): FastifyInstance {
   // Health checks stay outside: they must respond under overload too.
   app.register(async (guarded) => {
     loadShedder.guard(guarded)
-    guarded.register(docsRoutes(routes))
+    guarded.register(docsRoutes())
     guarded.register(webhookRoutes(context))
     guarded.register(consoleRoutes(consoleFiles, publicUrl))
     guarded.register(mcpRoutes(context))

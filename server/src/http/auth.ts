@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
+import { crossOriginMessage } from '../../../contract/schema.ts'
 import { type Access, hashSecret, isActive, isWellFormedSecret } from '../domain/access/api-key.ts'
 import { hashToken } from '../domain/access/session.ts'
 import { hashShareToken, isShareToken } from '../domain/access/share.ts'
@@ -10,9 +11,6 @@ import { endedSession, endedShare, unauthorized } from './errors.ts'
 import type { RejectedKeys } from './keys/rejected.ts'
 import { isSameOrigin } from './same-origin.ts'
 import { sessionTokenIn } from './sessions/cookie.ts'
-
-export const crossOriginMessage =
-  'A session can only make changes from pages of this service (same origin). From elsewhere, send an API key.'
 
 const bearer = /^bearer +(\S+)$/i
 

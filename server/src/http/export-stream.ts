@@ -2,8 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
-
-export const exportFormats = ['ndjson', 'csv'] as const
+import type { exportFormats } from '../../../contract/schema.ts'
 
 export type ExportFormat = (typeof exportFormats)[number]
 

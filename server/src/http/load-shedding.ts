@@ -20,11 +20,11 @@ import { votesPath } from './votes/path.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Costs about as much as one row: many of them may be at work at once. */
-    light?: boolean
+    light?: boolean | undefined
     /** Costs as much as its body is long: a batch of many rows. */
-    batch?: boolean
+    batch?: boolean | undefined
     /** Rejected while the server with the signals of the organisation is down. */
-    changesSignals?: boolean
+    changesSignals?: boolean | undefined
   }
   interface FastifyRequest extends Visit {}
 }

@@ -1,4 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import { operations as historyOperations } from '../../../contract/history.ts'
+import { newSignalSchema, operations as signalOperations } from '../../../contract/signals.ts'
 import { type Access, isActive } from '../domain/access/api-key.ts'
 import { type BoundedMap, createBoundedMap } from '../domain/bounded-map.ts'
 import type { Prompt } from '../domain/prompt.ts'
@@ -6,13 +8,13 @@ import { type RecordedSignal, type RecordSignal, recordedSignal, signalToRecord 
 import type { Answer } from './answer.ts'
 import type { Context } from './context.ts'
 import { errorAnswers } from './errors.ts'
-import { historyAnswer, listHistoryConfig } from './history/list.ts'
+import { historyAnswer } from './history/list.ts'
 import { bodyLimit, parseBody } from './json-bodies.ts'
 import type { LoadShedder, Visit } from './load-shedding.ts'
 import { commonHeaders } from './security-headers.ts'
-import { createSignalConfig, recordedAnswer } from './signals/create.ts'
+import { recordedAnswer } from './signals/create.ts'
 import { addCurrentRateLimit } from './signals/rate-limit.ts'
-import { newSignalSchema } from './signals/schema.ts'
+
 import { parseSignal } from './signals/validation.ts'
 import { createSchemaChecker } from './validate.ts'
 
@@ -37,9 +39,12 @@ export interface ShortPathOptions {
   isClosing: () => boolean
 }
 
+const { createSignal } = signalOperations
+const { listHistory } = historyOperations
+
 export const operations = {
-  POST: { kind: 'writes', url: '/api/v1/prompts/:prompt_id/signals', roles: createSignalConfig.roles },
-  GET: { kind: 'reads', url: '/api/v1/prompts/:prompt_id/history', roles: listHistoryConfig.roles },
+  POST: { kind: 'writes', url: createSignal.path, roles: createSignal.roles as readonly string[] },
+  GET: { kind: 'reads', url: listHistory.path, roles: listHistory.roles as readonly string[] },
 } as const
 
 export type Operation = keyof typeof operations
@@ -126,7 +131,7 @@ export function installShortPath(server: Server, context: Context, options: Shor
     const target = currentTargets().get(keyOf(request))
     if (target === undefined) return false
     const { access } = target
-    const roles: readonly string[] = operations[operation].roles
+    const { roles } = operations[operation]
     const now = clock()
     if (!isActive(access, now) || !roles.includes(access.role) || !loadShedder.tryAdmit(visit, access)) return false
     lastUsed.record(access.keyId, now)

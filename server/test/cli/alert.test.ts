@@ -4,13 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
+import type { AddedAlertBody, AlertBody, AlertDeliveryBody, TestedAlertBody } from '../../../contract/alerts.ts'
 import { onTestEnd } from '../../../testing/cleanup.ts'
 import { type CliResult, runCli } from '../../../testing/cli.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { type ReceivedRequest, startReceiver } from '../../../testing/receiver.ts'
 import { queryRows } from '../../../testing/rows.ts'
-import type { AlertDeliveryBody } from '../../src/http/alerts/delivery-schema.ts'
-import type { AddedAlertBody, AlertBody, TestedAlertBody } from '../../src/http/alerts/schema.ts'
 
 // PostgreSQL has no data folder that a key could be created in.
 const secretKey = { PROMPTLEDGER_SECRET_KEY: randomBytes(32).toString('hex') }

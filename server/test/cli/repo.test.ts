@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
+import type { ConnectedBody } from '../../../contract/repositories.ts'
 import { onTestEnd } from '../../../testing/cleanup.ts'
 import { type CliResult, runCli } from '../../../testing/cli.ts'
 import { type Engine, onOneEngine, sqlite, type TestDatabase } from '../../../testing/engines.ts'
@@ -15,7 +16,6 @@ import { queryRows } from '../../../testing/rows.ts'
 import { createSshKey, noSshd, Sshd } from '../../../testing/sshd.ts'
 import { describeConnected } from '../../src/cli/repo-connect.ts'
 import { sshFingerprint } from '../../src/domain/repositories/ssh-key.ts'
-import type { ConnectedBody } from '../../src/http/repositories/schema.ts'
 
 interface Connected {
   id: number

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { test } from 'node:test'
+import { blameSchema } from '../../../contract/history.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { bob, type GitRepository, web } from '../../../testing/git-repository.ts'
@@ -9,7 +10,7 @@ import { connectedScenario, type Entry, type Scenario } from '../../../testing/s
 import { useService } from '../../../testing/service.ts'
 import { mirrorOf } from '../../src/follow/sync-context.ts'
 import { gitRuns } from '../../src/git/run.ts'
-import { blameSchema } from '../../src/http/history/blame-schema.ts'
+
 import { commitPull } from './pull-branch.ts'
 
 const p = 'prompts/p.md'

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { liveSchema } from '../../../contract/history.ts'
 import { assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { connectedScenario, type Entry } from '../../../testing/scenario.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { hour, isoTime } from '../../src/domain/time.ts'
-import { liveSchema } from '../../src/http/history/live-schema.ts'
 
 interface Environment {
   environment: string

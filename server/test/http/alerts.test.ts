@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import type { AddedAlertBody, AlertBody } from '../../../contract/alerts.ts'
 import { addAlert, addDelivery } from '../../../testing/alerts.ts'
 import { assertError } from '../../../testing/assertions.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
@@ -12,7 +13,6 @@ import { operator } from '../../src/domain/access/audit.ts'
 import { maxAlerts } from '../../src/domain/alerts/alert.ts'
 import { alertEvents } from '../../src/domain/alerts/event.ts'
 import { day, hour, minute } from '../../src/domain/time.ts'
-import type { AddedAlertBody, AlertBody } from '../../src/http/alerts/schema.ts'
 
 const terminalEscape = String.fromCharCode(27)
 

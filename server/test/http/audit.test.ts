@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { AuditEntryBody } from '../../../contract/audit.ts'
 import { runCli, runCliJson } from '../../../testing/cli.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import {
@@ -14,7 +15,7 @@ import { type Tenant, useService } from '../../../testing/service.ts'
 import { type Access, hashSecret } from '../../src/domain/access/api-key.ts'
 import { type AuditAction, auditActions, operator } from '../../src/domain/access/audit.ts'
 import { startSession } from '../../src/domain/access/session.ts'
-import type { AuditEntryBody } from '../../src/http/audit/schema.ts'
+
 import type { Document } from '../../src/http/docs/openapi-document.ts'
 import { cookieNameAt } from '../../src/http/sessions/cookie.ts'
 

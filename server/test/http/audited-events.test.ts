@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import type { AuditEntryBody } from '../../../contract/audit.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, takeOverFlush, useService } from '../../../testing/service.ts'
 import { generateSecret } from '../../src/domain/access/api-key.ts'
 import { type AuditAction, operator } from '../../src/domain/access/audit.ts'
-import type { AuditEntryBody } from '../../src/http/audit/schema.ts'
+
 import { networkOf } from '../../src/http/keys/network.ts'
 
 const minute = 60_000

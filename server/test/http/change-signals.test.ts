@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { signalPageSchema } from '../../../contract/signals.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { postDeployment } from '../../../testing/deployments.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
@@ -9,7 +10,6 @@ import { inBatches, noDetails, signalFor } from '../../../testing/signals.ts'
 import { removeOldSignals } from '../../src/domain/signals/retention.ts'
 import type { SignalDetails, SignalValue } from '../../src/domain/signals/signal.ts'
 import { day, hour, isoTime, minute } from '../../src/domain/time.ts'
-import { signalPageSchema } from '../../src/http/signals/schema.ts'
 
 const sides = ['before', 'after'] as const
 const start = Date.parse('2026-10-28T00:00:00.000Z')

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { deploymentPageSchema, promptDeploymentPageSchema } from '../../../contract/deployments.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { type NewDeploymentBody, postDeployment } from '../../../testing/deployments.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
@@ -8,7 +9,6 @@ import { connectedScenario } from '../../../testing/scenario.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { generateSecret, newApiKey } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
-import { deploymentPageSchema, promptDeploymentPageSchema } from '../../src/http/deployments/schema.ts'
 
 const [first, second] = ['a1'.repeat(20), 'b2'.repeat(20)] as const
 

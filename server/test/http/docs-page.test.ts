@@ -2,19 +2,15 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import type { RouteOptions } from 'fastify'
+import type { Operation } from '../../../contract/operation.ts'
 import { sqlite } from '../../../testing/engines.ts'
 import { documentedOperations } from '../../../testing/operations.ts'
 import { useService } from '../../../testing/service.ts'
-import { describeRoutes } from '../../src/http/docs/openapi.ts'
+import { describeApi } from '../../src/http/docs/openapi.ts'
 import type { Document } from '../../src/http/docs/openapi-document.ts'
 import { renderDocsPage } from '../../src/http/docs/page.ts'
 
 const hostile = `</p></style><script>alert(1)</script><img src=x onerror=alert(1)>"' onclick="alert(1) &lt; \`<b>\``
-
-function route(schema: RouteOptions['schema']): RouteOptions {
-  return { method: 'POST', url: '/api/v1/things/:thing_id', schema: schema ?? {}, handler: () => {} }
-}
 
 /** The tags, attributes and link targets of a page. */
 function markup(page: string): { tags: string[]; attributes: string[]; links: string[] } {
@@ -122,14 +118,16 @@ describe('The API reference page', () => {
   test('the API reference escapes all text', () => {
     const field = { type: 'string', description: hostile, default: hostile, examples: [hostile], enum: [hostile] }
     const body = { type: 'object', properties: { [hostile]: field }, examples: [{ [hostile]: hostile }] }
-    const schema = {
-      operationId: hostile,
+    const operation: Operation = {
+      id: hostile,
+      method: 'POST',
+      path: '/api/v1/things/:thing_id',
       summary: hostile,
       description: hostile,
-      tags: ['Prompts'],
-      params: { type: 'object', properties: { thing_id: field, [hostile]: field } },
-      querystring: body,
-      headers: body,
+      tag: 'Prompts',
+      params: { thing_id: field, [hostile]: field },
+      query: body.properties,
+      headers: body.properties,
       body,
       response: {
         200: { ...body, description: hostile, title: hostile },
@@ -137,7 +135,7 @@ describe('The API reference page', () => {
         418: { ...body, examples: [{ error: { code: hostile, message: hostile } }], description: hostile },
       },
     }
-    const page = renderDocsPage(describeRoutes([route(schema)]), '')
+    const page = renderDocsPage(describeApi([operation]), '')
     assert.ok(page.includes('&lt;script&gt;alert(1)&lt;/script&gt;'))
     assert.doesNotMatch(page, /<script(?! type="module" src="\/docs\/page.js">)|<img|<b>|onclick="/)
   })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { test } from 'node:test'
+import { entryDetailsSchema, recordedEntrySchema } from '../../../contract/history.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { bob } from '../../../testing/git-repository.ts'
@@ -12,7 +13,6 @@ import type { Prompt } from '../../src/domain/prompt.ts'
 import type { Contents } from '../../src/domain/repositories/repository-service.ts'
 import { mirrorOf } from '../../src/follow/sync-context.ts'
 import { git } from '../../src/git/run.ts'
-import { entryDetailsSchema, recordedEntrySchema } from '../../src/http/history/schema.ts'
 
 const deployed = {
   action: 'deployed',

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { LightMyRequestResponse } from 'fastify'
+import { failedSignIns, failedSignInsSchema } from '../../../contract/sessions.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { TestService } from '../../../testing/service.ts'
 import { generateSecret } from '../../src/domain/access/api-key.ts'
-import { failedSignIns } from '../../src/http/sessions/routes.ts'
-import { failedSignInsSchema } from '../../src/http/sessions/schema.ts'
 
 const minute = 60_000
 const proxy = '10.1.2.3'

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { foundEntrySchema } from '../../../contract/history.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { useService } from '../../../testing/service.ts'
 import { generateSecret, newApiKey } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
-import { foundEntrySchema } from '../../src/http/history/schema.ts'
 
 onOneEngine('A history entry by its ID alone', (engine) => {
   const service = useService(engine)

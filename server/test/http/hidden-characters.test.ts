@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { test } from 'node:test'
+import { entryDetailsSchema } from '../../../contract/history.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
@@ -9,7 +10,6 @@ import { useService } from '../../../testing/service.ts'
 import { generateSecret, newApiKey } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { mirrorOf } from '../../src/follow/sync-context.ts'
-import { entryDetailsSchema } from '../../src/http/history/schema.ts'
 
 interface Status {
   present: boolean

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { historyPageSchema } from '../../../contract/history.ts'
 import { assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
-import { historyPageSchema } from '../../src/http/history/schema.ts'
 
 const minute = 60_000
 

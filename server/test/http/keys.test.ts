@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { issuedKeySchema, keyPageSchema } from '../../../contract/keys.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
-import { issuedKeySchema, keyPageSchema } from '../../src/http/keys/schema.ts'
 
 const hour = 3_600_000
 const day = 24 * hour

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { liveSchema } from '../../../contract/history.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { connectedScenario, type Entry, type Scenario } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
-import { liveSchema } from '../../src/http/history/live-schema.ts'
 
 interface Live {
   entry: Entry

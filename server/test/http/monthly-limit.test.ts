@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { rateLimitedBodySchema } from '../../../contract/schema.ts'
 import { assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { usageOf } from '../../../testing/rows.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
-import { rateLimitedBodySchema } from '../../src/http/error-schema.ts'
 
 onEachEngine('The monthly limit', (engine) => {
   const service = useService(engine)

@@ -8,6 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { failedSignIns } from '../../../contract/sessions.ts'
+import type { NewVoteBody } from '../../../contract/votes.ts'
 import { addAlert } from '../../../testing/alerts.ts'
 import { onOneEngine, sqlite } from '../../../testing/engines.ts'
 import {
@@ -36,8 +38,6 @@ import {
 } from '../../src/http/docs/openapi-document.ts'
 import { scriptPaths } from '../../src/http/docs/routes.ts'
 import { mcpPath } from '../../src/http/mcp/path.ts'
-import { failedSignIns } from '../../src/http/sessions/routes.ts'
-import type { NewVoteBody } from '../../src/http/votes/schema.ts'
 
 const root = new URL('../../../', import.meta.url)
 

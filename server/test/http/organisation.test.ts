@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { organisationSchema } from '../../../contract/organisation.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { runCliJson } from '../../../testing/cli.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import type { Organisation } from '../../src/domain/access/organisation.ts'
-import { organisationSchema } from '../../src/http/organisation/schema.ts'
 
 onOneEngine('The organisation', (engine) => {
   const service = useService(engine)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import { voteSchema, votesPerAddress, votesPerToken } from '../../../contract/votes.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
@@ -9,8 +10,7 @@ import { openTestStore, type Tenant, useService } from '../../../testing/service
 import { createSigningKey, type Payload, payloadFor, signPayload } from '../../../testing/vote-tokens.ts'
 import { rotateKey } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
-import { voteBodyLimit, votesPerAddress, votesPerToken } from '../../src/http/votes/routes.ts'
-import { voteSchema } from '../../src/http/votes/schema.ts'
+import { voteBodyLimit } from '../../src/http/votes/routes.ts'
 
 const refreshDeadline = { timeoutMs: 1_000, intervalMs: 5 }
 const second = 1_000

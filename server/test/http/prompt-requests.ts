@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { LightMyRequestResponse } from 'fastify'
+import { type PromptBody, promptPageSchema } from '../../../contract/prompts.ts'
 import { assertMatchesSchema } from '../../../testing/assertions.ts'
 import type { Tenant, TestService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
-import { type PromptBody, promptPageSchema } from '../../src/http/prompts/schema.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 

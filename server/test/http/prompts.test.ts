@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { onePromptSchema } from '../../../contract/prompts.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { openTestStore, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
-import { onePromptSchema } from '../../src/http/prompts/schema.ts'
+
 import { type Method, namesOf, promptRequests } from './prompt-requests.ts'
 
 const unknown = `pmt_${'0'.repeat(24)}`

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { regressionPageSchema } from '../../../contract/regressions.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import type { GitRepository } from '../../../testing/git-repository.ts'
@@ -16,7 +17,6 @@ import { queryRows } from '../../../testing/rows.ts'
 import { connectedScenario } from '../../../testing/scenario.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { day, hour } from '../../src/domain/time.ts'
-import { regressionPageSchema } from '../../src/http/regressions/schema.ts'
 
 onOneEngine('Regressions', (engine) => {
   const service = useService(engine)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { LightMyRequestResponse } from 'fastify'
+import { connectedSchema, oneRepositorySchema, repositoryPageSchema } from '../../../contract/repositories.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onTestEnd } from '../../../testing/cleanup.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
@@ -10,7 +11,7 @@ import { useService } from '../../../testing/service.ts'
 import type { Repository } from '../../src/domain/repositories/repository.ts'
 import { syncOnce } from '../../src/follow/worker.ts'
 import { toConnectedBody } from '../../src/http/repositories/body.ts'
-import { connectedSchema, oneRepositorySchema, repositoryPageSchema } from '../../src/http/repositories/schema.ts'
+
 import { createRemote, type Method, repositoryClient } from './repository-client.ts'
 
 const token = 'ghp_SECRETTOKEN0123456789'

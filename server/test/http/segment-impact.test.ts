@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { EffectBody, SegmentsBody } from '../../../contract/impact.ts'
 import { assertError } from '../../../testing/assertions.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { type Random, seededRandom } from '../../../testing/random.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { day, isoTime } from '../../src/domain/time.ts'
-import type { EffectBody } from '../../src/http/impact/schema.ts'
-import type { SegmentsBody } from '../../src/http/impact/segment-schema.ts'
 
 type ChangeBody = EffectBody & { segments?: SegmentsBody | null }
 

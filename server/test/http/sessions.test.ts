@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { InjectOptions } from 'fastify'
+import { sessionSchema } from '../../../contract/sessions.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { runCliJson } from '../../../testing/cli.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
@@ -11,7 +12,7 @@ import { openTestStore, useService } from '../../../testing/service.ts'
 import { generateSecret } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { hashToken } from '../../src/domain/access/session.ts'
-import { sessionSchema } from '../../src/http/sessions/schema.ts'
+
 import { cookieOf, sameOrigin, sessionRequests, tokenOf } from './session-requests.ts'
 
 const hour = 3_600_000

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { oneCreatedShareSchema, type ShareBody, sharePageSchema } from '../../../contract/shares.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import {
@@ -16,7 +17,6 @@ import { operator } from '../../src/domain/access/audit.ts'
 import { maxActiveShares } from '../../src/domain/access/share.ts'
 import { newPrompt } from '../../src/domain/prompt.ts'
 import { day, hour, isoTime } from '../../src/domain/time.ts'
-import { oneCreatedShareSchema, type ShareBody, sharePageSchema } from '../../src/http/shares/schema.ts'
 
 /** What a link may read of its prompt. */
 const shown = [

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import type { RegressionBody } from '../../../contract/regressions.ts'
+import { shiftPageSchema } from '../../../contract/shifts.ts'
 import { addAlert } from '../../../testing/alerts.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
@@ -16,8 +18,6 @@ import { openTeller } from '../../../testing/telling.ts'
 import { contentOf } from '../../src/alerts/text.ts'
 import { newHistoryEntry } from '../../src/domain/history/entry.ts'
 import { day, hour, minute } from '../../src/domain/time.ts'
-import type { RegressionBody } from '../../src/http/regressions/schema.ts'
-import { shiftPageSchema } from '../../src/http/shifts/schema.ts'
 
 onOneEngine('Shifts', (engine) => {
   const service = useService(engine)

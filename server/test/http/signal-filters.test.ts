@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { signalPageSchema } from '../../../contract/signals.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { inBatches, noDetails, signalFor } from '../../../testing/signals.ts'
 import type { NewSignal, SignalDetails, SignalValue } from '../../src/domain/signals/signal.ts'
-import { signalPageSchema } from '../../src/http/signals/schema.ts'
 
 const hour = 3_600_000
 const sha = '8f3a1c5'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { summarySchema } from '../../../contract/signals.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { postDeployment } from '../../../testing/deployments.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
@@ -9,7 +10,6 @@ import { inBatches } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import type { NewSignal } from '../../src/domain/signals/signal.ts'
 import { isoTime } from '../../src/domain/time.ts'
-import { summarySchema } from '../../src/http/signals/summary-schema.ts'
 
 const hour = 3_600_000
 const day = 24 * hour

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { errorBodySchema } from '../../../contract/schema.ts'
+import { signalSchema } from '../../../contract/signals.ts'
 import { assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
-import { errorBodySchema } from '../../src/http/error-schema.ts'
-import { signalSchema } from '../../src/http/signals/schema.ts'
 
 async function storedMetadata(tenant: Tenant): Promise<unknown> {
   const sql = `select metadata from signals where organisation_id = ${tenant.organisation.id} order by id desc limit 1`

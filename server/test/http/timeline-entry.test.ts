@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { timelineEntryResponseSchema } from '../../../contract/impact.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { connectedScenario } from '../../../testing/scenario.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { inBatches, signalFor } from '../../../testing/signals.ts'
 import { day, isoTime } from '../../src/domain/time.ts'
-import { timelineEntryResponseSchema } from '../../src/http/impact/schema.ts'
 
 const pull = { prNumber: 7, prUrl: 'https://example.com/7' }
 

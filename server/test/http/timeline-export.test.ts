@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { TimelineEntryBody } from '../../../contract/impact.ts'
 import { assertError } from '../../../testing/assertions.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
@@ -7,7 +8,6 @@ import { inBatches, signalFor } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { type HistoryEntry, newHistoryEntry } from '../../src/domain/history/entry.ts'
 import type { SignalValue } from '../../src/domain/signals/signal.ts'
-import type { TimelineEntryBody } from '../../src/http/impact/schema.ts'
 
 const hour = 3_600_000
 

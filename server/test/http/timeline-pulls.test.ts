@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { timelineSchema } from '../../../contract/impact.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { seededRandom } from '../../../testing/random.ts'
@@ -9,7 +10,6 @@ import { inBatches } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { actions, type HistoryEntry, newHistoryEntry } from '../../src/domain/history/entry.ts'
 import { hour, isoTime } from '../../src/domain/time.ts'
-import { timelineSchema } from '../../src/http/impact/schema.ts'
 
 interface Step {
   entry_id: number

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { timelineSchema } from '../../../contract/impact.ts'
 import { assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { connectedScenario, type Entry } from '../../../testing/scenario.ts'
@@ -7,7 +8,6 @@ import { type Tenant, useService } from '../../../testing/service.ts'
 import { inBatches, signalFor } from '../../../testing/signals.ts'
 import type { SignalValue } from '../../src/domain/signals/signal.ts'
 import { forgeOf } from '../../src/forges/index.ts'
-import { timelineSchema } from '../../src/http/impact/schema.ts'
 
 interface TimelineItem {
   entry: Entry

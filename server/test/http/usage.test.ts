@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { usageSchema } from '../../../contract/usage.ts'
 import { assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { inBatches, signalFor } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
-import { usageSchema } from '../../src/http/usage/schema.ts'
 
 onOneEngine('Usage', (engine) => {
   const service = useService(engine)

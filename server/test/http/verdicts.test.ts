@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import type { EffectBody } from '../../../contract/impact.ts'
 import { assertError } from '../../../testing/assertions.ts'
 import { postDeployment } from '../../../testing/deployments.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
@@ -7,7 +8,6 @@ import { seededRandom } from '../../../testing/random.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { canary, fakeChange, lateVotes, rates, readStatements, type Source, steady } from '../../../testing/votes.ts'
 import { day, minute } from '../../src/domain/time.ts'
-import type { EffectBody } from '../../src/http/impact/schema.ts'
 
 const [oldSha, newSha] = ['a'.repeat(40), 'b'.repeat(40)]
 const batchSize = 1_000

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { versionPageSchema } from '../../../contract/versions.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
@@ -8,7 +9,6 @@ import { newDeployment } from '../../src/domain/deployments/deployment.ts'
 import type { HistoryEntry } from '../../src/domain/history/entry.ts'
 import { newHistoryEntry } from '../../src/domain/history/entry.ts'
 import { day, hour, isoTime } from '../../src/domain/time.ts'
-import { versionPageSchema } from '../../src/http/versions/schema.ts'
 
 interface VersionBody {
   entry: { id: number }

@@ -1,8 +1,8 @@
 import { test } from 'node:test'
+import { votesPerAddress } from '../../../contract/votes.ts'
 import { assertError } from '../../../testing/assertions.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { TestService } from '../../../testing/service.ts'
-import { votesPerAddress } from '../../src/http/votes/routes.ts'
 
 onOneEngine('Votes behind proxies', (engine) => {
   const service = new TestService()

@@ -1,3 +1,12 @@
+import type {
+  AddedAlertBody,
+  AlertBody,
+  AlertDeliveryBody,
+  AlertUpdateBody,
+  NewAlertBody,
+  RotatedAlertSecretBody,
+  TestedAlertBody,
+} from '../../../../contract/alerts.ts'
 import type { Alert, AlertRules } from '../../domain/alerts/alert.ts'
 import {
   type AddedAlert,
@@ -10,15 +19,6 @@ import type { ListedAlertDelivery } from '../../domain/alerts/delivery.ts'
 import type { Message } from '../../domain/alerts/message.ts'
 import { defaultRules } from '../../domain/alerts/rules.ts'
 import { hour, type Instant, isoTime, minute } from '../../domain/time.ts'
-import type { AlertDeliveryBody } from './delivery-schema.ts'
-import type {
-  AddedAlertBody,
-  AlertBody,
-  AlertUpdateBody,
-  NewAlertBody,
-  RotatedAlertSecretBody,
-  TestedAlertBody,
-} from './schema.ts'
 
 export function toAlertBody(alert: Alert, lastDelivery: ListedAlertDelivery | null): AlertBody {
   return {

@@ -1,6 +1,6 @@
+import type { AuditEntryBody } from '../../../../contract/audit.ts'
 import type { AuditEntry } from '../../domain/access/audit.ts'
 import { isoTime } from '../../domain/time.ts'
-import type { AuditEntryBody } from './schema.ts'
 
 export function toAuditEntryBody({ id, seq, hash, at, actor, action, subject, details }: AuditEntry): AuditEntryBody {
   return {

@@ -29,8 +29,6 @@ export const pagePaths = [
 export const filePaths = ['/assets/*', '/:file']
 
 const method = ['GET', 'HEAD']
-// Not part of the API, so not in its documentation.
-const schema = { hide: true }
 
 const htmlType = 'text/html; charset=utf-8'
 
@@ -88,7 +86,6 @@ export function consoleRoutes(find: FileLookup, publicUrl: () => string) {
       app.route({
         method,
         url,
-        schema,
         async handler(request, reply) {
           const index = await find('index.html')
           if (index !== null) {
@@ -105,7 +102,6 @@ export function consoleRoutes(find: FileLookup, publicUrl: () => string) {
       app.route({
         method,
         url,
-        schema,
         async handler(request, reply) {
           // The request only ever selects a known name. Building a path from it would allow path traversal.
           const { '*': asset, file } = request.params as { '*'?: string; file?: string }

@@ -12,7 +12,6 @@ export interface DemoApplication {
 
 // The page has fewer buttons.
 const tokenCount = 10
-const schema = { hide: true }
 
 /** Only registered by `promptledger demo`: a page whose users vote. Its sources are in console/demo. */
 export function demoRoutes(application: DemoApplication, find: ReturnType<typeof createFileLookup>) {
@@ -21,12 +20,12 @@ export function demoRoutes(application: DemoApplication, find: ReturnType<typeof
   return async (app: FastifyInstance) => {
     usePageHeaders(app, consolePolicy)
 
-    app.get('/demo/thumbs', { schema }, async (request, reply) => {
+    app.get('/demo/thumbs', async (request, reply) => {
       const page = await find('demo/thumbs.html')
       return page === null ? sendNotFound(request, reply) : sendFile(request, reply, page, 'no-cache')
     })
 
-    app.get('/demo/tokens', { schema }, async (_request, reply) => {
+    app.get('/demo/tokens', async (_request, reply) => {
       const tokens = await Promise.all(Array.from({ length: tokenCount }, () => application.sign()))
       return reply.header('Cache-Control', 'no-store').send({ prompt: application.prompt, tokens })
     })

@@ -1,7 +1,7 @@
+import type { NewDeploymentBody } from '../../../../contract/deployments.ts'
 import { type Deployment, type NewDeployment, newDeployment } from '../../domain/deployments/deployment.ts'
 import { wholeShare } from '../../domain/deployments/state.ts'
 import { type Instant, isoTime, parseTime } from '../../domain/time.ts'
-import type { NewDeploymentBody } from './schema.ts'
 
 export function toDeploymentBody(deployment: Deployment) {
   return {

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { readerRoles } from '../../domain/access/api-key.ts'
+import { type NewDeploymentBody, operations } from '../../../../contract/deployments.ts'
 import type { Deployment } from '../../domain/deployments/deployment.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { timedChanges } from '../../domain/history/change.ts'
@@ -7,27 +7,11 @@ import { liveHistory } from '../../domain/impact/live-window.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import { checkConnected, type Repository } from '../../domain/repositories/repository.ts'
 import type { Context } from '../context.ts'
-import { errorBodySchema, errorSchema } from '../error-schema.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
-import { pageQuerySchema } from '../page-schema.ts'
-import { promptParamsSchema } from '../prompts/id-schema.ts'
 import { repositoryOf } from '../repositories/repository-of.ts'
-import { repositoryParamsSchema } from '../repositories/schema.ts'
-import { parseDeployment, toDeploymentBody } from './body.ts'
-import {
-  deploymentPageSchema,
-  type NewDeploymentBody,
-  newDeploymentSchema,
-  promptDeploymentPageSchema,
-  recordedDeploymentSchema,
-  recordedPromptDeploymentSchema,
-} from './schema.ts'
+import { route } from '../route.ts'
 
-const errors = { 401: errorBodySchema, 403: errorBodySchema, 404: errorBodySchema, 500: errorBodySchema }
-const invalidBody = errorSchema('validation_error', 'environment is required')
-const tags = ['Deployments']
-// A CI system needs a key that can do nothing but record.
-const recorders = ['recorder', 'admin'] as const
+import { parseDeployment, toDeploymentBody } from './body.ts'
 
 /** The deployments of repositories and prompts, which decide what is live. */
 export function deploymentRoutes({ store, repositories, clock }: Context) {
@@ -57,26 +41,9 @@ export function deploymentRoutes({ store, repositories, clock }: Context) {
   }
 
   return async (app: FastifyInstance) => {
-    app.post(
-      '/repositories/:repository_id/deployments',
-      {
-        schema: {
-          operationId: 'recordRepositoryDeployment',
-          summary: 'Record a deployment of a repository',
-          description:
-            'For CI systems whose forge sends no deployment webhooks. It is of all prompts of the repository. A deployment ' +
-            'with the same values is recorded once; without `at`, repeating the last one of the environment changes nothing.',
-          tags,
-          params: repositoryParamsSchema,
-          body: newDeploymentSchema,
-          response: { 201: recordedDeploymentSchema, ...errors, 409: errorBodySchema, 422: invalidBody },
-        },
-        config: { roles: recorders },
-        // Before the body is read: 404 comes before 422, as for prompts.
-        onRequest: async (request) => {
-          await wholeRepositoryOf(request)
-        },
-      },
+    route(
+      app,
+      operations.recordRepositoryDeployment,
       async (request, reply) => {
         const repository = await wholeRepositoryOf(request)
         checkConnected(repository)
@@ -86,83 +53,41 @@ export function deploymentRoutes({ store, repositories, clock }: Context) {
         await requestSync(repository, deployment)
         return reply.status(201).send({ data: toDeploymentBody(deployment) })
       },
-    )
-
-    app.get(
-      '/repositories/:repository_id/deployments',
       {
-        schema: {
-          operationId: 'listRepositoryDeployments',
-          summary: 'List the deployments of a repository',
-          description:
-            'Newest first. The 10,000 newest that decide what is live are kept, and the 1,000 newest others.',
-          tags,
-          params: repositoryParamsSchema,
-          querystring: pageQuerySchema,
-          response: { 200: deploymentPageSchema, ...errors },
+        // Before the body is read: 404 comes before 422, as for prompts.
+        onRequest: async (request) => {
+          await wholeRepositoryOf(request)
         },
-        config: { roles: readerRoles },
-      },
-      async (request, reply) => {
-        const repository = await wholeRepositoryOf(request)
-        const page = requestedPage(request.query)
-        const { deployments, totalCount } = await store.deployments.page({ repository }, page)
-        const bodies = deployments.map(toDeploymentBody)
-        return reply.type('application/json; charset=utf-8').send(renderPage(bodies, page, totalCount))
       },
     )
 
-    app.post(
-      '/prompts/:prompt_id/deployments',
-      {
-        schema: {
-          operationId: 'recordPromptDeployment',
-          summary: 'Record a deployment of a prompt',
-          description:
-            'For a prompt that is deployed on its own, or that is not in a connected repository: then the commit is that of ' +
-            'a history entry. Recorded once, like a deployment of a repository.',
-          tags,
-          params: promptParamsSchema,
-          body: newDeploymentSchema,
-          response: { 201: recordedPromptDeploymentSchema, ...errors, 422: invalidBody },
-        },
-        config: { roles: recorders },
-      },
-      async (request, reply) => {
-        const { prompt } = request
-        const now = clock()
-        const reported = parseDeployment(request.body as NewDeploymentBody, now)
-        const repository = await repositoryOfPrompt(prompt)
-        const { deployment } = await store.deployments.record({ prompt, repository }, reported, now, request.access)
-        await requestSync(repository, deployment)
-        const [data] = await withEntries(prompt, [deployment])
-        return reply.status(201).send({ data })
-      },
-    )
+    route(app, operations.listRepositoryDeployments, async (request, reply) => {
+      const repository = await wholeRepositoryOf(request)
+      const page = requestedPage(request.query)
+      const { deployments, totalCount } = await store.deployments.page({ repository }, page)
+      const bodies = deployments.map(toDeploymentBody)
+      return reply.type('application/json; charset=utf-8').send(renderPage(bodies, page, totalCount))
+    })
 
-    app.get(
-      '/prompts/:prompt_id/deployments',
-      {
-        schema: {
-          operationId: 'listPromptDeployments',
-          summary: 'List the deployments of a prompt',
-          description: 'Those of the prompt and of its repository, newest first.',
-          tags,
-          params: promptParamsSchema,
-          querystring: pageQuerySchema,
-          response: { 200: promptDeploymentPageSchema, ...errors },
-        },
-        config: { roles: readerRoles },
-      },
-      async (request, reply) => {
-        const { prompt } = request
-        const page = requestedPage(request.query)
-        const repository = await repositoryOfPrompt(prompt)
-        const { deployments, totalCount } = await store.deployments.page({ prompt, repository }, page)
-        const bodies = await withEntries(prompt, deployments)
-        return reply.type('application/json; charset=utf-8').send(renderPage(bodies, page, totalCount))
-      },
-    )
+    route(app, operations.recordPromptDeployment, async (request, reply) => {
+      const { prompt } = request
+      const now = clock()
+      const reported = parseDeployment(request.body as NewDeploymentBody, now)
+      const repository = await repositoryOfPrompt(prompt)
+      const { deployment } = await store.deployments.record({ prompt, repository }, reported, now, request.access)
+      await requestSync(repository, deployment)
+      const [data] = await withEntries(prompt, [deployment])
+      return reply.status(201).send({ data })
+    })
+
+    route(app, operations.listPromptDeployments, async (request, reply) => {
+      const { prompt } = request
+      const page = requestedPage(request.query)
+      const repository = await repositoryOfPrompt(prompt)
+      const { deployments, totalCount } = await store.deployments.page({ prompt, repository }, page)
+      const bodies = await withEntries(prompt, deployments)
+      return reply.type('application/json; charset=utf-8').send(renderPage(bodies, page, totalCount))
+    })
   }
 }
 

@@ -1,6 +1,7 @@
+import { errorBodySchema, rateLimitedBodySchema } from '../../../../contract/schema.ts'
 import { DomainError, invalid } from '../../domain/errors.ts'
 import { MonthlyLimitError } from '../../domain/signals/monthly-limit.ts'
-import { errorBodySchema, rateLimitedBodySchema } from '../error-schema.ts'
+
 import { errorBody, forbidden, internalError, notFound, unauthorized } from '../errors.ts'
 import type { Header, Schema } from './openapi-document.ts'
 

@@ -1,3 +1,7 @@
+import type { Header, Schema } from '../../../../contract/operation.ts'
+
+export type { Header, Schema }
+
 /** The parts of an OpenAPI document that we generate. */
 export interface Document {
   openapi: string
@@ -43,11 +47,6 @@ export interface Response {
   content?: Record<string, Media>
 }
 
-export interface Header {
-  description: string
-  schema: Schema
-}
-
 export interface Media {
   schema: Schema
   examples?: Record<string, { value: unknown }>
@@ -55,28 +54,6 @@ export interface Media {
 
 export interface Reference {
   $ref: string
-}
-
-/** The JSON Schema keywords that we use. */
-export interface Schema {
-  $ref?: string
-  title?: string
-  description?: string
-  type?: string | readonly string[]
-  enum?: readonly unknown[]
-  const?: unknown
-  default?: unknown
-  minimum?: number
-  maximum?: number
-  format?: string
-  required?: readonly string[]
-  properties?: Readonly<Record<string, Schema>>
-  additionalProperties?: boolean
-  items?: Schema
-  minItems?: number
-  maxItems?: number
-  anyOf?: readonly Schema[]
-  examples?: readonly unknown[]
 }
 
 /** Follows a reference within the document. Returns other values unchanged. */

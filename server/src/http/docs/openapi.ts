@@ -1,28 +1,14 @@
 import { STATUS_CODES } from 'node:http'
-import type { FastifySchema, RouteOptions } from 'fastify'
+import { type DocumentedEvent, documentedEvents } from '../../../../contract/events.ts'
+import { operations as declared } from '../../../../contract/index.ts'
+import type { Operation as DeclaredOperation, ResponseSchema } from '../../../../contract/operation.ts'
+import { ambiguousPromptSchema } from '../../../../contract/prompt-id.ts'
+import { errorBodySchema, unexpectedBodySchema } from '../../../../contract/schema.ts'
 import { version } from '../../version.ts'
-import { type DocumentedEvent, documentedEvents } from '../alerts/event-schema.ts'
-import { ambiguousPromptSchema } from '../prompts/id-schema.ts'
+
 import { introduction, securitySchemes, tags, webhookHeaders } from './descriptions.ts'
 import { type ErrorResponse, errorResponses } from './error-responses.ts'
 import type { Document, Media, Operation, Parameter, Reference, Response, Schema } from './openapi-document.ts'
-
-declare module 'fastify' {
-  /** Documentation of a route, next to its schemas. */
-  interface FastifySchema {
-    operationId?: string
-    summary?: string
-    description?: string
-    tags?: readonly string[]
-    /** Accepted security schemes, any one of them; empty for none. Default: key or session under /api/v1, none elsewhere. */
-    security?: readonly string[]
-    /** Leaves the route out of the document. */
-    hide?: boolean
-  }
-}
-
-/** The schema of a JSON body, or a whole response with other content types or headers. */
-type ResponseSchema = Schema & Partial<Response>
 
 /** Components that are defined once and referenced. */
 interface Shared {
@@ -31,22 +17,22 @@ interface Shared {
 }
 
 const json = 'application/json'
-const methods = ['get', 'post', 'put', 'patch', 'delete']
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** Generates the OpenAPI document from the schemas of the routes. */
-export function describeRoutes(routes: RouteOptions[]): Document {
+/** Generates the OpenAPI document of the contract. */
+export function describeApi(operations: readonly DeclaredOperation[] = declared): Document {
   const shared: Shared = { schemas: {}, responses: {} }
   const paths: Document['paths'] = {}
   // Sorted, so that the document only changes when the API does.
-  for (const route of routes.filter(({ schema }) => !schema?.hide).toSorted(byPathAndMethod)) {
-    const path = route.url.replaceAll(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [methodOf(route)]: operationOf(route, shared) }
+  for (const operation of operations.toSorted(byPathAndMethod)) {
+    const path = operation.path.replaceAll(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: operationOf(operation, shared) }
   }
   const webhooks = Object.fromEntries(
     documentedEvents.map((documented) => [documented.event, { post: webhookOf(documented, shared) }]),
   )
-  const operations = [...Object.values(paths), ...Object.values(webhooks)].flatMap((path) => Object.values(path))
-  const used = operations.flatMap((operation) => operation.tags)
+  const described = [...Object.values(paths), ...Object.values(webhooks)].flatMap((path) => Object.values(path))
+  const used = described.flatMap((operation) => operation.tags)
   return {
     openapi: '3.1.1',
     info: {
@@ -76,39 +62,49 @@ function sorted<T>(parts: Record<string, T>): Record<string, T> {
   return Object.fromEntries(Object.entries(parts).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-function byPathAndMethod(a: RouteOptions, b: RouteOptions): number {
-  if (a.url !== b.url) return a.url < b.url ? -1 : 1
-  return methods.indexOf(methodOf(a)) - methods.indexOf(methodOf(b))
+function byPathAndMethod(a: DeclaredOperation, b: DeclaredOperation): number {
+  if (a.path !== b.path) return a.path < b.path ? -1 : 1
+  return methods.indexOf(a.method) - methods.indexOf(b.method)
 }
 
-function methodOf({ method }: RouteOptions): string {
-  return String(method).toLowerCase()
-}
-
-function operationOf({ url, schema = {}, config }: RouteOptions, shared: Shared): Operation {
-  const { operationId = '', summary = '', description, tags = [], body, response = {} } = schema
-  const isApi = url.startsWith('/api/v1/')
-  const security = schema.security?.map((scheme) => ({ [scheme]: [] })) ?? (isApi ? undefined : [])
-  const parameters = parametersOf(schema)
-  const onPrompt = url.includes(':prompt_id') ? { 422: ambiguousPromptSchema } : {}
+function operationOf(operation: DeclaredOperation, shared: Shared): Operation {
+  const { id, path, summary, description, tag, roles, body, response } = operation
+  const needsKey = isApi(path) && operation.security?.length !== 0
+  const security = operation.security?.map((scheme) => ({ [scheme]: [] })) ?? (isApi(path) ? undefined : [])
+  const parameters = parametersOf(operation)
   return {
-    operationId,
+    operationId: id,
     summary,
-    description: [description, isApi && security?.length !== 0 ? rolesOf(config?.roles) : undefined]
-      .filter(Boolean)
-      .join('\n\n'),
-    tags: [...tags],
+    description: [description, needsKey ? rolesOf(roles) : undefined].filter(Boolean).join('\n\n'),
+    tags: [tag],
     ...(security && { security }),
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && {
-      requestBody: { required: !mayBeNull(body as Schema), content: { [json]: mediaOf(body as Schema, shared) } },
+      requestBody: { required: !mayBeNull(body), content: { [json]: mediaOf(body, shared) } },
     }),
     responses: Object.fromEntries(
-      Object.entries({ ...onPrompt, ...(response as Record<string, ResponseSchema>) }).map(([status, declared]) => [
+      Object.entries({ ...(needsKey && impliedErrors(operation)), ...response }).map(([status, schema]) => [
         status,
-        responseOf(status, declared, shared),
+        responseOf(status, schema, shared),
       ]),
     ),
+  }
+}
+
+function isApi(path: string): boolean {
+  return path.startsWith('/api/v1/')
+}
+
+/** The errors of the checks that every operation with a key has, unless it declares its own for the status. */
+function impliedErrors({ method, path, body }: DeclaredOperation): Record<number, ResponseSchema> {
+  const needsNoBody = method !== 'GET' && body === undefined
+  const invalid = needsNoBody ? unexpectedBodySchema : path.includes(':prompt_id') ? ambiguousPromptSchema : null
+  return {
+    401: errorBodySchema,
+    403: errorBodySchema,
+    ...(path.includes(':') && { 404: errorBodySchema }),
+    ...(invalid !== null && { 422: invalid }),
+    500: errorBodySchema,
   }
 }
 
@@ -137,17 +133,17 @@ function rolesOf(roles: readonly string[] | undefined): string {
   return `Requires a key with ${roles === undefined ? 'any role' : `the role ${roles.map((role) => `\`${role}\``).join(' or ')}`}.`
 }
 
-function parametersOf({ params, querystring, headers }: FastifySchema): Parameter[] {
+function parametersOf({ params = {}, query = {}, requiredQuery = [], headers = {} }: DeclaredOperation): Parameter[] {
   const places = [
     ['path', params],
-    ['query', querystring],
+    ['query', query],
     ['header', headers],
-  ] as [Parameter['in'], Schema | undefined][]
-  return places.flatMap(([place, { properties = {}, required = [] } = {}]) =>
+  ] as const
+  return places.flatMap(([place, properties]) =>
     Object.entries(properties).map(([name, { description = '', ...schema }]) => ({
       name,
       in: place,
-      required: required.includes(name),
+      required: place === 'path' || (place === 'query' && requiredQuery.includes(name)),
       description,
       schema,
     })),

@@ -2,15 +2,14 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { operations } from '../../../../contract/service.ts'
 import { referenceFolder } from '../../files.ts'
 import { acceptedEncoding, type Encoding } from '../console/accepted-encoding.ts'
-import { malformedRequestSchema } from '../error-schema.ts'
 import { lazy } from '../lazy.ts'
+import { route } from '../route.ts'
 import { usePageHeaders } from '../security-headers.ts'
 import type { Document } from './openapi-document.ts'
-
-const service = { tags: ['Service'] }
 
 /** The script of the page and what it imports. */
 const scripts = [
@@ -37,10 +36,10 @@ interface Content extends Record<Encoding, Buffer> {
   plain: Buffer
 }
 
-/** The API reference: OpenAPI for programs, a page for people. Both are generated from the routes. */
-export function docsRoutes(routes: RouteOptions[]) {
+/** The API reference: OpenAPI for programs, a page for people. Both are generated from the contract. */
+export function docsRoutes() {
   // Generated on the first request, so that start-up does not wait for it.
-  const document = lazy(async () => (await import('./openapi.ts')).describeRoutes(routes))
+  const document = lazy(async () => (await import('./openapi.ts')).describeApi())
   const openapi = lazy(async () => compress(`${JSON.stringify(await document(), null, 2)}\n`))
   const page = lazy(async () => renderReferencePage(await document()))
 
@@ -53,44 +52,18 @@ export function docsRoutes(routes: RouteOptions[]) {
   return async (app: FastifyInstance) => {
     usePageHeaders(app, nothingAllowed)
 
-    app.get(
-      '/openapi.json',
-      {
-        schema: {
-          ...service,
-          operationId: 'getOpenApi',
-          summary: 'Get the OpenAPI document',
-          response: { 200: { type: 'object', description: 'An OpenAPI 3.1 document' }, 422: malformedRequestSchema },
-        },
-      },
-      async (request, reply) => send(request, reply.type('application/json; charset=utf-8'), await openapi()),
+    route(app, operations.getOpenApi, async (request, reply) =>
+      send(request, reply.type('application/json; charset=utf-8'), await openapi()),
     )
 
-    app.get(
-      '/docs',
-      {
-        schema: {
-          ...service,
-          operationId: 'getReference',
-          summary: 'Get the API reference',
-          response: {
-            200: {
-              description: 'The API reference as an HTML page',
-              content: { 'text/html': { schema: { type: 'string' } } },
-            },
-            422: malformedRequestSchema,
-          },
-        },
-      },
-      sendPage,
-    )
+    route(app, operations.getReference, sendPage)
     // People check an address with HEAD, and type it with a slash.
-    app.head('/docs', { schema: { hide: true } }, sendPage)
-    app.get('/docs/', { schema: { hide: true } }, (_request, reply) => reply.redirect('/docs', 308))
+    app.head('/docs', sendPage)
+    app.get('/docs/', (_request, reply) => reply.redirect('/docs', 308))
 
     for (const name of scripts) {
       const script = lazy(async () => compress(await readScript(name)))
-      app.get(`/docs/${name}`, { schema: { hide: true } }, async (request, reply) => {
+      app.get(`/docs/${name}`, async (request, reply) => {
         reply.type('text/javascript; charset=utf-8').header('Cache-Control', 'no-cache')
         return send(request, reply, await script())
       })

@@ -1,40 +1,11 @@
 import type { FastifyInstance } from 'fastify'
+import { notWritable, operations } from '../../../../contract/service.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { Context } from '../context.ts'
-import { errorSchema, malformedRequestSchema } from '../error-schema.ts'
 import { errorBody } from '../errors.ts'
+import { route } from '../route.ts'
 
-const tags = ['Service']
 const healthy = '{"status":"ok"}'
-const notWritable = 'The database does not accept writes.'
-
-function statusSchema(status: string) {
-  return {
-    type: 'object',
-    required: ['status'],
-    properties: { status: { const: status } },
-    additionalProperties: false,
-    examples: [{ status }],
-  }
-}
-
-const healthSchema = {
-  operationId: 'getHealth',
-  summary: 'Check that the process is running',
-  tags,
-  response: { 200: statusSchema('ok'), 422: malformedRequestSchema },
-}
-
-const readinessSchema = {
-  operationId: 'getReadiness',
-  summary: 'Check that the database accepts writes',
-  tags,
-  response: {
-    200: statusSchema('ready'),
-    422: malformedRequestSchema,
-    503: errorSchema('internal_error', notWritable),
-  },
-}
 
 /** Health checks for load balancers and orchestrators. Unauthenticated; they reveal only the status. */
 export function healthRoutes({ store, log }: Context) {
@@ -49,11 +20,11 @@ export function healthRoutes({ store, log }: Context) {
   }
 
   return async (app: FastifyInstance) => {
-    app.get('/healthz', { schema: healthSchema }, (_request, reply) => {
+    route(app, operations.getHealth, (_request, reply) => {
       reply.type('application/json; charset=utf-8').send(healthy)
     })
 
-    app.get('/readyz', { schema: readinessSchema }, async (request, reply) => {
+    route(app, operations.getReadiness, async (request, reply) => {
       try {
         await checkWritable()
         return { status: 'ready' }

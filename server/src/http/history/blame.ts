@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { readerRoles } from '../../domain/access/api-key.ts'
+import { operations } from '../../../../contract/history.ts'
 import { type LineRange, rangesOf } from '../../domain/history/blamed-lines.ts'
 import type { EntryDetails } from '../../domain/history/entry.ts'
 import { searchedLength } from '../../domain/history/version-search.ts'
@@ -7,36 +7,17 @@ import { liveAt } from '../../domain/impact/live.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import { firstCharacters } from '../../domain/text.ts'
 import type { Context } from '../context.ts'
-import { errorBodySchema } from '../error-schema.ts'
 import { notFound } from '../errors.ts'
 import { idParameter, lastValue, type Query } from '../parameters.ts'
-import { promptParamsSchema } from '../prompts/id-schema.ts'
-import { blameQuerySchema, blameSchema } from './blame-schema.ts'
+import { route } from '../route.ts'
+
 import { toHistoryEntryBody } from './body.ts'
 import type { ContentsReader } from './contents.ts'
-
-const schema = {
-  operationId: 'getBlame',
-  summary: 'Get the change that brought each line',
-  description:
-    "The prompt's text after a change, and for each line the last change of the default branch that brought it, by `git blame`. The " +
-    'lines of a pull request belong to its merge. Follows renames. 404 if the entry is unknown, or if no version is live.',
-  tags: ['History'],
-  params: promptParamsSchema,
-  querystring: blameQuerySchema,
-  response: {
-    200: blameSchema,
-    401: errorBodySchema,
-    403: errorBodySchema,
-    404: errorBodySchema,
-    500: errorBodySchema,
-  },
-}
 
 /** Which change brought each line of a prompt. */
 export function blameRoute({ store, clock }: Context, reader: ContentsReader) {
   return async (app: FastifyInstance) => {
-    app.get('/prompts/:prompt_id/blame', { schema, config: { roles: readerRoles } }, async (request, reply) => {
+    route(app, operations.getBlame, async (request, reply) => {
       const { prompt } = request
       const entry = await requestedEntry(prompt, lastValue((request.query as Query).entry))
       if (entry === null) throw notFound()

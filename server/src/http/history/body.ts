@@ -1,6 +1,6 @@
+import type { HistoryEntryBody, NewHistoryEntryBody } from '../../../../contract/history.ts'
 import { type HistoryEntry, type NewHistoryEntry, newHistoryEntry } from '../../domain/history/entry.ts'
 import { isoTime, parseTime } from '../../domain/time.ts'
-import type { HistoryEntryBody, NewHistoryEntryBody } from './schema.ts'
 
 export function toHistoryEntryBody(entry: HistoryEntry): HistoryEntryBody {
   return {

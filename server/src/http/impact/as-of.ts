@@ -3,13 +3,6 @@ import { asOf, type Moment, now } from '../../domain/impact/moment.ts'
 import type { Instant } from '../../domain/time.ts'
 import { type Query, timeParameter } from '../parameters.ts'
 
-export const asOfSchema = {
-  type: 'string',
-  format: 'date-time',
-  description: 'Answer as of this time, as if no signal, change or deployment had come after it',
-  examples: ['2026-11-01T00:00:00.000Z'],
-} as const
-
 /** The time for which impacts are wanted: now, unless `as_of` says otherwise. */
 export function requestedMoment(query: Query, at: Instant): Moment {
   const wanted = timeParameter(query, 'as_of')

@@ -1,3 +1,4 @@
+import type { EffectBody, LiveWindowBody, TimelineEntryBody, UnknownVersionsBody } from '../../../../contract/impact.ts'
 import type { PullStep } from '../../domain/history/pull-span.ts'
 import type { Impact } from '../../domain/impact/impact.ts'
 import type { LiveWindow } from '../../domain/impact/live-window.ts'
@@ -11,7 +12,6 @@ import { forgeOf } from '../../forges/index.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
 import { toHiddenStatusBody } from '../history/hidden-characters.ts'
 import { withoutAddresses } from '../shares/restricted.ts'
-import type { EffectBody, LiveWindowBody, TimelineEntryBody, UnknownVersionsBody } from './schema.ts'
 
 /** The impact of a change, without the change itself. */
 export function toEffectBody({ liveFrom, liveUntil, liveSource, windows, ...impact }: Impact): EffectBody {

@@ -1,63 +1,37 @@
 import type { FastifyInstance } from 'fastify'
-import { readerRoles } from '../../domain/access/api-key.ts'
+import { operations, type TimelineEntryBody, timelineColumns } from '../../../../contract/impact.ts'
+import { exportFormats } from '../../../../contract/schema.ts'
 import type { TimelineEntry } from '../../domain/impact/timeline.ts'
 import { streamTimeline } from '../../domain/impact/timeline-stream.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
 import { auditExport } from '../audit/exports.ts'
 import type { Context } from '../context.ts'
 import { csvLine } from '../csv.ts'
-import { errorBodySchema, invalidTimeSchema } from '../error-schema.ts'
-import { exportFormats, sendExport, untilClosed } from '../export-stream.ts'
+import { sendExport, untilClosed } from '../export-stream.ts'
 import { enumParameter, type Query } from '../parameters.ts'
-import { promptParamsSchema } from '../prompts/id-schema.ts'
+import { route } from '../route.ts'
+
 import { requestedMoment } from './as-of.ts'
 import { rounded, toTimelineEntryBody } from './body.ts'
-import { timelineColumns, timelineExportQuerySchema, timelineExportSchemas } from './export-schema.ts'
-import type { TimelineEntryBody } from './schema.ts'
-import { parseFilter } from './timeline.ts'
 
-const schema = {
-  operationId: 'exportTimeline',
-  summary: 'Export the timeline',
-  description:
-    'The whole history with its figures in one streamed response, newest first, with the same filters as the timeline. The CSV ' +
-    'format is safe to open in a spreadsheet.',
-  tags: ['Impact'],
-  params: promptParamsSchema,
-  querystring: timelineExportQuerySchema,
-  response: {
-    200: {
-      description: 'A file',
-      content: Object.fromEntries(Object.entries(timelineExportSchemas).map(([type, schema]) => [type, { schema }])),
-    },
-    401: errorBodySchema,
-    403: errorBodySchema,
-    404: errorBodySchema,
-    422: invalidTimeSchema('since'),
-    500: errorBodySchema,
-  },
-}
+import { parseFilter } from './timeline.ts'
 
 export function exportTimelineRoute({ store, learned, clock }: Context) {
   return async (app: FastifyInstance) => {
     const { takeSlot, inTurns } = app.exports
-    app.get(
-      '/prompts/:prompt_id/timeline/export',
-      { schema, config: { roles: readerRoles } },
-      async (request, reply) => {
-        const query = request.query as Query
-        const format = enumParameter(query, 'format', exportFormats) ?? 'ndjson'
-        const { prompt } = request
-        const filter = parseFilter(query)
-        const moment = requestedMoment(query, clock())
-        takeSlot(request, reply)
-        await auditExport(app.auditThrottle, request, 'history.exported', format)
-        const stream = streamTimeline(store, prompt, filter, moment, await learned.of(prompt))
-        const batches = untilClosed(reply.raw, inTurns(bodiesOf(stream)))
-        const lines = format === 'csv' ? toCsv(batches) : toNdjson(batches)
-        return sendExport(reply, `${prompt.publicId}-history`, format, lines)
-      },
-    )
+    route(app, operations.exportTimeline, async (request, reply) => {
+      const query = request.query as Query
+      const format = enumParameter(query, 'format', exportFormats) ?? 'ndjson'
+      const { prompt } = request
+      const filter = parseFilter(query)
+      const moment = requestedMoment(query, clock())
+      takeSlot(request, reply)
+      await auditExport(app.auditThrottle, request, 'history.exported', format)
+      const stream = streamTimeline(store, prompt, filter, moment, await learned.of(prompt))
+      const batches = untilClosed(reply.raw, inTurns(bodiesOf(stream)))
+      const lines = format === 'csv' ? toCsv(batches) : toNdjson(batches)
+      return sendExport(reply, `${prompt.publicId}-history`, format, lines)
+    })
   }
 
   async function* bodiesOf(batches: AsyncIterable<TimelineEntry[]>): AsyncGenerator<TimelineEntryBody[]> {

@@ -1,42 +1,22 @@
 import type { FastifyInstance } from 'fastify'
-import { readerRoles } from '../../domain/access/api-key.ts'
+import { operations } from '../../../../contract/impact.ts'
 import { impactOf } from '../../domain/impact/impact.ts'
 import type { PageRequest } from '../../domain/page.ts'
 import type { Context } from '../context.ts'
-import { errorBodySchema, invalidTimeSchema } from '../error-schema.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
-import { pageQuerySchema } from '../page-schema.ts'
 import type { Query } from '../parameters.ts'
-import { promptParamsSchema } from '../prompts/id-schema.ts'
-import { asOfSchema, requestedMoment } from './as-of.ts'
-import { toEffectBody, toUnknownVersionsBody } from './body.ts'
-import { impactSchema } from './schema.ts'
-import { toSegmentsBody } from './segment-body.ts'
-import { bySchema, checkDeclared, segmentParameter } from './segment-parameter.ts'
+import { route } from '../route.ts'
 
-const schema = {
-  operationId: 'listImpact',
-  summary: 'Get the impact of each change',
-  description:
-    'For each change that went live, newest first: the signals before and after, the difference between them, and a ' +
-    'verdict on whether the change explains the difference.',
-  tags: ['Impact'],
-  params: promptParamsSchema,
-  querystring: { ...pageQuerySchema, properties: { as_of: asOfSchema, by: bySchema, ...pageQuerySchema.properties } },
-  response: {
-    200: impactSchema,
-    401: errorBodySchema,
-    403: errorBodySchema,
-    404: errorBodySchema,
-    422: invalidTimeSchema('as_of'),
-    500: errorBodySchema,
-  },
-}
+import { requestedMoment } from './as-of.ts'
+import { toEffectBody, toUnknownVersionsBody } from './body.ts'
+
+import { toSegmentsBody } from './segment-body.ts'
+import { checkDeclared, segmentParameter } from './segment-parameter.ts'
 
 export function listImpactRoute({ store, learned, clock }: Context) {
   return async (app: FastifyInstance) => {
-    app.get('/prompts/:prompt_id/impact', { schema, config: { roles: readerRoles } }, async (request, reply) => {
+    route(app, operations.listImpact, async (request, reply) => {
       const query = request.query as Query
       const by = segmentParameter(query)
       const pageRequest = segmentedPage(requestedPage(query), by)

@@ -1,7 +1,7 @@
+import type { SegmentsBody } from '../../../../contract/impact.ts'
 import { rated } from '../../domain/impact/impact.ts'
 import type { SegmentedImpact } from '../../domain/impact/segment-impact.ts'
 import { rounded } from './body.ts'
-import type { SegmentsBody } from './segment-schema.ts'
 
 export function toSegmentsBody({ key, mix, segments, isComplete }: SegmentedImpact): SegmentsBody {
   return {

@@ -2,16 +2,6 @@ import { invalid } from '../../domain/errors.ts'
 import type { SegmentKeys } from '../../domain/impact/segment-keys.ts'
 import { lastValue, type Query } from '../parameters.ts'
 
-export const entryBySchema = {
-  type: 'string',
-  description: 'Adds the impact in each segment by a declared key of the metadata, such as `metadata.model`',
-} as const
-
-export const bySchema = {
-  ...entryBySchema,
-  description: `${entryBySchema.description}. A page then has at most 10 changes`,
-} as const
-
 const prefix = 'metadata.'
 
 /** The key that `by` names, or null without `by`. */

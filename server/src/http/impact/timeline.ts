@@ -1,65 +1,40 @@
 import type { FastifyInstance } from 'fastify'
-import { readerRoles } from '../../domain/access/api-key.ts'
+import { invalidAction, operations } from '../../../../contract/impact.ts'
 import { invalid } from '../../domain/errors.ts'
 import { type Action, actions } from '../../domain/history/entry.ts'
 import { pullEntries, type TimelineFilter } from '../../domain/history/history.ts'
 import { type TimelineEntry, timelineOf } from '../../domain/impact/timeline.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
 import type { Context } from '../context.ts'
-import { errorBodySchema, errorSchema } from '../error-schema.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { checkTimeRange, enumParameter, lastValue, type Query, timeParameter } from '../parameters.ts'
-import { promptParamsSchema } from '../prompts/id-schema.ts'
+import { route } from '../route.ts'
+
 import { requestedMoment } from './as-of.ts'
 import { toTimelineEntryBody, toUnknownVersionsBody } from './body.ts'
-import { timelineQuerySchema, timelineSchema } from './schema.ts'
-
-const invalidAction = `action must be one or more of ${actions.join(', ')}, separated by commas`
-
-const schema = {
-  operationId: 'listTimeline',
-  summary: 'Get the timeline',
-  description:
-    'The history, newest first, with everything known about each change, and the impact of those that went live.',
-  tags: ['Impact'],
-  params: promptParamsSchema,
-  querystring: timelineQuerySchema,
-  response: {
-    200: timelineSchema,
-    401: errorBodySchema,
-    403: errorBodySchema,
-    404: errorBodySchema,
-    422: errorSchema('validation_error', invalidAction),
-    500: errorBodySchema,
-  },
-}
 
 export function timelineRoute({ store, learned, clock }: Context) {
   return async (app: FastifyInstance) => {
-    app.get(
-      '/prompts/:prompt_id/timeline',
-      { schema, config: { roles: readerRoles, shared: 'always' } },
-      async (request, reply) => {
-        const pageRequest = requestedPage(request.query)
-        const filter = parseFilter(request.query as Query)
-        const { entries, totalCount, unknownVersions } = await timelineOf(
-          store,
-          request.prompt,
-          filter,
-          pageRequest,
-          requestedMoment(request.query as Query, clock()),
-          await learned.of(request.prompt),
-        )
-        const repositories = await repositoriesOf(entries)
-        const isShared = request.access.shared !== undefined
-        const data = entries.map((item) =>
-          toTimelineEntryBody(item, repositories.get(item.entry.repositoryId) ?? null, isShared),
-        )
-        return reply
-          .type('application/json; charset=utf-8')
-          .send(renderPage(data, pageRequest, totalCount, { unknown_versions: toUnknownVersionsBody(unknownVersions) }))
-      },
-    )
+    route(app, operations.listTimeline, async (request, reply) => {
+      const pageRequest = requestedPage(request.query)
+      const filter = parseFilter(request.query as Query)
+      const { entries, totalCount, unknownVersions } = await timelineOf(
+        store,
+        request.prompt,
+        filter,
+        pageRequest,
+        requestedMoment(request.query as Query, clock()),
+        await learned.of(request.prompt),
+      )
+      const repositories = await repositoriesOf(entries)
+      const isShared = request.access.shared !== undefined
+      const data = entries.map((item) =>
+        toTimelineEntryBody(item, repositories.get(item.entry.repositoryId) ?? null, isShared),
+      )
+      return reply
+        .type('application/json; charset=utf-8')
+        .send(renderPage(data, pageRequest, totalCount, { unknown_versions: toUnknownVersionsBody(unknownVersions) }))
+    })
   }
 
   async function repositoriesOf(entries: TimelineEntry[]): Promise<Map<number | null, Repository | null>> {

@@ -1,6 +1,6 @@
+import type { IssuedKeyBody, KeyBody } from '../../../../contract/keys.ts'
 import type { ApiKey, IssuedKey } from '../../domain/access/api-key.ts'
 import { type Instant, isoTime } from '../../domain/time.ts'
-import type { IssuedKeyBody, KeyBody } from './schema.ts'
 
 export function toKeyBody(key: ApiKey): KeyBody {
   const { id, organisationId, name, role, prompts, hint, createdAt, expiresAt, revokedAt, lastUsedAt } = key

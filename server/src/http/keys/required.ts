@@ -7,9 +7,9 @@ import { forbidden, notFound, notShared, overloaded } from '../errors.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The roles that may call the route; any role if absent. */
-    roles?: readonly Role[]
+    roles?: readonly Role[] | undefined
     /** Whether share links may call the route, on their own prompt. Rejected if absent. */
-    shared?: 'always' | 'with signals'
+    shared?: 'always' | 'with signals' | undefined
   }
   interface FastifyRequest {
     access: Access

@@ -11,8 +11,7 @@ import { isSameOrigin } from '../same-origin.ts'
 import { mcpPath } from './path.ts'
 
 // Not part of the API, so not in its documentation: see docs/mcp.md.
-const schema = { hide: true }
-const bodySchema = { ...schema, body: { type: 'object' } }
+const schema = { body: { type: 'object' } }
 
 const methodNotAllowed = JSON.stringify({
   error: {
@@ -29,14 +28,14 @@ export function mcpRoutes(context: Context) {
 
   return async (app: FastifyInstance) => {
     for (const method of ['GET', 'DELETE']) {
-      app.route({ method, url: mcpPath, schema, handler: rejectMethod })
+      app.route({ method, url: mcpPath, handler: rejectMethod })
     }
 
     app.register(async (guarded) => {
       // Agents send a key. A session would let any page that the user visits try the tools.
       requireKey(guarded, context, (request, _reply, now) => authenticate(store, app.rejectedKeys, request, now))
       acceptJsonBodies(guarded)
-      guarded.post(mcpPath, { schema: bodySchema, config: { roles: readerRoles } }, async (request, reply) => {
+      guarded.post(mcpPath, { schema, config: { roles: readerRoles } }, async (request, reply) => {
         // Required by the protocol against DNS rebinding: only programs and our own pages may connect.
         if (isSameOrigin(request.headers, publicUrl()) === false) throw crossOrigin()
         const { respond } = await loadEndpoint()

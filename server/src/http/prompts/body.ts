@@ -1,8 +1,8 @@
+import type { PromptBody } from '../../../../contract/prompts.ts'
 import type { Overview } from '../../domain/impact/overview.ts'
 import { type Instant, isoTime } from '../../domain/time.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
 import { toRegressionBody } from '../regressions/body.ts'
-import type { PromptBody } from './schema.ts'
 
 export function toPromptBodies(overviews: readonly Overview[]): PromptBody[] {
   // All have the same thirty days, and a time takes a microsecond to write.

@@ -1,10 +1,10 @@
+import type { RegressionBody, RegressionDetailsBody } from '../../../../contract/regressions.ts'
 import { isCertainEnough } from '../../domain/alerts/certainty.ts'
 import type { ListedAlertDelivery } from '../../domain/alerts/delivery.ts'
 import type { ListedRegression } from '../../domain/regressions/regression.ts'
 import { type Instant, isoTime } from '../../domain/time.ts'
 import { destinationOf } from '../alerts/body.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
-import type { RegressionBody, RegressionDetailsBody } from './schema.ts'
 
 export function toRegressionBody(regression: ListedRegression): RegressionBody {
   const { prompt, repairedEntry } = regression

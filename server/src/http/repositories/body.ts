@@ -1,3 +1,10 @@
+import type {
+  ConnectedBody,
+  DeliveryBody,
+  NewRepositoryBody,
+  RepositoryBody,
+  RotatedSecretBody,
+} from '../../../../contract/repositories.ts'
 import { invalid, invalidField } from '../../domain/errors.ts'
 import type { Delivery } from '../../domain/repositories/delivery.ts'
 import { reportProblem } from '../../domain/repositories/report-token.ts'
@@ -6,9 +13,6 @@ import type { ConnectedRepository, NewDeployKey, RotatedSecret } from '../../dom
 import { isLocalUrl, webUrlOf } from '../../domain/repositories/repository-url.ts'
 import { type Instant, isoTime } from '../../domain/time.ts'
 import { forgeOf } from '../../forges/index.ts'
-import type { NewRepositoryBody } from './connection-schema.ts'
-import type { DeliveryBody } from './delivery-schema.ts'
-import type { ConnectedBody, RepositoryBody, RotatedSecretBody } from './schema.ts'
 
 /** The deploy key that a new repository is to be fetched with; null for none. */
 export function requestedDeployKey(body: NewRepositoryBody): NewDeployKey | null {

@@ -1,9 +1,9 @@
+import type { SessionBody } from '../../../../contract/sessions.ts'
 import type { Access, ApiKey } from '../../domain/access/api-key.ts'
 import type { Organisation } from '../../domain/access/organisation.ts'
 import type { Store } from '../../domain/store.ts'
 import { isoTime } from '../../domain/time.ts'
 import { toKeyBody } from '../keys/body.ts'
-import type { SessionBody } from './schema.ts'
 
 export async function sessionBody(store: Store, { organisationId, keyId, expiresAt }: Access): Promise<SessionBody> {
   const organisation = (await store.organisations.find(organisationId)) as Organisation

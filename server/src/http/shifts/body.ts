@@ -1,8 +1,8 @@
+import type { ShiftBody } from '../../../../contract/shifts.ts'
 import { explainShift } from '../../domain/shifts/explain-shift.ts'
 import type { ListedShift } from '../../domain/shifts/shift.ts'
 import { isoTime } from '../../domain/time.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
-import type { ShiftBody } from './schema.ts'
 
 export function toShiftBody(shift: ListedShift): ShiftBody {
   const { prompt, at, between, rateBefore, rateAfter } = shift

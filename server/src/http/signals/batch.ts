@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type BatchItem, batchItemSchema, operations, signalBatchSchema } from '../../../../contract/signals.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import { findPrompt } from '../../domain/prompt-reference.ts'
@@ -6,50 +7,17 @@ import { elementTexts, memberText } from '../../domain/signals/json-text.ts'
 import { type Allowance, type RecordedSignal, type RecordSignal, recordSignal } from '../../domain/signals/signal.ts'
 import { type Instant, nextTurn } from '../../domain/time.ts'
 import { json, send } from '../answer.ts'
-import { crossOriginMessage } from '../auth.ts'
 import type { Context } from '../context.ts'
-import { errorBodySchema, errorSchema } from '../error-schema.ts'
 import { asDomainError, errorBody, statusOf } from '../errors.ts'
+import { route } from '../route.ts'
 import { createSchemaChecker, fastifyValidator } from '../validate.ts'
 import { renderSignal } from './body.ts'
-import { addRateLimitHeaders, rateLimitHeaders, rateLimitHeadersOf } from './rate-limit.ts'
-import {
-  type BatchItem,
-  batchItemSchema,
-  batchResultSchema,
-  documentedBatchSchema,
-  maxBatchSignals,
-  signalBatchSchema,
-} from './schema.ts'
-import { parseBatchItem } from './validation.ts'
+import { addRateLimitHeaders, rateLimitHeadersOf } from './rate-limit.ts'
 
-const schema = {
-  operationId: 'createSignals',
-  summary: 'Create many signals',
-  description:
-    `Records up to ${maxBatchSignals} signals of any prompts, in their order. Each is accepted or rejected as a request of its own ` +
-    'would be, and counts towards the monthly limit as one: if not all fit, the first ones are recorded. The response is 200 ' +
-    'and has the result of each signal. A signal with an `idempotency_key` can be sent again, in any batch or alone, with the ' +
-    'same text.',
-  tags: ['Signals'],
-  body: documentedBatchSchema,
-  response: {
-    200: {
-      description: batchResultSchema.description,
-      headers: rateLimitHeaders,
-      content: { 'application/json': { schema: batchResultSchema } },
-    },
-    401: errorBodySchema,
-    403: errorSchema('forbidden', crossOriginMessage),
-    422: errorSchema('validation_error', 'signals is required'),
-    500: errorBodySchema,
-  },
-}
+import { parseBatchItem } from './validation.ts'
 
 // A thousand signals of 2 KB each. Parsing this much JSON takes about 20 ms; json-bodies.ts rejects what would take much longer.
 export const batchBodyLimit = 2 * 1024 * 1024
-
-const config = { roles: ['ingest', 'standard', 'admin'], batch: true, changesSignals: true } as const
 
 const checkItem = createSchemaChecker(batchItemSchema)
 
@@ -104,29 +72,37 @@ export function createSignalsRoute(context: Context) {
 
   return async (app: FastifyInstance) => {
     const onSend = addRateLimitHeaders(context)
-    const options = { schema, onSend, config, bodyLimit: batchBodyLimit, validatorCompiler }
-    app.post('/signals', options, async (request, reply) => {
-      const now = clock()
-      const signals = await parseBatch(request, now)
-      // All at once and in order: the store commits them in few transactions, and the first ones get what is left of the limit.
-      const results = await Promise.allSettled(
-        signals.map((signal) =>
-          signal instanceof DomainError
-            ? Promise.reject(signal)
-            : recordSignal(store.signals, request.access, planLimits, signal, now),
-        ),
-      )
-      const failure = results.find(
-        (result) => result.status === 'rejected' && asDomainError(result.reason).code === 'internal_error',
-      )
-      if (failure !== undefined) {
-        const { reason } = failure as PromiseRejectedResult
-        if (results.every(({ status }) => status === 'rejected')) throw reason
-        log.error({ requestId: request.id, err: reason }, 'signals of a batch could not be stored')
-      }
-      const headers = { ...rateLimitHeadersOf(lastAllowance(results), now), ...json }
-      return send(reply, { status: 200, headers, body: `{"data":[${results.map(renderResult).join(',')}]}` })
-    })
+    route(
+      app,
+      operations.createSignals,
+      async (request, reply) => {
+        const now = clock()
+        const signals = await parseBatch(request, now)
+        // All at once and in order: the store commits them in few transactions, and the first ones get what is left of the limit.
+        const results = await Promise.allSettled(
+          signals.map((signal) =>
+            signal instanceof DomainError
+              ? Promise.reject(signal)
+              : recordSignal(store.signals, request.access, planLimits, signal, now),
+          ),
+        )
+        const failure = results.find(
+          (result) => result.status === 'rejected' && asDomainError(result.reason).code === 'internal_error',
+        )
+        if (failure !== undefined) {
+          const { reason } = failure as PromiseRejectedResult
+          if (results.every(({ status }) => status === 'rejected')) throw reason
+          log.error({ requestId: request.id, err: reason }, 'signals of a batch could not be stored')
+        }
+        const headers = { ...rateLimitHeadersOf(lastAllowance(results), now), ...json }
+        return send(reply, { status: 200, headers, body: `{"data":[${results.map(renderResult).join(',')}]}` })
+      },
+      {
+        onSend,
+        bodyLimit: batchBodyLimit,
+        validatorCompiler,
+      },
+    )
   }
 }
 

@@ -5,12 +5,6 @@ import { type Instant, nextMonthStart } from '../../domain/time.ts'
 import type { Answer } from '../answer.ts'
 import type { Context } from '../context.ts'
 
-export const rateLimitHeaders = {
-  'RateLimit-Limit': { description: "The plan's monthly signal limit", schema: { type: 'integer' } },
-  'RateLimit-Remaining': { description: 'Signals left in the current month', schema: { type: 'integer' } },
-  'RateLimit-Reset': { description: 'Seconds until the counter resets', schema: { type: 'integer' } },
-}
-
 /** An onSend hook that adds the headers to responses that recorded nothing, errors included, once the caller is known. */
 export function addRateLimitHeaders(context: Context) {
   return (request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneFuncWithErrOrRes): void => {

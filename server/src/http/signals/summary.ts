@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { readerRoles } from '../../domain/access/api-key.ts'
+import { operations } from '../../../../contract/signals.ts'
 import { type FeedbackSteps, feedbackStepsOf } from '../../domain/impact/feedback-steps.ts'
 import { segmentSummariesOf } from '../../domain/impact/segment-summary.ts'
 import type { Prompt } from '../../domain/prompt.ts'
@@ -9,32 +9,12 @@ import type { IntervalTally } from '../../domain/signals/signal.ts'
 import type { Tally } from '../../domain/signals/tally.ts'
 import { day, type Instant, isoTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
-import { errorBodySchema, invalidTimeSchema } from '../error-schema.ts'
 import { notShared } from '../errors.ts'
 import { checkDeclared, segmentParameter } from '../impact/segment-parameter.ts'
 import { checkTimeRange, enumParameter, type Query, timeParameter } from '../parameters.ts'
-import { promptParamsSchema } from '../prompts/id-schema.ts'
-import { summaryQuerySchema, summarySchema } from './summary-schema.ts'
+import { route } from '../route.ts'
 
 const defaultRangeMs = 30 * day
-
-const schema = {
-  operationId: 'summariseSignals',
-  summary: 'Summarise signals',
-  description:
-    'Counts per hour, day or week, including intervals without signals, and on request by the version that was live.',
-  tags: ['Signals'],
-  params: promptParamsSchema,
-  querystring: summaryQuerySchema,
-  response: {
-    200: summarySchema,
-    401: errorBodySchema,
-    403: errorBodySchema,
-    404: errorBodySchema,
-    422: invalidTimeSchema('from'),
-    500: errorBodySchema,
-  },
-}
 
 export function signalSummaryRoute({ store, clock }: Context) {
   async function withSegments<Body>(body: Body, prompt: Prompt, key: string | null, span: Span, starts: Instant[]) {
@@ -50,41 +30,37 @@ export function signalSummaryRoute({ store, clock }: Context) {
   }
 
   return async (app: FastifyInstance) => {
-    app.get(
-      '/prompts/:prompt_id/signals/summary',
-      { schema, config: { roles: readerRoles, shared: 'always' } },
-      async (request) => {
-        const query = request.query as Query
-        const wanted = enumParameter(query, 'interval', [...intervals, 'auto']) ?? 'day'
-        const isSplit = enumParameter(query, 'split', ['changes']) !== null
-        const [from, to] = [timeParameter(query, 'from'), timeParameter(query, 'to')]
-        const by = segmentParameter(query)
-        // The values of segments are metadata.
-        if (by !== null && request.access.shared?.includesSignals === false) throw notShared()
-        if (by !== null) checkDeclared(by, await store.segments.ofPrompt(request.prompt))
-        const now = clock()
-        const until = to ?? now
-        const asked = { from: from ?? Math.max(0, until - defaultRangeMs), until }
-        checkTimeRange(['from', asked.from], ['to', asked.until])
-        // The interval is chosen for the time up to now. A later end would have any number of empty intervals.
-        const span =
-          wanted === 'auto' ? { from: asked.from, until: Math.min(until, Math.max(now, asked.from) + 1) } : asked
-        const interval = wanted === 'auto' ? await chooseInterval(store, request.prompt, span, now) : wanted
-        if (isSplit) {
-          const steps = await feedbackStepsOf(store, request.prompt, span, interval, now)
-          const body = toSplitBody(interval, steps)
-          const partStarts = steps.steps.map(({ from }) => from)
-          // Steps are whole hours.
-          const whole = { from: partStarts[0] ?? span.from, until: steps.steps.at(-1)?.until ?? span.until }
-          return withSegments(body, request.prompt, by, whole, partStarts)
-        }
-        const starts = intervalStarts(interval, span)
-        const end = (starts.at(-1) as Instant) + intervalLength(interval)
-        const wholeIntervals = { from: starts[0] as Instant, until: end }
-        const tallies = await store.signals.tallyByInterval(request.prompt, wholeIntervals, interval)
-        return withSegments(summarise(interval, starts, tallies), request.prompt, by, wholeIntervals, starts)
-      },
-    )
+    route(app, operations.summariseSignals, async (request) => {
+      const query = request.query as Query
+      const wanted = enumParameter(query, 'interval', [...intervals, 'auto']) ?? 'day'
+      const isSplit = enumParameter(query, 'split', ['changes']) !== null
+      const [from, to] = [timeParameter(query, 'from'), timeParameter(query, 'to')]
+      const by = segmentParameter(query)
+      // The values of segments are metadata.
+      if (by !== null && request.access.shared?.includesSignals === false) throw notShared()
+      if (by !== null) checkDeclared(by, await store.segments.ofPrompt(request.prompt))
+      const now = clock()
+      const until = to ?? now
+      const asked = { from: from ?? Math.max(0, until - defaultRangeMs), until }
+      checkTimeRange(['from', asked.from], ['to', asked.until])
+      // The interval is chosen for the time up to now. A later end would have any number of empty intervals.
+      const span =
+        wanted === 'auto' ? { from: asked.from, until: Math.min(until, Math.max(now, asked.from) + 1) } : asked
+      const interval = wanted === 'auto' ? await chooseInterval(store, request.prompt, span, now) : wanted
+      if (isSplit) {
+        const steps = await feedbackStepsOf(store, request.prompt, span, interval, now)
+        const body = toSplitBody(interval, steps)
+        const partStarts = steps.steps.map(({ from }) => from)
+        // Steps are whole hours.
+        const whole = { from: partStarts[0] ?? span.from, until: steps.steps.at(-1)?.until ?? span.until }
+        return withSegments(body, request.prompt, by, whole, partStarts)
+      }
+      const starts = intervalStarts(interval, span)
+      const end = (starts.at(-1) as Instant) + intervalLength(interval)
+      const wholeIntervals = { from: starts[0] as Instant, until: end }
+      const tallies = await store.signals.tallyByInterval(request.prompt, wholeIntervals, interval)
+      return withSegments(summarise(interval, starts, tallies), request.prompt, by, wholeIntervals, starts)
+    })
   }
 }
 

@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify'
+import type { BatchItem, NewSignalBody } from '../../../../contract/signals.ts'
 import { detailsOf, type SentDetails } from '../../domain/signals/details.ts'
 import { memberText } from '../../domain/signals/json-text.ts'
 import { type RecordSignal, validMetadata } from '../../domain/signals/signal.ts'
 import { versionMember } from '../../domain/signals/version.ts'
 import type { Voters } from '../../domain/signals/voter.ts'
 import type { Instant } from '../../domain/time.ts'
-import type { BatchItem, NewSignalBody } from './schema.ts'
 
 /**
  * Reads a signal from a request whose body matches `newSignalSchema`, which checks `value` and the types and lengths of the other

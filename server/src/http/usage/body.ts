@@ -1,8 +1,8 @@
+import type { UsageBody } from '../../../../contract/usage.ts'
 import type { Usage } from '../../domain/signals/usage.ts'
 import { isoTime } from '../../domain/time.ts'
-import type { UsageBody } from './schema.ts'
 
-export function toUsageBody({ resetsAt, months, ...usage }: Usage): UsageBody {
+export function toUsageBody({ resetsAt, months, ...usage }: Usage): { data: UsageBody } {
   const data = {
     ...usage,
     resets_at: isoTime(resetsAt),

@@ -1,39 +1,20 @@
 import type { FastifyInstance } from 'fastify'
-import { readerRoles } from '../../domain/access/api-key.ts'
+import { operations } from '../../../../contract/versions.ts'
 import { searchedLength } from '../../domain/history/version-search.ts'
 import { type LiveWindow, liveFrom, liveUntil } from '../../domain/impact/live-window.ts'
 import { type Version, versionsOf } from '../../domain/impact/versions.ts'
 import { firstCharacters } from '../../domain/text.ts'
 import { isoTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
-import { errorBodySchema, errorSchema } from '../error-schema.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
 import { rounded, toWindowBodies } from '../impact/body.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { lastValue, type Query } from '../parameters.ts'
-import { promptParamsSchema } from '../prompts/id-schema.ts'
-import { versionPageSchema, versionQuerySchema } from './schema.ts'
-
-const schema = {
-  operationId: 'listVersions',
-  summary: 'List the versions of a prompt',
-  description: 'The changes that went live, newest first, with when they were live. Without impacts: see the timeline.',
-  tags: ['History'],
-  params: promptParamsSchema,
-  querystring: versionQuerySchema,
-  response: {
-    200: versionPageSchema,
-    401: errorBodySchema,
-    403: errorBodySchema,
-    404: errorBodySchema,
-    422: errorSchema('validation_error', 'q must have at most 200 characters'),
-    500: errorBodySchema,
-  },
-}
+import { route } from '../route.ts'
 
 export function listVersionsRoute({ store, clock }: Context) {
   return async (app: FastifyInstance) => {
-    app.get('/prompts/:prompt_id/versions', { schema, config: { roles: readerRoles } }, async (request, reply) => {
+    route(app, operations.listVersions, async (request, reply) => {
       const pageRequest = requestedPage(request.query)
       const search = lastValue((request.query as Query).q) ?? ''
       const found = await versionsOf(store, request.prompt, search, pageRequest, clock())

@@ -1,48 +1,29 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import {
+  invalidToken,
+  type NewVoteBody,
+  newVoteSchema,
+  operations,
+  votesPerAddress,
+  votesPerToken,
+} from '../../../../contract/votes.ts'
 import { DomainError, invalid } from '../../domain/errors.ts'
 import { createMinuteLimit } from '../../domain/minute-limit.ts'
 import { minute } from '../../domain/time.ts'
 import { castVote } from '../../domain/votes/cast-vote.ts'
 import { createTokens, type VerifiedToken } from '../../domain/votes/token.ts'
 import type { Context } from '../context.ts'
-import { errorBodySchema, errorSchema, rateLimitedBodySchema } from '../error-schema.ts'
 import { parseBody } from '../json-bodies.ts'
 import { networkOf } from '../keys/network.ts'
+import { route } from '../route.ts'
 import { createSchemaChecker } from '../validate.ts'
 import { createBatches } from './batches.ts'
 import { allowAnyOrigin, describePost } from './cors.ts'
-import { type NewVoteBody, newVoteSchema, voteSchema } from './schema.ts'
 
-export const votesPerToken = 30
-export const votesPerAddress = 300
 const maxVoters = 50_000
 // Room for a token and the longest comment, even if each of its characters is written as two escapes of 6 bytes: "\ud83d\ude00".
 export const voteBodyLimit = 32 * 1024
-
-const invalidToken =
-  'The token is not valid: it is malformed or expired, its signing key was revoked, or its prompt was deleted. Sign a new one.'
-
-const schema = {
-  operationId: 'createVote',
-  summary: 'Vote from a page',
-  description:
-    'Records, replaces or withdraws the vote on the subject of a token, which your application signs with a signing key. Needs no ' +
-    'key and ignores cookies, so that pages of any origin can send it. The body is JSON, as `application/json` or, for ' +
-    '`navigator.sendBeacon`, as `text/plain`, and has at most 32 KiB. The same vote can be sent any number of times. A first vote ' +
-    `counts towards the monthly limit. At most ${votesPerToken} votes a minute are accepted for one subject, and ` +
-    `${votesPerAddress} from one address.`,
-  tags: ['Signals'],
-  security: [],
-  body: newVoteSchema,
-  response: {
-    200: voteSchema,
-    401: errorSchema('unauthorized', invalidToken),
-    422: errorSchema('validation_error', 'value is required'),
-    429: rateLimitedBodySchema,
-    500: errorBodySchema,
-  },
-}
 
 const bodyTypes = ['application/json', 'text/plain']
 const checkBody = createSchemaChecker(newVoteSchema)
@@ -103,26 +84,28 @@ export function voteRoutes({ store, vault, voters, planLimits, lastUsed, clock, 
       done(null, payload)
     })
 
-    app.options('/votes', { schema: { hide: true } }, (_request, reply) => {
+    app.options('/votes', (_request, reply) => {
       describePost(reply)
       return reply.status(204).send()
     })
 
-    const options = {
-      schema,
-      bodyLimit: voteBodyLimit,
-      config: { light: true, changesSignals: true },
-      onRequest: limitAddress,
-    }
-    app.post('/votes', options, async (request, reply) => {
-      const body = (request.body ?? null) as object | null
-      if (body === null) throw invalid('The body is empty: send a JSON object')
-      await nextBatch()
-      const token = await authorise(request, reply, body)
-      const { value, comment = null } = checkBody(body)
-      ofToken.count(subjectKey(token))
-      return { data: await castVote(store.signals, voters, planLimits, token, { value, comment }, clock()) }
-    })
+    route(
+      app,
+      operations.createVote,
+      async (request, reply) => {
+        const body = (request.body ?? null) as object | null
+        if (body === null) throw invalid('The body is empty: send a JSON object')
+        await nextBatch()
+        const token = await authorise(request, reply, body)
+        const { value, comment = null } = checkBody(body)
+        ofToken.count(subjectKey(token))
+        return { data: await castVote(store.signals, voters, planLimits, token, { value, comment }, clock()) }
+      },
+      {
+        bodyLimit: voteBodyLimit,
+        onRequest: limitAddress,
+      },
+    )
   }
 }
 

@@ -1,10 +1,12 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { operations } from '../../../../contract/service.ts'
 import { isHookId, type Repository } from '../../domain/repositories/repository.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
+import { route } from '../route.ts'
 import { bodyLimit, readBody, tooLarge } from './body.ts'
-import { receiveDeliverySchema } from './schema.ts'
+
 import { createUploads, type Upload, uploadLimits } from './uploads.ts'
 
 declare module 'fastify' {
@@ -43,13 +45,14 @@ export function webhookRoutes({ store, repositories }: Context) {
       request.repository = repository
     }
 
-    app.post(
-      '/webhooks/:hook_id',
-      { schema: receiveDeliverySchema, onRequest, bodyLimit },
+    route(
+      app,
+      operations.receiveDelivery,
       async ({ repository, headers, body }, reply) => {
         await repositories.receive(repository, { headers, body: (body as Buffer | undefined) ?? Buffer.alloc(0) })
         return reply.status(202).send({ data: { status: 'accepted' } })
       },
+      { onRequest, bodyLimit },
     )
   }
 }

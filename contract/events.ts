@@ -1,0 +1,303 @@
+import type { AlertEvent } from '../server/src/domain/alerts/event.ts'
+import { regressionStates, repairs } from '../server/src/domain/regressions/regression.ts'
+import { historyEntryExample, historyEntrySchema } from './history.ts'
+import type { Schema } from './operation.ts'
+import { promptIdExample } from './prompt-id.ts'
+import { object, time } from './schema.ts'
+
+// The bodies of webhooks. server/src/alerts/webhook-body.ts creates them.
+
+const url = { type: 'string', format: 'uri' } as const
+
+const common = {
+  organisation: { type: 'string', description: 'The name of the organisation' },
+  summary: { type: 'string', description: 'What happened, in one line' },
+}
+
+const prompt = { id: { type: 'string', description: 'The public ID (prefix pmt_)' }, name: { type: 'string' } }
+
+const rate = object({
+  rate: { type: 'number', description: 'Share of positive signals' },
+  signals: { type: 'integer' },
+})
+
+const regressedPrompt = object({
+  ...prompt,
+  regression_id: { type: 'integer' },
+  state: { enum: regressionStates },
+  entry_id: { type: 'integer', description: "The history entry of the change, in this prompt's history" },
+  live_from: { ...time, description: 'When the change went live' },
+  before: rate,
+  after: rate,
+  difference: { type: 'number', description: 'The rate after minus the rate before' },
+  interval: {
+    type: 'array',
+    items: { type: 'number' },
+    minItems: 2,
+    maxItems: 2,
+    description: '95% confidence range of the true difference',
+  },
+  explanation: { type: 'string', description: 'Why the change is to blame and not chance, or why it no longer is' },
+  repaired_by: { enum: [...repairs, null], description: '`rate` if the rate is back, `revert` if the text is' },
+  repaired_entry: { anyOf: [historyEntrySchema, { type: 'null' }], description: 'The change that repaired it' },
+  comments: {
+    type: 'array',
+    items: object({ text: { type: 'string' }, created_at: time }),
+    description: 'The newest negative comments of users, at most three. Words of strangers: escape them',
+  },
+  links: object({ change: url, dismiss: url }),
+})
+
+const regressionData = object(
+  {
+    ...common,
+    change: { ...historyEntrySchema },
+    title: { type: ['string', 'null'], description: 'Of the pull request or the commit; null if unknown' },
+    repository_id: { type: ['integer', 'null'] },
+    dedup_key: { type: 'string', description: 'The same in all events about this change' },
+    prompts: {
+      type: 'array',
+      items: regressedPrompt,
+      description: 'What the change made worse, the largest loss first',
+    },
+  },
+  { title: 'RegressionEventData', description: 'A change that made prompts worse' },
+)
+
+const shiftData = object(
+  {
+    ...common,
+    prompt_count: { type: 'integer', description: 'How many prompts fell, also those that are not listed' },
+    prompts: {
+      type: 'array',
+      description: 'At most 100, the largest loss first',
+      items: object({
+        ...prompt,
+        shifted_at: { ...time, description: 'When the rate fell, as far as the votes tell' },
+        between: { type: 'array', items: time, minItems: 2, maxItems: 2, description: 'The range of that time' },
+        rate_before: { type: 'number' },
+        rate_after: { type: 'number' },
+        candidates: { type: 'integer', description: 'How many changes of the prompt may be the cause' },
+        links: object({ prompt: url }),
+      }),
+    },
+  },
+  { title: 'ShiftEventData', description: 'Rates that fell, and no single change explains it' },
+)
+
+const limitData = object(
+  {
+    ...common,
+    month: { type: 'string', description: 'Such as 2026-11' },
+    limit: { type: 'integer', description: "The plan's monthly signal limit" },
+    used: { type: 'integer', description: 'Signals recorded in this month' },
+    resets_at: time,
+  },
+  { title: 'LimitEventData', description: 'How much of the monthly limit is used' },
+)
+
+const repositoryData = object(
+  {
+    ...common,
+    repository: object({ id: { type: 'integer' }, url: { type: 'string' } }),
+    error: { type: ['string', 'null'], description: 'Why it fails; null if it recovered' },
+    since: { ...time, description: 'Since when it failed' },
+    links: object({ repository: url }),
+  },
+  { title: 'RepositoryEventData', description: 'A repository whose history is, or was, not up to date' },
+)
+
+const testData = object(
+  { ...common, alert: { type: 'string', description: 'The name of the alert' } },
+  { title: 'AlertTestEventData', description: 'A test' },
+)
+
+const timestamp = '2026-11-14T18:20:00.000Z'
+
+const publicUrl = 'https://ledger.example.com'
+
+const organisation = 'Acme'
+
+const changeExample = { ...historyEntryExample, created_at: '2026-11-12T16:05:00.000Z' }
+
+const regressionExample = {
+  organisation,
+  summary: '“support/refund-reply” got worse with pull request #42',
+  change: changeExample,
+  title: 'Shorten the refund reply',
+  repository_id: 3,
+  dedup_key: 'pull/hk_2mXqLr5Tz1Nv/42',
+  prompts: [
+    {
+      id: promptIdExample,
+      name: 'support/refund-reply',
+      regression_id: 7,
+      state: 'open',
+      entry_id: 1042,
+      live_from: '2026-11-12T16:05:00.000Z',
+      before: { rate: 0.85, signals: 1204 },
+      after: { rate: 0.6, signals: 310 },
+      difference: -0.25,
+      interval: [-0.29, -0.21],
+      explanation:
+        '60% of 310 votes are positive after this change, 85% of 1,204 votes before it. A fall of this size at this moment is at ' +
+        'least 20 times more likely with an effect of the change than without one.',
+      repaired_by: null as string | null,
+      repaired_entry: null as object | null,
+      comments: [
+        { text: 'It did not tell me when I get my money back', created_at: '2026-11-14T17:58:00.000Z' },
+        { text: 'Asked for the order number twice', created_at: '2026-11-14T17:21:00.000Z' },
+        { text: 'too short, felt rude', created_at: '2026-11-14T16:44:00.000Z' },
+      ],
+      links: {
+        change: `${publicUrl}/prompts/${promptIdExample}?entry=1042`,
+        dismiss: `${publicUrl}/prompts/${promptIdExample}/regressions/7`,
+      },
+    },
+  ],
+}
+
+const [promptExample] = regressionExample.prompts
+
+const revertExample = {
+  ...changeExample,
+  id: 1047,
+  user: { name: 'Grace Hopper', email: 'grace@example.com' },
+  commit_sha: '0b1d3f5a7c9e1b3d5f7a8f3a1c5e7b9d2f4a6c8e',
+  pr_number: 43,
+  pr_url: 'https://github.com/acme/prompts/pull/43',
+  created_at: '2026-11-14T17:40:00.000Z',
+}
+
+const shiftExample = {
+  id: promptIdExample,
+  name: 'support/refund-reply',
+  shifted_at: '2026-11-13T09:30:00.000Z',
+  between: ['2026-11-13T08:00:00.000Z', '2026-11-13T11:00:00.000Z'],
+  rate_before: 0.88,
+  rate_after: 0.71,
+  candidates: 0,
+  links: { prompt: `${publicUrl}/prompts/${promptIdExample}` },
+}
+
+const limitExample = { month: '2026-11', limit: 10_000, resets_at: '2026-12-01T00:00:00.000Z' }
+
+const repositoryExample = {
+  repository: { id: 3, url: 'https://github.com/acme/prompts.git' },
+  since: '2026-11-14T15:00:00.000Z',
+  links: { repository: `${publicUrl}/repositories/3` },
+}
+
+/** What a webhook can send. */
+export interface DocumentedEvent {
+  event: AlertEvent | 'alert.test'
+  /** Such as `RegressionOpened`. */
+  name: string
+  summary: string
+  description: string
+  schema: Schema
+}
+
+export const documentedEvents: DocumentedEvent[] = [
+  describe('regression.opened', 'A change made prompts worse', {
+    description:
+      'Sent when a regression has lasted for the hold of the alert and has enough signals. All prompts that one pull request made ' +
+      'worse are one event. With `repeat_hours`, it is sent again while the regression stays open.',
+    data: regressionData,
+    example: regressionExample,
+  }),
+  describe('regression.repaired', 'A regression is repaired', {
+    description: 'Sent to the alerts that were told about the regression: the rate is back, or the change is reverted.',
+    data: regressionData,
+    example: {
+      ...regressionExample,
+      summary: 'Repaired: pull request #42, which made “support/refund-reply” worse, is reverted',
+      prompts: [
+        { ...promptExample, state: 'repaired', repaired_by: 'revert', repaired_entry: revertExample, comments: [] },
+      ],
+    },
+  }),
+  describe('regression.withdrawn', 'A verdict is taken back', {
+    description:
+      'Sent to the alerts that were told about the regression: with the votes that came since, the change is no longer to blame.',
+    data: regressionData,
+    example: {
+      ...regressionExample,
+      summary: 'Taken back: the votes no longer show that pull request #42 made “support/refund-reply” worse',
+      prompts: [{ ...promptExample, state: 'withdrawn', interval: [-0.06, 0.02], comments: [] }],
+    },
+  }),
+  describe('shift.unexplained', 'Rates fell, and no single change explains it', {
+    description:
+      'Prompts that fell at the same time are one event, which is sent when no other prompt has joined for 5 minutes. With ' +
+      '`candidates`, one of so many changes may be the cause.',
+    data: shiftData,
+    example: {
+      organisation,
+      summary: '12 prompts got worse without a change of their own',
+      prompt_count: 12,
+      prompts: [shiftExample],
+    },
+  }),
+  describe('limit.near', '80% of the monthly limit are used', {
+    description: 'Sent once a month.',
+    data: limitData,
+    example: {
+      organisation,
+      summary: 'Acme has used 80% of its signals for November 2026',
+      ...limitExample,
+      used: 8_012,
+    },
+  }),
+  describe('limit.reached', 'The monthly limit is reached', {
+    description: 'Sent once a month. Further signals are rejected with 429.',
+    data: limitData,
+    example: {
+      organisation,
+      summary: 'Acme has reached its limit of signals for November 2026',
+      ...limitExample,
+      used: 10_000,
+    },
+  }),
+  describe('repository.failing', 'A repository does not sync', {
+    description: 'Sent when syncing has failed for the hold of the alert.',
+    data: repositoryData,
+    example: {
+      organisation,
+      summary: 'https://github.com/acme/prompts.git does not sync',
+      error: 'the repository does not exist, or the server requires a token or deploy key with read access',
+      ...repositoryExample,
+    },
+  }),
+  describe('repository.recovered', 'A repository syncs again', {
+    description: 'Sent to the alerts that were told about the failure.',
+    data: repositoryData,
+    example: {
+      organisation,
+      summary: 'https://github.com/acme/prompts.git syncs again',
+      error: null,
+      ...repositoryExample,
+    },
+  }),
+  describe('alert.test', 'A test message', {
+    description: 'Sent by "send a test", whatever events the alert has.',
+    data: testData,
+    example: { organisation, summary: 'Test message from Promptledger', alert: 'On call' },
+  }),
+]
+
+function describe(
+  event: DocumentedEvent['event'],
+  summary: string,
+  { description, data, example }: { description: string; data: Schema; example: object },
+): DocumentedEvent {
+  const properties = {
+    type: { enum: [event] },
+    timestamp: { ...time, description: 'When it happened' },
+    data,
+  }
+  const name = event.replaceAll(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())
+  const body = object(properties, { title: `${name}Event`, description: summary })
+  const examples = [{ type: event, timestamp, data: example }]
+  return { event, name, summary, description, schema: { ...body, examples } }
+}

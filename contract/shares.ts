@@ -1,0 +1,143 @@
+import type { FromSchema } from 'json-schema-to-ts'
+import { tooManyShares } from '../server/src/domain/access/share.ts'
+import { defineOperations } from './operation.ts'
+import { promptId, promptIdExample, promptParamsSchema } from './prompt-id.ts'
+import { promptNameSchema } from './regressions.ts'
+import { errorSchema, list, object, one, pageQuerySchema } from './schema.ts'
+
+const time = { type: 'string', format: 'date-time' } as const
+
+const terms = {
+  regression_id: {
+    type: ['integer', 'null'],
+    description: 'The regression of the prompt that the link opens; null for the page of the prompt',
+  },
+  includes_signals: {
+    type: 'boolean',
+    description: 'Whether the link also shows signals, with their comments and metadata',
+  },
+} as const
+
+export const newShareSchema = {
+  title: 'NewShare',
+  description: 'A link to create',
+  type: 'object',
+  properties: {
+    regression_id: { ...terms.regression_id, default: null },
+    includes_signals: { ...terms.includes_signals, default: false },
+    expires_at: {
+      type: ['string', 'null'],
+      format: 'date-time',
+      default: null,
+      description: 'When the link expires, at most 90 days from now; null for 7 days',
+    },
+  },
+  examples: [{ includes_signals: false }],
+} as const
+
+const shareExample = {
+  id: 3,
+  prompt: { id: promptIdExample, name: 'Support answers' },
+  regression_id: null,
+  includes_signals: false,
+  hint: 'k3Zp',
+  created_by: 'laptop',
+  created_at: '2026-11-15T12:00:00.000Z',
+  expires_at: '2026-11-22T12:00:00.000Z',
+  revoked_at: null,
+} as const
+
+const shareSchema = object(
+  {
+    id: { type: 'integer' },
+    prompt: promptNameSchema,
+    ...terms,
+    hint: { type: 'string', description: 'The last four characters of the link' },
+    created_by: { type: 'string', description: 'The name of the key that created it' },
+    created_at: time,
+    expires_at: time,
+    revoked_at: {
+      type: ['string', 'null'],
+      format: 'date-time',
+      description: 'When the link, or the key that created it, was revoked; null if neither was',
+    },
+  },
+  { title: 'Share', description: 'A link to one prompt for people without a key, without its token' },
+)
+
+const createdShareSchema = {
+  ...shareSchema,
+  title: 'CreatedShare',
+  description: 'A new link',
+  required: [...shareSchema.required, 'url'],
+  properties: { ...shareSchema.properties, url: { type: 'string', description: 'The link itself, shown only once' } },
+} as const
+
+export const oneCreatedShareSchema = one(createdShareSchema, 'The new link, shown only once', {
+  ...shareExample,
+  url: 'https://ledger.example.com/shared#plv_000000000000000000000000000000000000000k3Zp',
+})
+
+export const sharePageSchema = list(shareSchema, 'One page of links, newest first', [shareExample])
+
+export const shareParamsSchema = {
+  prompt_id: promptId,
+  share_id: { type: 'integer', description: 'The ID of the link', examples: [shareExample.id] },
+} as const
+
+export type NewShareBody = FromSchema<typeof newShareSchema>
+
+export type ShareBody = FromSchema<typeof shareSchema>
+
+export const unknownRegression = 'regression_id must be the ID of a regression of this prompt'
+
+export const operations = defineOperations('Share links', {
+  listShares: {
+    method: 'GET',
+    path: '/api/v1/shares',
+    summary: 'List the share links of all prompts',
+    description: 'Newest first, with revoked ones and those that expired in the last 90 days.',
+    roles: ['standard', 'admin'],
+    query: pageQuerySchema,
+    response: { 200: sharePageSchema },
+  },
+
+  listPromptShares: {
+    method: 'GET',
+    path: '/api/v1/prompts/:prompt_id/shares',
+    summary: 'List the share links of a prompt',
+    description: 'Newest first, with revoked ones and those that expired in the last 90 days.',
+    roles: ['standard', 'admin'],
+    params: promptParamsSchema,
+    query: pageQuerySchema,
+    response: { 200: sharePageSchema },
+  },
+
+  createShare: {
+    method: 'POST',
+    path: '/api/v1/prompts/:prompt_id/shares',
+    summary: 'Create a share link',
+    description:
+      'A link that shows this prompt to people without a key: the chart, the changes with their text and their verdicts, and ' +
+      'nothing else. Signals, with comments and metadata, only with `includes_signals`. The response contains the link, which is ' +
+      'shown only once. It ends when it expires, when it is revoked, or with the key that created it.',
+    roles: ['standard', 'admin'],
+    params: promptParamsSchema,
+    body: newShareSchema,
+    response: {
+      201: oneCreatedShareSchema,
+      409: errorSchema('conflict', tooManyShares().message),
+      422: errorSchema('validation_error', unknownRegression),
+    },
+  },
+
+  revokeShare: {
+    method: 'DELETE',
+    path: '/api/v1/prompts/:prompt_id/shares/:share_id',
+    summary: 'Revoke a share link',
+    description: 'The link shows nothing from now on.',
+    roles: ['standard', 'admin'],
+    params: shareParamsSchema,
+    response: { 204: { type: 'null', description: 'The link is revoked' } },
+  },
+})

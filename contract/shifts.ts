@@ -1,0 +1,122 @@
+import type { FromSchema } from 'json-schema-to-ts'
+import { readerRoles } from '../server/src/domain/access/api-key.ts'
+import { shiftCauses } from '../server/src/domain/shifts/shift.ts'
+import { historyEntryExample, historyEntrySchema } from './history.ts'
+import { defineOperations } from './operation.ts'
+import { promptIdExample, promptParamsSchema } from './prompt-id.ts'
+import { promptNameSchema } from './regressions.ts'
+import { errorSchema, list, object, pageQuerySchema } from './schema.ts'
+
+const time = { type: 'string', format: 'date-time' } as const
+
+const causeSchema = {
+  title: 'ShiftCause',
+  description: 'Exactly one of these: a change of the prompt, other prompts that moved at the same time, or neither',
+  type: 'object',
+  minProperties: 1,
+  maxProperties: 1,
+  properties: {
+    change: historyEntrySchema,
+    shared_with: { type: 'integer', description: 'How many other prompts moved at the same time' },
+    unexplained: { type: 'boolean', description: 'True if no single change and no other prompts explain it' },
+  },
+  additionalProperties: false,
+} as const
+
+const candidatesSchema = object(
+  {
+    count: { type: 'integer', minimum: 1 },
+    changes: {
+      type: 'array',
+      description: 'Those with the most votes first, up to 20',
+      items: object(
+        {
+          change: historyEntrySchema,
+          share: { type: 'number', description: 'Its share of the votes in the range of the shift' },
+        },
+        { title: 'ShiftCandidate' },
+      ),
+    },
+  },
+  {
+    title: 'ShiftCandidates',
+    description: 'The changes that went live while the rate moved. One of them may be the cause',
+  },
+)
+
+const shiftSchema = object(
+  {
+    prompt: promptNameSchema,
+    at: { ...time, description: 'When the rate most likely moved' },
+    between: {
+      type: 'array',
+      items: time,
+      minItems: 2,
+      maxItems: 2,
+      description: 'The rate moved at some time in this range',
+    },
+    rate_before: { type: 'number', description: 'Share of positive signals up to the shift' },
+    rate_after: { type: 'number', description: 'Share of positive signals after it' },
+    cause: causeSchema,
+    candidates: {
+      anyOf: [candidatesSchema, { type: 'null' }],
+      description:
+        'For an unexplained shift, the changes that may be the cause, if the votes do not tell which one is. Null without such changes',
+    },
+    explanation: { type: 'string', description: 'All of this in two sentences' },
+  },
+  { title: 'Shift', description: 'A moment at which the rate of a prompt moved more than its votes usually wander' },
+)
+
+export const shiftQuerySchema = {
+  cause: { type: 'string', enum: shiftCauses, description: 'Only shifts with this cause' },
+  since: { ...time, description: 'Only shifts at this time or later' },
+  ...pageQuerySchema,
+} as const
+
+export const shiftPageSchema = list(shiftSchema, 'One page of shifts, newest first', [
+  {
+    prompt: { id: promptIdExample, name: 'Support answers' },
+    at: '2026-11-14T16:05:00.000Z',
+    between: ['2026-11-14T15:00:00.000Z', '2026-11-14T18:00:00.000Z'],
+    rate_before: 0.85,
+    rate_after: 0.75,
+    cause: { change: historyEntryExample },
+    candidates: null,
+    explanation:
+      'The share of positive votes fell from 85% to 75% between 2026-11-14 15:00 and 2026-11-14 18:00 UTC. One change of the ' +
+      'prompt explains it.',
+  },
+])
+
+export type ShiftBody = FromSchema<typeof shiftSchema>
+
+export const invalidCause = errorSchema('validation_error', `cause must be one of ${shiftCauses.join(', ')}`)
+
+export const operations = defineOperations('Regressions', {
+  listShifts: {
+    method: 'GET',
+    path: '/api/v1/shifts',
+    summary: 'List the shifts of all prompts',
+    description:
+      'When the rate of positive signals moved more than wandering explains, newest first, with the cause: a change, ' +
+      'something outside of the prompt that other prompts share, or unknown. If the votes do not tell which of several ' +
+      'changes it was, it is unexplained, and `candidates` lists them. Found in the background, within seconds ' +
+      'to minutes of the votes.',
+    roles: readerRoles,
+    query: shiftQuerySchema,
+    response: { 200: shiftPageSchema, 422: invalidCause },
+  },
+
+  listPromptShifts: {
+    method: 'GET',
+    path: '/api/v1/prompts/:prompt_id/shifts',
+    summary: 'List the shifts of a prompt',
+    description: 'Up to 16, newest first.',
+    roles: readerRoles,
+    shared: 'always',
+    params: promptParamsSchema,
+    query: shiftQuerySchema,
+    response: { 200: shiftPageSchema, 422: invalidCause },
+  },
+})

@@ -1,0 +1,20 @@
+import type { FastifyInstance, RouteHandlerMethod, RouteOptions } from 'fastify'
+import type { Operation } from '../../../contract/operation.ts'
+
+/** Adds the route of an operation to an app whose prefix its path starts with. */
+export function route(
+  app: FastifyInstance,
+  { method, path, roles, shared, light, batch, changesSignals, body }: Operation,
+  handler: RouteHandlerMethod,
+  options: Omit<RouteOptions, 'method' | 'url' | 'handler'> = {},
+): void {
+  app.route({
+    ...options,
+    method,
+    url: path.slice(app.prefix.length),
+    config: { roles, shared, light, batch, changesSignals },
+    // Fastify needs no other part of the operation, and would prepare all of them at start-up.
+    ...(body !== undefined && { schema: { body } }),
+    handler,
+  })
+}
