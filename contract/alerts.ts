@@ -335,6 +335,7 @@ export const operations = defineOperations('Alerts', {
   listAlertDeliveries: {
     method: 'GET',
     path: '/api/v1/alerts/deliveries',
+    client: 'alerts.deliveries',
     summary: 'List the deliveries of all alerts',
     description:
       'What was sent, what is waiting and what failed, of the last 90 days, newest first. Includes comments on pull ' +
@@ -347,6 +348,7 @@ export const operations = defineOperations('Alerts', {
   listDeliveriesOfAlert: {
     method: 'GET',
     path: '/api/v1/alerts/:alert_id/deliveries',
+    client: 'alerts.deliveriesOf',
     summary: 'List the deliveries of an alert',
     description: 'Newest first.',
     roles: ['admin'],
@@ -358,6 +360,7 @@ export const operations = defineOperations('Alerts', {
   retryAlertDelivery: {
     method: 'POST',
     path: '/api/v1/alerts/deliveries/:message_id/retry',
+    client: 'alerts.retry',
     summary: 'Retry a failed delivery',
     description: 'Sends it again at once, with the same ID, and retries for another 3 days.',
     roles: ['admin'],
@@ -371,6 +374,7 @@ export const operations = defineOperations('Alerts', {
   listAlerts: {
     method: 'GET',
     path: '/api/v1/alerts',
+    client: 'alerts.list',
     summary: 'List alerts',
     description: 'In the order in which they were added.',
     roles: ['admin'],
@@ -381,6 +385,7 @@ export const operations = defineOperations('Alerts', {
   addAlert: {
     method: 'POST',
     path: '/api/v1/alerts',
+    client: 'alerts.add',
     summary: 'Add an alert',
     description:
       'Its channel is then told about regressions of the matching prompts, and about what else `events` lists. The ' +
@@ -397,6 +402,7 @@ export const operations = defineOperations('Alerts', {
   getAlert: {
     method: 'GET',
     path: '/api/v1/alerts/:alert_id',
+    client: 'alerts.get',
     summary: 'Get an alert',
     roles: ['admin'],
     params: alertParamsSchema,
@@ -406,6 +412,7 @@ export const operations = defineOperations('Alerts', {
   updateAlert: {
     method: 'PATCH',
     path: '/api/v1/alerts/:alert_id',
+    client: 'alerts.update',
     summary: 'Change an alert',
     description:
       'Everything but the channel can be changed. With `state`, an alert is disabled, or enabled again after its ' +
@@ -419,6 +426,7 @@ export const operations = defineOperations('Alerts', {
   removeAlert: {
     method: 'DELETE',
     path: '/api/v1/alerts/:alert_id',
+    client: 'alerts.remove',
     summary: 'Remove an alert',
     description: 'What is waiting to be sent to it is cancelled.',
     roles: ['admin'],
@@ -429,6 +437,9 @@ export const operations = defineOperations('Alerts', {
   testAlert: {
     method: 'POST',
     path: '/api/v1/alerts/:alert_id/test',
+    client: 'alerts.test',
+    // The receiver has 10 s to respond.
+    timeoutMs: 30_000,
     summary: 'Send a test message',
     description:
       'Sends at once, also to a disabled alert, and responds with what the receiver answered. An organisation may send ' +
@@ -441,6 +452,7 @@ export const operations = defineOperations('Alerts', {
   rotateAlertSecret: {
     method: 'POST',
     path: '/api/v1/alerts/:alert_id/rotate-secret',
+    client: 'alerts.rotateSecret',
     summary: 'Rotate the signing secret',
     description:
       'For webhooks. During the overlap, 24 hours by default, requests carry the signatures of both secrets, so that ' +

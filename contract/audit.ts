@@ -64,6 +64,7 @@ export const operations = defineOperations('Audit', {
   listAudit: {
     method: 'GET',
     path: '/api/v1/audit',
+    client: 'audit.list',
     summary: 'List audit entries',
     description:
       'Who created, rotated and revoked keys; connected and disconnected repositories and rotated their webhook secrets; ' +

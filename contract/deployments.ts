@@ -119,6 +119,8 @@ export const operations = defineOperations('Deployments', {
   recordRepositoryDeployment: {
     method: 'POST',
     path: '/api/v1/repositories/:repository_id/deployments',
+    client: 'deployments.recordOfRepository',
+    idempotent: true,
     summary: 'Record a deployment of a repository',
     description:
       'For CI systems whose forge sends no deployment webhooks. It is of all prompts of the repository. A deployment ' +
@@ -132,6 +134,7 @@ export const operations = defineOperations('Deployments', {
   listRepositoryDeployments: {
     method: 'GET',
     path: '/api/v1/repositories/:repository_id/deployments',
+    client: 'deployments.listOfRepository',
     summary: 'List the deployments of a repository',
     description: 'Newest first. The 10,000 newest that decide what is live are kept, and the 1,000 newest others.',
     roles: readerRoles,
@@ -143,6 +146,8 @@ export const operations = defineOperations('Deployments', {
   recordPromptDeployment: {
     method: 'POST',
     path: '/api/v1/prompts/:prompt_id/deployments',
+    client: 'deployments.record',
+    idempotent: true,
     summary: 'Record a deployment of a prompt',
     description:
       'For a prompt that is deployed on its own, or that is not in a connected repository: then the commit is that of ' +
@@ -156,6 +161,7 @@ export const operations = defineOperations('Deployments', {
   listPromptDeployments: {
     method: 'GET',
     path: '/api/v1/prompts/:prompt_id/deployments',
+    client: 'deployments.list',
     summary: 'List the deployments of a prompt',
     description: 'Those of the prompt and of its repository, newest first.',
     roles: readerRoles,

@@ -356,6 +356,7 @@ export const operations = defineOperations('History', {
   getBlame: {
     method: 'GET',
     path: '/api/v1/prompts/:prompt_id/blame',
+    client: 'versions.blame',
     summary: 'Get the change that brought each line',
     description:
       "The prompt's text after a change, and for each line the last change of the default branch that brought it, by `git blame`. The " +
@@ -369,6 +370,8 @@ export const operations = defineOperations('History', {
   recordHistory: {
     method: 'POST',
     path: '/api/v1/prompts/:prompt_id/history',
+    client: 'history.record',
+    idempotent: true,
     summary: 'Record a history entry',
     description:
       'For changes made in another system. If an entry with the same values in every field exists, that entry ' +
@@ -382,6 +385,7 @@ export const operations = defineOperations('History', {
   getHistoryEntry: {
     method: 'GET',
     path: '/api/v1/prompts/:prompt_id/history/:entry_id',
+    client: 'history.get',
     summary: 'Get a history entry',
     description:
       "An entry with its commit message, its actor and the prompt's text before and after. These fields are null " +
@@ -395,6 +399,7 @@ export const operations = defineOperations('History', {
   findHistoryEntry: {
     method: 'GET',
     path: '/api/v1/history/:entry_id',
+    client: 'history.find',
     summary: 'Find a history entry',
     description: 'An entry by its ID alone, with the prompt that it belongs to.',
     roles: readerRoles,
@@ -405,6 +410,7 @@ export const operations = defineOperations('History', {
   listHistory: {
     method: 'GET',
     path: '/api/v1/prompts/:prompt_id/history',
+    client: 'history.list',
     summary: 'Get prompt history',
     description:
       'The recorded changes of a prompt, newest first by `created_at`, then `id`. A page past the end is empty and has ' +
@@ -419,6 +425,7 @@ export const operations = defineOperations('History', {
   getLive: {
     method: 'GET',
     path: '/api/v1/prompts/:prompt_id/live',
+    client: 'history.live',
     summary: 'Get the live version',
     description:
       "The change that was live at a given time, with the prompt's text. 404 before the first change. If the repository is a " +

@@ -408,6 +408,7 @@ export const operations = defineOperations('Impact', {
   exportTimeline: {
     method: 'GET',
     path: '/api/v1/prompts/:prompt_id/timeline/export',
+    client: 'timeline.export',
     summary: 'Export the timeline',
     description:
       'The whole history with its figures in one streamed response, newest first, with the same filters as the timeline. The CSV ' +
@@ -427,6 +428,7 @@ export const operations = defineOperations('Impact', {
   listImpact: {
     method: 'GET',
     path: '/api/v1/prompts/:prompt_id/impact',
+    client: 'impact.list',
     summary: 'Get the impact of each change',
     description:
       'For each change that went live, newest first: the signals before and after, the difference between them, and a ' +
@@ -440,6 +442,7 @@ export const operations = defineOperations('Impact', {
   getTimelineEntry: {
     method: 'GET',
     path: '/api/v1/prompts/:prompt_id/timeline/:entry_id',
+    client: 'timeline.get',
     summary: 'Get an entry of the timeline',
     description: 'One change of any age, with everything known about it, and its impact if it went live.',
     roles: readerRoles,
@@ -452,6 +455,7 @@ export const operations = defineOperations('Impact', {
   listTimeline: {
     method: 'GET',
     path: '/api/v1/prompts/:prompt_id/timeline',
+    client: 'timeline.list',
     summary: 'Get the timeline',
     description:
       'The history, newest first, with everything known about each change, and the impact of those that went live.',

@@ -88,6 +88,7 @@ export const operations = defineOperations('Keys', {
   listKeys: {
     method: 'GET',
     path: '/api/v1/keys',
+    client: 'keys.list',
     summary: 'List keys',
     description: 'Oldest first, including revoked and expired keys.',
     roles: ['admin'],
@@ -98,6 +99,7 @@ export const operations = defineOperations('Keys', {
   createKey: {
     method: 'POST',
     path: '/api/v1/keys',
+    client: 'keys.create',
     summary: 'Create a key',
     description: 'The response contains the key. It is shown only once.',
     roles: ['admin'],
@@ -114,6 +116,7 @@ export const operations = defineOperations('Keys', {
   revokeKey: {
     method: 'DELETE',
     path: '/api/v1/keys/:key_id',
+    client: 'keys.revoke',
     summary: 'Revoke a key',
     description: 'Requests with the key are rejected from now on.',
     roles: ['admin'],
@@ -124,6 +127,7 @@ export const operations = defineOperations('Keys', {
   rotateKey: {
     method: 'POST',
     path: '/api/v1/keys/:key_id/rotate',
+    client: 'keys.rotate',
     summary: 'Rotate a key',
     description:
       'Creates a replacement with the same name, role, prompts and lifetime. The old key stays valid during the overlap, 24 hours by ' +

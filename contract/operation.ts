@@ -45,6 +45,14 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export interface Declaration {
   method: Method
   path: `/${string}`
+  /** Its resource and method in the clients: see scripts/client-resources.ts. Python has the same in snake case. */
+  client?: `${string}.${string}`
+  /** How long the clients wait for it by default, if it is slow. */
+  timeoutMs?: number
+  /** Whether a POST may be sent twice with the effect of one, so that the clients retry it. */
+  idempotent?: boolean
+  /** Whether the clients need a body, although none of its fields is required. */
+  needsBody?: boolean
   summary: string
   description?: string
   /** Where the reference lists it, if not with the others of its file. */

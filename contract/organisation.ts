@@ -55,6 +55,7 @@ export const operations = defineOperations('Organisation', {
   getOrganisation: {
     method: 'GET',
     path: '/api/v1/organisation',
+    client: 'organisation.get',
     summary: 'Get the organisation',
     description: 'The organisation of the key, with its plan and its limits.',
     roles: readerRoles,
@@ -64,6 +65,7 @@ export const operations = defineOperations('Organisation', {
   renameOrganisation: {
     method: 'PATCH',
     path: '/api/v1/organisation',
+    client: 'organisation.rename',
     summary: 'Rename the organisation',
     description: 'Only the operator of the service changes the plan.',
     roles: ['admin'],

@@ -111,6 +111,7 @@ export const operations = defineOperations('Prompts', {
   listPrompts: {
     method: 'GET',
     path: '/api/v1/prompts',
+    client: 'prompts.list',
     summary: 'List prompts',
     description: 'With the last change, its verdict and the signals of the last 30 days.',
     roles: readerRoles,
@@ -121,6 +122,7 @@ export const operations = defineOperations('Prompts', {
   createPrompt: {
     method: 'POST',
     path: '/api/v1/prompts',
+    client: 'prompts.create',
     summary: 'Create a prompt',
     description:
       'For a prompt whose file is not in a connected repository. Prompts of connected repositories are created automatically.',
@@ -136,6 +138,7 @@ export const operations = defineOperations('Prompts', {
   getPrompt: {
     method: 'GET',
     path: '/api/v1/prompts/:prompt_id',
+    client: 'prompts.get',
     summary: 'Get a prompt',
     roles: readerRoles,
     shared: 'always',
@@ -146,6 +149,7 @@ export const operations = defineOperations('Prompts', {
   renamePrompt: {
     method: 'PATCH',
     path: '/api/v1/prompts/:prompt_id',
+    client: 'prompts.rename',
     summary: 'Rename a prompt',
     roles: ['admin'],
     params: promptParamsSchema,
@@ -160,6 +164,7 @@ export const operations = defineOperations('Prompts', {
   deletePrompt: {
     method: 'DELETE',
     path: '/api/v1/prompts/:prompt_id',
+    client: 'prompts.delete',
     summary: 'Delete a prompt',
     description: 'Requests for the prompt get 404 from now on. Its signals still count towards the monthly limit.',
     roles: ['admin'],

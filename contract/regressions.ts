@@ -192,6 +192,7 @@ export const operations = defineOperations('Regressions', {
   listRegressions: {
     method: 'GET',
     path: '/api/v1/regressions',
+    client: 'regressions.list',
     summary: 'List the regressions of all prompts',
     description:
       'A change whose verdict is `worse` opens a regression. It stays open, whatever ships next, until the rate is back, ' +
@@ -204,6 +205,7 @@ export const operations = defineOperations('Regressions', {
   listPromptRegressions: {
     method: 'GET',
     path: '/api/v1/prompts/:prompt_id/regressions',
+    client: 'regressions.listOfPrompt',
     summary: 'List the regressions of a prompt',
     description: 'The last opened comes first.',
     roles: readerRoles,
@@ -216,6 +218,7 @@ export const operations = defineOperations('Regressions', {
   getRegression: {
     method: 'GET',
     path: '/api/v1/prompts/:prompt_id/regressions/:regression_id',
+    client: 'regressions.get',
     summary: 'Get a regression',
     description: 'With what alerts and the pull request were told about it.',
     roles: readerRoles,
@@ -227,6 +230,8 @@ export const operations = defineOperations('Regressions', {
   dismissRegression: {
     method: 'POST',
     path: '/api/v1/prompts/:prompt_id/regressions/:regression_id/dismiss',
+    client: 'regressions.dismiss',
+    idempotent: true,
     summary: 'Dismiss a regression',
     description:
       'For a loss that you accept. The same change does not open a regression again. If it is dismissed already, the ' +

@@ -314,6 +314,7 @@ export const operations = defineOperations('Repositories', {
   listDeliveries: {
     method: 'GET',
     path: '/api/v1/repositories/:repository_id/deliveries',
+    client: 'repositories.deliveries',
     summary: 'List deliveries',
     description: 'The newest 1,000 webhook deliveries, newest first.',
     roles: ['admin'],
@@ -325,6 +326,8 @@ export const operations = defineOperations('Repositories', {
   redeliver: {
     method: 'POST',
     path: '/api/v1/repositories/:repository_id/deliveries/:delivery_id/redeliver',
+    client: 'repositories.redeliver',
+    idempotent: true,
     summary: 'Redeliver',
     description: 'Processes a stored delivery again.',
     roles: ['admin'],
@@ -335,6 +338,7 @@ export const operations = defineOperations('Repositories', {
   listRepositories: {
     method: 'GET',
     path: '/api/v1/repositories',
+    client: 'repositories.list',
     summary: 'List repositories',
     description: 'In the order in which they were connected.',
     roles: ['admin'],
@@ -345,6 +349,9 @@ export const operations = defineOperations('Repositories', {
   connectRepository: {
     method: 'POST',
     path: '/api/v1/repositories',
+    client: 'repositories.connect',
+    // The service reads the repository from the forge before it responds.
+    timeoutMs: 60_000,
     summary: 'Connect a repository',
     description:
       'Creates a prompt for each matching file and backfills its history. Waits up to 5 s for the backfill, which ' +
@@ -363,6 +370,7 @@ export const operations = defineOperations('Repositories', {
   getRepository: {
     method: 'GET',
     path: '/api/v1/repositories/:repository_id',
+    client: 'repositories.get',
     summary: 'Get a repository',
     roles: ['admin'],
     params: repositoryParamsSchema,
@@ -372,6 +380,9 @@ export const operations = defineOperations('Repositories', {
   updateRepository: {
     method: 'PATCH',
     path: '/api/v1/repositories/:repository_id',
+    client: 'repositories.update',
+    // It also compares the history there with the known one.
+    timeoutMs: 180_000,
     summary: 'Change a repository',
     description:
       'Changes its URL, after it was renamed or moved, its credentials, which environments are production, or whether regressions are told on pull requests. Webhook, secret, prompts and history stay. ' +
@@ -389,6 +400,7 @@ export const operations = defineOperations('Repositories', {
   disconnectRepository: {
     method: 'DELETE',
     path: '/api/v1/repositories/:repository_id',
+    client: 'repositories.disconnect',
     summary: 'Disconnect a repository',
     description: 'Stops syncing. Prompts and history stay.',
     roles: ['admin'],
@@ -399,6 +411,8 @@ export const operations = defineOperations('Repositories', {
   syncRepository: {
     method: 'POST',
     path: '/api/v1/repositories/:repository_id/sync',
+    client: 'repositories.sync',
+    idempotent: true,
     summary: 'Sync a repository now',
     description: 'Requests a sync and responds before it is done.',
     roles: ['admin'],
@@ -409,6 +423,7 @@ export const operations = defineOperations('Repositories', {
   rotateRepositorySecret: {
     method: 'POST',
     path: '/api/v1/repositories/:repository_id/rotate-secret',
+    client: 'repositories.rotateSecret',
     summary: 'Rotate the webhook secret',
     description: 'The old secret stays valid during the overlap, 24 hours by default.',
     roles: ['admin'],

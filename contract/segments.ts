@@ -56,6 +56,7 @@ export const operations = defineOperations('Impact', {
   getSegments: {
     method: 'GET',
     path: '/api/v1/segments',
+    client: 'segments.get',
     summary: 'Get the declared segments',
     description: 'The keys of the metadata that apply to every prompt without keys of its own.',
     roles: readerRoles,
@@ -65,6 +66,7 @@ export const operations = defineOperations('Impact', {
   declareSegments: {
     method: 'PUT',
     path: '/api/v1/segments',
+    client: 'segments.declare',
     summary: 'Declare segments',
     description:
       'Replaces the keys of the metadata whose values divide signals into segments, such as `model` or `locale`. ' +
@@ -77,6 +79,7 @@ export const operations = defineOperations('Impact', {
   getPromptSegments: {
     method: 'GET',
     path: '/api/v1/prompts/:prompt_id/segments',
+    client: 'segments.ofPrompt',
     summary: 'Get the segments of a prompt',
     roles: readerRoles,
     params: promptParamsSchema,
@@ -86,6 +89,7 @@ export const operations = defineOperations('Impact', {
   declarePromptSegments: {
     method: 'PUT',
     path: '/api/v1/prompts/:prompt_id/segments',
+    client: 'segments.declareForPrompt',
     summary: 'Declare the segments of a prompt',
     description: 'Replaces those of the organisation for this prompt. `null` returns to those of the organisation.',
     roles: ['admin'],

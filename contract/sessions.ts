@@ -87,6 +87,7 @@ export const operations = defineOperations('Sessions', {
   signIn: {
     method: 'POST',
     path: '/api/v1/session',
+    client: 'session.create',
     summary: 'Sign in',
     description:
       'Exchanges the key for a cookie that gives a browser the same access. The session ends after 30 days, or ' +
@@ -103,6 +104,7 @@ export const operations = defineOperations('Sessions', {
   getSession: {
     method: 'GET',
     path: '/api/v1/session',
+    client: 'session.get',
     summary: 'Get the session',
     description: 'The organisation and key of the current session. With a key instead of a cookie: those of the key.',
     roles: readerRoles,
@@ -112,6 +114,7 @@ export const operations = defineOperations('Sessions', {
   signOut: {
     method: 'DELETE',
     path: '/api/v1/session',
+    client: 'session.delete',
     summary: 'Sign out',
     description: 'Ends the session of the cookie, if any. The key stays valid.',
     roles: readerRoles,

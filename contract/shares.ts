@@ -95,6 +95,7 @@ export const operations = defineOperations('Share links', {
   listShares: {
     method: 'GET',
     path: '/api/v1/shares',
+    client: 'shares.list',
     summary: 'List the share links of all prompts',
     description: 'Newest first, with revoked ones and those that expired in the last 90 days.',
     roles: ['standard', 'admin'],
@@ -105,6 +106,7 @@ export const operations = defineOperations('Share links', {
   listPromptShares: {
     method: 'GET',
     path: '/api/v1/prompts/:prompt_id/shares',
+    client: 'shares.listOfPrompt',
     summary: 'List the share links of a prompt',
     description: 'Newest first, with revoked ones and those that expired in the last 90 days.',
     roles: ['standard', 'admin'],
@@ -116,6 +118,7 @@ export const operations = defineOperations('Share links', {
   createShare: {
     method: 'POST',
     path: '/api/v1/prompts/:prompt_id/shares',
+    client: 'shares.create',
     summary: 'Create a share link',
     description:
       'A link that shows this prompt to people without a key: the chart, the changes with their text and their verdicts, and ' +
@@ -134,6 +137,7 @@ export const operations = defineOperations('Share links', {
   revokeShare: {
     method: 'DELETE',
     path: '/api/v1/prompts/:prompt_id/shares/:share_id',
+    client: 'shares.revoke',
     summary: 'Revoke a share link',
     description: 'The link shows nothing from now on.',
     roles: ['standard', 'admin'],

@@ -97,6 +97,7 @@ export const operations = defineOperations('Regressions', {
   listShifts: {
     method: 'GET',
     path: '/api/v1/shifts',
+    client: 'shifts.list',
     summary: 'List the shifts of all prompts',
     description:
       'When the rate of positive signals moved more than wandering explains, newest first, with the cause: a change, ' +
@@ -111,6 +112,7 @@ export const operations = defineOperations('Regressions', {
   listPromptShifts: {
     method: 'GET',
     path: '/api/v1/prompts/:prompt_id/shifts',
+    client: 'shifts.listOfPrompt',
     summary: 'List the shifts of a prompt',
     description: 'Up to 16, newest first.',
     roles: readerRoles,

@@ -515,6 +515,7 @@ export const operations = defineOperations('Signals', {
   createSignals: {
     method: 'POST',
     path: '/api/v1/signals',
+    client: 'signals.createMany',
     summary: 'Create many signals',
     description:
       `Records up to ${maxBatchSignals} signals of any prompts, in their order. Each is accepted or rejected as a request of its own ` +
@@ -535,6 +536,7 @@ export const operations = defineOperations('Signals', {
   createSignal: {
     method: 'POST',
     path: '/api/v1/prompts/:prompt_id/signals',
+    client: 'signals.create',
     summary: 'Create a signal',
     description:
       'Records whether a user liked an output of the prompt. Each signal counts towards the monthly limit of the ' +
@@ -559,6 +561,7 @@ export const operations = defineOperations('Signals', {
   retractSignal: {
     method: 'DELETE',
     path: '/api/v1/prompts/:prompt_id/signals/:signal_id',
+    client: 'signals.delete',
     summary: 'Delete a signal',
     description: 'Removes the signal from all lists and statistics. It still counts towards the monthly limit.',
     roles: ['standard', 'admin'],
@@ -570,6 +573,10 @@ export const operations = defineOperations('Signals', {
   eraseSignals: {
     method: 'POST',
     path: '/api/v1/signals/erase',
+    client: 'signals.erase',
+    timeoutMs: 600_000,
+    idempotent: true,
+    needsBody: true,
     summary: 'Erase signals by metadata, voter or subject',
     description:
       'Removes every signal of the organisation whose metadata has all of these members with equal values, or of this voter, or on ' +
@@ -585,6 +592,10 @@ export const operations = defineOperations('Signals', {
   previewErasure: {
     method: 'POST',
     path: '/api/v1/signals/erase/preview',
+    client: 'signals.previewErasure',
+    timeoutMs: 600_000,
+    idempotent: true,
+    needsBody: true,
     summary: 'Count the signals that an erasure would remove',
     description:
       'Takes the same body, and removes nothing. By metadata, it takes a few seconds per million stored signals.',
@@ -597,6 +608,7 @@ export const operations = defineOperations('Signals', {
   exportSignals: {
     method: 'GET',
     path: '/api/v1/prompts/:prompt_id/signals/export',
+    client: 'signals.export',
     summary: 'Export signals',
     description:
       'All signals in one streamed response, oldest first, with the same filters as the list. The CSV format is safe to open ' +
@@ -616,6 +628,7 @@ export const operations = defineOperations('Signals', {
   listSignals: {
     method: 'GET',
     path: '/api/v1/prompts/:prompt_id/signals',
+    client: 'signals.list',
     summary: 'List signals',
     description:
       'Newest first by `occurred_at`, then `id`, with metadata exactly as sent. `metadata.<key>=<value>` selects signals whose ' +
@@ -634,6 +647,7 @@ export const operations = defineOperations('Signals', {
   summariseSignals: {
     method: 'GET',
     path: '/api/v1/prompts/:prompt_id/signals/summary',
+    client: 'signals.summary',
     summary: 'Summarise signals',
     description:
       'Counts per hour, day or week, including intervals without signals, and on request by the version that was live.',

@@ -41,6 +41,7 @@ export const operations = defineOperations('Usage', {
   getUsage: {
     method: 'GET',
     path: '/api/v1/usage',
+    client: 'usage.get',
     summary: 'Get usage',
     description: "Signals recorded this month against the plan's limit, and in previous months.",
     roles: readerRoles,

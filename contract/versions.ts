@@ -178,6 +178,7 @@ export const operations = defineOperations('History', {
   listVersions: {
     method: 'GET',
     path: '/api/v1/prompts/:prompt_id/versions',
+    client: 'versions.list',
     summary: 'List the versions of a prompt',
     description:
       'The changes that went live, newest first, with when they were live. Without impacts: see the timeline.',
@@ -190,6 +191,7 @@ export const operations = defineOperations('History', {
   searchTexts: {
     method: 'GET',
     path: '/api/v1/texts',
+    client: 'versions.search',
     summary: 'Search the texts of all prompts',
     description:
       'The versions of all prompts that contain a phrase, whether they are live or were once. Consecutive versions of a prompt that contain ' +

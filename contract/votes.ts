@@ -55,6 +55,8 @@ export const operations = defineOperations('Signals', {
   createVote: {
     method: 'POST',
     path: '/api/v1/votes',
+    client: 'votes.create',
+    idempotent: true,
     summary: 'Vote from a page',
     description:
       'Records, replaces or withdraws the vote on the subject of a token, which your application signs with a signing key. Needs no ' +

@@ -1,20 +1,7 @@
+import type { Schema } from '../contract/operation.ts'
 import { openApiDocument } from './openapi-document.ts'
 
-/** JSON Schema, as far as the document uses it. */
-export interface Schema {
-  $ref?: string
-  description?: string
-  type?: string | string[]
-  format?: string
-  enum?: unknown[]
-  default?: unknown
-  required?: string[]
-  properties?: Record<string, Schema>
-  items?: Schema
-  minItems?: number
-  maxItems?: number
-  anyOf?: Schema[]
-}
+export type { Schema }
 
 interface Operation {
   operationId: string

@@ -113,19 +113,33 @@ function expressionOf(place: string, schema: Schema, module: Module): string {
 
 /** Editors show a text below a key as its documentation. */
 function docOf(schema: Schema): string {
-  const text = descriptionOf(schema).replaceAll('\\', '\\\\').replaceAll('"""', "'''")
-  if (text === '') return ''
-  const lines: string[] = ['']
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1) as string
-    if (line.length + word.length + 8 > maxLineLength) lines.push(word)
-    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`
-  }
-  // A quote at the end would close the text early.
-  const body = lines.join('\n    ').replace(/"$/, '" ')
-  return lines.length === 1 ? `    """${body}"""\n` : `    """${body}\n    """\n`
+  const text = descriptionOf(schema)
+  return text === '' ? '' : docText(text)
 }
 
-function capitalised(key: string): string {
+/** A documentation string, with a paragraph and a list of arguments. */
+export function docText(text: string, args: string[] = [], indent = '    '): string {
+  const list = args.length === 0 ? [] : ['', 'Args:', ...args.flatMap((each) => wrap(each, `${indent}    `, '    '))]
+  const lines = [...wrap(text, indent), ...list.map((line) => (line === '' || line === 'Args:' ? line : `    ${line}`))]
+  // A quote at the end would close the text early.
+  const body = lines
+    .join(`\n${indent}`)
+    .replaceAll(/[ \t]+\n/g, '\n')
+    .replace(/"$/, '" ')
+  return lines.length === 1 ? `${indent}"""${body}"""\n` : `${indent}"""${body}\n${indent}"""\n`
+}
+
+/** The words in lines that fit. Further lines are indented by `hanging`. */
+function wrap(text: string, indent: string, hanging = ''): string[] {
+  const lines: string[] = ['']
+  for (const word of text.replaceAll(/\s+/g, ' ').replaceAll('\\', '\\\\').replaceAll('"""', "'''").split(' ')) {
+    const line = lines.at(-1) as string
+    if (indent.length + 4 + line.length + word.length > maxLineLength) lines.push(hanging + word)
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`
+  }
+  return lines
+}
+
+export function capitalised(key: string): string {
   return key.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -1,25 +1,43 @@
 import { fromEnvironment } from './environment.ts'
+import {
+  type Alerts,
+  type Audit,
+  alerts,
+  audit,
+  type Deployments,
+  deployments,
+  type History,
+  history,
+  type Impact,
+  impact,
+  type Keys,
+  keys,
+  type Organisation,
+  organisation,
+  type Prompts,
+  prompts,
+  type Regressions,
+  type Repositories,
+  regressions,
+  repositories,
+  type Segments,
+  type Shares,
+  type Shifts,
+  segments,
+  shares,
+  shifts,
+  type Usage,
+  usage,
+  type Versions,
+  type Votes,
+  versions,
+  votes,
+} from './generated/resources.ts'
 import { type ClientOptions, createTransport } from './request.ts'
-import { type Alerts, alerts } from './resources/alerts.ts'
-import { type Audit, audit } from './resources/audit.ts'
-import { type Deployments, deployments } from './resources/deployments.ts'
-import { type History, history } from './resources/history.ts'
-import { type Impact, impact } from './resources/impact.ts'
-import { type Keys, keys } from './resources/keys.ts'
-import { type Organisation, organisation } from './resources/organisation.ts'
-import { type Prompts, prompts } from './resources/prompts.ts'
-import { type Regressions, regressions } from './resources/regressions.ts'
-import { type Repositories, repositories } from './resources/repositories.ts'
-import { type Segments, segments } from './resources/segments.ts'
 import { type Session, session } from './resources/session.ts'
-import { type Shares, shares } from './resources/shares.ts'
-import { type Shifts, shifts } from './resources/shifts.ts'
 import { type Signals, signals } from './resources/signals.ts'
 import { type Timeline, timeline } from './resources/timeline.ts'
 import { type Tokens, tokens } from './resources/tokens.ts'
-import { type Usage, usage } from './resources/usage.ts'
-import { type Versions, versions } from './resources/versions.ts'
-import { type Votes, votes } from './resources/votes.ts'
 
 /**
  * Client of one Promptledger service, with one property per resource.

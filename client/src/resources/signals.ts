@@ -1,32 +1,17 @@
 import { type SignalResult, sendBatch } from '../batch.ts'
 import { requestData } from '../data.ts'
+import { signals as generated } from '../generated/resources.ts'
 import { createIdempotencyKey } from '../idempotency-key.ts'
 import { parseLines } from '../lines.ts'
 import { createPages, type Pages } from '../page.ts'
 import { createSignalQueue, type QueueOptions, type SignalOptions, type SignalQueue } from '../queue.ts'
 import type { RequestOptions, Transport } from '../request.ts'
-import type {
-  BatchSignal,
-  Erased,
-  Erasure,
-  ErasurePreview,
-  ExportQuery,
-  NewSignal,
-  RecordedSignal,
-  Signal,
-  SignalPage,
-  SignalQuery,
-  Summary,
-  SummaryQuery,
-} from '../types.ts'
-import { promptPath } from './prompts.ts'
+import type { BatchSignal, ExportQuery, NewSignal, RecordedSignal, Signal, SignalPage, SignalQuery } from '../types.ts'
 
 export type Signals = ReturnType<typeof signals>
 
-const eraseTimeoutMs = 600_000
-
 export function signals(service: Transport) {
-  const pathOf = (promptId: string) => `${promptPath(promptId)}/signals`
+  const pathOf = (promptId: string) => `/prompts/${encodeURIComponent(promptId)}/signals`
 
   function exportSignals(
     promptId: string,
@@ -59,6 +44,8 @@ export function signals(service: Transport) {
   }
 
   return {
+    ...generated(service),
+
     create,
     createMany,
 
@@ -84,44 +71,6 @@ export function signals(service: Transport) {
      * wait for each chunk. An export that breaks off is not retried.
      */
     export: exportSignals,
-
-    /** Counts signals by hour, day or week. */
-    summary(promptId: string, query?: SummaryQuery, options?: RequestOptions): Promise<Summary> {
-      return service.json({ method: 'GET', path: `${pathOf(promptId)}/summary`, query }, options)
-    },
-
-    /** Deletes a signal. It still counts towards the monthly limit. */
-    delete(promptId: string, signalId: number, options?: RequestOptions): Promise<void> {
-      return service.json({ method: 'DELETE', path: `${pathOf(promptId)}/${signalId}` }, options)
-    },
-
-    /**
-     * Erases every signal, of any prompt, with this voter, with this subject, and whose metadata has each of these members
-     * with an equal value. Takes seconds per million stored signals; the timeout defaults to 600,000 ms. After a retry,
-     * `erased` counts only the last attempt. Needs a key with the role `admin`.
-     */
-    erase(body: Erasure, options?: RequestOptions): Promise<Erased> {
-      const operation = {
-        method: 'POST',
-        path: '/signals/erase',
-        body,
-        isIdempotent: true,
-        timeout: eraseTimeoutMs,
-      } as const
-      return requestData(service, operation, options)
-    },
-
-    /** Counts the signals that an erasure would remove. Needs a key with the role `admin`. */
-    previewErasure(body: Erasure, options?: RequestOptions): Promise<ErasurePreview> {
-      const operation = {
-        method: 'POST',
-        path: '/signals/erase/preview',
-        body,
-        isIdempotent: true,
-        timeout: eraseTimeoutMs,
-      } as const
-      return requestData(service, operation, options)
-    },
   }
 }
 

@@ -6,7 +6,7 @@ import ssl
 from types import TracebackType
 from typing import Mapping, Optional, Union
 
-from .async_resources import (
+from .async_generated import (
     AsyncAlerts,
     AsyncAudit,
     AsyncDeployments,
@@ -21,13 +21,11 @@ from .async_resources import (
     AsyncSession,
     AsyncShares,
     AsyncShifts,
-    AsyncSignals,
-    AsyncTimeline,
-    AsyncTokens,
     AsyncUsage,
     AsyncVersions,
     AsyncVotes,
 )
+from .async_resources import AsyncSignals, AsyncTimeline, AsyncTokens
 from .client import Promptledger
 from .not_given import NOT_GIVEN, NotGiven
 from .threads import Threads

@@ -9,28 +9,30 @@ from typing import Mapping, Optional, Union
 from .api_key import read_api_key
 from .base_url import NO_URL, read_base_url
 from .connection import Connections
+from .generated import (
+    Alerts,
+    Audit,
+    Deployments,
+    History,
+    Impact,
+    Keys,
+    Organisation,
+    Prompts,
+    Regressions,
+    Repositories,
+    Segments,
+    Session,
+    Shares,
+    Shifts,
+    Usage,
+    Versions,
+    Votes,
+)
 from .not_given import NOT_GIVEN, NotGiven, given
 from .proxy import find_proxy
-from .resources.alerts import Alerts
-from .resources.audit import Audit
-from .resources.deployments import Deployments
-from .resources.history import History
-from .resources.impact import Impact
-from .resources.keys import Keys
-from .resources.organisation import Organisation
-from .resources.prompts import Prompts
-from .resources.regressions import Regressions
-from .resources.repositories import Repositories
-from .resources.segments import Segments
-from .resources.session import Session
-from .resources.shares import Shares
-from .resources.shifts import Shifts
 from .resources.signals import Signals
 from .resources.timeline import Timeline
 from .resources.tokens import Tokens
-from .resources.usage import Usage
-from .resources.versions import Versions
-from .resources.votes import Votes
 from .signing_key import SigningKey, read_signing_key
 from .transport import RequestOptions, Transport
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from typing import Any, Generator, List, Literal, Mapping, Optional, Sequence, Union
+from urllib.parse import quote
 
+from .. import generated
 from ..batch import SignalResult, send_batch
 from ..errors import ConnectionError
 from ..lines import decode_text, parse_lines
-from ..models import BatchSignal, Erased, ErasurePreview, RecordedSignal, Signal, SignalValue, Summary
-from ..not_given import not_none
+from ..models import BatchSignal, RecordedSignal, Signal, SignalValue, Summary
 from ..page import Pages, SignalPage
 from ..queued_signal import QueuedSignal
 from ..signal_body import create_idempotency_key, signal_body
@@ -17,21 +18,16 @@ from ..signal_queue import OnError, Sender, SignalQueue
 from ..stream import Stream
 from ..times import Time
 from ..transport import Operation, Transport
-from .prompts import prompt_path
 
 Side = Literal["before", "after"]
 """The signals that count for a change, or for the one that was live before it."""
 
-_erase_timeout = 600.0
 # About a minute of retries: no caller waits for a queued signal.
 _queue_max_retries = 10
 
 
-class Signals:
+class Signals(generated.Signals):
     """Positive and negative votes on a prompt's output."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     def create(
         self,
@@ -209,37 +205,6 @@ class Signals:
             raise ConnectionError("The response is no summary: base_url points to another server")
         return summary
 
-    def delete(self, prompt: str, signal_id: int) -> None:
-        """Deletes a signal. It still counts towards the monthly limit."""
-        self._transport.json(Operation("DELETE", f"{_path_of(prompt)}/{int(signal_id)}"))
-
-    def erase(
-        self,
-        *,
-        metadata: Optional[Mapping[str, Any]] = None,
-        voter: Optional[str] = None,
-        subject: Optional[str] = None,
-    ) -> Erased:
-        """Erases every signal, of any prompt, with this voter, with this subject, and whose metadata has each of these
-        members with an equal value.
-
-        Takes seconds per million stored signals; the timeout defaults to 600 s. After a retry, `erased` counts only the
-        last attempt. Needs a key with the role `admin`.
-        """
-        erased: Erased = self._transport.data(_erasure("/signals/erase", metadata, voter, subject))
-        return erased
-
-    def preview_erasure(
-        self,
-        *,
-        metadata: Optional[Mapping[str, Any]] = None,
-        voter: Optional[str] = None,
-        subject: Optional[str] = None,
-    ) -> ErasurePreview:
-        """Counts the signals that `erase` would remove. Needs a key with the role `admin`."""
-        preview: ErasurePreview = self._transport.data(_erasure("/signals/erase/preview", metadata, voter, subject))
-        return preview
-
     def _create(
         self, prompt: str, body: Mapping[str, Any], idempotency_key: Optional[str], traceparent: Optional[str]
     ) -> RecordedSignal:
@@ -254,14 +219,7 @@ class Signals:
 
 
 def _path_of(prompt: str) -> str:
-    return f"{prompt_path(prompt)}/signals"
-
-
-def _erasure(
-    path: str, metadata: Optional[Mapping[str, Any]], voter: Optional[str], subject: Optional[str]
-) -> Operation:
-    body = not_none({"metadata": metadata, "voter": voter, "subject": subject})
-    return Operation("POST", path, body=body, is_idempotent=True, timeout=_erase_timeout)
+    return f"/prompts/{quote(prompt, safe='')}/signals"
 
 
 def _filter(

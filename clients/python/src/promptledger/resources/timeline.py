@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from typing import Any, Generator, Literal, Optional, Sequence
+from urllib.parse import quote
 
+from .. import generated
 from ..lines import decode_text, parse_lines
 from ..models import Action, TimelineEntry
 from ..page import AttributedPage, Pages
 from ..stream import Stream
 from ..times import Time
-from ..transport import Operation, Transport
-from .prompts import prompt_path
+from ..transport import Operation
 
 
-class Timeline:
+class Timeline(generated.Timeline):
     """The history with the details of each change, and its effect."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     def list(
         self,
@@ -43,17 +41,6 @@ class Timeline:
             query,
             lambda body: AttributedPage(body["data"], body["pagination"], body["unknown_versions"]),
         )
-
-    def get(
-        self, prompt: str, entry_id: int, *, as_of: Optional[Time] = None, by: Optional[str] = None
-    ) -> TimelineEntry:
-        """Returns one change of any age, with its details and its effect if it went live.
-
-        `by` adds the effect in each segment of a declared key, such as `metadata.model`.
-        """
-        path = f"{_path_of(prompt)}/{int(entry_id)}"
-        entry: TimelineEntry = self._transport.data(Operation("GET", path, query={"as_of": as_of, "by": by}))
-        return entry
 
     def export(
         self,
@@ -92,7 +79,7 @@ class Timeline:
 
 
 def _path_of(prompt: str) -> str:
-    return f"{prompt_path(prompt)}/timeline"
+    return f"/prompts/{quote(prompt, safe='')}/timeline"
 
 
 def _filter(
