@@ -23,6 +23,22 @@ const warnings = {
   description: 'What is probably a mistake, such as prompt files that overlap with those of another repository',
 } as const
 
+/** The settings, as responses describe them. `settingFields` says how to set them, in the API and in the CLI. */
+const settings = {
+  production_environments: {
+    type: ['array', 'null'],
+    items: { type: 'string' },
+    description: 'Globs of the environments whose deployments decide what is live; null for the default',
+  },
+  reports_on_pulls: {
+    type: 'boolean',
+    description:
+      'Whether regressions are told on pull requests, by one comment each, and on merged commits, by a status',
+  },
+} as const
+
+const settingExamples = { production_environments: null, reports_on_pulls: false } as const
+
 const repository = {
   id: { type: 'integer' },
   forge: { enum: forgeNames },
@@ -63,16 +79,7 @@ const repository = {
     ...textOrNull,
     description: 'The only key of the ssh server that is accepted; null without a deploy key',
   },
-  production_environments: {
-    type: ['array', 'null'],
-    items: { type: 'string' },
-    description: 'Globs of the environments whose deployments decide what is live; null for the default',
-  },
-  reports_on_pulls: {
-    type: 'boolean',
-    description:
-      'Whether regressions are told on pull requests, by one comment each, and on merged commits, by a status',
-  },
+  ...settings,
   report_error: {
     ...textOrNull,
     description: 'Why that fails, such as a scope that the token lacks; null if it succeeds or is off',
@@ -100,8 +107,7 @@ const repositoryExample = {
   last_error: null,
   ssh_public_key: null,
   ssh_host_key: null,
-  production_environments: null,
-  reports_on_pulls: false,
+  ...settingExamples,
   report_error: null,
   created_at: '2026-11-01T08:00:00.000Z',
 } as const
@@ -178,6 +184,12 @@ const repositoryIdSchema = {
 
 export const repositoryParamsSchema = { repository_id: repositoryIdSchema } as const
 
+export type SettingsBody = FromSchema<{
+  type: 'object'
+  properties: typeof settings
+  required: (keyof typeof settings)[]
+}>
+
 export type RepositoryBody = FromSchema<typeof repositorySchema>
 
 export type ConnectedBody = FromSchema<typeof connected>
@@ -186,19 +198,20 @@ export type RotatedSecretBody = FromSchema<typeof rotatedSecret>
 
 const urlDescription = 'https://…, ssh://… or git@host:path. Plain http:// needs `ALLOW_HTTP_REPOSITORIES=1`'
 
-const productionEnvironments = {
-  type: ['array', 'null'],
-  items: { type: 'string' },
-  description:
-    'Globs of the environments whose deployments decide what is live, such as `production` or `prod-*`. Null for the default: ' +
-    'what the forge calls production, and environments named production, prod or live. With an empty list, merges decide',
-} as const
-
-const reportsOnPulls = {
-  type: 'boolean',
-  description:
-    'Tell regressions on the pull request that caused them, by one comment, and on the merged commit, by a status. The token needs ' +
-    'to write both',
+export const settingFields = {
+  production_environments: {
+    type: ['array', 'null'],
+    items: { type: 'string' },
+    description:
+      'Globs of the environments whose deployments decide what is live, such as `production` or `prod-*`. Null for the default: ' +
+      'what the forge calls production, and environments named production, prod or live. With an empty list, merges decide',
+  },
+  reports_on_pulls: {
+    type: 'boolean',
+    description:
+      'Tell regressions on the pull request that caused them, by one comment, and on the merged commit, by a status. The token needs ' +
+      'to write both',
+  },
 } as const
 
 export const newRepositorySchema = {
@@ -236,8 +249,8 @@ export const newRepositorySchema = {
         'The minimum similarity, in percent, for a file that was moved and edited to keep its prompt. At 100, only files ' +
         'that are moved without edits do',
     },
-    production_environments: productionEnvironments,
-    reports_on_pulls: { ...reportsOnPulls, default: false },
+    ...settingFields,
+    reports_on_pulls: { ...settingFields.reports_on_pulls, default: false },
   },
   examples: [{ forge: 'github', url: 'https://github.com/acme/prompts.git', path: 'prompts/**/*.md' }],
 } as const
@@ -262,8 +275,7 @@ export const repositoryUpdateSchema = {
       description:
         'The new key of the ssh server, such as `ssh-ed25519 AAAAC3…`. By default, the recorded one, or that of the new server',
     },
-    production_environments: productionEnvironments,
-    reports_on_pulls: reportsOnPulls,
+    ...settingFields,
   },
   examples: [{ url: 'https://github.com/acme/assistant-prompts.git' }],
 } as const

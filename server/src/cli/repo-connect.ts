@@ -9,6 +9,7 @@ import type {
   RepositoryService,
 } from '../domain/repositories/repository-service.ts'
 import { isLocalUrl } from '../domain/repositories/repository-url.ts'
+import type { SettingsUpdate } from '../domain/repositories/settings.ts'
 import { sshFingerprint } from '../domain/repositories/ssh-key.ts'
 import { isoTime } from '../domain/time.ts'
 
@@ -37,6 +38,7 @@ export interface ConnectOptions {
 export async function connectWithProgress(
   service: RepositoryService,
   options: ConnectOptions,
+  settings: SettingsUpdate,
 ): Promise<ConnectedRepository> {
   const connection = {
     organisationId: options.org,
@@ -47,8 +49,9 @@ export async function connectWithProgress(
     token: secretFrom(options.tokenEnv),
     deployKey: deployKeyFrom(options),
     secret: secretFrom(options.secretEnv),
-    productionEnvironments: options.production ?? null,
-    reportsOnPulls: options.reportOnPulls ?? false,
+    ...settings,
+    productionEnvironments: settings.productionEnvironments ?? options.production,
+    reportsOnPulls: settings.reportsOnPulls ?? options.reportOnPulls,
   }
   // Exiting through process.exit also kills git.
   process.once('SIGINT', () => process.exit(130))

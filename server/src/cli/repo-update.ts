@@ -4,10 +4,12 @@ import { operator } from '../domain/access/audit.ts'
 import { reportScopes } from '../domain/repositories/report-token.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
 import type { RepositoryUpdate } from '../domain/repositories/repository-service.ts'
+import { isSetting } from '../domain/repositories/settings.ts'
 import { toRepositoryBody } from '../http/repositories/body.ts'
 import { integerArgument } from './arguments.ts'
 import { repositoryOrFail } from './lookup.ts'
 import { print, printWarnings } from './output.ts'
+import { addSettingOptions, settingsOf } from './repo-settings.ts'
 import { openRepositoryService, publicUrl, withOptionName } from './repository-service.ts'
 import { secretFrom, withStore } from './with-store.ts'
 
@@ -27,16 +29,38 @@ export const allowHttpOption = new Option(
   'accept a plain http:// URL; everything, including the token, is sent unencrypted',
 )
 
+interface UpdateOptions extends UrlOptions {
+  url?: string
+}
+
 interface ProductionOptions {
   default?: boolean
   none?: boolean
 }
 
-/** `repo set-url`, `set-token`, `set-production` and `set-reports`: a repository that moved, or whose token expired, keeps its webhook and history. */
+/** `repo update`, and what it replaces: a repository that moved, or whose token expired, keeps its webhook and history. */
 export function repoUpdateCommands(repo: Command): void {
+  const all = repo
+    .command('update')
+    .description(
+      'change the URL, the credentials or the settings of a repository; its webhook, prompts and history stay',
+    )
+    .argument('<repo-id>', 'repository', integerArgument)
+    .option('--url <url>', 'new URL of a renamed or moved repository, or a folder on this machine')
+    .option('--token-env <name>', 'environment variable with a new token')
+    .addOption(removeTokenOption())
+    .option('--ssh-key-env <name>', 'environment variable with another private ssh key for this repository')
+    .option('--ssh-host-key <key>', "the server's key, such as 'ssh-ed25519 AAAAC3…', if it has a new one")
+    .addOption(allowHttpOption)
+  addSettingOptions(all).action((id: number, options: UpdateOptions, command: Command) => {
+    const changes = { ...connectionFrom(options.url, options), ...settingsOf(command) }
+    if (Object.values(changes).every((value) => value === undefined)) command.error('error: pass what to change')
+    return update(command, id, options, changes)
+  })
+
   repo
     .command('set-url')
-    .description('set the new URL of a renamed or moved repository; its webhook, prompts and history stay')
+    .description('the same as repo update --url')
     .argument('<repo-id>', 'repository', integerArgument)
     .argument('<url>', 'https://…, ssh://…, git@host:path, or a folder on this machine')
     .option(
@@ -48,17 +72,12 @@ export function repoUpdateCommands(repo: Command): void {
     .option('--ssh-host-key <key>', "the server's key, such as 'ssh-ed25519 AAAAC3…', if it has a new one")
     .addOption(allowHttpOption)
     .action((id: number, url: string, options: UrlOptions, command: Command) =>
-      update(command, id, options, {
-        url: url.startsWith('.') ? resolve(url) : url,
-        token: tokenFrom(options),
-        sshKey: secretFrom(options.sshKeyEnv) ?? undefined,
-        sshHostKey: options.sshHostKey,
-      }),
+      update(command, id, options, connectionFrom(url, options)),
     )
 
   repo
     .command('set-token')
-    .description('replace the token of a repository; its webhook, prompts and history stay')
+    .description('the same as repo update --token-env or --remove-token')
     .argument('<repo-id>', 'repository', integerArgument)
     .option('--token-env <name>', 'environment variable with the new token')
     .addOption(removeTokenOption())
@@ -70,7 +89,7 @@ export function repoUpdateCommands(repo: Command): void {
 
   repo
     .command('set-production')
-    .description('set which environments are production: their deployments decide what is live')
+    .description('the same as repo update --production-environments')
     .argument('<repo-id>', 'repository', integerArgument)
     .argument('[environments...]', 'globs, such as production or prod-*')
     .addOption(new Option('--default', 'what the forge calls production, and the names production, prod and live'))
@@ -85,9 +104,7 @@ export function repoUpdateCommands(repo: Command): void {
 
   repo
     .command('set-reports')
-    .description(
-      'turn reports on pull requests on or off: one comment on each that made prompts worse, and a status on its commit',
-    )
+    .description('the same as repo update --reports-on-pulls')
     .argument('<repo-id>', 'repository', integerArgument)
     .addArgument(new Argument('<state>', 'whether to report').choices(['on', 'off']))
     .action((id: number, state: 'on' | 'off', _options: object, command: Command) =>
@@ -116,17 +133,29 @@ async function update(
 
 function describeUpdate(repository: Repository, changes: RepositoryUpdate): string {
   const { id, url, forge, productionEnvironments: patterns } = repository
-  if (changes.reportsOnPulls !== undefined) {
+  const given = Object.entries(changes).flatMap(([key, value]) => (value === undefined ? [] : key))
+  const [only] = given.length === 1 ? given : []
+  if (only === 'reportsOnPulls') {
     return changes.reportsOnPulls
       ? `Regressions are told on the pull requests of repository ${id}, ${url}. Its token needs ${reportScopes(forge)}.`
       : `Regressions are no longer told on the pull requests of repository ${id}, ${url}.`
   }
-  if (changes.productionEnvironments !== undefined) {
+  if (only === 'productionEnvironments') {
     const names = patterns === null ? 'the default ones' : patterns.join(', ') || 'none, so merges decide what is live'
     return `The production environments of repository ${id}, ${url}, are ${names}.`
   }
+  if (given.some(isSetting)) return `Repository ${id}, ${url}, is changed.`
   const what = changes.url === undefined ? 'The token of repository' : 'Repository'
   return `${what} ${id}, ${url}, is changed. git can read it; the service syncs it now, with the same webhook.`
+}
+
+function connectionFrom(url: string | undefined, options: UrlOptions): RepositoryUpdate {
+  return {
+    url: url?.startsWith('.') ? resolve(url) : url,
+    token: tokenFrom(options),
+    sshKey: secretFrom(options.sshKeyEnv) ?? undefined,
+    sshHostKey: options.sshHostKey,
+  }
 }
 
 function removeTokenOption(): Option {

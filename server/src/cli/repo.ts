@@ -15,6 +15,7 @@ import {
   requirePrompts,
 } from './repo-connect.ts'
 import { repoListCommand } from './repo-list.ts'
+import { addSettingOptions, settingsOf } from './repo-settings.ts'
 import { allowHttpOption, repoUpdateCommands } from './repo-update.ts'
 import { openRepositoryService, publicUrl } from './repository-service.ts'
 import { withStore } from './with-store.ts'
@@ -22,7 +23,7 @@ import { withStore } from './with-store.ts'
 export function repoCommands(program: Command): void {
   const repo = program.command('repo').description('connect git repositories and sync their prompts')
 
-  repo
+  const connect = repo
     .command('connect')
     .description('connect a repository: each matching file becomes a prompt with its history')
     .requiredOption('--org <id>', 'organisation that the prompts belong to', integerArgument)
@@ -39,14 +40,8 @@ export function repoCommands(program: Command): void {
       ),
     )
     .option('--ssh-host-key <key>', "the server's key, such as 'ssh-ed25519 AAAAC3…' (default: the one it has now)")
-    .option(
-      '--production <globs...>',
-      'environments whose deployments decide what is live, such as production or prod-*',
-    )
-    .option(
-      '--report-on-pulls',
-      'tell regressions on pull requests, by one comment each, and on merged commits, by a status; the token needs to write both',
-    )
+    .addOption(new Option('--production <globs...>', 'the same as --production-environments').hideHelp())
+    .addOption(new Option('--report-on-pulls', 'the same as --reports-on-pulls on').hideHelp())
     .addOption(allowHttpOption)
     .option('--secret-env <name>', 'environment variable with your own webhook secret (default: generated)')
     .option(
@@ -55,18 +50,18 @@ export function repoCommands(program: Command): void {
       integerArgument,
       defaultSimilarity,
     )
-    .action((options: ConnectOptions, command: Command) =>
-      withStore(async (store, config) => {
-        await organisationOrFail(store, options.org)
-        const service = await openRepositoryService(config, store, options)
-        const connected = await connectWithProgress(service, options)
-        printWarnings(connected.warnings)
-        const body = toConnectedBody(connected, publicUrl(config), Date.now())
-        print(command, connectedJson(body), describeConnected(body, connected.backfillError))
-        // Last, because the secret is not shown again.
-        requirePrompts(connected)
-      }),
-    )
+  addSettingOptions(connect).action((options: ConnectOptions, command: Command) =>
+    withStore(async (store, config) => {
+      await organisationOrFail(store, options.org)
+      const service = await openRepositoryService(config, store, options)
+      const connected = await connectWithProgress(service, options, settingsOf(command))
+      printWarnings(connected.warnings)
+      const body = toConnectedBody(connected, publicUrl(config), Date.now())
+      print(command, connectedJson(body), describeConnected(body, connected.backfillError))
+      // Last, because the secret is not shown again.
+      requirePrompts(connected)
+    }),
+  )
 
   repoListCommand(repo)
 

@@ -1,5 +1,4 @@
 import type { Actor } from '../domain/access/audit.ts'
-import { validProductionEnvironments } from '../domain/deployments/production.ts'
 import { connectionWarnings } from '../domain/repositories/connection-warnings.ts'
 import { checkForge } from '../domain/repositories/forge-host.ts'
 import { generateLeaseOwner, type Lease } from '../domain/repositories/lease.ts'
@@ -17,6 +16,7 @@ import {
   tooManyRepositories,
 } from '../domain/repositories/repository-service.ts'
 import { validRepositoryUrl } from '../domain/repositories/repository-url.ts'
+import { initialSettings, updatedSettings } from '../domain/repositories/settings.ts'
 import { forgeOf } from '../forges/index.ts'
 import { moveMirror } from '../git/mirror.ts'
 import { checkAccess } from './check-access.ts'
@@ -38,7 +38,7 @@ export async function connectRepository(context: SyncContext, connection: Connec
   checkForge(connection.forge, url)
   const path = validPathPattern(connection.path)
   const similarity = validSimilarity(connection.similarity)
-  const productionEnvironments = validProductionEnvironments(connection.productionEnvironments ?? null)
+  const settings = updatedSettings(initialSettings, connection)
   const maxRepositories = context.limits.repositories
   const known = await store.repositories.list(connection.organisationId)
   const connected = known.filter((each) => each.disconnectedAt === null)
@@ -56,8 +56,7 @@ export async function connectRepository(context: SyncContext, connection: Connec
       url,
       path,
       similarity,
-      productionEnvironments,
-      reportsOnPulls: connection.reportsOnPulls ?? false,
+      ...settings,
       hookId,
       ...credentials,
       sealedSecret: vault.encrypt(secret, { hookId, kind: 'webhook_secret' }),

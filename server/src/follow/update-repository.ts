@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Actor, operator } from '../domain/access/audit.ts'
-import { validProductionEnvironments } from '../domain/deployments/production.ts'
 import { type InvalidFieldError, invalidField } from '../domain/errors.ts'
 import { connectionWarnings } from '../domain/repositories/connection-warnings.ts'
 import { rightForge } from '../domain/repositories/forge-host.ts'
@@ -18,6 +17,7 @@ import {
   type UpdatedRepository,
 } from '../domain/repositories/repository-service.ts'
 import { isHttpUrl, isSshUrl, validRepositoryUrl } from '../domain/repositories/repository-url.ts'
+import { isSetting, updatedSettings } from '../domain/repositories/settings.ts'
 import { validHostKey } from '../domain/repositories/ssh-key.ts'
 import { moveMirror } from '../git/mirror.ts'
 import { GitError } from '../git/run.ts'
@@ -74,15 +74,11 @@ async function checkedChange(
   const connectedByOperator = isMoved ? by === operator : repository.connectedByOperator
   const credentials = credentialsFor(context, repository, url, update)
   const changed = { ...repository, url, connectedByOperator, ...credentials }
-  const productionEnvironments =
-    update.productionEnvironments === undefined
-      ? repository.productionEnvironments
-      : validProductionEnvironments(update.productionEnvironments)
-  const settings = { productionEnvironments, reportsOnPulls: update.reportsOnPulls ?? repository.reportsOnPulls }
+  const settings = updatedSettings(repository, update)
   // No need to contact the server for a setting of our own.
-  const isSetting =
-    !Object.values(update).every(isUndefined) && Object.values(withoutSettings(update)).every(isUndefined)
-  if (isSetting) return { url, connectedByOperator, ...credentials, ...settings }
+  const changes = Object.entries(update).filter(([, value]) => value !== undefined)
+  if (changes.length > 0 && changes.every(([key]) => isSetting(key)))
+    return { url, connectedByOperator, ...credentials, ...settings }
   try {
     const remote = await readableRemote(context, changed)
     if (isMoved && repository.tip !== null) {
@@ -102,14 +98,6 @@ async function checkedChange(
     if (!(cause instanceof GitError)) throw error
     throw unreadable(update, isMoved, shownReason(context, cause, { ...repository, url }, by))
   }
-}
-
-function withoutSettings({ productionEnvironments: _, reportsOnPulls: __, ...others }: RepositoryUpdate) {
-  return others
-}
-
-function isUndefined(value: unknown): boolean {
-  return value === undefined
 }
 
 /** A credential is bound to its server: it is not sent to another one, which could record it. */

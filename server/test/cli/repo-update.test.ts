@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
+import { settingFields } from '../../../contract/repositories.ts'
 import { onTestEnd } from '../../../testing/cleanup.ts'
 import { runCli } from '../../../testing/cli.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
@@ -13,7 +14,7 @@ import { GitRepository } from '../../../testing/git-repository.ts'
 
 const secrets = { FIRST: 'first-token-0123456789', SECOND: 'second-token-0123456789' }
 
-onOneEngine('repo set-url and repo set-token', (engine) => {
+onOneEngine('repo update, set-url and set-token', (engine) => {
   let env: NodeJS.ProcessEnv
   let org = ''
   before(async () => {
@@ -46,6 +47,31 @@ onOneEngine('repo set-url and repo set-token', (engine) => {
     const { stdout } = await run('repo', 'list')
     return stdout.split('\n').find((line) => line.startsWith(`Repository ${id} `))
   }
+
+  test('repo update changes every setting that the API has, several at once, and the URL', async () => {
+    const git = createRemote()
+    const { id } = await connect(git.remote, '--reports-on-pulls', 'off')
+    const options = Object.keys(settingFields).map((name) => `--${name.replaceAll('_', '-')}`)
+    const help = (await run('repo', 'update', '--help')).stdout
+    assert.deepEqual(
+      options.filter((option) => !help.includes(option)),
+      [],
+    )
+    const both = ['--production-environments', 'prod-*', 'live', '--reports-on-pulls', 'on']
+    const changed = await run('repo', 'update', id, ...both)
+    assert.equal(changed.code, 0, changed.stderr)
+    assert.equal(changed.stdout, `Repository ${id}, ${git.remote}, is changed.\n`)
+    const settings = async (...args: string[]) => {
+      const body = JSON.parse((await run('repo', 'update', id, ...args, '--json')).stdout)
+      return [body.production_environments, body.reports_on_pulls]
+    }
+    assert.deepEqual(await settings('--url', git.remote), [['prod-*', 'live'], true])
+    assert.deepEqual(await settings('--production-environments', 'none'), [[], true])
+    assert.deepEqual(await settings('--production-environments', 'default'), [null, true])
+    assert.deepEqual(await settings('--reports-on-pulls', 'off'), [null, false])
+    const nothing = await run('repo', 'update', id)
+    assert.deepEqual([nothing.code, nothing.stderr], [2, 'error: pass what to change\n'])
+  })
 
   test('a renamed repository is listed as failing with what to do, and set-url brings it back', async () => {
     const git = createRemote()

@@ -6,6 +6,7 @@ import type { Excerpt } from '../texts/phrase.ts'
 import type { Instant } from '../time.ts'
 import type { Delivery } from './delivery.ts'
 import type { ForgeName, Repository } from './repository.ts'
+import type { SettingsUpdate } from './settings.ts'
 import type { WebhookRequest } from './webhook-request.ts'
 
 /** The use cases of connected repositories, shared by the HTTP API and the CLI. */
@@ -34,7 +35,7 @@ export interface RepositoryService {
   flush(): Promise<void>
 }
 
-export interface Connection {
+export interface Connection extends SettingsUpdate {
   organisationId: number
   forge: ForgeName
   url: string
@@ -45,9 +46,6 @@ export interface Connection {
   deployKey?: NewDeployKey | null
   /** The webhook secret; null to generate one. */
   secret: string | null
-  /** Null for the default. */
-  productionEnvironments?: string[] | null
-  reportsOnPulls?: boolean
 }
 
 export interface NewDeployKey {
@@ -58,16 +56,13 @@ export interface NewDeployKey {
 }
 
 /** What to change about a repository. Undefined keeps the current value. */
-export interface RepositoryUpdate {
+export interface RepositoryUpdate extends SettingsUpdate {
   url?: string | undefined
   /** Null removes the token. */
   token?: string | null | undefined
   /** A private ssh key. */
   sshKey?: string | undefined
   sshHostKey?: string | undefined
-  /** Null for the default. */
-  productionEnvironments?: string[] | null | undefined
-  reportsOnPulls?: boolean | undefined
 }
 
 export interface UpdatedRepository {

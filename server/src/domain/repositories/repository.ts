@@ -4,13 +4,14 @@ import { randomBase62 } from '../random.ts'
 import { validLine } from '../text.ts'
 import { hour, type Instant } from '../time.ts'
 import { checkPattern } from './path-pattern.ts'
+import type { RepositorySettings } from './settings.ts'
 
 export const forgeNames = ['github', 'gitlab', 'gitea', 'forgejo', 'bitbucket'] as const
 
 export type ForgeName = (typeof forgeNames)[number]
 
 /** A connected git repository, whose prompt files are synced. */
-export interface Repository {
+export interface Repository extends RepositorySettings {
   id: number
   organisationId: number
   forge: ForgeName
@@ -60,11 +61,7 @@ export interface Repository {
   dueAt: Instant
   /** Counts sync requests, so one that arrives during a sync is not lost. */
   wakes: number
-  /** Globs of the environments whose deployments decide what is live. Null for the default (domain/deployments/production.ts). */
-  productionEnvironments: string[] | null
-  /** Whether regressions are told on pull requests and merged commits, with the token. */
-  reportsOnPulls: boolean
-  /** Why the last of these reports failed. Null if it succeeded. */
+  /** Why the last report on a pull request failed. Null if it succeeded. */
   reportError: string | null
   createdAt: Instant
   disconnectedAt: Instant | null
@@ -74,13 +71,11 @@ export type NewRepository = Pick<
   Repository,
   'organisationId' | 'forge' | 'url' | 'path' | 'similarity' | 'hookId' | 'sealedToken' | 'sealedSecret' | 'createdAt'
 > &
-  Partial<DeployKeyFields & Pick<Repository, 'productionEnvironments' | 'reportsOnPulls'>>
+  Partial<DeployKeyFields & RepositorySettings>
 
 /** What can change about a connected repository. */
-export type RepositoryChange = Pick<
-  Repository,
-  'url' | 'sealedToken' | 'connectedByOperator' | 'productionEnvironments' | 'reportsOnPulls'
-> &
+export type RepositoryChange = Pick<Repository, 'url' | 'sealedToken' | 'connectedByOperator'> &
+  RepositorySettings &
   DeployKeyFields
 
 /** All null without a deploy key. */

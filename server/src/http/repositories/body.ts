@@ -4,6 +4,7 @@ import type {
   NewRepositoryBody,
   RepositoryBody,
   RotatedSecretBody,
+  SettingsBody,
 } from '../../../../contract/repositories.ts'
 import { invalid, invalidField } from '../../domain/errors.ts'
 import type { Delivery } from '../../domain/repositories/delivery.ts'
@@ -11,6 +12,7 @@ import { reportProblem } from '../../domain/repositories/report-token.ts'
 import { isStale, type Repository, repositoryState } from '../../domain/repositories/repository.ts'
 import type { ConnectedRepository, NewDeployKey, RotatedSecret } from '../../domain/repositories/repository-service.ts'
 import { isLocalUrl, webUrlOf } from '../../domain/repositories/repository-url.ts'
+import { namedSettings } from '../../domain/repositories/settings.ts'
 import { type Instant, isoTime } from '../../domain/time.ts'
 import { forgeOf } from '../../forges/index.ts'
 
@@ -48,8 +50,7 @@ export function toRepositoryBody(
     last_error: repository.lastError,
     ssh_public_key: repository.sshPublicKey,
     ssh_host_key: repository.sshHostKey,
-    production_environments: repository.productionEnvironments,
-    reports_on_pulls: repository.reportsOnPulls,
+    ...(namedSettings(repository) as SettingsBody),
     report_error: reportProblem(repository),
     created_at: isoTime(repository.createdAt),
   }

@@ -8,6 +8,7 @@ import {
 import { defaultOverlapHours, type OverlapBody } from '../../../../contract/schema.ts'
 import { pageOffset } from '../../domain/page.ts'
 import { defaultSimilarity, type Repository } from '../../domain/repositories/repository.ts'
+import { settingsFrom } from '../../domain/repositories/settings.ts'
 import { hour } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
@@ -53,10 +54,8 @@ export function repositoryRoutes(context: Context) {
       const { forge, url, path, token = null, similarity = defaultSimilarity } = request.body as NewRepositoryBody
       const { organisationId } = request.access
       const deployKey = requestedDeployKey(request.body as NewRepositoryBody)
-      const { production_environments: productionEnvironments = null, reports_on_pulls: reportsOnPulls = false } =
-        request.body as NewRepositoryBody
+      const settings = settingsFrom(request.body as NewRepositoryBody)
       const access = { token, deployKey, secret: null }
-      const settings = { productionEnvironments, reportsOnPulls }
       const connection = { organisationId, forge, url, path, similarity, ...settings, ...access }
       // git gives a slow server more time than a connection may be silent, and the secret is shown only in the response.
       allowSilence(request)
@@ -71,9 +70,7 @@ export function repositoryRoutes(context: Context) {
       operations.updateRepository,
       async (request) => {
         const { url, token, ssh_key: sshKey, ssh_host_key: sshHostKey } = request.body as RepositoryUpdateBody
-        const { production_environments: productionEnvironments, reports_on_pulls: reportsOnPulls } =
-          request.body as RepositoryUpdateBody
-        const update = { url, token, sshKey, sshHostKey, productionEnvironments, reportsOnPulls }
+        const update = { url, token, sshKey, sshHostKey, ...settingsFrom(request.body as RepositoryUpdateBody) }
         // Comparing the history at a new URL with the known one can take minutes.
         allowSilence(request)
         const { repository, warnings } = await repositories.update(
