@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { AlertService } from '../domain/alerts/alert-service.ts'
-import { InvalidFieldError } from '../domain/errors.ts'
 import type { Store } from '../domain/store.ts'
+import type { OptionNames } from './option-names.ts'
 import { publicUrl } from './repository-service.ts'
 
 /** Imported on demand, because most commands send nothing. */
@@ -21,7 +21,7 @@ export async function openLocalAlertService(config: Config, store: Store): Promi
   })
 }
 
-const optionOf: Record<string, string> = {
+export const alertOptions: OptionNames = {
   name: '--name',
   target: 'The target',
   prompts: '--prompts',
@@ -30,10 +30,4 @@ const optionOf: Record<string, string> = {
   minSignals: '--min-signals',
   recoveryHold: '--recovery-hold',
   repeat: '--repeat',
-}
-
-/** The error with the name of the option that an invalid field comes from. */
-export function withOptionName(error: Error): Error {
-  const option = error instanceof InvalidFieldError ? optionOf[error.field] : undefined
-  return option === undefined ? error : new Error(`${option} ${(error as InvalidFieldError).problem}`)
 }

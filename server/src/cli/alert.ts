@@ -21,9 +21,10 @@ import {
   type TargetOptions,
   targetFrom,
 } from './alert-options.ts'
-import { openLocalAlertService, withOptionName } from './alert-service.ts'
+import { alertOptions, openLocalAlertService } from './alert-service.ts'
 import { integerArgument, overlapOption } from './arguments.ts'
 import { alertDeliveryOrFail, alertOrFail, organisationOrFail } from './lookup.ts'
+import { namingOptions } from './option-names.ts'
 import { print, table } from './output.ts'
 import { withStore } from './with-store.ts'
 
@@ -58,9 +59,9 @@ export function alertCommands(program: Command): void {
       if (target === null) throw new Error('Pass the target with --target-env, --target-stdin or --target.')
       const service = await openLocalAlertService(config, store)
       const rules = { ...defaultRules, ...rulesFrom(options), name }
-      const added = await service.add({ organisationId: org, channel, target, ...rules }, operator).catch((error) => {
-        throw withOptionName(error)
-      })
+      const added = await service
+        .add({ organisationId: org, channel, target, ...rules }, operator)
+        .catch(namingOptions(alertOptions))
       const body = toAddedAlertBody(added)
       print(command, body, describeAdded(body))
     }),
@@ -97,9 +98,7 @@ export function alertCommands(program: Command): void {
       const state = enable ? 'active' : disable ? 'disabled' : undefined
       const service = await openLocalAlertService(config, store)
       const changes = { ...rulesFrom(options), target: target ?? undefined, state } as const
-      const updated = await service.update(current, changes, operator).catch((error) => {
-        throw withOptionName(error)
-      })
+      const updated = await service.update(current, changes, operator).catch(namingOptions(alertOptions))
       print(command, toAlertBody(updated, null), `Updated alert ${id}, ${updated.name}: ${alertState(updated)}.`)
     }),
   )

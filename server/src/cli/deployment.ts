@@ -2,13 +2,13 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { operator } from '../domain/access/audit.ts'
 import { type DeploymentTarget, type NewDeployment, newDeployment } from '../domain/deployments/deployment.ts'
 import { type DeploymentState, deploymentStates } from '../domain/deployments/state.ts'
-import { InvalidFieldError } from '../domain/errors.ts'
 import { checkConnected } from '../domain/repositories/repository.ts'
 import type { Store } from '../domain/store.ts'
 import { parseTime } from '../domain/time.ts'
 import { toDeploymentBody } from '../http/deployments/body.ts'
 import { integerArgument } from './arguments.ts'
 import { promptOrFail, repositoryOrFail } from './lookup.ts'
+import { namingOptions, type OptionNames } from './option-names.ts'
 import { print, table } from './output.ts'
 import { withStore } from './with-store.ts'
 
@@ -102,7 +102,7 @@ function shareArgument(text: string): number {
   return share
 }
 
-const optionOf: Record<string, string> = {
+const optionOf: OptionNames = {
   environment: '--environment',
   commitSha: '--commit',
   share: '--share',
@@ -114,7 +114,6 @@ function deploymentFrom({ environment, commit, state, share, at }: RecordOptions
   try {
     return newDeployment({ environment, commitSha: commit, state, share, at: time }, now)
   } catch (error) {
-    if (error instanceof InvalidFieldError) throw new Error(`${optionOf[error.field] ?? error.field} ${error.problem}`)
-    throw error
+    return namingOptions(optionOf)(error as Error)
   }
 }

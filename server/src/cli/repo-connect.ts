@@ -13,9 +13,10 @@ import type { SettingsUpdate } from '../domain/repositories/settings.ts'
 import { sshFingerprint } from '../domain/repositories/ssh-key.ts'
 import { isoTime } from '../domain/time.ts'
 
+import { namingOptions } from './option-names.ts'
 import { formatCount } from './output.ts'
 import { bar, clearProgress, showProgress } from './progress.ts'
-import { withOptionName } from './repository-service.ts'
+import { repositoryOptions } from './repository-service.ts'
 import { secretFrom } from './with-store.ts'
 
 export interface ConnectOptions {
@@ -59,9 +60,7 @@ export async function connectWithProgress(
   const onProgress = (progress: BackfillProgress) => showProgress(describeProgress(progress))
   const connected = await service
     .connect(connection, operator, { onProgress })
-    .catch((error) => {
-      throw withOptionName(error)
-    })
+    .catch(namingOptions(repositoryOptions))
     .finally(clearProgress)
   const { repository, backfillError } = connected
   // A generated key works only after it has been added on the forge.

@@ -8,9 +8,10 @@ import { isSetting } from '../domain/repositories/settings.ts'
 import { toRepositoryBody } from '../http/repositories/body.ts'
 import { integerArgument } from './arguments.ts'
 import { repositoryOrFail } from './lookup.ts'
+import { namingOptions } from './option-names.ts'
 import { print, printWarnings } from './output.ts'
 import { addSettingOptions, settingsOf } from './repo-settings.ts'
-import { openRepositoryService, publicUrl, withOptionName } from './repository-service.ts'
+import { openRepositoryService, publicUrl, repositoryOptions } from './repository-service.ts'
 import { secretFrom, withStore } from './with-store.ts'
 
 interface TokenOptions {
@@ -121,9 +122,7 @@ async function update(
   await withStore(async (store, config) => {
     const repository = await repositoryOrFail(store, id)
     const service = await openRepositoryService(config, store, { allowHttp })
-    const updated = await service.update(repository, changes, operator).catch((error) => {
-      throw withOptionName(error)
-    })
+    const updated = await service.update(repository, changes, operator).catch(namingOptions(repositoryOptions))
     printWarnings(updated.warnings)
     const text = describeUpdate(updated.repository, changes)
     const body = toRepositoryBody(updated.repository, publicUrl(config), Date.now())

@@ -1,9 +1,9 @@
 import type { Config } from '../config.ts'
-import { InvalidFieldError } from '../domain/errors.ts'
 import type { RepositoryService } from '../domain/repositories/repository-service.ts'
 import type { Store } from '../domain/store.ts'
 import type { SyncContext } from '../follow/sync-context.ts'
 import { collectGarbageEarly } from '../service/allocator.ts'
+import type { OptionNames } from './option-names.ts'
 
 interface ContextOptions {
   allowHttp?: boolean | undefined
@@ -41,15 +41,9 @@ export function publicUrl({ publicUrl, host, port }: Config): string {
   return publicUrl ?? `http://${host}:${port}`
 }
 
-const optionOf: Record<string, string> = {
+export const repositoryOptions: OptionNames = {
   token: '--token-env',
   sshKey: '--ssh-key-env',
   sshHostKey: '--ssh-host-key',
   productionEnvironments: '--production',
-}
-
-/** The error with the name of the option that an invalid field comes from. */
-export function withOptionName(error: Error): Error {
-  const option = error instanceof InvalidFieldError ? optionOf[error.field] : undefined
-  return option === undefined ? error : new Error(`${option} ${(error as InvalidFieldError).problem}`)
 }
