@@ -1,3 +1,4 @@
+import { regressionQuerySchema } from '../../../../contract/regressions.ts'
 import type { ListedRegression } from '../../domain/regressions/regression.ts'
 import { day, isoTime } from '../../domain/time.ts'
 import { visiblePrompts } from '../../http/visible-prompts.ts'
@@ -23,7 +24,7 @@ export const openRegressions = defineTool(
       prompt: promptSchema,
       state: {
         type: 'string',
-        enum: ['open', 'repaired', 'withdrawn', 'dismissed', 'all'],
+        enum: [...regressionQuerySchema.state.enum, 'all'],
         description: 'Default: open',
       },
       cursor: cursorSchema,

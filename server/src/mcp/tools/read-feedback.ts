@@ -1,3 +1,4 @@
+import { signalFilterSchema } from '../../../../contract/signals.ts'
 import { invalid } from '../../domain/errors.ts'
 import { rated } from '../../domain/impact/impact.ts'
 import { type SelectedSignals, selectSignals } from '../../domain/impact/signal-selection.ts'
@@ -29,11 +30,11 @@ export const readFeedback = defineTool(
       change: changeSchema,
       side: {
         type: 'string',
-        enum: ['before', 'after'],
+        enum: signalFilterSchema.side.enum,
         description: 'With change: the votes it is judged by. Default: after',
       },
-      vote: { type: 'string', enum: ['positive', 'negative'] },
-      text: { type: 'string', maxLength: 200, description: 'Part of the comment' },
+      vote: { type: 'string', enum: signalFilterSchema.value.enum },
+      text: { type: 'string', maxLength: signalFilterSchema.q.maxLength, description: 'Part of the comment' },
       where: {
         type: 'object',
         description: 'Metadata of the votes, such as {"model": "small-3"}',
