@@ -1,23 +1,25 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type AlertBody, type AlertUpdateBody, type NewAlertBody, operations } from '../../../../contract/alerts.ts'
 import { defaultOverlapHours, type OverlapBody } from '../../../../contract/schema.ts'
 import type { Alert } from '../../domain/alerts/alert.ts'
+import type { ListedAlertDelivery } from '../../domain/alerts/delivery.ts'
 import { pageOffset } from '../../domain/page.ts'
+import type { Store } from '../../domain/store.ts'
 import { hour } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
+import { notFound } from '../errors.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
+import { publicIdParameter } from '../parameters.ts'
 import { route } from '../route.ts'
-
-import { alertOf } from './alert-of.ts'
 import {
   requestedRules,
   requestedUpdate,
   toAddedAlertBody,
   toAlertBody,
+  toAlertDeliveryBody,
   toRotatedAlertSecretBody,
   toTestedAlertBody,
 } from './body.ts'
-import { alertDeliveryRoutes } from './delivery-routes.ts'
 
 /** Where people are told about regressions. */
 export function alertRoutes(context: Context) {
@@ -101,4 +103,45 @@ export function alertRoutes(context: Context) {
 
     await alertDeliveryRoutes(context)(app)
   }
+}
+
+/** What was sent to alerts and pull requests, and what is waiting. */
+function alertDeliveryRoutes({ store, alerts }: Context) {
+  async function pageOf(request: FastifyRequest, alertId: number | null): Promise<string> {
+    const page = requestedPage(request.query)
+    const { deliveries, totalCount } = await store.alertDeliveries.page(request.access.organisationId, alertId, page)
+    return renderPage(deliveries.map(toAlertDeliveryBody), page, totalCount)
+  }
+
+  async function deliveryOf({ params, access }: FastifyRequest): Promise<ListedAlertDelivery> {
+    const { message_id: id } = params as { message_id: string }
+    const delivery = await store.alertDeliveries.find(access.organisationId, publicIdParameter('msg', id))
+    if (delivery === null) throw notFound()
+    return delivery
+  }
+
+  return async (app: FastifyInstance) => {
+    route(app, operations.listAlertDeliveries, async (request, reply) =>
+      reply.type('application/json; charset=utf-8').send(await pageOf(request, null)),
+    )
+
+    route(app, operations.listDeliveriesOfAlert, async (request, reply) => {
+      const { id } = await alertOf(store, request)
+      return reply.type('application/json; charset=utf-8').send(await pageOf(request, id))
+    })
+
+    route(app, operations.retryAlertDelivery, async (request, reply) => {
+      const delivery = await deliveryOf(request)
+      const pending = await alerts.retry(delivery, request.access)
+      return reply.status(202).send({ data: toAlertDeliveryBody({ ...delivery, ...pending }) })
+    })
+  }
+}
+
+/** The alert in the path. One of another organisation is a 404, like an unknown ID. */
+async function alertOf({ alerts }: Store, { params, access }: FastifyRequest): Promise<Alert> {
+  const { alert_id: id } = params as { alert_id: string }
+  const alert = await alerts.find(access.organisationId, publicIdParameter('alr', id))
+  if (alert === null) throw notFound()
+  return alert
 }

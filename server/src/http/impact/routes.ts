@@ -1,9 +1,18 @@
 import type { FastifyInstance } from 'fastify'
+import { operations } from '../../../../contract/impact.ts'
+import { impactOf } from '../../domain/impact/impact.ts'
+import type { PageRequest } from '../../domain/page.ts'
 import type { Context } from '../context.ts'
+import { toHistoryEntryBody } from '../history/body.ts'
+import { renderPage, requestedPage } from '../page-body.ts'
+import type { Query } from '../parameters.ts'
+import { route } from '../route.ts'
+import { requestedMoment } from './as-of.ts'
+import { toEffectBody, toUnknownVersionsBody } from './body.ts'
 import { exportTimelineRoute } from './export.ts'
-import { listImpactRoute } from './list.ts'
-import { timelineRoute } from './timeline.ts'
-import { timelineEntryRoute } from './timeline-entry.ts'
+import { toSegmentsBody } from './segment-body.ts'
+import { checkDeclared, segmentParameter } from './segment-parameter.ts'
+import { timelineEntryRoute, timelineRoute } from './timeline.ts'
 
 /** How each change affected user feedback. */
 export function impactRoutes(context: Context) {
@@ -13,4 +22,39 @@ export function impactRoutes(context: Context) {
     await timelineEntryRoute(context)(app)
     await exportTimelineRoute(context)(app)
   }
+}
+
+function listImpactRoute({ store, learned, clock }: Context) {
+  return async (app: FastifyInstance) => {
+    route(app, operations.listImpact, async (request, reply) => {
+      const query = request.query as Query
+      const by = segmentParameter(query)
+      const pageRequest = segmentedPage(requestedPage(query), by)
+      const moment = requestedMoment(query, clock())
+      if (by !== null) checkDeclared(by, await store.segments.ofPrompt(request.prompt))
+      const { impacts, totalCount, unknownVersions } = await impactOf(
+        store,
+        request.prompt,
+        pageRequest,
+        moment,
+        await learned.of(request.prompt),
+        by,
+      )
+      const data = impacts.map((impact) => ({
+        entry: toHistoryEntryBody(impact.entry),
+        ...toEffectBody(impact),
+        ...(by !== null && { segments: impact.segments && toSegmentsBody(impact.segments) }),
+      }))
+      return reply
+        .type('application/json; charset=utf-8')
+        .send(renderPage(data, pageRequest, totalCount, { unknown_versions: toUnknownVersionsBody(unknownVersions) }))
+    })
+  }
+}
+
+// The single votes of each change have to be read, up to 40,000.
+const maxSegmentedChanges = 10
+
+function segmentedPage(request: PageRequest, by: string | null): PageRequest {
+  return by === null ? request : { ...request, limit: Math.min(request.limit, maxSegmentedChanges) }
 }

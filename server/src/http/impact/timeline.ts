@@ -3,15 +3,17 @@ import { invalidAction, operations } from '../../../../contract/impact.ts'
 import { invalid } from '../../domain/errors.ts'
 import { type Action, actions } from '../../domain/history/entry.ts'
 import { pullEntries, type TimelineFilter } from '../../domain/history/history.ts'
-import { type TimelineEntry, timelineOf } from '../../domain/impact/timeline.ts'
+import { type TimelineEntry, timelineEntryOf, timelineOf } from '../../domain/impact/timeline.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
 import type { Context } from '../context.ts'
+import { notFound, notShared } from '../errors.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
-import { checkTimeRange, enumParameter, lastValue, type Query, timeParameter } from '../parameters.ts'
+import { checkTimeRange, enumParameter, idParameter, lastValue, type Query, timeParameter } from '../parameters.ts'
 import { route } from '../route.ts'
-
 import { requestedMoment } from './as-of.ts'
 import { toTimelineEntryBody, toUnknownVersionsBody } from './body.ts'
+import { toSegmentsBody } from './segment-body.ts'
+import { checkDeclared, segmentParameter } from './segment-parameter.ts'
 
 export function timelineRoute({ store, learned, clock }: Context) {
   return async (app: FastifyInstance) => {
@@ -55,4 +57,30 @@ function parseActions(text: string | undefined): Action[] | null {
   const values = text.split(',') as Action[]
   if (!values.every((value) => actions.includes(value))) throw invalid(invalidAction)
   return [...new Set(values)]
+}
+
+export function timelineEntryRoute({ store, learned, clock }: Context) {
+  return async (app: FastifyInstance) => {
+    route(app, operations.getTimelineEntry, async (request) => {
+      const { prompt } = request
+      const query = request.query as Query
+      const entryId = idParameter((request.params as { entry_id: string }).entry_id)
+      const moment = requestedMoment(query, clock())
+      const by = segmentParameter(query)
+      // The values of segments are metadata.
+      if (by !== null && request.access.shared?.includesSignals === false) throw notShared()
+      if (by !== null) checkDeclared(by, await store.segments.ofPrompt(prompt))
+      const found = await timelineEntryOf(store, prompt, entryId, moment, await learned.of(prompt), by)
+      if (found === null) throw notFound()
+      const { repositoryId } = found.entry
+      const repository = repositoryId === null ? null : await store.repositories.find(repositoryId)
+      const segments = found.impact?.segments ?? null
+      return {
+        data: {
+          ...toTimelineEntryBody(found, repository, request.access.shared !== undefined),
+          ...(by !== null && { segments: segments && toSegmentsBody(segments) }),
+        },
+      }
+    })
+  }
 }

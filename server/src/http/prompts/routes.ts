@@ -1,14 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import { operations, type PromptBody, type PromptNameBody, promptSortValues } from '../../../../contract/prompts.ts'
-import { overviewStart, overviewsOf } from '../../domain/impact/overview.ts'
+import { type Overview, overviewStart, overviewsOf } from '../../domain/impact/overview.ts'
 import { newPrompt, type Prompt, type PromptOrder, validPromptName } from '../../domain/prompt.ts'
-import type { Instant } from '../../domain/time.ts'
+import { type Instant, isoTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
+import { toHistoryEntryBody } from '../history/body.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { enumParameter, lastValue, type Query } from '../parameters.ts'
+import { toRegressionBody } from '../regressions/body.ts'
 import { route } from '../route.ts'
-import { toPromptBodies } from './body.ts'
 
 /** List, search, create, rename and delete prompts. */
 export function promptRoutes({ store, learned, clock }: Context) {
@@ -62,5 +63,37 @@ function parseOrder(query: Query, now: Instant): PromptOrder {
     by: (descending ? value.slice(1) : value) as PromptOrder['by'],
     descending,
     since: overviewStart(now),
+  }
+}
+
+function toPromptBodies(overviews: readonly Overview[]): PromptBody[] {
+  // All have the same thirty days, and a time takes a microsecond to write.
+  const times = new Map<Instant, string>()
+  const timeOf = (at: Instant): string => {
+    const text = times.get(at) ?? isoTime(at)
+    times.set(at, text)
+    return text
+  }
+  return overviews.map((overview) => toPromptBody(overview, timeOf))
+}
+
+function toPromptBody(
+  { prompt, lastChange, days, signals, regression }: Overview,
+  timeOf: (at: Instant) => string,
+): PromptBody {
+  const { publicId, name, path, createdAt } = prompt
+  return {
+    id: publicId,
+    name,
+    path,
+    created_at: isoTime(createdAt),
+    last_change: lastChange === null ? null : toHistoryEntryBody(lastChange.entry),
+    verdict: lastChange?.verdict ?? null,
+    first_version: lastChange?.isFirst ?? false,
+    signals: {
+      ...signals,
+      days: days.map(({ start, positive, negative }) => ({ start: timeOf(start), positive, negative })),
+    },
+    regression: regression && toRegressionBody(regression),
   }
 }

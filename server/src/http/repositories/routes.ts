@@ -11,13 +11,12 @@ import { defaultSimilarity, type Repository } from '../../domain/repositories/re
 import { settingsFrom } from '../../domain/repositories/settings.ts'
 import { hour } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
+import { notFound } from '../errors.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
+import { idParameter } from '../parameters.ts'
 import { route } from '../route.ts'
-
 import { allowSilence } from '../silent-request.ts'
-import { requestedDeployKey, toConnectedBody, toRepositoryBody, toRotatedSecretBody } from './body.ts'
-
-import { deliveryRoutes } from './delivery-routes.ts'
+import { requestedDeployKey, toConnectedBody, toDeliveryBody, toRepositoryBody, toRotatedSecretBody } from './body.ts'
 import { repositoryOf } from './repository-of.ts'
 
 const connectWaitMs = 5_000
@@ -116,5 +115,28 @@ export function repositoryRoutes(context: Context) {
     )
 
     await deliveryRoutes(context)(app)
+  }
+}
+
+const maxDeliveries = 1_000
+
+/** The webhook deliveries of a repository. */
+function deliveryRoutes({ store, repositories }: Context) {
+  return async (app: FastifyInstance) => {
+    route(app, operations.listDeliveries, async (request, reply) => {
+      const all = await store.deliveries.list(await repositoryOf(store, request), maxDeliveries)
+      const page = requestedPage(request.query)
+      const offset = pageOffset(page)
+      const bodies = all.slice(offset, offset + page.limit).map(toDeliveryBody)
+      return reply.type('application/json; charset=utf-8').send(renderPage(bodies, page, all.length))
+    })
+
+    route(app, operations.redeliver, async (request, reply) => {
+      const repository = await repositoryOf(store, request)
+      const { delivery_id: id } = request.params as { delivery_id: string }
+      const delivery = await store.deliveries.find(idParameter(id))
+      if (delivery === null || delivery.repositoryId !== repository.id) throw notFound()
+      return reply.status(202).send({ data: toDeliveryBody(await repositories.redeliver(delivery)) })
+    })
   }
 }

@@ -1,12 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { failedSignIns, operations, tooManyFailures } from '../../../../contract/sessions.ts'
+import { failedSignIns, operations, type SessionBody, tooManyFailures } from '../../../../contract/sessions.ts'
+import type { Access, ApiKey } from '../../domain/access/api-key.ts'
+import type { Organisation } from '../../domain/access/organisation.ts'
 import { hashToken, startSession } from '../../domain/access/session.ts'
 import { createMinuteLimit } from '../../domain/minute-limit.ts'
+import type { Store } from '../../domain/store.ts'
+import { isoTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { asDomainError, unauthorized } from '../errors.ts'
+import { toKeyBody } from '../keys/body.ts'
 import { networkOf } from '../keys/network.ts'
 import { route } from '../route.ts'
-import { sessionBody } from './body.ts'
 import { clearedSessionCookie, sessionCookie, sessionTokenIn } from './cookie.ts'
 
 const maxAddresses = 10_000
@@ -52,5 +56,15 @@ export function sessionRoutes({ store, publicUrl, clock }: Context) {
       if (token !== null) await store.sessions.end(hashToken(token))
       return reply.status(204).header('Set-Cookie', clearedSessionCookie(publicUrl())).send()
     })
+  }
+}
+
+async function sessionBody(store: Store, { organisationId, keyId, expiresAt }: Access): Promise<SessionBody> {
+  const organisation = (await store.organisations.find(organisationId)) as Organisation
+  const { id, name, role, prompts, hint, expires_at } = toKeyBody((await store.keys.find(keyId)) as ApiKey)
+  return {
+    organisation: { id: organisation.id, name: organisation.name, plan: organisation.plan },
+    key: { id, name, role, prompts, hint, expires_at },
+    expires_at: expiresAt === null ? null : isoTime(expiresAt),
   }
 }

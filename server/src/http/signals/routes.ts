@@ -1,12 +1,23 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type ErasureBody, oneSelection, operations } from '../../../../contract/signals.ts'
+import { invalid } from '../../domain/errors.ts'
+import { pageOfCounted, searchedSpans } from '../../domain/signals/counted-signals.ts'
+import { validLabel } from '../../domain/signals/details.ts'
+import { countErasure, type ErasureQuery, eraseSignals, metadataQuery } from '../../domain/signals/erasure.ts'
+import { parseCursor, searchSignals } from '../../domain/signals/search.ts'
 import type { Context } from '../context.ts'
+import { notFound } from '../errors.ts'
+import { requestedPage } from '../page-body.ts'
+import { idParameter, lastValue, type Query } from '../parameters.ts'
+import { route } from '../route.ts'
+import { allowSilence } from '../silent-request.ts'
 import { createSignalsRoute } from './batch.ts'
+import { renderSearch, renderSignalPage } from './body.ts'
 import { createSignalRoute } from './create.ts'
-import { deleteSignalRoute } from './delete.ts'
-import { eraseSignalsRoute } from './erase.ts'
 import { exportSignalsRoute } from './export.ts'
-import { listSignalsRoute } from './list.ts'
+import { readSignalFilter } from './filter.ts'
 import { signalSummaryRoute } from './summary.ts'
+import { parseMetadata } from './validation.ts'
 
 /** User feedback on the output of a prompt. */
 export function signalRoutes(context: Context) {
@@ -18,5 +29,73 @@ export function signalRoutes(context: Context) {
     await signalSummaryRoute(context)(app)
     await deleteSignalRoute(context)(app)
     await eraseSignalsRoute(context)(app)
+  }
+}
+
+function deleteSignalRoute({ store, clock }: Context) {
+  return async (app: FastifyInstance) => {
+    route(app, operations.retractSignal, async (request, reply) => {
+      const { signal_id: id } = request.params as { signal_id: string }
+      const { prompt, access } = request
+      if (!(await store.signals.delete(prompt, idParameter(id), clock(), access))) throw notFound()
+      return reply.status(204).send()
+    })
+  }
+}
+
+/** Erases one user's feedback, for example to honour a deletion request. */
+function eraseSignalsRoute({ store, voters, clock }: Context) {
+  async function queryOf({ body, bodyText, access }: FastifyRequest): Promise<ErasureQuery> {
+    const { metadata, voter, subject } = body as ErasureBody
+    const given = [metadata, voter, subject].filter((selection) => selection !== undefined)
+    if (given.length !== 1) throw invalid(oneSelection)
+    if (voter !== undefined) return { voter: await voters.hash(access.organisationId, validLabel('voter', voter)) }
+    if (subject !== undefined) return { subject: validLabel('subject', subject) }
+    return metadataQuery(parseMetadata(bodyText))
+  }
+
+  return async (app: FastifyInstance) => {
+    route(app, operations.eraseSignals, async (request) => {
+      allowSilence(request)
+      const query = await queryOf(request)
+      return { data: { erased: await eraseSignals(store.signals, request.access, query, clock()) } }
+    })
+
+    route(app, operations.previewErasure, async (request, reply) => {
+      allowSilence(request)
+      const query = await queryOf(request)
+      const isWanted = () => !reply.raw.destroyed
+      return { data: { matching: await countErasure(store.signals, request.access, query, clock(), isWanted) } }
+    })
+  }
+}
+
+function listSignalsRoute({ store, clock }: Context) {
+  return async (app: FastifyInstance) => {
+    route(app, operations.listSignals, async (request, reply) => {
+      const pageRequest = requestedPage(request.query)
+      const query = request.query as Query
+      const { filter, counted, isSearch } = await readSignalFilter(store, request.prompt, query, clock())
+      const { content } = filter
+      reply.type('application/json; charset=utf-8')
+      if (isSearch && content !== null) {
+        const text = lastValue(query.cursor)
+        const cursor = text === undefined ? null : parseCursor(text)
+        const search = await searchSignals(
+          store.signals,
+          request.prompt,
+          { ...filter, content },
+          pageRequest.limit,
+          cursor,
+          counted && searchedSpans(counted, filter),
+        )
+        return reply.send(renderSearch(search, pageRequest.limit, cursor === null, counted))
+      }
+      const { signals, totalCount } =
+        counted === null
+          ? await store.signals.page(request.prompt, filter, pageRequest)
+          : await pageOfCounted(store.signals, request.prompt, counted, filter.value, pageRequest)
+      return reply.send(renderSignalPage(signals, pageRequest, totalCount, counted))
+    })
   }
 }
