@@ -9,7 +9,8 @@ import { errorBody } from '../server/src/http/errors.ts'
 import { defineOperations } from './operation.ts'
 import { promptIdExample } from './prompt-id.ts'
 import {
-  errorSchema,
+  conflictSchema,
+  invalidSchema,
   limitedSchema,
   list,
   object,
@@ -367,7 +368,7 @@ export const operations = defineOperations('Alerts', {
     params: alertDeliveryParamsSchema,
     response: {
       202: oneAlertDeliverySchema,
-      409: errorSchema('conflict', 'Only a delivery that failed can be sent again.'),
+      409: conflictSchema('Only a delivery that failed can be sent again.'),
     },
   },
 
@@ -394,8 +395,8 @@ export const operations = defineOperations('Alerts', {
     body: newAlertSchema,
     response: {
       201: addedAlertSchema,
-      409: errorSchema('conflict', tooManyAlerts().message),
-      422: errorSchema('validation_error', 'name is required'),
+      409: conflictSchema(tooManyAlerts().message),
+      422: invalidSchema('name is required'),
     },
   },
 
@@ -420,7 +421,7 @@ export const operations = defineOperations('Alerts', {
     roles: ['admin'],
     params: alertParamsSchema,
     body: alertUpdateSchema,
-    response: { 200: oneAlertSchema, 422: errorSchema('validation_error', 'hold_minutes must be >= 0') },
+    response: { 200: oneAlertSchema, 422: invalidSchema('hold_minutes must be >= 0') },
   },
 
   removeAlert: {
@@ -462,8 +463,8 @@ export const operations = defineOperations('Alerts', {
     body: overlapSchema('secret'),
     response: {
       200: rotatedAlertSecretSchema,
-      409: errorSchema('conflict', 'Only webhooks have a signing secret.'),
-      422: errorSchema('validation_error', 'overlap_hours must be >= 0'),
+      409: conflictSchema('Only webhooks have a signing secret.'),
+      422: invalidSchema('overlap_hours must be >= 0'),
     },
   },
 })

@@ -7,7 +7,7 @@ import { historyEntryExample } from './history.ts'
 import { defineOperations } from './operation.ts'
 import { promptParamsSchema } from './prompt-id.ts'
 import { repositoryParamsSchema } from './repositories.ts'
-import { errorBodySchema, errorSchema, list, object, one, pageQuerySchema, time } from './schema.ts'
+import { errorBodySchema, invalidSchema, list, object, one, pageQuerySchema, time } from './schema.ts'
 
 const fields = {
   environment: { type: 'string', description: 'The name of the environment, such as production' },
@@ -110,7 +110,7 @@ export const recordedPromptDeploymentSchema = oneOf(promptDeploymentSchema, {
 
 export type NewDeploymentBody = FromSchema<typeof newDeploymentSchema>
 
-export const invalidBody = errorSchema('validation_error', 'environment is required')
+export const invalidBody = invalidSchema('environment is required')
 
 // A CI system needs a key that can do nothing but record.
 export const recorders = ['recorder', 'admin'] as const

@@ -6,7 +6,7 @@ import { liveSources } from '../server/src/domain/impact/live-window.ts'
 import { blameStates, textStates } from '../server/src/domain/repositories/repository-service.ts'
 import { defineOperations } from './operation.ts'
 import { promptId, promptIdExample, promptParamsSchema } from './prompt-id.ts'
-import { errorSchema, invalidTimeSchema, list, object, one, pageQuerySchema, textOrNull } from './schema.ts'
+import { invalidSchema, invalidTimeSchema, list, object, one, pageQuerySchema, textOrNull } from './schema.ts'
 
 const status = {
   present: { type: 'boolean', description: "Whether the prompt's text contains hidden characters after the change" },
@@ -379,7 +379,7 @@ export const operations = defineOperations('History', {
     roles: ['recorder', 'admin'],
     params: promptParamsSchema,
     body: newHistoryEntrySchema,
-    response: { 201: recordedEntrySchema, 422: errorSchema('validation_error', 'action is required') },
+    response: { 201: recordedEntrySchema, 422: invalidSchema('action is required') },
   },
 
   getHistoryEntry: {

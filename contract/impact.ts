@@ -8,8 +8,8 @@ import { entryParamsSchema, hiddenStatusSchema, historyEntryExample, historyEntr
 import { defineOperations } from './operation.ts'
 import { promptParamsSchema } from './prompt-id.ts'
 import {
-  errorSchema,
   exportFormats,
+  invalidSchema,
   invalidTimeSchema,
   object,
   one,
@@ -463,6 +463,6 @@ export const operations = defineOperations('Impact', {
     shared: 'always',
     params: promptParamsSchema,
     query: timelineQuerySchema,
-    response: { 200: timelineSchema, 422: errorSchema('validation_error', invalidAction) },
+    response: { 200: timelineSchema, 422: invalidSchema(invalidAction) },
   },
 })

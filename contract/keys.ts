@@ -1,7 +1,16 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { roles } from '../server/src/domain/access/api-key.ts'
 import { defineOperations } from './operation.ts'
-import { errorSchema, list, object, one, overlapSchema, pageQuerySchema, timeOrNull } from './schema.ts'
+import {
+  conflictSchema,
+  invalidSchema,
+  list,
+  object,
+  one,
+  overlapSchema,
+  pageQuerySchema,
+  timeOrNull,
+} from './schema.ts'
 
 const terms = {
   name: { type: 'string', description: 'A label that identifies the key' },
@@ -106,10 +115,7 @@ export const operations = defineOperations('Keys', {
     body: newKeySchema,
     response: {
       201: issuedKeySchema,
-      422: errorSchema(
-        'validation_error',
-        'role must be "ingest", "recorder", "reader", "standard", "admin" or "signing"',
-      ),
+      422: invalidSchema('role must be "ingest", "recorder", "reader", "standard", "admin" or "signing"'),
     },
   },
 
@@ -137,8 +143,8 @@ export const operations = defineOperations('Keys', {
     body: overlapSchema('key'),
     response: {
       201: issuedKeySchema,
-      409: errorSchema('conflict', 'Key 12 is revoked or expired. Create a new key instead.'),
-      422: errorSchema('validation_error', 'overlap_hours must be >= 0'),
+      409: conflictSchema('Key 12 is revoked or expired. Create a new key instead.'),
+      422: invalidSchema('overlap_hours must be >= 0'),
     },
   },
 })

@@ -2,7 +2,7 @@ import type { FromSchema } from 'json-schema-to-ts'
 import { readerRoles } from '../server/src/domain/access/api-key.ts'
 import { plans } from '../server/src/domain/access/plan.ts'
 import { defineOperations } from './operation.ts'
-import { errorSchema, object, one } from './schema.ts'
+import { invalidSchema, object, one } from './schema.ts'
 
 const name = { type: 'string', minLength: 1, maxLength: 200, description: 'Name of the organisation' } as const
 
@@ -70,6 +70,6 @@ export const operations = defineOperations('Organisation', {
     description: 'Only the operator of the service changes the plan.',
     roles: ['admin'],
     body: organisationNameSchema,
-    response: { 200: organisationSchema, 422: errorSchema('validation_error', 'name is required') },
+    response: { 200: organisationSchema, 422: invalidSchema('name is required') },
   },
 })

@@ -6,7 +6,7 @@ import { historyEntryExample, historyEntrySchema } from './history.ts'
 import { defineOperations } from './operation.ts'
 import { promptIdExample, promptParamsSchema } from './prompt-id.ts'
 import { regressionSchema } from './regressions.ts'
-import { errorSchema, list, object, one, pageQuerySchema } from './schema.ts'
+import { conflictSchema, invalidSchema, list, object, one, pageQuerySchema } from './schema.ts'
 import { intervalTally, tally } from './signals.ts'
 
 /** Each sort key, and the same key prefixed with `-` for descending order. */
@@ -116,7 +116,7 @@ export const operations = defineOperations('Prompts', {
     description: 'With the last change, its verdict and the signals of the last 30 days.',
     roles: readerRoles,
     query: promptQuerySchema,
-    response: { 200: promptPageSchema, 422: errorSchema('validation_error', invalidSort) },
+    response: { 200: promptPageSchema, 422: invalidSchema(invalidSort) },
   },
 
   createPrompt: {
@@ -130,8 +130,8 @@ export const operations = defineOperations('Prompts', {
     body: body,
     response: {
       201: onePromptSchema,
-      409: errorSchema('conflict', nameTaken(promptIdExample).message),
-      422: errorSchema('validation_error', 'name is required'),
+      409: conflictSchema(nameTaken(promptIdExample).message),
+      422: invalidSchema('name is required'),
     },
   },
 
@@ -156,8 +156,8 @@ export const operations = defineOperations('Prompts', {
     body: body,
     response: {
       200: onePromptSchema,
-      409: errorSchema('conflict', nameTaken(promptIdExample).message),
-      422: errorSchema('validation_error', 'name is required'),
+      409: conflictSchema(nameTaken(promptIdExample).message),
+      422: invalidSchema('name is required'),
     },
   },
 

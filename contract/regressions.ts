@@ -8,7 +8,7 @@ import { destinationSchema } from './alerts.ts'
 import { historyEntryExample, historyEntrySchema } from './history.ts'
 import { defineOperations } from './operation.ts'
 import { promptId, promptIdExample, promptParamsSchema } from './prompt-id.ts'
-import { errorSchema, list, object, one, pageQuerySchema, timeOrNull } from './schema.ts'
+import { conflictSchema, invalidSchema, list, object, one, pageQuerySchema, timeOrNull } from './schema.ts'
 
 const time = { type: 'string', format: 'date-time' } as const
 
@@ -184,7 +184,7 @@ export type RegressionBody = FromSchema<typeof regressionSchema>
 
 export type DismissalBody = FromSchema<typeof dismissalSchema>
 
-export const invalidState = errorSchema('validation_error', `state must be one of ${regressionStates.join(', ')}`)
+export const invalidState = invalidSchema(`state must be one of ${regressionStates.join(', ')}`)
 
 export const alreadyClosed = 'The regression is already repaired or withdrawn, so there is nothing to dismiss.'
 
@@ -241,8 +241,8 @@ export const operations = defineOperations('Regressions', {
     body: dismissalSchema,
     response: {
       200: oneRegressionSchema,
-      409: errorSchema('conflict', alreadyClosed),
-      422: errorSchema('validation_error', 'note is required'),
+      409: conflictSchema(alreadyClosed),
+      422: invalidSchema('note is required'),
     },
   },
 })

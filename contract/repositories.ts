@@ -6,8 +6,9 @@ import { forgeOf } from '../server/src/forges/index.ts'
 import { defineOperations } from './operation.ts'
 import { promptIdExample } from './prompt-id.ts'
 import {
+  conflictSchema,
   errorBodySchema,
-  errorSchema,
+  invalidSchema,
   list,
   object,
   one,
@@ -374,8 +375,8 @@ export const operations = defineOperations('Repositories', {
     body: newRepositorySchema,
     response: {
       201: connectedSchema,
-      409: errorSchema('conflict', alreadyConnected().message),
-      422: errorSchema('validation_error', 'forge is required'),
+      409: conflictSchema(alreadyConnected().message),
+      422: invalidSchema('forge is required'),
     },
   },
 
@@ -404,8 +405,8 @@ export const operations = defineOperations('Repositories', {
     body: repositoryUpdateSchema,
     response: {
       200: updatedRepositorySchema,
-      409: errorSchema('conflict', repositoryBusy().message),
-      422: errorSchema('validation_error', 'token must be a string or null'),
+      409: conflictSchema(repositoryBusy().message),
+      422: invalidSchema('token must be a string or null'),
     },
   },
 
@@ -441,6 +442,6 @@ export const operations = defineOperations('Repositories', {
     roles: ['admin'],
     params: repositoryParamsSchema,
     body: overlapSchema('secret'),
-    response: { 200: rotatedSecretSchema, 422: errorSchema('validation_error', 'overlap_hours must be >= 0') },
+    response: { 200: rotatedSecretSchema, 422: invalidSchema('overlap_hours must be >= 0') },
   },
 })

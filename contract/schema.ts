@@ -55,18 +55,23 @@ export function errorSchema(code: ErrorCode, message: string) {
   return { ...errorBodySchema, examples: [{ error: { code, message } }] }
 }
 
+export function invalidSchema(message: string) {
+  return errorSchema('validation_error', message)
+}
+
+export function conflictSchema(message: string) {
+  return errorSchema('conflict', message)
+}
+
 /** The response of every operation to a request that is not valid HTTP. */
-export const malformedRequestSchema = errorSchema('validation_error', 'The headers are too large')
+export const malformedRequestSchema = invalidSchema('The headers are too large')
 
 /** The response of an operation without a body to a body that is not JSON: bodies are parsed before it is known that none is needed. */
-export const unexpectedBodySchema = errorSchema('validation_error', 'The header Content-Type must be application/json')
+export const unexpectedBodySchema = invalidSchema('The header Content-Type must be application/json')
 
 /** The response to a query parameter that is not a time. */
 export function invalidTimeSchema(parameter: string) {
-  return errorSchema(
-    'validation_error',
-    `${parameter} must be an ISO 8601 time with a time zone, such as 2026-11-15T09:30:00.000Z`,
-  )
+  return invalidSchema(`${parameter} must be an ISO 8601 time with a time zone, such as 2026-11-15T09:30:00.000Z`)
 }
 
 export const pageQuerySchema = {

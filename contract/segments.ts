@@ -3,7 +3,7 @@ import { readerRoles } from '../server/src/domain/access/api-key.ts'
 import { maxSegmentKeys } from '../server/src/domain/impact/segment-keys.ts'
 import { defineOperations } from './operation.ts'
 import { promptParamsSchema } from './prompt-id.ts'
-import { errorSchema, object, one } from './schema.ts'
+import { invalidSchema, object, one } from './schema.ts'
 
 const keys = {
   type: 'array',
@@ -50,7 +50,7 @@ export type NewSegmentKeysBody = FromSchema<typeof newSegmentKeysSchema>
 
 export type NewPromptSegmentKeysBody = FromSchema<typeof newPromptSegmentKeysSchema>
 
-export const invalidKeys = errorSchema('validation_error', 'keys is required')
+export const invalidKeys = invalidSchema('keys is required')
 
 export const operations = defineOperations('Impact', {
   getSegments: {

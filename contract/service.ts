@@ -1,6 +1,6 @@
 import { invalidSignature } from '../server/src/domain/repositories/webhook-request.ts'
 import { defineOperations } from './operation.ts'
-import { errorBodySchema, errorSchema, malformedRequestSchema, object, one } from './schema.ts'
+import { errorBodySchema, errorSchema, invalidSchema, malformedRequestSchema, object, one } from './schema.ts'
 
 export const notWritable = 'The database does not accept writes.'
 
@@ -31,7 +31,7 @@ export const operations = defineOperations('Service', {
       202: one(object({ status: { const: 'accepted' } }), 'The delivery is stored', { status: 'accepted' }),
       401: errorSchema('unauthorized', invalidSignature().message),
       404: errorBodySchema,
-      422: errorSchema('validation_error', 'The body is not valid UTF-8'),
+      422: invalidSchema('The body is not valid UTF-8'),
       500: errorBodySchema,
     },
   },

@@ -3,7 +3,7 @@ import { tooManyShares } from '../server/src/domain/access/share.ts'
 import { defineOperations } from './operation.ts'
 import { promptId, promptIdExample, promptParamsSchema } from './prompt-id.ts'
 import { promptNameSchema } from './regressions.ts'
-import { errorSchema, list, object, one, pageQuerySchema } from './schema.ts'
+import { conflictSchema, invalidSchema, list, object, one, pageQuerySchema } from './schema.ts'
 
 const time = { type: 'string', format: 'date-time' } as const
 
@@ -129,8 +129,8 @@ export const operations = defineOperations('Share links', {
     body: newShareSchema,
     response: {
       201: oneCreatedShareSchema,
-      409: errorSchema('conflict', tooManyShares().message),
-      422: errorSchema('validation_error', unknownRegression),
+      409: conflictSchema(tooManyShares().message),
+      422: invalidSchema(unknownRegression),
     },
   },
 

@@ -5,7 +5,7 @@ import { historyEntryExample, historyEntrySchema } from './history.ts'
 import { defineOperations } from './operation.ts'
 import { promptIdExample, promptParamsSchema } from './prompt-id.ts'
 import { promptNameSchema } from './regressions.ts'
-import { errorSchema, list, object, pageQuerySchema } from './schema.ts'
+import { invalidSchema, list, object, pageQuerySchema } from './schema.ts'
 
 const time = { type: 'string', format: 'date-time' } as const
 
@@ -91,7 +91,7 @@ export const shiftPageSchema = list(shiftSchema, 'One page of shifts, newest fir
 
 export type ShiftBody = FromSchema<typeof shiftSchema>
 
-export const invalidCause = errorSchema('validation_error', `cause must be one of ${shiftCauses.join(', ')}`)
+export const invalidCause = invalidSchema(`cause must be one of ${shiftCauses.join(', ')}`)
 
 export const operations = defineOperations('Regressions', {
   listShifts: {

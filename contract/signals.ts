@@ -11,6 +11,7 @@ import {
   crossOriginMessage,
   errorSchema,
   exportFormats,
+  invalidSchema,
   invalidTimeSchema,
   object,
   one,
@@ -529,7 +530,7 @@ export const operations = defineOperations('Signals', {
     response: {
       200: withHeaders(rateLimitHeaders, batchResultSchema),
       403: errorSchema('forbidden', crossOriginMessage),
-      422: errorSchema('validation_error', 'signals is required'),
+      422: invalidSchema('signals is required'),
     },
   },
 
@@ -553,7 +554,7 @@ export const operations = defineOperations('Signals', {
       200: withHeaders(rateLimitHeaders, replacedSignalSchema),
       201: withHeaders(rateLimitHeaders, signalSchema),
       403: errorSchema('forbidden', crossOriginMessage),
-      422: errorSchema('validation_error', 'value is required'),
+      422: invalidSchema('value is required'),
       429: rateLimitedBodySchema,
     },
   },
@@ -586,7 +587,7 @@ export const operations = defineOperations('Signals', {
     roles: ['admin'],
     changesSignals: true,
     body: erasureSchema,
-    response: { 200: erasedSchema, 422: errorSchema('validation_error', oneSelection) },
+    response: { 200: erasedSchema, 422: invalidSchema(oneSelection) },
   },
 
   previewErasure: {
@@ -602,7 +603,7 @@ export const operations = defineOperations('Signals', {
     roles: ['admin'],
     changesSignals: true,
     body: erasureSchema,
-    response: { 422: errorSchema('validation_error', oneSelection), 200: erasurePreviewSchema },
+    response: { 422: invalidSchema(oneSelection), 200: erasurePreviewSchema },
   },
 
   exportSignals: {

@@ -6,7 +6,7 @@ import { defineOperations } from './operation.ts'
 import { promptIdExample, promptParamsSchema } from './prompt-id.ts'
 import { promptNameSchema } from './regressions.ts'
 import {
-  errorSchema,
+  invalidSchema,
   object,
   pageQuerySchema,
   paginationExample,
@@ -185,7 +185,7 @@ export const operations = defineOperations('History', {
     roles: readerRoles,
     params: promptParamsSchema,
     query: versionQuerySchema,
-    response: { 200: versionPageSchema, 422: errorSchema('validation_error', 'q must have at most 200 characters') },
+    response: { 200: versionPageSchema, 422: invalidSchema('q must have at most 200 characters') },
   },
 
   searchTexts: {
@@ -201,6 +201,6 @@ export const operations = defineOperations('History', {
     roles: readerRoles,
     query: textSearchQuerySchema,
     requiredQuery: ['q'],
-    response: { 200: textSearchPageSchema, 422: errorSchema('validation_error', 'q must have at most 200 characters') },
+    response: { 200: textSearchPageSchema, 422: invalidSchema('q must have at most 200 characters') },
   },
 })

@@ -3,7 +3,7 @@ import { maxCommentLength } from '../server/src/domain/signals/details.ts'
 import { signalValues } from '../server/src/domain/signals/signal.ts'
 import { maxTokenLength } from '../server/src/domain/votes/token.ts'
 import { defineOperations } from './operation.ts'
-import { errorBodySchema, errorSchema, object, one, rateLimitedBodySchema } from './schema.ts'
+import { errorBodySchema, errorSchema, invalidSchema, object, one, rateLimitedBodySchema } from './schema.ts'
 
 const value = {
   enum: [...signalValues, null],
@@ -71,7 +71,7 @@ export const operations = defineOperations('Signals', {
     response: {
       200: voteSchema,
       401: errorSchema('unauthorized', invalidToken),
-      422: errorSchema('validation_error', 'value is required'),
+      422: invalidSchema('value is required'),
       429: rateLimitedBodySchema,
       500: errorBodySchema,
     },

@@ -1,4 +1,4 @@
-import type { FastifyInstance, RouteHandlerMethod, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify'
 import type { Operation } from '../../../contract/operation.ts'
 
 /** Adds the route of an operation to an app whose prefix its path starts with. */
@@ -17,4 +17,13 @@ export function route(
     ...(body !== undefined && { schema: { body } }),
     handler,
   })
+}
+
+/** Options of a route that looks up what its path names before the body is read: 404 comes before 422, as for prompts. */
+export function beforeBody(find: (request: FastifyRequest) => Promise<unknown>): Pick<RouteOptions, 'onRequest'> {
+  return {
+    onRequest: async (request) => {
+      await find(request)
+    },
+  }
 }

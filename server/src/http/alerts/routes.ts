@@ -10,7 +10,7 @@ import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { publicIdParameter } from '../parameters.ts'
-import { route } from '../route.ts'
+import { beforeBody, route } from '../route.ts'
 import {
   requestedRules,
   requestedUpdate,
@@ -66,12 +66,7 @@ export function alertRoutes(context: Context) {
         const update = requestedUpdate(request.body as AlertUpdateBody)
         return toBody(await alerts.update(await alertOf(store, request), update, request.access))
       },
-      {
-        // Before the body is read: 404 comes before 422, as for prompts.
-        onRequest: async (request) => {
-          await alertOf(store, request)
-        },
-      },
+      beforeBody((request) => alertOf(store, request)),
     )
 
     route(app, operations.removeAlert, async (request, reply) => {
@@ -93,12 +88,7 @@ export function alertRoutes(context: Context) {
         const rotated = await alerts.rotateSecret(alert, overlapHours * hour, request.access)
         return { data: toRotatedAlertSecretBody(rotated) }
       },
-      {
-        // Before the body is read: 404 comes before 422, as for prompts.
-        onRequest: async (request) => {
-          await alertOf(store, request)
-        },
-      },
+      beforeBody((request) => alertOf(store, request)),
     )
 
     await alertDeliveryRoutes(context)(app)

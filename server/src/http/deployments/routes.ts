@@ -9,7 +9,7 @@ import { checkConnected, type Repository } from '../../domain/repositories/repos
 import type { Context } from '../context.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { repositoryOf } from '../repositories/repository-of.ts'
-import { route } from '../route.ts'
+import { beforeBody, route } from '../route.ts'
 
 import { parseDeployment, toDeploymentBody } from './body.ts'
 
@@ -53,12 +53,7 @@ export function deploymentRoutes({ store, repositories, clock }: Context) {
         await requestSync(repository, deployment)
         return reply.status(201).send({ data: toDeploymentBody(deployment) })
       },
-      {
-        // Before the body is read: 404 comes before 422, as for prompts.
-        onRequest: async (request) => {
-          await wholeRepositoryOf(request)
-        },
-      },
+      beforeBody(wholeRepositoryOf),
     )
 
     route(app, operations.listRepositoryDeployments, async (request, reply) => {

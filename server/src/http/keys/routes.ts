@@ -9,7 +9,7 @@ import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { idParameter } from '../parameters.ts'
-import { route } from '../route.ts'
+import { beforeBody, route } from '../route.ts'
 import { toIssuedKeyBody, toKeyBody } from './body.ts'
 
 /** Manage the organisation's API keys, as the CLI does. */
@@ -59,12 +59,7 @@ export function keyRoutes({ store, vault, clock }: Context) {
         const issued = await rotateKey(store.keys, key, overlapHours * hour, clock(), request.access, vault)
         return reply.status(201).send({ data: toIssuedKeyBody(issued) })
       },
-      {
-        // Before the body is read: 404 comes before 422, as for prompts.
-        onRequest: async (request) => {
-          await findKey(request)
-        },
-      },
+      beforeBody(findKey),
     )
   }
 }

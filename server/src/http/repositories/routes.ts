@@ -14,7 +14,7 @@ import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { idParameter } from '../parameters.ts'
-import { route } from '../route.ts'
+import { beforeBody, route } from '../route.ts'
 import { allowSilence } from '../silent-request.ts'
 import { requestedDeployKey, toConnectedBody, toDeliveryBody, toRepositoryBody, toRotatedSecretBody } from './body.ts'
 import { repositoryOf } from './repository-of.ts'
@@ -79,12 +79,7 @@ export function repositoryRoutes(context: Context) {
         )
         return { data: { ...(await bodyOf(repository)).data, warnings } }
       },
-      {
-        // Before the body is read: 404 comes before 422, as for prompts.
-        onRequest: async (request) => {
-          await repositoryOf(store, request)
-        },
-      },
+      beforeBody((request) => repositoryOf(store, request)),
     )
 
     route(app, operations.disconnectRepository, async (request, reply) => {
@@ -106,12 +101,7 @@ export function repositoryRoutes(context: Context) {
         const rotated = await repositories.rotateSecret(repository, overlapHours * hour, request.access)
         return { data: toRotatedSecretBody(repository, rotated, publicUrl()) }
       },
-      {
-        // Before the body is read: 404 comes before 422, as for prompts.
-        onRequest: async (request) => {
-          await repositoryOf(store, request)
-        },
-      },
+      beforeBody((request) => repositoryOf(store, request)),
     )
 
     await deliveryRoutes(context)(app)
