@@ -17,12 +17,41 @@ interface Setting<Value> {
   initial: Value
   /** Throws if the value is not valid. */
   check(value: Value): Value
+  column: 'integer' | 'text'
+  toColumn(value: Value): string | number | null
+  fromColumn(stored: unknown): Value
+  /** In the audit log. */
+  describe(value: Value): string
 }
 
-/** Every setting. Connecting, updating, the API and the CLI follow this list. */
+function flag(name: string): Setting<boolean> {
+  return {
+    name,
+    initial: false,
+    check: (value) => value,
+    column: 'integer',
+    toColumn: Number,
+    fromColumn: (stored) => stored === 1,
+    describe: (value) => (value ? 'on' : 'off'),
+  }
+}
+
+function list(name: string, check: (value: string[] | null) => string[] | null): Setting<string[] | null> {
+  return {
+    name,
+    initial: null,
+    check,
+    column: 'text',
+    toColumn: (value) => (value === null ? null : JSON.stringify(value)),
+    fromColumn: (stored) => (stored == null ? null : JSON.parse(stored as string)),
+    describe: (value) => value?.join(', ') ?? 'default',
+  }
+}
+
+/** Every setting. Connecting, updating, the API, the CLI, the database and archives follow this list. */
 const settings: { [Name in keyof RepositorySettings]: Setting<RepositorySettings[Name]> } = {
-  productionEnvironments: { name: 'production_environments', initial: null, check: validProductionEnvironments },
-  reportsOnPulls: { name: 'reports_on_pulls', initial: false, check: (value) => value },
+  productionEnvironments: list('production_environments', validProductionEnvironments),
+  reportsOnPulls: flag('reports_on_pulls'),
 }
 
 const entries = Object.entries(settings) as [keyof RepositorySettings, Setting<unknown>][]
@@ -46,6 +75,26 @@ function bySetting<Settings>(read: (entry: (typeof entries)[number]) => unknown)
 /** The settings by their names in the API. */
 export function namedSettings(values: RepositorySettings): Record<string, unknown> {
   return Object.fromEntries(entries.map(([key, { name }]) => [name, values[key]]))
+}
+
+export const settingColumns = Object.fromEntries(entries.map(([, { name, column }]) => [name, column]))
+
+/** The values in the order of the columns. */
+export function storedSettings(values: RepositorySettings): (string | number | null)[] {
+  return entries.map(([key, { toColumn }]) => toColumn(values[key]))
+}
+
+export function loadSettings(row: Record<string, unknown>): RepositorySettings {
+  return bySetting(([, { name, fromColumn }]) => fromColumn(row[name]))
+}
+
+/** What differs, for the audit log. */
+export function settingChanges(old: RepositorySettings, current: RepositorySettings): Record<string, string> {
+  return Object.fromEntries(
+    entries.flatMap(([key, { name, toColumn, describe }]) =>
+      toColumn(old[key]) === toColumn(current[key]) ? [] : [[name, describe(current[key])]],
+    ),
+  )
 }
 
 export function isSetting(key: string): key is keyof RepositorySettings {

@@ -1,4 +1,5 @@
 import type { ArchiveTable } from '../../domain/archive/archive.ts'
+import { settingColumns } from '../../domain/repositories/settings.ts'
 
 /**
  * All tables and columns of an archive, in an order that satisfies foreign keys. A test compares this list with both schemas, so a
@@ -68,8 +69,7 @@ export const archiveTables: ArchiveTable[] = [
       rejected_deliveries: 'integer',
       last_rejected_at: 'integer',
       last_rejection: 'text',
-      production_environments: 'text',
-      reports_on_pulls: 'integer',
+      ...settingColumns,
       report_error: 'text',
       unread_pulls_below: 'integer',
     },

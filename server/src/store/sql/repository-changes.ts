@@ -3,12 +3,22 @@ import { DomainError } from '../../domain/errors.ts'
 import type { RepositoryStore } from '../../domain/repositories/repository.ts'
 import { repositoryIdentity } from '../../domain/repositories/repository-identity.ts'
 import { tooManyRepositories } from '../../domain/repositories/repository-service.ts'
+import {
+  initialSettings,
+  settingChanges,
+  settingColumns,
+  storedSettings,
+  updatedSettings,
+} from '../../domain/repositories/settings.ts'
 import { type Instant, isoTime } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, type Statement, statement } from './database.ts'
 import { applyProductionEnvironments } from './deployment-changes.ts'
 import { lockOrganisation } from './organisations.ts'
 import { repositoryColumns, toRepository } from './repository-rows.ts'
+
+const settingNames = Object.keys(settingColumns)
+const settingAssignments = settingNames.map((name) => `${name} = ?`).join()
 
 /** The audited changes of repositories. */
 export function sqlRepositoryChanges(
@@ -17,11 +27,11 @@ export function sqlRepositoryChanges(
   return {
     async connect(repository, by, lease, maxRepositories = Number.MAX_SAFE_INTEGER) {
       const { organisationId, forge, url, path, similarity, hookId, sealedToken, sealedSecret, createdAt } = repository
-      const { sealedSshKey = null, sshPublicKey = null, sshHostKey = null, productionEnvironments = null } = repository
-      const { reportsOnPulls = false } = repository
+      const { sealedSshKey = null, sshPublicKey = null, sshHostKey = null } = repository
+      const settings = updatedSettings(initialSettings, repository)
       const connected = (row: Row) => {
         const subject = { id: row.id as number, name: url }
-        const details = { forge, path, ...(reportsOnPulls ? { reports_on_pulls: 'on' } : {}) }
+        const details = { forge, path, ...(settings.reportsOnPulls ? { reports_on_pulls: 'on' } : {}) }
         return auditEntry({ organisationId, by, at: createdAt, action: 'repository.connected', subject, details })
       }
       const values = [
@@ -38,22 +48,23 @@ export function sqlRepositoryChanges(
         createdAt,
         lease?.owner ?? null,
         lease?.until ?? 0,
-        textOf(productionEnvironments),
-        reportsOnPulls ? 1 : 0,
+        ...storedSettings(settings),
       ]
       const insert = statement(
         `insert into repositories
              (forge, url, similarity, hook_id, sealed_token, sealed_ssh_key, ssh_public_key, ssh_host_key,
-              connected_by_operator, sealed_secret, due_at, lease_owner, lease_until, production_environments, reports_on_pulls,
+              connected_by_operator, sealed_secret, due_at, lease_owner, lease_until, ${settingNames.join()},
               organisation_id, path, created_at)
-           values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning ${repositoryColumns}`,
+           values (${Array(values.length + 3)
+             .fill('?')
+             .join()}) returning ${repositoryColumns}`,
         [...values, organisationId, path, createdAt],
       )
       const reconnect = (id: number) =>
         statement(
           `update repositories set forge = ?, url = ?, similarity = ?, hook_id = ?, sealed_token = ?, sealed_ssh_key = ?,
              ssh_public_key = ?, ssh_host_key = ?, connected_by_operator = ?, sealed_secret = ?, due_at = ?,
-             lease_owner = ?, lease_until = ?, production_environments = ?, reports_on_pulls = ?,
+             lease_owner = ?, lease_until = ?, ${settingAssignments},
              report_error = null, sealed_old_secret = null, old_secret_until = null, last_error = null,
              last_sync_at = null, disconnected_at = null, forge_id = null, rejected_deliveries = 0, last_rejected_at = null,
              last_rejection = null
@@ -77,7 +88,7 @@ export function sqlRepositoryChanges(
             if (known === undefined) return [{ ...insert, andThen }]
             const id = known.id as number
             return [
-              applyProductionEnvironments(database, { organisationId, id }, productionEnvironments),
+              applyProductionEnvironments(database, { organisationId, id }, settings.productionEnvironments),
               { ...reconnect(id), andThen },
             ]
           },
@@ -92,15 +103,15 @@ export function sqlRepositoryChanges(
       const reports = change.reportsOnPulls
       // With another token, or at another URL, reports that were rejected can succeed.
       const canReport = reports && (sealedToken !== old.sealedToken || url !== oldUrl)
-      const isOtherProduction = textOf(production) !== textOf(old.productionEnvironments)
+      const changedSettings = settingChanges(old, change)
+      const isOtherProduction = 'production_environments' in changedSettings
       const subject = { id, name: oldUrl }
       const details = {
         ...(url === oldUrl ? {} : { url }),
         ...(sealedToken === old.sealedToken ? {} : { token: sealedToken === null ? 'removed' : 'changed' }),
         ...(sealedSshKey === old.sealedSshKey ? {} : { ssh_key: sealedSshKey === null ? 'removed' : 'changed' }),
         ...(sshHostKey === old.sshHostKey || sshHostKey === null ? {} : { ssh_host_key: sshHostKey }),
-        ...(isOtherProduction ? { production_environments: production?.join(', ') ?? 'default' } : {}),
-        ...(reports === old.reportsOnPulls ? {} : { reports_on_pulls: reports ? 'on' : 'off' }),
+        ...changedSettings,
       }
       const updated = auditEntry({ organisationId, by, at, action: 'repository.updated', subject, details })
       let stored: Row[] = []
@@ -119,7 +130,7 @@ export function sqlRepositoryChanges(
                 ...statement(
                   // What deliveries reported about the repository belongs to the old URL.
                   `update repositories set url = ?, sealed_token = ?, sealed_ssh_key = ?, ssh_public_key = ?,
-                     ssh_host_key = ?, connected_by_operator = ?, production_environments = ?, reports_on_pulls = ?,
+                     ssh_host_key = ?, connected_by_operator = ?, ${settingAssignments},
                      report_error = case when ? = 1 then null else report_error end, web_url = case when url = ? then web_url end,
                      forge_id = case when url = ? then forge_id end
                    where organisation_id = ? and id = ? and url = ? and hook_id = ? and disconnected_at is null returning ${repositoryColumns}`,
@@ -130,8 +141,7 @@ export function sqlRepositoryChanges(
                     sshPublicKey,
                     sshHostKey,
                     connectedByOperator ? 1 : 0,
-                    textOf(production),
-                    reports ? 1 : 0,
+                    ...storedSettings(change),
                     canReport || reports !== old.reportsOnPulls ? 1 : 0,
                     url,
                     url,
@@ -212,10 +222,6 @@ function retryReports(organisationId: number, at: Instant): Statement[] {
       [organisationId, organisationId],
     ),
   ]
-}
-
-function textOf(patterns: string[] | null): string | null {
-  return patterns === null ? null : JSON.stringify(patterns)
 }
 
 function isSameUrl(row: Row, url: string): boolean {
