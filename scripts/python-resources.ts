@@ -36,6 +36,8 @@ interface Argument {
   type: string
   isRequired: boolean
   isTime: boolean
+  /** Whether the call replaces the value with this one. */
+  isReplaced: boolean
 }
 
 /** The text of `generated.py`: the resources, one class each. */
@@ -166,12 +168,20 @@ function argumentOf(call: Call, key: string, schema: Schema, isRequired: boolean
   const isTime = resolve(schema).format === 'date-time'
   const type = wider[`${call.client} ${key}`] ?? (isTime ? 'Time' : typeText(schema, place))
   // Reserved in Python.
-  return { key, name: key === 'from' ? 'from_' : key, schema, type, isRequired, isTime }
+  return {
+    key,
+    name: key === 'from' ? 'from_' : key,
+    schema,
+    type,
+    isRequired,
+    isTime,
+    isReplaced: call.method === 'PUT',
+  }
 }
 
-/** A choice has no default, even where null is one of its values: it means something. */
-function hasNoDefault({ isRequired, schema }: Argument): boolean {
-  return isRequired && (!isNullable(schema) || schema.enum !== undefined)
+/** What is chosen or replaced has no default, even where it can be null: that means something. */
+function hasNoDefault({ isRequired, schema, isReplaced }: Argument): boolean {
+  return isRequired && (!isNullable(schema) || schema.enum !== undefined || isReplaced)
 }
 
 function parameterText(argument: Argument, isUpdate: boolean): string {
