@@ -11,6 +11,7 @@ const run = promisify(execFile)
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const folder = join(root, 'clients/python')
 
+// Slow: mypy --strict over the client, and its 277 tests against a service.
 describe('The Python client', () => {
   test('it has the version of the other packages', async () => {
     const [, version] =

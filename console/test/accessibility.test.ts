@@ -18,6 +18,7 @@ const dialogs: Record<string, [trigger: string, confirm?: string][]> = {
   '/alerts/:alert': [['Edit'], ['Rotate secret', 'Rotate secret']],
 }
 
+// Slow: runs axe on every page and dialog.
 inBrowser('Accessibility', (suite) => {
   const { service } = suite
 

@@ -24,6 +24,7 @@ function operation(page: Page, id: string) {
   }
 }
 
+// Slow: loads a page with every operation for each test.
 inBrowser('The API reference', (suite) => {
   const { service } = suite
 

@@ -5,6 +5,7 @@ import { attacks } from '../neighbours/attacks.ts'
 import { neighbours } from '../neighbours.ts'
 import { testFault } from './fault-test.ts'
 
+// Slow: tries every attack once, and measures a neighbour before and during each.
 testFault(neighbours, 'sqlite', 'postgres')
 
 test('the measurements name every attack, and the guide their number', () => {

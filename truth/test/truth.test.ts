@@ -61,6 +61,7 @@ async function checkChanged({ clone, heads, product }: Backfilled, sql: string, 
   }
 }
 
+// Slow: reads whole repositories twice: as the service does, and from git alone.
 describe('The comparison of a backfill with git', () => {
   let landed: LandedPulls
   let clone: OpenedClone

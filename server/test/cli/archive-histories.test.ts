@@ -242,6 +242,7 @@ function otherThan(engine: Engine): Engine {
   return engines.find(({ name }) => name !== engine.name) ?? engine
 }
 
+// Slow: random histories of all operations, moved to the other engine and back.
 onEachEngine('An archive of any history', (first) => {
   test('a backup restores and an export imports into the other engine, row for row, and the service continues there', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'promptledger-histories-'))

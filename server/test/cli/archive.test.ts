@@ -41,6 +41,7 @@ const notArchived = [
   'sqlite_sequence',
 ]
 
+// Slow: moves databases between the engines in every direction, and starts a process for each command.
 onEachEngine('The list of archived tables', (engine) => {
   test('every table and column of the database is in the archive, with the table it refers to', async () => {
     const database = await newDatabase(engine)

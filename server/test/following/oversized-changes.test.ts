@@ -31,6 +31,7 @@ async function detailsOf(s: Scenario): Promise<{ too_large: boolean; message: st
   return (await s.get(`/prompts/${id}/history/${newest?.id}`)).data as never
 }
 
+// Slow: lets git reach its limits of memory and time.
 onOneEngine('Changes that exceed the limits', (engine) => {
   const service = useService(engine)
 

@@ -24,6 +24,7 @@ function commitPull(git: GitRepository, number: number, texts: string[], facts: 
   return head
 }
 
+// Slow: a repository for each way a pull request can land.
 onOneEngine('Proof of pull requests from git alone', (engine) => {
   const service = useService(engine)
 

@@ -154,6 +154,7 @@ async function play(
   return rows.map((row) => JSON.stringify(row)).sort()
 }
 
+// Slow: follows one day in many orders and groupings, on every forge.
 onOneEngine('The timing of deliveries', (engine) => {
   const service = useService(engine)
 

@@ -37,6 +37,7 @@ after(() => {
   for (const { git } of kinds) git.remove()
 })
 
+// Slow: kills the service again and again, on each engine.
 onEachEngine('A killed service', (engine) => {
   test('deliveries received between repeated kills produce the same history as an undisturbed run', async () => {
     const [undisturbed, disturbed] = await Promise.all([outcome(engine, 0), outcome(engine, crashes)])

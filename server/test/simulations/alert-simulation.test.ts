@@ -18,6 +18,7 @@ function surroundingsOf(name: string): NonNullable<(typeof surroundings)[string]
   return found
 }
 
+// Slow: simulates years of votes.
 test('with drift, seasons and 12 harmless changes a year, people are told about at most 0.05 regressions a year', () => {
   const outcomes = wandering.map((name, i) =>
     harmlessYears(
