@@ -42,7 +42,7 @@ const ratedTally = object({
   rate: { type: ['number', 'null'], description: 'Share of positive signals; null without signals' },
 })
 
-/** What is said of a change as a whole, and of each of its segments. */
+/** What responses say about a change as a whole, and about each of its segments. */
 export const effectParts = {
   before: { ...ratedTally, description: 'Signals of the previous change' },
   after: { ...ratedTally, description: 'Signals of this change' },

@@ -124,7 +124,7 @@ export const operations = defineOperations('Keys', {
     path: '/api/v1/keys/:key_id',
     client: 'keys.revoke',
     summary: 'Revoke a key',
-    description: 'Requests with the key are rejected from now on.',
+    description: 'Requests with the key are rejected from now on, even if it is the key of this request.',
     roles: ['admin'],
     params: keyParamsSchema,
     response: { 204: { type: 'null', description: 'The key is revoked' } },

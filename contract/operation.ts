@@ -41,7 +41,7 @@ export interface ResponseSchema extends Schema {
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** What is said about an operation. Its route, its documentation and its methods in the clients are derived from it. */
+/** What describes an operation. Its route, its documentation and its methods in the clients are derived from it. */
 export interface Declaration {
   method: Method
   path: `/${string}`

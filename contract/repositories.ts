@@ -370,7 +370,8 @@ export const operations = defineOperations('Repositories', {
       'Creates a prompt for each matching file and backfills its history. Waits up to 5 s for the backfill, which ' +
       'then continues in the background: see `state`. Responds with 422 if git cannot read the repository. A slow git ' +
       'server can delay the response by two minutes. It is safe to repeat the request: with the same key and body ' +
-      'while the first one is running, both get the same response, and afterwards the repeated one gets 409.',
+      'while the first one is running, both get the same response, and afterwards the repeated one gets 409. Only this ' +
+      'response has the webhook secret.',
     roles: ['admin'],
     body: newRepositorySchema,
     response: {
@@ -438,7 +439,8 @@ export const operations = defineOperations('Repositories', {
     path: '/api/v1/repositories/:repository_id/rotate-secret',
     client: 'repositories.rotateSecret',
     summary: 'Rotate the webhook secret',
-    description: 'The old secret stays valid during the overlap, 24 hours by default.',
+    description:
+      'The old secret stays valid during the overlap, 24 hours by default. Only this response has the new one.',
     roles: ['admin'],
     params: repositoryParamsSchema,
     body: overlapSchema('secret'),

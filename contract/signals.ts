@@ -583,7 +583,7 @@ export const operations = defineOperations('Signals', {
       'Removes every signal of the organisation whose metadata has all of these members with equal values, or of this voter, or on ' +
       'this subject, including signals of deleted prompts, from lists and statistics. They still count towards the monthly ' +
       'limit. Recording continues during an erasure. By metadata, it takes a few seconds per million stored signals; if it is ' +
-      'interrupted, send it again.',
+      'interrupted, send it again: `erased` then counts only the last attempt.',
     roles: ['admin'],
     changesSignals: true,
     body: erasureSchema,

@@ -20,7 +20,12 @@ const special = [
 const positionalNames: Record<string, string> = { prompt_id: 'prompt', message_id: 'delivery_id' }
 
 /** Parameters that take more than the text that the API defines. */
-const wider: Record<string, string> = { 'audit.list actor': 'Union[int, str]' }
+const wider: Record<string, string> = {
+  'alerts.rotateSecret overlap_hours': 'float',
+  'audit.list actor': 'Union[int, str]',
+  'keys.rotate overlap_hours': 'float',
+  'repositories.rotateSecret overlap_hours': 'float',
+}
 
 const names = new Map(
   namedShapes()

@@ -8,7 +8,7 @@ import { type Outcome, outcomePrefix } from './reporter.ts'
 /** Test files that leave nothing behind in their process. */
 export const sharedPatterns = [
   'server/test/{domain,store,http,forges,project}/*.test.ts',
-  'client/test/{errors,pages,resources,types}.test.ts',
+  'client/test/{errors,pages,resources}.test.ts',
 ]
 
 /** Divides files among three processes, each with about the same amount of code. Loading our modules takes longer than most files. */

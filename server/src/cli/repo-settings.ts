@@ -10,7 +10,7 @@ export function addSettingOptions(command: Command): Command {
   for (const [name, { type, description = '' }] of fields) {
     const isList = [type].flat().includes('array')
     const value = isList ? '<values...>' : type === 'boolean' ? '<on|off>' : '<text>'
-    const special = isList ? '. `default` or `none` alone stand for null and for no values' : ''
+    const special = isList ? '. `default` alone stands for the default, `none` for no values' : ''
     const option = new Option(`--${name.replaceAll('_', '-')} ${value}`, `${description}${special}`)
     command.addOption(type === 'boolean' ? option.choices(['on', 'off']) : option)
   }

@@ -144,7 +144,7 @@ function describeUpdate(repository: Repository, changes: RepositoryUpdate): stri
     return `The production environments of repository ${id}, ${url}, are ${names}.`
   }
   if (given.some(isSetting)) return `Repository ${id}, ${url}, is changed.`
-  const what = changes.url === undefined ? 'The token of repository' : 'Repository'
+  const what = only === 'token' ? 'The token of repository' : 'Repository'
   return `${what} ${id}, ${url}, is changed. git can read it; the service syncs it now, with the same webhook.`
 }
 

@@ -45,5 +45,5 @@ export const repositoryOptions: OptionNames = {
   token: '--token-env',
   sshKey: '--ssh-key-env',
   sshHostKey: '--ssh-host-key',
-  productionEnvironments: '--production',
+  productionEnvironments: '--production-environments',
 }

@@ -13,8 +13,7 @@ const failures = {
     // With a deploy key, only the recorded key is known, under the alias `repository`.
     output: /remote host identification has changed|host key is known for repository and you/i,
     reason: 'the ssh host key of the server differs from the recorded one',
-    advice:
-      "If the server has a new key, record it with 'repo set-url' and --ssh-host-key, or with Edit in the console",
+    advice: "If the server has a new key, record it with 'repo update' and --ssh-host-key, or with Edit in the console",
   },
   hostKeyUnknown: {
     output: /host key verification failed|no \w+ host key is known/i,
@@ -28,7 +27,7 @@ const failures = {
   redirect: {
     output: /returned error: 30\d|redirection:/i,
     reason: 'the repository moved. Use its new URL',
-    advice: "Set it with 'repo set-url', or with Edit in the console",
+    advice: "Set it with 'repo update --url', or with Edit in the console",
   },
   missingRef: { output: /couldn't find remote ref/i, reason: 'the server does not have this branch or commit' },
   damagedMirror: {
@@ -61,7 +60,7 @@ const failures = {
     output:
       /could not read Username|Authentication failed|terminal prompts disabled|Permission denied|returned error: 40[134]|not found|does not appear to be a git repository|Could not read from remote repository/i,
     reason: 'the repository does not exist, or the server requires a token or deploy key with read access',
-    advice: "Check its URL ('repo set-url') and its token ('repo set-token')",
+    advice: "Check its URL and its token ('repo update')",
   },
   other: { output: /^/, reason: "failed. The service's log has the details" },
 } as const satisfies Record<string, Failure>

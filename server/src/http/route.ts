@@ -6,7 +6,7 @@ export function route(
   app: FastifyInstance,
   { method, path, roles, shared, light, batch, changesSignals, body }: Operation,
   handler: RouteHandlerMethod,
-  options: Omit<RouteOptions, 'method' | 'url' | 'handler'> = {},
+  options: Omit<RouteOptions, 'method' | 'url' | 'handler' | 'config' | 'schema'> = {},
 ): void {
   app.route({
     ...options,

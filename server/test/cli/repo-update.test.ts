@@ -82,7 +82,7 @@ onOneEngine('repo update, set-url and set-token', (engine) => {
     assert.equal((await run('repo', 'sync', id)).code, 1)
     const problem = `Repository ${id} is failing: git ls-remote: the repository does not exist, or the server requires a token or `
     assert.ok((await problemOf(id))?.startsWith(problem), await problemOf(id))
-    assert.ok((await problemOf(id))?.endsWith(`Check its URL ('repo set-url') and its token ('repo set-token').`))
+    assert.ok((await problemOf(id))?.endsWith(`Check its URL and its token ('repo update').`))
     const set = await run('repo', 'set-url', id, renamed)
     assert.deepEqual([set.code, set.stderr], [0, ''])
     assert.match(set.stdout, new RegExp(`^Repository ${id}, ${renamed}, is changed\\. git can read it;`))

@@ -154,7 +154,7 @@ onOneEngine('Changing a repository', (engine) => {
     await request(tenant, 'POST', `/${id}/sync`)
     await assert.rejects(syncOnce(service.syncContext, id))
     const { last_error: error } = (await request(tenant, 'GET', `/${id}`)).json().data
-    assert.match(error, /with read access\. Check its URL \('repo set-url'\) and its token \('repo set-token'\)$/)
+    assert.match(error, /with read access\. Check its URL and its token \('repo update'\)$/)
     assertError(
       await patch(tenant, id, { token: 'wrong' }),
       422,
@@ -191,7 +191,7 @@ onOneEngine('Changing a repository', (engine) => {
     const { last_error: error } = (await request(tenant, 'GET', `/${id}`)).json().data
     assert.match(
       error,
-      /^git \S+: the repository moved\. Use its new URL\. Set it with 'repo set-url', or with Edit in the/,
+      /^git \S+: the repository moved\. Use its new URL\. Set it with 'repo update --url', or with Edit in the/,
     )
     const response = await patch(tenant, id, { url: server.url('/acme/renamed.git') })
     assert.partialDeepStrictEqual(response.json().data, { state: 'following', last_error: null })

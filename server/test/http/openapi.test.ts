@@ -108,7 +108,26 @@ function outlineOperation(document: Document, name: string, operation: Operation
   ].join('\n')
 }
 
-function shapeOf({ $ref, type, const: value, enum: values, properties, required, items, anyOf }: Schema): string {
+// What a change of may reject requests or break clients.
+const constraints = [
+  'format',
+  'pattern',
+  'minLength',
+  'maxLength',
+  'minimum',
+  'maximum',
+  'minItems',
+  'maxItems',
+  'default',
+] as const
+
+function shapeOf(schema: Schema): string {
+  const given = constraints.flatMap((name) => (name in schema ? `${name} ${JSON.stringify(schema[name])}` : []))
+  return given.length === 0 ? typeText(schema) : `${typeText(schema)} (${given.join(', ')})`
+}
+
+function typeText(schema: Schema): string {
+  const { $ref, type, const: value, enum: values, properties, required, items, anyOf, additionalProperties } = schema
   if ($ref !== undefined) return $ref.split('/').at(-1) as string
   if (anyOf !== undefined) return anyOf.map(shapeOf).join(' | ')
   if (value !== undefined) return JSON.stringify(value)
@@ -119,6 +138,8 @@ function shapeOf({ $ref, type, const: value, enum: values, properties, required,
   const members = Object.entries(properties).map(
     ([name, property]) => `${name}${required?.includes(name) ? '' : '?'}: ${shapeOf(property)}`,
   )
+  // Other members are allowed.
+  if (additionalProperties !== false) members.push('…')
   return `{ ${members.join(', ')} }${rest}`
 }
 

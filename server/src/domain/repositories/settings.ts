@@ -1,6 +1,6 @@
 import { validProductionEnvironments } from '../deployments/production.ts'
 
-/** What is set about a repository without contacting its server. */
+/** Settings of a repository that need no contact with its server. */
 export interface RepositorySettings {
   /** Globs of the environments whose deployments decide what is live. Null for the default (domain/deployments/production.ts). */
   productionEnvironments: string[] | null
