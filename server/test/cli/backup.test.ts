@@ -20,10 +20,10 @@ const smallHeap = { NODE_OPTIONS: '--max-old-space-size=48' }
 
 /** 72 MB in 12,000 rows. */
 async function fillLarge({ service, organisation, prompt }: Tenant): Promise<void> {
-  const metadata = JSON.stringify({ filler: 'x'.repeat(15_000) })
+  const metadata = JSON.stringify({ filler: 'x'.repeat(6_000) })
   const owner = { organisationId: organisation.id, promptId: prompt.id }
   const signal = { ...owner, value: 'positive', metadata, createdAt: service.now } as const
-  await service.store.signals.import(inBatches(...Array(24).fill(Array(200).fill(signal))))
+  await service.store.signals.import(inBatches(...Array(12).fill(Array(1_000).fill(signal))))
 }
 
 // Triggers that change rows as they are stored.

@@ -104,8 +104,9 @@ function recordSql(parts: Parts): string {
       where ${sameIn('s', 'i', signalKey)} and ${ifGranted.replace('organisation_id', 'i.organisation_id')} returning s.id)`,
     // A replaced vote can have the key of the signal that is removed.
     stored: `(${insert('signals', parts.details ? signals : plainSignals, parts.removed ? '(select count(*) from removed) is not null' : 'true')})`,
-    added: `(${insert('recent_sums', sums)})`,
-    revised: `(${insert('hour_revisions', revisions)})`,
+    added: `(${insert('recent_sums', sums)}${parts.revised ? ' returning 1' : ''})`,
+    // After the sums, as in deletions and imports. PostgreSQL chooses the order of parts that do not refer to each other.
+    revised: `(${insert('hour_revisions', revisions, '(select count(*) from added) is not null')})`,
     voted: `(${insert('signal_subjects', votes, parts.replaced ? 'expected is null' : 'true')})`,
     replaced: `(
       update signal_subjects s ${updateVote('i')} from ${from(votes).replace('as input', 'as i')}
