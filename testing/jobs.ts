@@ -78,6 +78,10 @@ async function runJob(files: string[]): Promise<JobResult> {
   const [printed, [code, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')])
   const [output = '', json] = printed.split(outcomePrefix)
   const outcome: Outcome = json === undefined ? { passed: 0, failed: 0, skipped: {}, seconds: {} } : JSON.parse(json)
+  // Tests that are declared by a function of another file belong to the one that calls it.
+  const [first = ''] = files
+  const seconds = Object.entries(outcome.seconds)
+  if (files.length === 1) outcome.seconds = { [first]: seconds.reduce((sum, [, of]) => sum + of, 0) }
   // Repeated at the end, where people look for them.
   const [report = '', failing] = output.split('\n✖ failing tests:\n')
   if (code === 0 && json !== undefined) return { report, failure: '', outcome }

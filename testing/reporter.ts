@@ -35,7 +35,8 @@ export default async function* report(events: AsyncIterable<Event>): AsyncGenera
         if (file?.endsWith('.test.ts')) lastFile = file
         if (nesting === 0) {
           const seconds = processorSeconds()
-          outcome.seconds[lastFile] = (outcome.seconds[lastFile] ?? 0) + seconds - countedSeconds
+          const name = lastFile || (file ?? '')
+          outcome.seconds[name] = (outcome.seconds[name] ?? 0) + seconds - countedSeconds
           countedSeconds = seconds
         }
       }
