@@ -122,7 +122,9 @@ onOneEngine('The audit log', (engine) => {
       'alerts',
       'alert_deliveries',
       'signals',
-      'signal_hours',
+      // On PostgreSQL, the rows of an hour are put together in the background.
+      `(select organisation_id, prompt_id, hour, sum(positive) as positive, sum(negative) as negative from hour_sums
+        group by organisation_id, prompt_id, hour) as sums`,
     ]
     // last_used_at is written in the background and does not belong to the change.
     const state = async () => {
