@@ -48,7 +48,9 @@ interface Argument {
 /** The text of `generated.py`: the resources, one class each. */
 export function generatePythonResources(): string {
   const classes = callsByResource(special).map(([resource, calls]) => {
-    const { description = '' } = tags.find(({ name }) => name === calls[0]?.tag) ?? {}
+    // A tag can cover several resources, and its text is about all of them.
+    const tag = tags.find(({ name }) => name.toLowerCase() === resource)
+    const description = tag?.description ?? `The ${resource} of the API.`
     const head = `class ${capitalised(resource)}:\n${docText(description)}\n    def __init__(self, transport: Transport) -> None:\n        self._transport = transport\n`
     return `${head}\n${calls.map(methodOf).join('\n')}`
   })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
 import { relative } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { type Outcome, outcomePrefix } from './reporter.ts'
+import { noTests, type Outcome, outcomePrefix } from './reporter.ts'
 
 /** Test files that leave nothing behind in their process. */
 export const sharedPatterns = [
@@ -14,12 +14,11 @@ export const sharedPatterns = [
 /** Divides files among three processes, each with about the same amount of code. Loading our modules takes longer than most files. */
 export function divide(files: string[]): string[][] {
   const shares = Array.from({ length: 3 }, () => ({ bytes: 0, files: [] as string[] }))
-  for (const { file, size } of files
-    .map((file) => ({ file, size: statSync(file).size }))
-    .sort((a, b) => b.size - a.size)) {
-    const [share] = shares.sort((a, b) => a.bytes - b.bytes)
-    share?.files.push(file)
-    if (share !== undefined) share.bytes += size
+  const sized = files.map((file) => ({ file, bytes: statSync(file).size }))
+  for (const { file, bytes } of sized.sort((a, b) => b.bytes - a.bytes)) {
+    const smallest = shares.reduce((a, b) => (a.bytes <= b.bytes ? a : b))
+    smallest.files.push(file)
+    smallest.bytes += bytes
   }
   return shares.map((share) => share.files)
 }
@@ -40,7 +39,7 @@ interface RunOptions {
 /** Runs each job, the test files of one process, in this order. Prints one report, and returns whether all passed. */
 export async function runJobs(jobs: string[][], { atOnce, isQuiet = false }: RunOptions): Promise<boolean> {
   const startedAt = performance.now()
-  const total: Outcome = { passed: 0, failed: 0, skipped: {}, seconds: {} }
+  const total = noTests()
   const failures: string[] = []
   const waiting = jobs.filter((files) => files.length > 0)
   async function work(): Promise<void> {
@@ -77,11 +76,10 @@ async function runJob(files: string[]): Promise<JobResult> {
   const child = spawn(process.execPath, [...args, ...files], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [printed, [code, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')])
   const [output = '', json] = printed.split(outcomePrefix)
-  const outcome: Outcome = json === undefined ? { passed: 0, failed: 0, skipped: {}, seconds: {} } : JSON.parse(json)
+  const outcome: Outcome = json === undefined ? noTests() : JSON.parse(json)
   // Tests that are declared by a function of another file belong to the one that calls it.
-  const [first = ''] = files
-  const seconds = Object.entries(outcome.seconds)
-  if (files.length === 1) outcome.seconds = { [first]: seconds.reduce((sum, [, of]) => sum + of, 0) }
+  const [only = ''] = files
+  if (files.length === 1) outcome.seconds = { [only]: sumOf(outcome.seconds) }
   // Repeated at the end, where people look for them.
   const [report = '', failing] = output.split('\n✖ failing tests:\n')
   if (code === 0 && json !== undefined) return { report, failure: '', outcome }
@@ -98,7 +96,6 @@ function add(total: Outcome, { passed, failed, skipped, seconds }: Outcome): voi
 
 function slowest(seconds: Record<string, number>): string {
   const all = Object.entries(seconds).sort(([, a], [, b]) => b - a)
-  const sum = all.reduce((total, [, of]) => total + of, 0)
   const rows = all.slice(0, shownFiles).map(([file, of]) => {
     const note =
       of > reasonNeededSeconds && !isSlow(file)
@@ -106,7 +103,11 @@ function slowest(seconds: Record<string, number>): string {
         : ''
     return `${of.toFixed(1).padStart(6)} s  ${relative(process.cwd(), file)}${note}\n`
   })
-  return `\nProcessor time: ${sum.toFixed(0)} s in ${all.length} files. The slowest:\n${rows.join('')}`
+  return `\nProcessor time: ${sumOf(seconds).toFixed(0)} s in ${all.length} files. The slowest:\n${rows.join('')}`
+}
+
+function sumOf(seconds: Record<string, number>): number {
+  return Object.values(seconds).reduce((sum, of) => sum + of, 0)
 }
 
 /** Whether a file says why it is slow. */

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import type { RegressionBody } from '../contract/regressions.ts'
 import type { ShiftBody } from '../contract/shifts.ts'
 import { day, type Instant, minute } from '../server/src/domain/time.ts'
-
 import type { Tenant } from './service.ts'
 
 const batchSize = 1_000

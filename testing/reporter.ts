@@ -15,6 +15,10 @@ export interface Outcome {
   seconds: Record<string, number>
 }
 
+export function noTests(): Outcome {
+  return { passed: 0, failed: 0, skipped: {}, seconds: {} }
+}
+
 interface Event {
   type: string
   data: { file?: string; nesting?: number; skip?: string | boolean; details?: { type?: string } }
@@ -24,7 +28,7 @@ interface Event {
 // The test runner takes the default export of a reporter.
 // biome-ignore lint/style/noDefaultExport: see above.
 export default async function* report(events: AsyncIterable<Event>): AsyncGenerator<string> {
-  const outcome: Outcome = { passed: 0, failed: 0, skipped: {}, seconds: {} }
+  const outcome = noTests()
   let countedSeconds = 0
   let lastFile = ''
   async function* observed() {

@@ -12,7 +12,6 @@ import {
   toRotatedAlertSecretBody,
   toTestedAlertBody,
 } from '../http/alerts/body.ts'
-
 import {
   addRuleOptions,
   addTargetOptions,

@@ -9,9 +9,7 @@ import { type NewSignal, type SignalDetails, validMetadata } from '../domain/sig
 import { labelledVersion, type VersionText, validVersion } from '../domain/signals/version.ts'
 import { type Instant, parseTime } from '../domain/time.ts'
 import { parseHistoryEntry } from '../http/history/body.ts'
-
 import { parseObject } from '../http/json-bodies.ts'
-
 import { createSchemaChecker } from '../http/validate.ts'
 
 const checkEntry = createSchemaChecker(newHistoryEntrySchema)

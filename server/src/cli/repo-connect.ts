@@ -12,7 +12,6 @@ import { isLocalUrl } from '../domain/repositories/repository-url.ts'
 import type { SettingsUpdate } from '../domain/repositories/settings.ts'
 import { sshFingerprint } from '../domain/repositories/ssh-key.ts'
 import { isoTime } from '../domain/time.ts'
-
 import { namingOptions } from './option-names.ts'
 import { formatCount } from './output.ts'
 import { bar, clearProgress, showProgress } from './progress.ts'

@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import type { RepositoryBody } from '../../../contract/repositories.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
 import { toRepositoryBody } from '../http/repositories/body.ts'
-
 import { integerArgument } from './arguments.ts'
 import { organisationOrFail } from './lookup.ts'
 import { formatCount, print, table } from './output.ts'

@@ -14,7 +14,6 @@ import type { LoadShedder, Visit } from './load-shedding.ts'
 import { commonHeaders } from './security-headers.ts'
 import { recordedAnswer } from './signals/create.ts'
 import { addCurrentRateLimit } from './signals/rate-limit.ts'
-
 import { parseSignal } from './signals/validation.ts'
 import { createSchemaChecker } from './validate.ts'
 

@@ -10,7 +10,6 @@ import { newOrganisation } from '../../src/domain/access/organisation.ts'
 import { numberedTables } from '../../src/domain/archive/archive.ts'
 import { syncOnce } from '../../src/follow/worker.ts'
 import { archiveTables } from '../../src/store/sql/archive-tables.ts'
-
 import {
   assertRejected,
   folder,

@@ -12,7 +12,6 @@ import { openTestStore, type Tenant, TestService } from '../../../testing/servic
 import { inBatches } from '../../../testing/signals.ts'
 import { type Archive, checkArchiveFile, readArchiveRows } from '../../src/archive/read-file.ts'
 import { archiveTables } from '../../src/store/sql/archive-tables.ts'
-
 import { assertRejected, json, newDatabase, newFile, settings, sourceOn } from './archive-source.ts'
 
 // Far less than the rows take together.

@@ -11,7 +11,6 @@ import { doctor } from '../../src/doctor/doctor.ts'
 import { nextMonthStart } from '../../src/domain/time.ts'
 import { allocator } from '../../src/service/allocator.ts'
 import { partitionName } from '../../src/store/postgres/partitions.ts'
-
 import { assertFinds, problemsIn, query } from './doctor-findings.ts'
 
 // A server of its own: the one that other tests share runs with fsync off, which the doctor reports.

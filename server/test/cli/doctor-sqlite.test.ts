@@ -22,7 +22,6 @@ import { runCli } from '../../../testing/cli.ts'
 import { sqlite, type TestDatabase } from '../../../testing/engines.ts'
 import { doctor } from '../../src/doctor/doctor.ts'
 import { allocator } from '../../src/service/allocator.ts'
-
 import { assertFinds, problemsIn, query } from './doctor-findings.ts'
 
 describe('The doctor on a SQLite file', () => {

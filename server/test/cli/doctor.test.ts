@@ -19,7 +19,6 @@ import type { Finding } from '../../src/doctor/finding.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { monthStart, nextMonthStart } from '../../src/domain/time.ts'
 import { partitionName } from '../../src/store/postgres/partitions.ts'
-
 import { assertFinds, problemsIn, query } from './doctor-findings.ts'
 import { type Used, usedDatabase } from './used-database.ts'
 

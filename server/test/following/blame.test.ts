@@ -10,7 +10,6 @@ import { connectedScenario, type Entry, type Scenario } from '../../../testing/s
 import { useService } from '../../../testing/service.ts'
 import { mirrorOf } from '../../src/follow/sync-context.ts'
 import { gitRuns } from '../../src/git/run.ts'
-
 import { commitPull } from './pull-branch.ts'
 
 const p = 'prompts/p.md'

@@ -16,7 +16,6 @@ import { createSshKey, noSsh, noSshd, Sshd } from '../../../testing/sshd.ts'
 import { generateSshKey, sshFingerprint, validHostKey, validSshKey } from '../../src/domain/repositories/ssh-key.ts'
 import { syncOnce } from '../../src/follow/worker.ts'
 import { withDeployKey } from '../../src/git/ssh.ts'
-
 import { createRemote, repositoryClient } from '../http/repository-client.ts'
 import { createFolder, createProgram, withEnvironment } from './git-environment.ts'
 

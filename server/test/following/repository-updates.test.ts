@@ -12,7 +12,6 @@ import { createSshKey, noSsh, noSshd, Sshd } from '../../../testing/sshd.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { mirrorOf } from '../../src/follow/sync-context.ts'
 import { syncOnce } from '../../src/follow/worker.ts'
-
 import { createRemote, repositoryClient } from '../http/repository-client.ts'
 
 const token = 'ghp_SECRETTOKEN0123456789'

@@ -15,7 +15,6 @@ import { type Tenant, useService } from '../../../testing/service.ts'
 import { type Access, hashSecret } from '../../src/domain/access/api-key.ts'
 import { type AuditAction, auditActions, operator } from '../../src/domain/access/audit.ts'
 import { startSession } from '../../src/domain/access/session.ts'
-
 import type { Document } from '../../src/http/docs/openapi-document.ts'
 import { cookieNameAt } from '../../src/http/sessions/cookie.ts'
 

@@ -6,7 +6,6 @@ import { onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { openTestStore, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
-
 import { type Method, namesOf, promptRequests } from './prompt-requests.ts'
 
 const unknown = `pmt_${'0'.repeat(24)}`

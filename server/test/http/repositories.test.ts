@@ -11,7 +11,6 @@ import { useService } from '../../../testing/service.ts'
 import type { Repository } from '../../src/domain/repositories/repository.ts'
 import { syncOnce } from '../../src/follow/worker.ts'
 import { toConnectedBody } from '../../src/http/repositories/body.ts'
-
 import { createRemote, type Method, repositoryClient } from './repository-client.ts'
 
 const token = 'ghp_SECRETTOKEN0123456789'

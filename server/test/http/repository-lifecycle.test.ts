@@ -12,7 +12,6 @@ import { allRows } from '../../../testing/rows.ts'
 import { useService } from '../../../testing/service.ts'
 import { day } from '../../src/domain/time.ts'
 import { syncOnce } from '../../src/follow/worker.ts'
-
 import { createRemote, repositoryClient } from './repository-client.ts'
 
 const token = 'ghp_SECRETTOKEN0123456789'

@@ -12,7 +12,6 @@ import { openTestStore, useService } from '../../../testing/service.ts'
 import { generateSecret } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { hashToken } from '../../src/domain/access/session.ts'
-
 import { cookieOf, sameOrigin, sessionRequests, tokenOf } from './session-requests.ts'
 
 const hour = 3_600_000

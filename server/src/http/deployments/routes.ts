@@ -10,7 +10,6 @@ import type { Context } from '../context.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { repositoryOf } from '../repositories/repository-of.ts'
 import { beforeBody, route } from '../route.ts'
-
 import { parseDeployment, toDeploymentBody } from './body.ts'
 
 /** The deployments of repositories and prompts, which decide what is live. */

@@ -7,7 +7,6 @@ import { type Answer, json, send } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { route } from '../route.ts'
-
 import { toHistoryEntryBody } from './body.ts'
 
 // The store returns the same page object until the history changes, so each page is rendered once.

@@ -10,10 +10,8 @@ import { csvLine } from '../csv.ts'
 import { sendExport, untilClosed } from '../export-stream.ts'
 import { enumParameter, type Query } from '../parameters.ts'
 import { route } from '../route.ts'
-
 import { requestedMoment } from './as-of.ts'
 import { rounded, toTimelineEntryBody } from './body.ts'
-
 import { parseFilter } from './timeline.ts'
 
 export function exportTimelineRoute({ store, learned, clock }: Context) {

@@ -14,7 +14,6 @@ import { notFound } from '../errors.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { enumParameter, idParameter, type Query } from '../parameters.ts'
 import { route } from '../route.ts'
-
 import { visiblePrompts } from '../visible-prompts.ts'
 import { toRegressionBody, toRegressionDetailsBody } from './body.ts'
 

@@ -9,7 +9,6 @@ import { notFound } from '../errors.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { idParameter } from '../parameters.ts'
 import { route } from '../route.ts'
-
 import { visiblePrompts } from '../visible-prompts.ts'
 
 /** Links to one prompt for people without a key. */

@@ -13,7 +13,6 @@ import { route } from '../route.ts'
 import { createSchemaChecker, fastifyValidator } from '../validate.ts'
 import { renderSignal } from './body.ts'
 import { addRateLimitHeaders, rateLimitHeadersOf } from './rate-limit.ts'
-
 import { parseBatchItem } from './validation.ts'
 
 // A thousand signals of 2 KB each. Parsing this much JSON takes about 20 ms; json-bodies.ts rejects what would take much longer.

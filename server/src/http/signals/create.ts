@@ -5,10 +5,8 @@ import type { Instant } from '../../domain/time.ts'
 import { type Answer, json, send } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { route } from '../route.ts'
-
 import { renderSignal } from './body.ts'
 import { addRateLimitHeaders, rateLimitHeadersOf } from './rate-limit.ts'
-
 import { parseSignal } from './validation.ts'
 
 export function createSignalRoute(context: Context) {

@@ -12,10 +12,8 @@ import { csvLine } from '../csv.ts'
 import { sendExport, untilClosed } from '../export-stream.ts'
 import { enumParameter, type Query } from '../parameters.ts'
 import { route } from '../route.ts'
-
 import { allowSilence } from '../silent-request.ts'
 import { renderSignalLine } from './body.ts'
-
 import { readSignalFilter } from './filter.ts'
 
 export function exportSignalsRoute({ store, clock }: Context) {

@@ -3,7 +3,6 @@ import { operations } from '../../../../contract/usage.ts'
 import { usageOf } from '../../domain/signals/usage.ts'
 import type { Context } from '../context.ts'
 import { route } from '../route.ts'
-
 import { toUsageBody } from './body.ts'
 
 export function usageRoutes({ store, clock, planLimits }: Context) {

@@ -6,7 +6,6 @@ import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { route } from '../route.ts'
 import { bodyLimit, readBody, tooLarge } from './body.ts'
-
 import { createUploads, type Upload, uploadLimits } from './uploads.ts'
 
 declare module 'fastify' {
