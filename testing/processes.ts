@@ -42,10 +42,8 @@ interface SpawnOptions {
 
 /** Starts node with these arguments. The process is killed with the test, or with this process. */
 export function spawnNode(args: string[], { env, log = 'output' }: SpawnOptions): SpawnedProcess {
-  // A clean environment: the settings of the developer's shell must not change a result.
-  const { PATH, HOME, TMPDIR } = process.env
   const child = spawn(process.execPath, args, {
-    env: { PATH, HOME, TMPDIR, ...allocator, ...env },
+    env: processEnvironment(env),
     stdio: ['pipe', 'pipe', log === 'output' ? 'pipe' : 'inherit'],
   })
   running.add(child)
@@ -60,6 +58,12 @@ export function spawnNode(args: string[], { env, log = 'output' }: SpawnOptions)
   // A process that ends early closes its input; its exit status says why.
   child.stdin?.on('error', () => {})
   return { child, output, exited: once(child, 'close').then(([code]) => code) }
+}
+
+/** A clean environment: the settings of the developer's shell must not change a result. */
+export function processEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { PATH, HOME, TMPDIR } = process.env
+  return { PATH, HOME, TMPDIR, ...allocator, ...env }
 }
 
 async function killProcess(child: ChildProcess): Promise<void> {
