@@ -6,7 +6,7 @@ import { serve } from '../testing/processes.ts'
 import { shuffled } from '../testing/random.ts'
 import type { EngineName, Fault } from './fault.ts'
 import type { Attack, Site } from './neighbours/attack.ts'
-import { attacks } from './neighbours/attacks.ts'
+import { attacks, shortAttacks } from './neighbours/attacks.ts'
 import { api } from './neighbours/client.ts'
 import { type Figures, figuresOf, type Phase, type Span, watch } from './neighbours/watch.ts'
 import { reconcile } from './reconcile.ts'
@@ -77,7 +77,7 @@ export const neighbours: Fault = {
 
 /** Every other attack. The tests run each on one engine; `npm run faults` runs all on both. */
 function halfFor(engine: EngineName): Attack[] {
-  return attacks.filter((_, i) => i % 2 === (engine === 'sqlite' ? 0 : 1))
+  return shortAttacks.filter((_, i) => i % 2 === (engine === 'sqlite' ? 0 : 1))
 }
 
 /** Entries for the neighbour to read. */

@@ -82,7 +82,7 @@ const reasons = [
 type Reason = (typeof reasons)[number]
 
 // The service handles several thousand requests per second, so the last one in the queue waits a fraction of a second.
-const capacity: Occupancy = { reads: 2_000, writes: 2_000, webhooks: 500, votes: 500, bodyBytes: 32 * 1024 * 1024 }
+const capacity: Occupancy = { reads: 2_000, writes: 2_000, webhooks: 500, votes: 500, bodyBytes: 24 * 1024 * 1024 }
 const adminReads = 200
 // The kernel takes over smaller responses, whether the client reads or not.
 const smallResponseBytes = 16 * 1024

@@ -95,8 +95,8 @@ describe('What one organisation and one key may use of a process', () => {
 
   test('the bytes of announced bodies are shared in the same way', async () => {
     const [tenant, other] = [await service.tenant('team'), await service.tenant('team')]
-    // One percent of 32 MiB.
-    await startSignals(tenant, tenant.key, 5, 60_000)
+    // One percent of 24 MiB.
+    await startSignals(tenant, tenant.key, 4, 60_000)
     const large = { value: 'positive', ignored: 'x'.repeat(60_000) }
     assert.equal((await tenant.signal(large)).statusCode, 500)
     assert.equal((await other.signal(large)).statusCode, 201)

@@ -118,7 +118,7 @@ describe('While another process locks the SQLite file', () => {
     const responses = Array.from({ length: 900 }, () => tenant.signal({ value: 'positive', metadata, ignored }))
     await eventually(() => service.app.loadShedder.rejected().bodies > 0)
     const { bodyBytes } = service.app.loadShedder.inFlight()
-    assert.ok(bodyBytes > 31 * 1024 * 1024 && bodyBytes <= 32 * 1024 * 1024, `${bodyBytes} bytes`)
+    assert.ok(bodyBytes > 23 * 1024 * 1024 && bodyBytes <= 24 * 1024 * 1024, `${bodyBytes} bytes`)
     release()
     const statuses = (await Promise.all(responses)).map(({ statusCode }) => statusCode)
     assert.equal(statuses.filter((status) => status === 201).length, await tenant.used())

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 
-const maxBytes = 64 * 1024 * 1024
+const maxBytes = 40 * 1024 * 1024
 const maxBytesPerOrganisation = maxBytes / 2
 
 /** Counts the texts of each response until the client has read it or disconnects. */
