@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +13,7 @@ export interface CliCall {
   args: string[]
   env: NodeJS.ProcessEnv
   /** What it reads, in base64. */
-  input?: string
+  input: string | undefined
 }
 
 let host: ChildProcess | undefined
@@ -29,29 +28,39 @@ export async function runCli(env: NodeJS.ProcessEnv, args: string[], input?: str
   isBusy = true
   try {
     host ??= startHost()
-    const call: CliCall = { args, env: processEnvironment(env), input: input && Buffer.from(input).toString('base64') }
-    host.send(call)
-    const [result] = await Promise.race([once(host, 'message'), ended(host)])
-    return result
+    return await callHost(host, {
+      args,
+      env: processEnvironment(env),
+      input: input && Buffer.from(input).toString('base64'),
+    })
   } finally {
     isBusy = false
   }
 }
 
 function startHost(): ChildProcess {
-  const child = fork(fileURLToPath(new URL('cli-host.ts', import.meta.url)), {
-    env: processEnvironment({ NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }),
-  })
+  const { NODE_COMPILE_CACHE } = process.env
+  const script = fileURLToPath(new URL('cli-host.ts', import.meta.url))
+  const child = fork(script, { env: processEnvironment({ NODE_COMPILE_CACHE }) })
   child.unref()
   child.channel?.unref()
   process.once('exit', () => child.kill('SIGKILL'))
   return child
 }
 
-async function ended(child: ChildProcess): Promise<never> {
-  const [code, signal] = await once(child, 'exit')
-  host = undefined
-  throw new Error(`a command ended its process with ${signal ?? code}`)
+function callHost(child: ChildProcess, call: CliCall): Promise<CliResult> {
+  const { promise, resolve, reject } = Promise.withResolvers<CliResult>()
+  const onExit = (code: number | null, signal: NodeJS.Signals | null) => {
+    host = undefined
+    reject(new Error(`promptledger ${call.args.join(' ')} ended the process of its host with ${signal ?? code}`))
+  }
+  child.once('exit', onExit)
+  child.once('message', (result: CliResult) => {
+    child.off('exit', onExit)
+    resolve(result)
+  })
+  child.send(call)
+  return promise
 }
 
 /** Runs the CLI to its end, in a process of its own. */

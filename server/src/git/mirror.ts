@@ -5,7 +5,7 @@ import { decode } from './bytes.ts'
 import { withoutFiles } from './filtered-fetch.ts'
 import { readLooseRef } from './loose-ref.ts'
 import { objectBytes } from './object-bytes.ts'
-import { type Remote, withRemoteAccess } from './remote-access.ts'
+import { folderArguments, type Remote, withRemoteAccess } from './remote-access.ts'
 import { GitError, GitLimitError, git, originalParents } from './run.ts'
 
 /** A bare copy of the remote's default branch and of reported pull requests. It can be deleted at any time. */
@@ -216,10 +216,12 @@ async function fetchRefs(
     if (isTooLarge(mirror)) tooLarge.abort()
   }, sizeCheckIntervalMs)
   try {
-    await withRemoteAccess(remote, 'fetch', ({ url, env }) => {
+    await withRemoteAccess(remote, 'fetch', ({ url, folder, env }) => {
+      const command = [...(isClone ? patience : []), ...fetchCommand, ...folderArguments(folder), ...filter]
       const fetch = () =>
-        git([...(isClone ? patience : []), ...fetchCommand, ...filter, '--end-of-options', url, ...refspecs], {
+        git([...command, '--end-of-options', url, ...refspecs], {
           mirror: path,
+          folder,
           // Otherwise git would not use the commit graph below.
           env: { ...env, ...originalParents },
           timeoutMs,

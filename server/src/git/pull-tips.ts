@@ -5,7 +5,7 @@ import type { Commit } from './commit.ts'
 import { withoutFiles } from './filtered-fetch.ts'
 import { streamCommits, streamListed } from './log.ts'
 import { borrowObjects, ensureMirror, isTooLarge, type Mirror } from './mirror.ts'
-import { type Remote, withRemoteAccess } from './remote-access.ts'
+import { folderArguments, type RemoteAccess, withRemoteAccess } from './remote-access.ts'
 import { GitError, GitLimitError, git, gitOutput } from './run.ts'
 
 // Proof of a squash or a rebase needs the head commits of pull requests, but nothing else of their branches. They are kept in a
@@ -189,11 +189,12 @@ async function fetchAlone(target: Mirror, shas: string[], depth: number | null):
     if (isTooLarge(target)) tooLarge.abort()
   }, 500)
   try {
-    await withRemoteAccess(target.remote, 'fetch', ({ url, env }) =>
+    await withRemoteAccess(target.remote, 'fetch', (access) =>
       withoutFiles((filter) =>
-        git([...fetchCommand(url, target.remote, depth), ...filter, '--stdin', 'origin'], {
+        git([...fetchCommand(access, depth), ...filter, '--stdin', 'origin'], {
           mirror: target.path,
-          env,
+          folder: access.folder,
+          env: access.env,
           input: `${shas.join('\n')}\n`,
           timeoutMs: fetchTimeoutMs,
           signal: tooLarge.signal,
@@ -225,16 +226,13 @@ async function removeUnfinished(path: string): Promise<void> {
   }
 }
 
-// For a folder, git also does the server's part on this machine.
-const uploadSettings = ['uploadpack.allowFilter=true', 'core.packedGitWindowSize=16m', 'core.packedGitLimit=64m']
-
-function fetchCommand(url: string, { allowLocal }: Remote, depth: number | null): string[] {
+function fetchCommand({ url, folder }: RemoteAccess, depth: number | null): string[] {
   return [
     // Marked as a remote that has the missing files, or git would complain about them.
     ...['-c', `remote.origin.url=${url}`, '-c', 'remote.origin.promisor=true'],
     ...['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--recurse-submodules=no'],
     ...(depth === null ? [] : [`--depth=${depth}`]),
-    ...(allowLocal ? [`--upload-pack=git ${uploadSettings.map((each) => `-c ${each}`).join(' ')} upload-pack`] : []),
+    ...folderArguments(folder),
   ]
 }
 

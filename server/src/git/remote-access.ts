@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { type Lookup, publicAddresses } from '../net/address.ts'
 import { reasonOf, tellsNetwork } from './failure.ts'
 import { GitError } from './run.ts'
@@ -29,6 +30,8 @@ export interface Remote {
 /** How one git command reaches the remote. */
 export interface RemoteAccess {
   url: string
+  /** The folder, if the URL is one. */
+  folder: string | null
   env: Record<string, string>
   ssh: SshFiles | null
 }
@@ -56,17 +59,22 @@ async function runWithAccess<T>(
   run: (access: RemoteAccess) => Promise<T>,
 ): Promise<T> {
   const target = targetOf(remote.url)
-  if (target === null) return run({ url: remote.url, env: remoteEnvironment(remote), ssh: null })
+  const { url } = remote
+  if (target === null) {
+    const folder = url.startsWith('file://') ? fileURLToPath(url) : url
+    return run({ url, folder, env: remoteEnvironment(remote), ssh: null })
+  }
   if (target.protocol === 'http' && !remote.allowHttp) throw new GitError(command, plainHttpNotAllowed)
   const addresses = remote.allowPrivate ? null : await checkedAddresses(remote, target.host, command)
   if (target.protocol !== 'ssh') {
-    const url = urlWithHost(remote.url, target)
+    const pinnedUrl = urlWithHost(url, target)
     const port = target.port || (target.protocol === 'https' ? '443' : '80')
     const pins = addresses === null ? null : `${target.host}:${port}:${addresses.map(bracketed).join()}`
-    return run({ url, env: remoteEnvironment({ ...remote, url }, pins), ssh: null })
+    const env = remoteEnvironment({ ...remote, url: pinnedUrl }, pins)
+    return run({ url: pinnedUrl, folder: null, env, ssh: null })
   }
   const [address = null] = addresses ?? []
-  const access = { url: remote.url, env: remoteEnvironment(remote), ssh: null }
+  const access = { url, folder: null, env: remoteEnvironment(remote), ssh: null }
   if (remote.deployKey !== null) return runWithDeployKey(remote.deployKey, address, access, run)
   if (!remote.allowMachineKeys) throw new GitError(command, missingDeployKey, 'access')
   if (address === null) return run(access)
@@ -88,6 +96,21 @@ export const missingDeployKey =
   "a repository fetched over ssh needs a deploy key. The machine's own keys are used only with ALLOW_MACHINE_SSH_KEYS=1"
 
 const plainHttpNotAllowed = 'plain http:// is not allowed. Use https://, or set ALLOW_HTTP_REPOSITORIES=1'
+
+const serverSettings = [
+  'uploadpack.allowFilter=true',
+  'core.packedGitWindowSize=16m',
+  'core.packedGitLimit=64m',
+  'core.deltaBaseCacheLimit=16m',
+  'pack.threads=1',
+  'pack.windowMemory=16m',
+]
+
+/** Arguments of a fetch from a folder: git also does the server's part on this machine, with its defaults in as much memory as it likes. */
+export function folderArguments(folder: string | null): string[] {
+  if (folder === null) return []
+  return [`--upload-pack=git ${serverSettings.map((each) => `-c ${each}`).join(' ')} upload-pack`]
+}
 
 /** The environment for git. Arguments and URLs are visible to other processes, so the token is in neither. */
 export function remoteEnvironment(remote: Remote, pins: string | null = null): Record<string, string> {

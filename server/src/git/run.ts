@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
+import { join } from 'node:path'
 import { adviceOf, failureOf, type GitFailure, reasonOf } from './failure.ts'
 import { memoryOf } from './memory.ts'
 import { packBytes } from './object-bytes.ts'
@@ -8,6 +9,8 @@ import { machineSshCommand } from './ssh.ts'
 export interface GitOptions {
   /** The repository to run in; git runs in none without it. */
   mirror?: string
+  /** The repository in a folder that it fetches from: git also does the server's part, and needs the memory for it. */
+  folder?: string | null
   /** Added to the environment. Use it for secrets, because arguments appear in the process list. */
   env?: Record<string, string>
   input?: string
@@ -32,8 +35,10 @@ export function limitGitMemory(bytes: number): void {
 }
 
 /** Grows with what the repository really contains, so that only changes that are huge when read exceed it. */
-function memoryLimit(mirror: string | undefined): number {
-  return memoryLimitBytes + (mirror === undefined ? 0 : packBytes(mirror) / packBytesPerMemoryByte)
+function memoryLimit({ mirror, folder = null }: GitOptions): number {
+  const repositories = [mirror ?? [], folder === null ? [] : [folder, join(folder, '.git')]].flat()
+  const bytes = repositories.reduce((total, repository) => total + packBytes(repository), 0)
+  return memoryLimitBytes + bytes / packBytesPerMemoryByte
 }
 
 /**
@@ -129,7 +134,7 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
   // A tree that names itself a thousand times takes a few bytes on disk and gigabytes in a list of paths.
   const memoryCheck = setInterval(() => {
     const used = child.pid === undefined ? 0 : memoryOf(child.pid)
-    if (used <= memoryLimitBytes || used <= memoryLimit(mirror)) return
+    if (used <= memoryLimitBytes || used <= memoryLimit(options)) return
     usedTooMuchMemory = true
     kill()
   }, memoryCheckIntervalMs)
@@ -161,7 +166,7 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
     if (code !== 0) {
       gitRuns.failed++
       if (usedTooMuchMemory) {
-        const limit = `${Math.floor(memoryLimit(mirror) / megabyte)} MB`
+        const limit = `${Math.floor(memoryLimit(options) / megabyte)} MB`
         throw new GitLimitError(command, `needs more than ${limit} of memory (GIT_MEMORY_LIMIT)`)
       }
       if (deadline.isOver()) throw new GitLimitError(command, 'timed out', 'connection')

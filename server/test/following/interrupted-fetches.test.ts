@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { GitHttpServer } from '../../../testing/git-http.ts'
 import type { GitRepository } from '../../../testing/git-repository.ts'
+import { commitRaw } from '../../../testing/hostile-trees.ts'
 import { type Scenario, shortSha } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
 import { mirrorOf } from '../../src/follow/sync-context.ts'
@@ -72,6 +73,23 @@ describe('A mirror', () => {
     }
     assert.ok(packs().length < 10, `${packs().length} packs`)
     assert.equal(objectsOf(git, mirror, git.head()), 61 * 3)
+  })
+
+  test('of a large repository in a folder is fetched, because the limit on memory grows with what git serves', async () => {
+    const git = createRemote({ 'a.md': 'a\n' })
+    const mirror = await fetchedMirror(git)
+    const head = commitRaw(git.remote, git.head('main^{tree}'), git.head(), `Huge\n\n${'x'.repeat(50 * megabyte)}`)
+    git.inRemote('update-ref', 'refs/heads/huge', head)
+    limitGitMemory(40 * megabyte)
+    try {
+      await assert.rejects(fetchBranch(mirror, 'huge'), { message: /needs more than 40 MB of memory/ })
+      const pack = join(git.remote, 'objects/pack/tmp_pack_large')
+      writeFileSync(pack, '')
+      truncateSync(pack, 2_000 * megabyte)
+      assert.equal(await fetchBranch(mirror, 'huge'), head)
+    } finally {
+      limitGitMemory(96 * megabyte)
+    }
   })
 
   test('keeps branches that are named like the leftovers of git', async () => {
