@@ -55,6 +55,7 @@ const shiftSchema = object(
       maxItems: 2,
       description: 'The rate moved at some time in this range',
     },
+    found_at: { ...time, description: 'When the votes first showed it' },
     rate_before: { type: 'number', description: 'Share of positive signals up to the shift' },
     rate_after: { type: 'number', description: 'Share of positive signals after it' },
     cause: causeSchema,
@@ -71,6 +72,7 @@ const shiftSchema = object(
 export const shiftQuerySchema = {
   cause: { type: 'string', enum: shiftCauses, description: 'Only shifts with this cause' },
   since: { ...time, description: 'Only shifts at this time or later' },
+  found_since: { ...time, description: 'Only shifts that were found at this time or later' },
   ...pageQuerySchema,
 } as const
 
@@ -79,6 +81,7 @@ export const shiftPageSchema = list(shiftSchema, 'One page of shifts, newest fir
     prompt: { id: promptIdExample, name: 'Support answers' },
     at: '2026-11-14T16:05:00.000Z',
     between: ['2026-11-14T15:00:00.000Z', '2026-11-14T18:00:00.000Z'],
+    found_at: '2026-11-15T09:20:00.000Z',
     rate_before: 0.85,
     rate_after: 0.75,
     cause: { change: historyEntryExample },

@@ -25,14 +25,14 @@ inBrowser('Home', (suite) => {
     return opened
   }
 
-  async function addShift(tenant: Tenant, daysAgo: number, rateAfter: number) {
+  async function addShift(tenant: Tenant, daysAgo: number, rateAfter: number, foundDaysAgo = daysAgo) {
     const at = service.now - daysAgo * dayMs
     const shift = {
       between: [at - dayMs, at + dayMs] as [number, number],
       rateBefore: 0.9,
       rateAfter,
       candidates: null,
-      foundAt: at,
+      foundAt: service.now - foundDaysAgo * dayMs,
     }
     await service.store.shifts.replace(tenant.prompt, [{ at, ...shift, entryId: null, sharedWith: null }])
   }
@@ -42,7 +42,8 @@ inBrowser('Home', (suite) => {
     const { tenant, repository } = scenario
     const { organisation } = tenant
     const { prompt, id } = await worsePrompt(tenant, 'support-reply', -0.25)
-    await addShift(tenant, 3, 0.7)
+    // Found late, as after an import.
+    await addShift(tenant, 60, 0.7, 3)
     await queryRows(service.url, `update repositories set last_error = 'no such host' where id = ${repository.id}`)
     const gone = await addAlert(service, organisation.id, { name: '#gone' })
     await service.store.alerts.disable(gone, 'The receiver responded with 410 Gone.', service.now)

@@ -4,7 +4,7 @@ import { ratesOf, regressionPath } from '../regressions/open-regressions.tsx'
 import { liveSince, openTimeOf } from '../regressions/open-time.ts'
 import { shiftPath } from '../shifts/shift-path.ts'
 import { ExternalLink } from '../ui/external-link.tsx'
-import { formatNumber } from '../ui/number.ts'
+import { countOf, formatNumber } from '../ui/number.ts'
 import { formatShares } from '../ui/percent.ts'
 import { PromptName } from '../ui/prompt-name.tsx'
 import { Time } from '../ui/time.tsx'
@@ -44,7 +44,8 @@ export function ShiftItem({ shift }: { shift: Shift }) {
       note="unexplained"
     >
       {isFall ? 'fell' : 'rose'} <strong>{formatShares(shift.rate_before, shift.rate_after)}</strong> around{' '}
-      <Time at={shift.at} as="date" />, without a change
+      <Time at={shift.at} as="date" />,{' '}
+      {shift.candidates === null ? 'without a change' : `by one of ${countOf(shift.candidates.count, 'change')}`}
     </AttentionItem>
   )
 }

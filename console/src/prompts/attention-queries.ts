@@ -19,8 +19,9 @@ const worstRegressions = queryOptions({
 const recentShifts = queryOptions({
   queryKey: ['shifts', 'attention'],
   queryFn: async ({ signal }) => {
-    const since = new Date(Date.now() - recentDays * dayMs).toISOString()
-    return await ledger.shifts.list({ cause: 'unexplained', since, limit: maxShifts }, { signal })
+    // By when it was found: an import or a late vote can show one that is older.
+    const foundSince = new Date(Date.now() - recentDays * dayMs).toISOString()
+    return await ledger.shifts.list({ cause: 'unexplained', found_since: foundSince, limit: maxShifts }, { signal })
   },
   refetchInterval: refreshMs,
 })
@@ -40,7 +41,7 @@ const failingAlerts = queryOptions({
 /** The open regressions with the largest losses. */
 export const useWorstRegressions = () => useQuery(worstRegressions)
 
-/** The unexplained shifts of the last 14 days. */
+/** The unexplained shifts that were found in the last 14 days. */
 export const useRecentShifts = () => useQuery(recentShifts)
 
 /** The first 100 repositories. Only an admin key can list them. */

@@ -43,7 +43,7 @@ onOneEngine('Shifts', (engine) => {
     assert.deepEqual(await shiftsOf(tenant, '/api/v1'), [shift])
   })
 
-  test('shifts are listed by cause, and since a time', async () => {
+  test('shifts are listed by cause, since a time, and since they were found', async () => {
     const tenant = await service.tenant()
     const entry = await tenant.recordEntry({ createdAt: at(9) })
     const shift = {
@@ -51,13 +51,12 @@ onOneEngine('Shifts', (engine) => {
       rateBefore: 0.9,
       rateAfter: 0.6,
       candidates: null,
-      foundAt: at(1),
     }
     const [change, shared, unexplained] = [at(8), at(5), at(2)]
     await service.store.shifts.replace(tenant.prompt, [
-      { ...shift, at: change, entryId: entry.id, sharedWith: null },
-      { ...shift, at: shared, entryId: entry.id, sharedWith: 3 },
-      { ...shift, at: unexplained, entryId: null, sharedWith: null },
+      { ...shift, at: change, entryId: entry.id, sharedWith: null, foundAt: at(0.5) },
+      { ...shift, at: shared, entryId: entry.id, sharedWith: 3, foundAt: at(4) },
+      { ...shift, at: unexplained, entryId: null, sharedWith: null, foundAt: at(1) },
     ])
     const timesOf = async (query: string) => {
       const [ofPrompt, ofAll] = [await shiftsOf(tenant, tenant.path, query), await shiftsOf(tenant, '/api/v1', query)]
@@ -70,9 +69,15 @@ onOneEngine('Shifts', (engine) => {
     assert.deepEqual(await timesOf('?cause=unexplained'), [unexplained])
     assert.deepEqual(await timesOf(`?since=${new Date(shared).toISOString()}`), [unexplained, shared])
     assert.deepEqual(await timesOf(`?cause=unexplained&since=${new Date(unexplained + 1).toISOString()}`), [])
+    assert.deepEqual(await timesOf(`?found_since=${new Date(at(1)).toISOString()}`), [unexplained, change])
+    assert.deepEqual(
+      (await shiftsOf(tenant, '/api/v1')).map(({ found_at }) => Date.parse(found_at)),
+      [at(1), at(4), at(0.5)],
+    )
     for (const [query, message] of [
       ['cause=weather', /^cause must be one of change, shared, unexplained/],
       ['since=yesterday', /^since/],
+      ['found_since=yesterday', /^found_since/],
     ] as const) {
       const response = await service.app.inject({ url: `/api/v1/shifts?${query}`, headers: tenant.headers })
       assertError(response, 422, 'validation_error', message)

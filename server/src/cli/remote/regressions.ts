@@ -46,8 +46,8 @@ export function regressionsCommand(program: Command): void {
           noteRest(screen, items, total, 'regression')
         }
         if (state !== 'open') return
-        const since = new Date(Date.now() - unexplainedForMs).toISOString()
-        const query = { cause: 'unexplained', since, limit: 20 } as const
+        const foundSince = new Date(Date.now() - unexplainedForMs).toISOString()
+        const query = { cause: 'unexplained', found_since: foundSince, limit: 20 } as const
         const shifts =
           prompt === null ? await ledger.shifts.list(query) : await ledger.shifts.listOfPrompt(prompt.id, query)
         screen.lines(unexplainedFalls(shifts.data))

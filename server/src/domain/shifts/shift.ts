@@ -56,6 +56,7 @@ export interface ShiftFilter {
   cause: ShiftCause | null
   /** The earliest time of a shift. */
   since: Instant | null
+  foundSince: Instant | null
 }
 
 export interface ListedShift extends StoredShift {

@@ -18,6 +18,7 @@ export function shiftRoutes({ store }: Context) {
       promptIds,
       cause: enumParameter(query as Query, 'cause', shiftCauses),
       since: timeParameter(query as Query, 'since'),
+      foundSince: timeParameter(query as Query, 'found_since'),
     }
     const { shifts, totalCount } = await store.shifts.page(organisationId, filter, request)
     return renderPage(shifts.map(toShiftBody), request, totalCount)
@@ -37,11 +38,12 @@ export function shiftRoutes({ store }: Context) {
 }
 
 function toShiftBody(shift: ListedShift): ShiftBody {
-  const { prompt, at, between, rateBefore, rateAfter } = shift
+  const { prompt, at, between, foundAt, rateBefore, rateAfter } = shift
   return {
     prompt: { id: prompt.publicId, name: prompt.name },
     at: isoTime(at),
     between: [isoTime(between[0]), isoTime(between[1])],
+    found_at: isoTime(foundAt),
     rate_before: rateBefore,
     rate_after: rateAfter,
     cause: toCauseBody(shift),

@@ -53,7 +53,7 @@ export const openRegressions = defineTool(
       state === 'open' && page.page === '1'
         ? await store.shifts.page(
             organisationId,
-            { promptIds, cause: 'unexplained', since: context.now - unexplainedForMs },
+            { promptIds, cause: 'unexplained', since: null, foundSince: context.now - unexplainedForMs },
             { page: '1', limit: maxUnexplained },
           )
         : { shifts: [] }

@@ -39,7 +39,7 @@ export const whatHappened = defineTool(
       ),
       store.shifts.page(
         prompt.organisationId,
-        { promptIds: [prompt.id], cause: null, since },
+        { promptIds: [prompt.id], cause: null, since, foundSince: null },
         { page: '1', limit: maxShifts },
       ),
     ])

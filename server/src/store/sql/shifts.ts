@@ -69,17 +69,19 @@ export function sqlShifts(database: Database): ShiftStore {
       ])
     },
 
-    async page(organisationId, { promptIds, cause, since }, request) {
+    async page(organisationId, { promptIds, cause, since, foundSince }, request) {
       const conditions = [
         's.organisation_id = ?',
         ...(promptIds === null ? [] : [`s.prompt_id in ${database.jsonElements('bigint')}`]),
         ...(cause === null ? [] : [hasCause[cause]]),
         ...(since === null ? [] : ['s.at >= ?']),
+        ...(foundSince === null ? [] : ['s.found_at >= ?']),
       ]
       const parameters = [
         organisationId,
         ...(promptIds === null ? [] : [JSON.stringify(promptIds)]),
         ...(since === null ? [] : [since]),
+        ...(foundSince === null ? [] : [foundSince]),
       ]
       const existing = `shifts s join prompts p on p.organisation_id = s.organisation_id and p.id = s.prompt_id
         where ${conditions.join(' and ')} and p.deleted_at is null`
