@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { onTestEnd } from '../../testing/cleanup.ts'
 import { engines, sqlite } from '../../testing/engines.ts'
 import { eventually } from '../../testing/eventually.ts'
+import { without } from '../../testing/installed-tools.ts'
 import { killGroup, sampleClient, startProcess } from '../../testing/processes.ts'
 import { firstVerdict } from '../first-verdict.ts'
 import { packAll } from '../pack.ts'
@@ -157,7 +158,9 @@ describe('The packages', () => {
     assert.equal(await service.stop(), 0)
   })
 
-  test('the commands of the guides run as written, beside the service in the folder where it is installed', async () => {
+  test('the commands of the guides run as written, beside the service in the folder where it is installed', {
+    skip: without('curl'),
+  }, async () => {
     const work = await mkdtemp(join(tmpdir(), 'promptledger-documents-'))
     onTestEnd(() => rm(work, { recursive: true, force: true }))
     const { ran, failed } = await runDocuments(project, work)
