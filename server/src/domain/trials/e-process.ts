@@ -105,18 +105,20 @@ export function logCapital(evidence: TrialEvidence, difference = 0): Record<'bet
 
 // The log capital of the bet on each effect, in one direction.
 function logCapitals({ bets }: TrialEvidence, difference: number, sign: number): number[] {
-  return effects.map((effect, i) => {
-    let log = logParts[i] as number
-    for (const { level, share, candidate, control } of bets) {
-      const game = gameOf(rateOfLevel(level), share)
+  const logs = [...logParts]
+  for (const { level, share, candidate, control } of bets) {
+    const game = gameOf(rateOfLevel(level), share)
+    for (const [i, effect] of effects.entries()) {
       const stake = stakeOf(game, sign * effect, difference)
-      if (candidate.positive > 0) log += candidate.positive * Math.log1p(stake * (game.candidateUp - difference))
-      if (candidate.negative > 0) log += candidate.negative * Math.log1p(stake * (game.candidateDown - difference))
-      if (control.positive > 0) log += control.positive * Math.log1p(stake * (game.controlUp - difference))
-      if (control.negative > 0) log += control.negative * Math.log1p(stake * (game.controlDown - difference))
+      logs[i] =
+        (logs[i] as number) +
+        candidate.positive * Math.log(1 + stake * (game.candidateUp - difference)) +
+        candidate.negative * Math.log(1 + stake * (game.candidateDown - difference)) +
+        control.positive * Math.log(1 + stake * (game.controlUp - difference)) +
+        control.negative * Math.log(1 + stake * (game.controlDown - difference))
     }
-    return log
-  })
+  }
+  return logs
 }
 
 type Game = ReturnType<typeof gameOf>
@@ -229,7 +231,9 @@ function growthOf(rate: number, share: number, effect: number, difference: numbe
   const control = bounded(rate - share * difference)
   return (
     share *
-      (candidate * Math.log1p(stake * game.candidateUp) + (1 - candidate) * Math.log1p(stake * game.candidateDown)) +
-    (1 - share) * (control * Math.log1p(stake * game.controlUp) + (1 - control) * Math.log1p(stake * game.controlDown))
+      (candidate * Math.log(1 + stake * game.candidateUp) +
+        (1 - candidate) * Math.log(1 + stake * game.candidateDown)) +
+    (1 - share) *
+      (control * Math.log(1 + stake * game.controlUp) + (1 - control) * Math.log(1 + stake * game.controlDown))
   )
 }
