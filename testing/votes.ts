@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { day } from '../server/src/domain/time.ts'
 import type { Random } from './random.ts'
 
@@ -184,18 +185,45 @@ export function audience(before: number, after: number, ofSegment: [number, numb
   }
 }
 
-/** The statements of a real conversation. The fields of a line: statement, second, voter, 1 or -1. */
-export function readStatements(): { id: number; votes: Vote[] }[] {
+export interface Statement {
+  id: number
+  votes: Vote[]
+}
+
+const ownVotes = fileURLToPath(new URL('./real-votes/vtaiwan.csv', import.meta.url))
+
+/**
+ * The statements of a real conversation, each with its votes in the order of time. Reads the columns of real-votes/README.md, and the
+ * votes.csv that Polis exports.
+ */
+export function readStatements(file = ownVotes, minVotes = 0): Statement[] {
+  const [head = '', ...lines] = readFileSync(file, 'utf8').trim().split(/\r?\n/)
+  const names = head.split(',')
+  const [item, voter, value] = [['item', 'comment-id'], ['voter', 'voter-id'], ['vote']].map((one) => columnOf(one))
+  const isOwn = names.includes('second')
+  const time = columnOf(isOwn ? ['second'] : ['timestamp'])
   const statements = new Map<number, Vote[]>()
-  const text = readFileSync(new URL('./real-votes/vtaiwan.csv', import.meta.url), 'utf8')
-  for (const line of text.trim().split('\n').slice(1)) {
-    const [id, second, voter, value] = line.split(',').map(Number) as [number, number, number, number]
+  for (const line of lines) {
+    const cells = line.split(',')
+    const [id, at, from, vote] = [item, time, voter, value].map((column) => Number(cells[column as number])) as Four
+    // Polis counts passes as votes of 0.
+    if (vote !== 1 && vote !== -1) continue
     const votes = statements.get(id) ?? []
     statements.set(id, votes)
-    votes.push({ at: 1000 * second, isPositive: value > 0, isNew: false, segment: 0, voter })
+    votes.push({ at: isOwn ? 1000 * at : at, isPositive: vote > 0, isNew: false, segment: 0, voter: from })
   }
-  return [...statements].map(([id, votes]) => ({ id, votes }))
+  return [...statements]
+    .filter(([, votes]) => votes.length >= minVotes)
+    .map(([id, votes]) => ({ id, votes: votes.sort((a, b) => a.at - b.at) }))
+
+  function columnOf(possible: string[]): number {
+    const column = names.findIndex((name) => possible.includes(name))
+    if (column < 0) throw new Error(`${file} has no column ${possible.join(' or ')}: its first line is ${head}`)
+    return column
+  }
 }
+
+type Four = [number, number, number, number]
 
 /** Places a change that never happened among real votes, with at least 40 on each side. */
 export function fakeChange(votes: readonly Vote[]): Source {
