@@ -6,6 +6,7 @@ import { addVote, constant, oneVote, pastOf } from '../../../testing/trial-simul
 import type { Arm } from '../../src/domain/trials/assignment.ts'
 import {
   addVotes,
+  daysUntilVerdict,
   differenceOfTrial,
   logCapital,
   startEvidence,
@@ -198,4 +199,18 @@ test('votes that speak for an effect shorten the time to a verdict, and a differ
   assert.equal(votesUntilVerdict(evidence, 0, -0.1), null)
   addVotes(evidence, 0.5, { candidate: tallyOf(100, 100), control: tallyOf(170, 30) })
   assert.equal(votesUntilVerdict(evidence, 0.5, -0.1), 0)
+})
+
+test('the days until a verdict follow from the votes of a day, and from the difference once both arms have 20 votes', () => {
+  const evidence = startEvidence(pastOf(0.8))
+  const days = daysUntilVerdict(evidence, 0.5, 100)
+  assert.equal(days, (votesUntilVerdict(evidence, 0.5, -0.1) as number) / 100)
+  assert.equal(daysUntilVerdict(evidence, 0.5, 200), (days as number) / 2)
+  assert.equal(daysUntilVerdict(evidence, 0.5, 0), null)
+  addVotes(evidence, 0.5, { candidate: tallyOf(60, 40), control: tallyOf(80, 20) })
+  assert.equal(daysUntilVerdict(evidence, 0.5, 1), votesUntilVerdict(evidence, 0.5, -0.2))
+  assert.equal(
+    daysUntilVerdict(evidenceOf([{ share: 0.5, candidate: tallyOf(80, 20), control: tallyOf(80, 20) }]), 0.5, 100),
+    null,
+  )
 })

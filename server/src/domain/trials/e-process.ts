@@ -1,6 +1,6 @@
-import type { Difference } from '../impact/verdict.ts'
+import { type Difference, notableDifference } from '../impact/verdict.ts'
 import type { Tally } from '../signals/tally.ts'
-import type { Arm } from './assignment.ts'
+import { type Arm, arms } from './assignment.ts'
 
 // Bets against "both arms have the same rate at this moment". The arm of each vote was drawn at random, so whatever moves the rate
 // of both arms makes no bet win on average: without an effect, the expected capital never exceeds the 1 it starts with. By Ville's
@@ -186,7 +186,7 @@ function edgeOf(isPossible: (difference: number) => boolean, end: 1 | -1): numbe
 function estimateOf({ bets }: TrialEvidence): number | null {
   let [sum, weights] = [0, 0]
   for (const { candidate, control } of bets) {
-    const [m, n] = [candidate.positive + candidate.negative, control.positive + control.negative]
+    const [m, n] = [totalOf(candidate), totalOf(control)]
     if (m === 0 || n === 0) continue
     const weight = (m * n) / (m + n)
     sum += weight * (candidate.positive / m - control.positive / n)
@@ -195,11 +195,29 @@ function estimateOf({ bets }: TrialEvidence): number | null {
   return weights === 0 ? null : sum / weights
 }
 
+// Until both arms have this many votes, their difference is mostly chance.
+const minVotes = 20
+
+/**
+ * How many days it takes until there is a verdict at this many votes a day, if the arms keep differing as they do so far, or by 10
+ * points while there are few votes. Null if no verdict is in sight.
+ */
+export function daysUntilVerdict(evidence: TrialEvidence, share: number, votesPerDay: number): number | null {
+  const isKnown = arms.every((arm) => evidence.bets.reduce((sum, bet) => sum + totalOf(bet[arm]), 0) >= minVotes)
+  const difference = (isKnown ? estimateOf(evidence) : null) ?? -notableDifference
+  const votes = votesUntilVerdict(evidence, share, difference)
+  return votes === null || votesPerDay <= 0 ? null : votes / votesPerDay
+}
+
+function totalOf({ positive, negative }: Tally): number {
+  return positive + negative
+}
+
 const maxVotes = 1e9
 
 /**
  * About how many further votes it takes until there is a verdict, if the candidate's rate differs by `difference`: the average, most
- * trials need fewer. Null if the difference is too small to ever be found. Divided by the votes of a day, it is the days to wait.
+ * trials need fewer. Null if the difference is too small to ever be found.
  */
 export function votesUntilVerdict(evidence: TrialEvidence, share: number, difference: number): number | null {
   if (share <= 0 || share >= 1) return null
