@@ -4,7 +4,7 @@ import { hasShareMismatch } from '../server/src/domain/trials/share-check.ts'
 import { type Random, seededRandom } from './random.ts'
 
 // Simulates trials with known rates, to see how often and how soon their verdict is right. Run as a program it prints the table of
-// docs/impact.md: npx node testing/trial-simulation.ts [trials per row, 400 by default]
+// docs/impact.md: npx node testing/trial-simulation.ts [trials per row, 2,000 by default]
 
 export interface SimulatedTrial {
   votes: number
@@ -168,4 +168,4 @@ export const shareMismatches = [
   [0.1, 0.09],
 ] as const
 
-if (import.meta.main) printTables(Number(process.argv[2] ?? 400))
+if (import.meta.main) printTables(Number(process.argv[2] ?? 2_000))

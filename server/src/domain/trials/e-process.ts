@@ -26,10 +26,10 @@ export type TrialVerdict = (typeof trialVerdicts)[number]
 
 const minLogCapital = Math.log(20)
 
-// Differences that bets are made on, and the part of the initial capital that each gets. It halves with each doubling away from 10
-// points, where most trials are decided. Large trials find differences down to about half of the smallest.
-const effects = [0.0125, 0.025, 0.05, 0.1, 0.2, 0.4]
-const parts = [1 / 8, 1 / 4, 1 / 2, 1, 1 / 2, 1 / 4]
+// Differences that bets are made on, and the part of the initial capital that each gets: most at 5 and 10 points, where trials are
+// decided. Large trials find differences down to about half of the smallest.
+const effects = [0.0125, 0.025, 0.05, 0.1, 0.2]
+const parts = [1 / 8, 1 / 4, 3 / 4, 1, 1 / 2]
 const logTotal = Math.log(parts.reduce((sum, part) => sum + part))
 const logParts = parts.map((part) => Math.log(part) - logTotal)
 
