@@ -286,7 +286,27 @@ function printDrifts(histories: number): void {
 }
 
 function main(): void {
-  const { values } = parseArgs({
+  const values = options()
+  if (values.help) return void process.stdout.write(usage)
+  const [minVotes, histories] = [Number(values['min-votes']), Number(values.histories)]
+  if (!(minVotes >= 100))
+    throw new Error('--min-votes must be at least 100: changes are placed 40 votes from both ends.')
+  if (!(histories >= 1)) throw new Error('--histories must be at least 1.')
+  const folder = values['open-data']
+  const files = [
+    ...(folder === undefined ? [] : openData.map((name) => ({ name, file: join(folder, name, 'votes.csv') }))),
+    ...(values.votes ?? []).map((file) => ({ name: file.split('/').slice(-2).join('/'), file })),
+  ]
+  const sets = files.map(({ name, file }) => ({ name, statements: readStatements(file, minVotes) }))
+  const short = sets.find(({ statements }) => statements.length === 0)
+  if (short !== undefined) throw new Error(`${short.name} has no item with ${minVotes} votes: lower --min-votes.`)
+  if (values.votes === undefined) sets.unshift({ name: 'vTaiwan', statements: readStatements() })
+  printTables(sets, histories)
+  if (values.votes === undefined) printDrifts(histories)
+}
+
+function options() {
+  return parseArgs({
     options: {
       'open-data': { type: 'string' },
       votes: { type: 'string', multiple: true },
@@ -294,19 +314,14 @@ function main(): void {
       histories: { type: 'string', default: '300' },
       help: { type: 'boolean', default: false },
     },
-  })
-  if (values.help) return void process.stdout.write(usage)
-  const folder = values['open-data']
-  const files = [
-    ...(folder === undefined ? [] : openData.map((name) => ({ name, file: join(folder, name, 'votes.csv') }))),
-    ...(values.votes ?? []).map((file) => ({ name: file.split('/').slice(-2).join('/'), file })),
-  ]
-  const minVotes = Math.max(100, Number(values['min-votes']))
-  const sets = files.map(({ name, file }) => ({ name, statements: readStatements(file, minVotes) }))
-  if (values.votes === undefined) sets.unshift({ name: 'vTaiwan', statements: readStatements() })
-  const histories = Number(values.histories)
-  printTables(sets, histories)
-  if (values.votes === undefined) printDrifts(histories)
+  }).values
 }
 
-if (import.meta.main) main()
+if (import.meta.main) {
+  try {
+    main()
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${usage}`)
+    process.exitCode = 2
+  }
+}

@@ -199,31 +199,42 @@ const ownVotes = fileURLToPath(new URL('./real-votes/vtaiwan.csv', import.meta.u
 export function readStatements(file = ownVotes, minVotes = 0): Statement[] {
   const [head = '', ...lines] = readFileSync(file, 'utf8').trim().split(/\r?\n/)
   const names = head.split(',')
-  const [item, voter, value] = [['item', 'comment-id'], ['voter', 'voter-id'], ['vote']].map((one) => columnOf(one))
   const isOwn = names.includes('second')
-  const time = columnOf(isOwn ? ['second'] : ['timestamp'])
+  const item = columnOf('item', 'comment-id')
+  const voter = columnOf('voter', 'voter-id')
+  const time = columnOf('second', 'timestamp')
+  const value = columnOf('vote')
+  const [items, voters] = [new Map<string, number>(), new Map<string, number>()]
   const statements = new Map<number, Vote[]>()
   for (const line of lines) {
     const cells = line.split(',')
-    const [id, at, from, vote] = [item, time, voter, value].map((column) => Number(cells[column as number])) as Four
+    const vote = Number(cells[value])
     // Polis counts passes as votes of 0.
     if (vote !== 1 && vote !== -1) continue
+    const id = numberOf(cells[item] ?? '', items)
     const votes = statements.get(id) ?? []
     statements.set(id, votes)
-    votes.push({ at: isOwn ? 1000 * at : at, isPositive: vote > 0, isNew: false, segment: 0, voter: from })
+    const at = Number(cells[time]) * (isOwn ? 1000 : 1)
+    votes.push({ at, isPositive: vote > 0, isNew: false, segment: 0, voter: numberOf(cells[voter] ?? '', voters) })
   }
   return [...statements]
     .filter(([, votes]) => votes.length >= minVotes)
     .map(([id, votes]) => ({ id, votes: votes.sort((a, b) => a.at - b.at) }))
 
-  function columnOf(possible: string[]): number {
+  function columnOf(...possible: string[]): number {
     const column = names.findIndex((name) => possible.includes(name))
     if (column < 0) throw new Error(`${file} has no column ${possible.join(' or ')}: its first line is ${head}`)
     return column
   }
 }
 
-type Four = [number, number, number, number]
+/** IDs are mostly numbers. Others are numbered in the order of appearance. */
+function numberOf(id: string, known: Map<string, number>): number {
+  if (/^\d{1,15}$/.test(id)) return Number(id)
+  const number = known.get(id) ?? -1 - known.size
+  known.set(id, number)
+  return number
+}
 
 /** Places a change that never happened among real votes, with at least 40 on each side. */
 export function fakeChange(votes: readonly Vote[]): Source {

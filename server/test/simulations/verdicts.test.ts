@@ -60,6 +60,17 @@ test('votes as Polis exports them are read, without passes, and other columns ar
     readStatements(file, 2).map(({ id }) => id),
     [7],
   )
+  writeFileSync(file, 'vote,voter,item,second\n1,anna,first,1\n1,ben,first,2\n-1,anna,second,3\n')
+  const named = readStatements(file).map(({ votes }) => votes.map(({ at, voter }) => [at, voter]))
+  const [anna, ben] = [named[0]?.[0]?.[1], named[0]?.[1]?.[1]]
+  assert.notEqual(anna, ben)
+  assert.deepEqual(named, [
+    [
+      [1000, anna],
+      [2000, ben],
+    ],
+    [[3000, anna]],
+  ])
   writeFileSync(file, 'when,what\n1,2\n')
   assert.throws(() => readStatements(file), /has no column item or comment-id/)
 })
