@@ -1,6 +1,6 @@
 import { invalid } from '../domain/errors.ts'
+import { closeAfterResponse, type HttpSocket, keepUnparsed, parserPaused } from './admission/pipelining.ts'
 import { errorBody } from './errors.ts'
-import { closeAfterResponse, type HttpSocket, keepUnparsed, parserPaused } from './pipelining.ts'
 
 const timedOut = 'ERR_HTTP_REQUEST_TIMEOUT'
 

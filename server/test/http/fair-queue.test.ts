@@ -3,7 +3,13 @@ import { Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { eventually } from '../../../testing/eventually.ts'
-import { createFairQueue, createLane, heavyWeight, type Lane, lightWeight } from '../../src/http/fair-queue.ts'
+import {
+  createFairQueue,
+  createLane,
+  heavyWeight,
+  type Lane,
+  lightWeight,
+} from '../../src/http/admission/fair-queue.ts'
 
 describe('The fair queue', () => {
   /** Enters requests and notes when they start. */

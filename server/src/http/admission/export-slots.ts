@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { UnavailableError } from '../domain/errors.ts'
+import { UnavailableError } from '../../domain/errors.ts'
+import { createExportTurns } from '../export-stream.ts'
+import type { LoadShedder } from './admission.ts'
 import type { Caller } from './callers.ts'
-import { createExportTurns } from './export-stream.ts'
-import type { LoadShedder } from './load-shedding.ts'
 import { onResponseEnd } from './response-end.ts'
 
 // An export holds up to a few megabytes for as long as its client takes to read it.

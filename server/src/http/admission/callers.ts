@@ -1,4 +1,4 @@
-import type { Access } from '../domain/access/api-key.ts'
+import type { Access } from '../../domain/access/api-key.ts'
 import { createLane, type Lane } from './fair-queue.ts'
 import { emptyOccupancy, type Occupancy } from './occupancy.ts'
 
