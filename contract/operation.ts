@@ -63,7 +63,7 @@ export interface Declaration {
   shared?: 'always' | 'with signals'
   /** Accepted security schemes, any one of them; empty for none. Default: key or session under /api/v1, none elsewhere. */
   security?: readonly string[]
-  /** How the load shedder counts it: see server/src/http/admission/admission.ts. */
+  /** How the load shedder counts it: see server/src/http/admission/load-shedder.ts. */
   light?: boolean
   batch?: boolean
   changesSignals?: boolean

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import type { exportFormats } from '../../../contract/schema.ts'
 
@@ -36,16 +35,4 @@ async function* inChunks(lines: AsyncIterable<string>): AsyncGenerator<string> {
     chunk = ''
   }
   if (chunk !== '') yield chunk
-}
-
-/** Reads one batch per turn of the event loop, of all exports together. Otherwise large exports would slow down everyone. */
-export function createExportTurns(): <T>(batches: AsyncIterable<T>) => AsyncGenerator<T> {
-  let lastTurn: Promise<void> = Promise.resolve()
-  return async function* (batches) {
-    for await (const batch of batches) {
-      yield batch
-      lastTurn = lastTurn.then(() => nextTurn())
-      await lastTurn
-    }
-  }
 }

@@ -1,9 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { UnavailableError } from '../../domain/errors.ts'
-import { createExportTurns } from '../export-stream.ts'
-import type { LoadShedder } from './admission.ts'
-import type { Caller } from './callers.ts'
-import { onResponseEnd } from './response-end.ts'
+import { onResponseEnd } from './connection.ts'
+import type { Visit } from './decision.ts'
+import type { LoadShedder } from './load-shedder.ts'
+import type { Caller } from './occupancy.ts'
 
 // An export holds up to a few megabytes for as long as its client takes to read it.
 const maxExportsPerKey = 4
@@ -27,7 +28,7 @@ export function createExportSlots(loadShedder: LoadShedder): ExportSlots {
   let exports = 0
   return {
     takeSlot(request, reply) {
-      const caller = request.caller as Caller
+      const caller = (request.visit as Visit).caller as Caller
       const { organisation } = caller
       const hasSlot =
         caller.exports < maxExportsPerKey && organisation.exports < maxExportsPerOrganisation && exports < maxExports
@@ -42,5 +43,17 @@ export function createExportSlots(loadShedder: LoadShedder): ExportSlots {
       })
     },
     inTurns: createExportTurns(),
+  }
+}
+
+/** Reads one batch per turn of the event loop, of all exports together. Otherwise large exports would slow down everyone. */
+function createExportTurns(): <T>(batches: AsyncIterable<T>) => AsyncGenerator<T> {
+  let lastTurn: Promise<void> = Promise.resolve()
+  return async function* (batches) {
+    for await (const batch of batches) {
+      yield batch
+      lastTurn = lastTurn.then(() => nextTurn())
+      await lastTurn
+    }
   }
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Access, Role, SharedPrompt } from '../../domain/access/api-key.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
-import { forbidden, notFound, notShared, overloaded } from '../errors.ts'
+import { forbidden, notFound, notShared } from '../errors.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -36,7 +36,6 @@ export function requireKey(
     const now = clock()
     const access = await identify(request, reply, now)
     request.access = access
-    if (request.adminsOnly && access.role !== 'admin') throw overloaded
     const turn = loadShedder.admit(request, reply, access)
     if (turn !== undefined) await turn
     if (access.shared === undefined) lastUsed.record(access.keyId, now)
@@ -52,7 +51,7 @@ export function requireKey(
   // Again if the body was slow to arrive: the key may have been revoked in the meantime.
   app.addHook('preHandler', (request, reply, done) => {
     const isSlow = performance.now() - request.arrivedAt > slowBodyMs
-    const ready = isSlow ? authorise(request, reply) : loadShedder.resume(request)
+    const ready = isSlow ? authorise(request, reply) : loadShedder.admit(request, reply, request.access)
     if (ready === undefined) done()
     else ready.then(() => done(), done)
   })

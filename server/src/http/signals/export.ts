@@ -6,7 +6,7 @@ import { type CountedSignals, searchedSpans } from '../../domain/signals/counted
 import type { SignalFilter, SignalStore, StoredSignal } from '../../domain/signals/signal.ts'
 import { sentVersion } from '../../domain/signals/version.ts'
 import { isoTime } from '../../domain/time.ts'
-import { allowSilence } from '../admission/silent-request.ts'
+import { allowSilence } from '../admission/connection.ts'
 import { auditExport } from '../audit/exports.ts'
 import type { Context } from '../context.ts'
 import { csvLine } from '../csv.ts'

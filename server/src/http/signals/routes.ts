@@ -5,7 +5,7 @@ import { pageOfCounted, searchedSpans } from '../../domain/signals/counted-signa
 import { validLabel } from '../../domain/signals/details.ts'
 import { countErasure, type ErasureQuery, eraseSignals, metadataQuery } from '../../domain/signals/erasure.ts'
 import { parseCursor, searchSignals } from '../../domain/signals/search.ts'
-import { allowSilence } from '../admission/silent-request.ts'
+import { allowSilence } from '../admission/connection.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { requestedPage } from '../page-body.ts'

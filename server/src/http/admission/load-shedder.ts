@@ -1,0 +1,292 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import type { Access } from '../../domain/access/api-key.ts'
+import { type DomainError, invalid, type UnavailableError } from '../../domain/errors.ts'
+import type { Queues } from '../../domain/store.ts'
+import type { RequestLimits } from '../context.ts'
+import { overloaded } from '../errors.ts'
+import { bodyLimit } from '../json-bodies.ts'
+import { mcpPath } from '../mcp/path.ts'
+import { votesPath } from '../votes/path.ts'
+import { drainBody, onResponseEnd, pauseConnection } from './connection.ts'
+import { callerError, createDecision, type Reason, reasons, type Visit } from './decision.ts'
+import { createFairQueue, heavyWeight, type Lane, lightWeight, unreadTimeoutMs } from './fair-queue.ts'
+import { type Caller, createCallers, type Occupancy, occupy, type RequestKind, vacate } from './occupancy.ts'
+import { isClosedByClient } from './pipelining.ts'
+
+export type { Visit } from './decision.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Costs about as much as one row: many of them may be at work at once. */
+    light?: boolean | undefined
+    /** Costs as much as its body is long: a batch of many rows. */
+    batch?: boolean | undefined
+    /** Rejected while the server with the signals of the organisation is down. */
+    changesSignals?: boolean | undefined
+  }
+  interface FastifyRequest {
+    /** Null if the request was rejected before anything else. */
+    visit: Visit | null
+  }
+}
+
+/** Rejects requests under overload before they cost anything, and shares the service among its callers. */
+export interface LoadShedder {
+  /** Applies the limits to the routes of `app`. */
+  guard(app: FastifyInstance): void
+  /**
+   * Applies the limits of the caller, once. Resolves when the request may start, or go on after it has waited for its body, and returns
+   * undefined if it may at once.
+   */
+  admit(request: FastifyRequest, reply: FastifyReply, access: Access): Promise<void> | undefined
+  /** Accepts a light request without hooks. Null if it has to be rejected. */
+  tryAccept(kind: 'reads' | 'writes', bodyBytes: number): Visit | null
+  /** Starts it once its key is known. False if it has to be rejected or to wait, which `admit` does. */
+  tryAdmit(visit: Visit, access: Access): boolean
+  /** Ends it after a response that is small or shared, which has been sent or is on its way. */
+  leaveAfter(visit: Visit, request: IncomingMessage, response: ServerResponse): void
+  /** Ends it without a response. */
+  withdraw(visit: Visit): void
+  countRejection(reason: Reason): void
+  /** Counts a rejection, slows its client down, and returns the error to throw. */
+  reject(reason: Reason, request: FastifyRequest, reply: FastifyReply, error?: UnavailableError): UnavailableError
+  inFlight(): Occupancy
+  rejected(): Record<Reason, number>
+}
+
+// The kernel takes over smaller responses, whether the client reads or not.
+const smallResponseBytes = 16 * 1024
+const logEveryMs = 10_000
+
+export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Logger): LoadShedder {
+  const decision = createDecision(queues, limits)
+  const { used } = decision
+  const queue = createFairQueue(limits.organisationConcurrency)
+  const callerOf = createCallers()
+  const rejected = Object.fromEntries(reasons.map((reason) => [reason, 0])) as Record<Reason, number>
+  let suppressed = 0
+  let lastLoggedAt = Number.NEGATIVE_INFINITY
+
+  /** Counts every rejection but logs at most one line per interval, so that an overload does not flood the log. */
+  function countRejection(reason: Reason): void {
+    rejected[reason]++
+    suppressed++
+    const now = performance.now()
+    if (now - lastLoggedAt < logEveryMs) return
+    log.warn({ rejected: suppressed, reason, ...used }, 'overloaded: rejecting requests')
+    suppressed = 0
+    lastLoggedAt = now
+  }
+
+  function reject(reason: Reason, request: FastifyRequest, reply: FastifyReply, error = overloaded): UnavailableError {
+    countRejection(reason)
+    pauseConnection(request, reply)
+    return error
+  }
+
+  function enter(visit: Visit, { raw }: FastifyRequest): Promise<void> | undefined {
+    if (visit.isRunning) return undefined
+    visit.isRunning = true
+    const turn = queue.enter(laneOf(visit), (visit.caller as Caller).keyId, visit.weight)
+    return turn?.then(() => {
+      if (isClosedByClient(raw.socket)) throw clientGone()
+    })
+  }
+
+  function occupyFor(visit: Visit, caller: Caller): void {
+    occupy(caller.used, visit.kind, visit.bodyBytes)
+    occupy(caller.organisation.used, visit.kind, visit.bodyBytes)
+    visit.caller = caller
+  }
+
+  function leave(visit: Visit): void {
+    if (!visit.isRunning) return
+    visit.isRunning = false
+    queue.leave(laneOf(visit), visit.weight)
+  }
+
+  function release({ caller, kind, bodyBytes }: Visit): void {
+    vacate(used, kind, bodyBytes)
+    if (caller === null) return
+    vacate(caller.used, kind, bodyBytes)
+    vacate(caller.organisation.used, kind, bodyBytes)
+  }
+
+  /** The request stays in flight until the client has read the response, unless the client is unknown. */
+  function respond(
+    visit: Visit,
+    { raw: request, server }: FastifyRequest,
+    response: ServerResponse,
+    size: number,
+  ): void {
+    visit.isResponding = true
+    leave(visit)
+    if (visit.caller === null) {
+      // Otherwise strangers who read nothing would occupy the service. They get nothing but small or shared responses.
+      release(visit)
+      return
+    }
+    if (size === 0) {
+      onResponseEnd(request, response, () => release(visit))
+      return
+    }
+    const { socket } = request
+    const { keyId } = visit.caller
+    const lane = laneOf(visit)
+    queue.addUnread(lane, keyId, size, socket)
+    onResponseEnd(request, response, () => {
+      queue.removeUnread(lane, keyId, size, socket)
+      release(visit)
+      if (socket.timeout !== unreadTimeoutMs) return
+      if (socket.destroyed) countRejection('unread')
+      else socket.setTimeout(server.server.timeout)
+    })
+  }
+
+  return {
+    guard(app) {
+      app.decorateRequest('visit', null)
+
+      app.addHook('onRequest', (request, reply, done) => {
+        const visit = newVisit(request, limits)
+        const reason = decision.byHeaders(visit)
+        if (reason !== null) {
+          done(reject(reason, request, reply))
+          return
+        }
+        occupy(used, visit.kind, visit.bodyBytes)
+        request.visit = visit
+        done()
+      })
+
+      app.addHook('preParsing', (request, _reply, body, done) => {
+        // If the client disconnected during the key lookup, the body stream never ends and the request would hang.
+        if (request.raw.destroyed) {
+          done(clientGone())
+          return
+        }
+        // A slow client must not keep other requests of its organisation waiting.
+        if (request.raw.complete === false && request.visit !== null) leave(request.visit)
+        done(null, body)
+      })
+
+      // onSend runs for every request, also after a disconnect. Node's response events do not.
+      app.addHook('onSend', (request, reply, payload, done) => {
+        const { visit } = request
+        if (visit !== null && !visit.isResponding) respond(visit, request, reply.raw, largeSize(payload))
+        drainBody(request, reply)
+        done(null, payload)
+      })
+    },
+
+    admit(request, reply, access) {
+      const visit = request.visit as Visit
+      if (visit.caller === null) {
+        const caller = callerOf(access)
+        const reason = decision.byCaller(visit, access, caller)
+        if (reason !== null) throw reject(reason, request, reply, callerError(reason))
+        occupyFor(visit, caller)
+      }
+      return enter(visit, request)
+    },
+
+    tryAccept(kind, bodyBytes) {
+      const visit: Visit = {
+        kind,
+        bodyBytes,
+        changesSignals: kind === 'writes',
+        adminsOnly: false,
+        weight: lightWeight,
+        caller: null,
+        isRunning: false,
+        isResponding: false,
+      }
+      if (decision.byHeaders(visit) !== null || visit.adminsOnly) return null
+      occupy(used, kind, bodyBytes)
+      return visit
+    },
+
+    tryAdmit(visit, access) {
+      const caller = callerOf(access)
+      if (decision.byCaller(visit, access, caller) !== null) return false
+      if (!queue.tryEnter(laneOf(visit, caller), access.keyId, visit.weight)) return false
+      visit.isRunning = true
+      occupyFor(visit, caller)
+      return true
+    },
+
+    leaveAfter(visit, request, response) {
+      leave(visit)
+      onResponseEnd(request, response, () => release(visit))
+    },
+
+    withdraw(visit) {
+      leave(visit)
+      release(visit)
+    },
+
+    countRejection,
+    reject,
+    inFlight: () => used,
+    rejected: () => rejected,
+  }
+}
+
+function newVisit(request: FastifyRequest, limits: RequestLimits): Visit {
+  const { config } = request.routeOptions
+  const kind = kindOf(request)
+  const bodyBytes = kind === 'webhooks' ? 0 : bodyLength(request)
+  const weight = config.light || request.is404 ? lightWeight : heavyWeight
+  return {
+    kind,
+    bodyBytes,
+    changesSignals: config.changesSignals === true,
+    adminsOnly: false,
+    weight: config.batch ? batchWeight(bodyBytes, limits) : weight,
+    caller: null,
+    isRunning: false,
+    isResponding: false,
+  }
+}
+
+// About two short signals. Recording them separately would weigh as much.
+const bytesPerWeight = 256
+
+/** At most half of what an organisation may have at work: one batch is read while another one is stored. */
+function batchWeight(bodyBytes: number, { organisationConcurrency }: RequestLimits): number {
+  const most = Math.max(lightWeight, Math.floor(organisationConcurrency / 2))
+  return Math.min(most, lightWeight + Math.floor(bodyBytes / bytesPerWeight))
+}
+
+/** By the route, because a path can be spelled in many ways. */
+function kindOf({ method, routeOptions: { url = '' } }: FastifyRequest): RequestKind {
+  if (method === 'GET' || method === 'HEAD') return 'reads'
+  if (url === votesPath) return 'votes'
+  if (url.startsWith('/webhooks/')) return 'webhooks'
+  // All tools of agents read.
+  return url.startsWith(mcpPath) ? 'reads' : 'writes'
+}
+
+/** The size of a response that takes memory until the client has read it; 0 if it is small, shared or a stream. */
+function largeSize(payload: unknown): number {
+  return typeof payload === 'string' && payload.length > smallResponseBytes ? Buffer.byteLength(payload) : 0
+}
+
+/** The client never sees it, but the request has to end. */
+function clientGone(): DomainError {
+  return invalid('The connection was closed')
+}
+
+function laneOf(visit: Visit, caller = visit.caller as Caller): Lane {
+  return visit.kind === 'reads' ? caller.organisation.reads : caller.organisation.writes
+}
+
+function bodyLength(request: FastifyRequest): number {
+  const { 'content-length': announced, 'transfer-encoding': encoding } = request.headers
+  if (announced === undefined) return encoding === undefined ? 0 : request.routeOptions.bodyLimit
+  const length = Number(announced)
+  // A body over the limit of its route is rejected unread, so it takes no memory.
+  return length > bodyLimit && length > request.routeOptions.bodyLimit ? 0 : length
+}
