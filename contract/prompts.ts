@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { readerRoles } from '../server/src/domain/access/api-key.ts'
-import { verdicts } from '../server/src/domain/impact/verdict.ts'
+import { verdicts } from '../server/src/domain/impact/model/verdict.ts'
 import { nameTaken, promptSorts } from '../server/src/domain/prompt.ts'
 import { historyEntryExample, historyEntrySchema } from './history.ts'
 import { defineOperations } from './operation.ts'

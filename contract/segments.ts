@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { readerRoles } from '../server/src/domain/access/api-key.ts'
-import { maxSegmentKeys } from '../server/src/domain/impact/segment-keys.ts'
+import { maxSegmentKeys } from '../server/src/domain/impact/reading/segment-keys.ts'
 import { defineOperations } from './operation.ts'
 import { promptParamsSchema } from './prompt-id.ts'
 import { invalidSchema, object, one } from './schema.ts'

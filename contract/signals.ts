@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { readerRoles } from '../server/src/domain/access/api-key.ts'
-import { changeSides } from '../server/src/domain/impact/change-signals.ts'
+import { changeSides } from '../server/src/domain/impact/reading/change-signals.ts'
 import { maxCommentLength } from '../server/src/domain/signals/details.ts'
 import { intervals } from '../server/src/domain/signals/interval.ts'
 import { signalValues } from '../server/src/domain/signals/signal.ts'

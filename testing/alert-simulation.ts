@@ -1,5 +1,5 @@
 import { isCertainEnough, type RegressionCertainty } from '../server/src/domain/alerts/certainty.ts'
-import { defaultWander, learnWander, type Wander } from '../server/src/domain/impact/wander.ts'
+import { defaultWander, learnWander, type Wander } from '../server/src/domain/impact/model/drift.ts'
 import { hour } from '../server/src/domain/time.ts'
 import {
   drift,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { operator } from '../server/src/domain/access/audit.ts'
 import type { HistoryEntry } from '../server/src/domain/history/entry.ts'
-import { defaultWander } from '../server/src/domain/impact/wander.ts'
+import { defaultWander } from '../server/src/domain/impact/model/drift.ts'
 import { generateSshKey } from '../server/src/domain/repositories/ssh-key.ts'
 import { archiveTables, sourceOf } from '../server/src/store/sql/archive-tables.ts'
 import { addAlert } from './alerts.ts'

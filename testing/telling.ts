@@ -2,8 +2,8 @@ import pino from 'pino'
 import { createSendMessage } from '../server/src/alerts/send.ts'
 import type { Attempt } from '../server/src/domain/alerts/channel.ts'
 import type { RegressionMessage } from '../server/src/domain/alerts/message.ts'
+import { createTeller, type Teller } from '../server/src/service/notifier.ts'
 import { createSender, type Sender } from '../server/src/service/sender.ts'
-import { createTeller, type Teller } from '../server/src/service/teller.ts'
 import type { TestService } from './service.ts'
 
 export interface TestTeller {

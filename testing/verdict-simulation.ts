@@ -1,4 +1,4 @@
-import { differenceOf, type Verdict, verdictOf } from '../server/src/domain/impact/verdict.ts'
+import { differenceOf, type Verdict, verdictOf } from '../server/src/domain/impact/model/verdict.ts'
 import type { Tally } from '../server/src/domain/signals/tally.ts'
 import { type Random, seededRandom } from './random.ts'
 

@@ -1,6 +1,7 @@
-import { blockSize, cutBlocks, type Sum } from '../server/src/domain/impact/blocks.ts'
-import { evidenceOfChanges, levelsBefore, likelihoodOfWander } from '../server/src/domain/impact/evidence.ts'
-import { judge } from '../server/src/domain/impact/judgement.ts'
+import { blockSize, cutBlocks, type Sum } from '../server/src/domain/impact/model/blocks.ts'
+import { posteriorOf, type Wander } from '../server/src/domain/impact/model/drift.ts'
+import { evidenceOfChanges, levelsBefore, likelihoodOfWander } from '../server/src/domain/impact/model/evidence.ts'
+import { judge } from '../server/src/domain/impact/model/judgement.ts'
 import {
   allowStep,
   copyLevels,
@@ -8,8 +9,8 @@ import {
   logLikelihoodOf,
   observe,
   startLevels,
-} from '../server/src/domain/impact/local-level.ts'
-import { type Season, seasonOf } from '../server/src/domain/impact/season.ts'
+} from '../server/src/domain/impact/model/local-level.ts'
+import { type Season, seasonOf } from '../server/src/domain/impact/model/season.ts'
 import {
   evidenceOfStep,
   observeStep,
@@ -17,9 +18,8 @@ import {
   type Step,
   startStep,
   stepSizes,
-} from '../server/src/domain/impact/step.ts'
-import { type Difference, minLogBayesFactor } from '../server/src/domain/impact/verdict.ts'
-import { posteriorOf, type Wander } from '../server/src/domain/impact/wander.ts'
+} from '../server/src/domain/impact/model/step.ts'
+import { type Difference, minLogBayesFactor } from '../server/src/domain/impact/model/verdict.ts'
 import type { HourlySums } from '../server/src/domain/signals/hourly-sums.ts'
 import type { Tally } from '../server/src/domain/signals/tally.ts'
 import { hour } from '../server/src/domain/time.ts'

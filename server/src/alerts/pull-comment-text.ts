@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { RegressionMessage, ToldPrompt } from '../domain/alerts/message.ts'
 import type { HistoryEntry } from '../domain/history/entry.ts'
-import { percent } from '../domain/impact/explanation.ts'
+import { percent } from '../domain/impact/model/explanation.ts'
 import type { RegressionState } from '../domain/regressions/regression.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
 import type { CommitStatus } from '../forges/forge-api.ts'

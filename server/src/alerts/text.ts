@@ -7,7 +7,7 @@ import type {
   ToldPrompt,
 } from '../domain/alerts/message.ts'
 import type { HistoryEntry } from '../domain/history/entry.ts'
-import { percent } from '../domain/impact/explanation.ts'
+import { percent } from '../domain/impact/model/explanation.ts'
 import { possibleCause } from '../domain/shifts/explain-shift.ts'
 import { type Instant, isoTime } from '../domain/time.ts'
 import { line } from './line.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { operator } from '../domain/access/audit.ts'
-import { validSegmentKeys } from '../domain/impact/segment-keys.ts'
+import { validSegmentKeys } from '../domain/impact/reading/segment-keys.ts'
 import { integerArgument } from './arguments.ts'
 import { organisationOrFail, promptOrFail } from './lookup.ts'
 import { print } from './output.ts'

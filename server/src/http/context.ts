@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { PlanLimits } from '../domain/access/plan.ts'
 import type { AlertService } from '../domain/alerts/alert-service.ts'
-import type { LearnedWander } from '../domain/impact/learned-wander.ts'
+import type { LearnedWander } from '../domain/impact/model/learned-drift.ts'
 import type { RepositoryService } from '../domain/repositories/repository-service.ts'
 import type { Vault } from '../domain/repositories/vault.ts'
 import type { Voters } from '../domain/signals/voter.ts'

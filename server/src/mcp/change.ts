@@ -1,7 +1,7 @@
 import { DomainError, invalid } from '../domain/errors.ts'
 import type { EntryDetails, HistoryEntry } from '../domain/history/entry.ts'
 import type { Impact, RatedTally } from '../domain/impact/impact.ts'
-import { versionsOf } from '../domain/impact/versions.ts'
+import { versionsOf } from '../domain/impact/live/versions.ts'
 import { matchesPromptGlob, type Prompt } from '../domain/prompt.ts'
 import { type Instant, isoTime } from '../domain/time.ts'
 import { promptArgument } from './prompt.ts'

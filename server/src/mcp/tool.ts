@@ -1,7 +1,7 @@
 import type { Access } from '../domain/access/api-key.ts'
 import { invalid } from '../domain/errors.ts'
 import type { EntryDetails } from '../domain/history/entry.ts'
-import type { LearnedWander } from '../domain/impact/learned-wander.ts'
+import type { LearnedWander } from '../domain/impact/model/learned-drift.ts'
 import type { Prompt } from '../domain/prompt.ts'
 import type { Contents, EarliestText } from '../domain/repositories/repository-service.ts'
 import type { Store } from '../domain/store.ts'

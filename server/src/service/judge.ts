@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { createLearnedWander } from '../domain/impact/learned-wander.ts'
+import { createLearnedWander } from '../domain/impact/model/learned-drift.ts'
 import type { Prompt } from '../domain/prompt.ts'
 import { type JudgingStores, judgePrompt } from '../domain/regressions/judge-prompt.ts'
 import { generateLeaseOwner } from '../domain/repositories/lease.ts'

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Store } from '../domain/store.ts'
-import type { RunningTeller } from './teller.ts'
+import type { RunningTeller } from './notifier.ts'
 
 // A shutdown takes at most ten seconds. After eight, connections that are still open are cut, which ends the requests on them.
 // After nine, only a database that does not respond can still block, and the process exits without it.

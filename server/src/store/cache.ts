@@ -100,7 +100,7 @@ export function createCaches(): Caches {
   const pages = new Cache<HistoryPage>(200)
   // A line can have thousands of segments.
   const lines = new Cache<LineSegment[]>(50)
-  // So can a history. The times in which its changes were live are remembered with it (domain/impact/known-lives.ts).
+  // So can a history. The times in which its changes were live are remembered with it (domain/impact/live/live-periods.ts).
   const changes = new Cache<LandedChange[]>(maxCachedChanges, ({ length }) => length + 100)
   const versions = new Cache<VersionText[]>(50, ({ length }) => (length <= maxVersions ? 1 : Number.POSITIVE_INFINITY))
   const stats = {

@@ -11,8 +11,8 @@ import { operator } from '../../src/domain/access/audit.ts'
 import type { Repository } from '../../src/domain/repositories/repository.ts'
 import { day, hour, minute } from '../../src/domain/time.ts'
 import { syncOnce } from '../../src/follow/worker.ts'
+import { createTeller } from '../../src/service/notifier.ts'
 import { createSender } from '../../src/service/sender.ts'
-import { createTeller } from '../../src/service/teller.ts'
 
 interface Stage {
   forge: ForgeApiServer

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { logBeta, logGamma } from '../../src/domain/impact/beta.ts'
+import { logBeta, logGamma } from '../../src/domain/impact/model/beta.ts'
 import { assertClose } from './tallies.ts'
 
 // The expected values come from Python 3.11 and scipy 1.17.1. The test shows the commands.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { cutBlocks, rateAt, type Sum } from '../../src/domain/impact/blocks.ts'
+import { cutBlocks, rateAt, type Sum } from '../../src/domain/impact/model/blocks.ts'
 import { hour } from '../../src/domain/time.ts'
 import { assertClose } from './tallies.ts'
 

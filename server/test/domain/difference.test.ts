@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { differenceOf, rateOf, wilsonInterval } from '../../src/domain/impact/verdict.ts'
+import { differenceOf, rateOf, wilsonInterval } from '../../src/domain/impact/model/verdict.ts'
 import type { Tally } from '../../src/domain/signals/tally.ts'
 import { assertClose, count, noSignals, tally, tallyOf } from './tallies.ts'
 

@@ -2,14 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { quickEvidence } from '../../../testing/impact-simulation.ts'
 import { seededRandom } from '../../../testing/random.ts'
-import { type Blocks, blockSizes, cutBlocks, type Sum } from '../../src/domain/impact/blocks.ts'
-import { evidenceOfChanges, levelsBefore, likelihoodOfWander } from '../../src/domain/impact/evidence.ts'
-import type { Life } from '../../src/domain/impact/live-window.ts'
-import { evidenceOfMoments } from '../../src/domain/impact/moments.ts'
-import { pastOf } from '../../src/domain/impact/past.ts'
-import { seasonOf } from '../../src/domain/impact/season.ts'
-import { changesWithin, rangeOfStep, shiftsOf } from '../../src/domain/impact/shifts.ts'
-import type { VoteHistory } from '../../src/domain/impact/vote-history.ts'
+import type { Life } from '../../src/domain/impact/live/live-window.ts'
+import { type Blocks, blockSizes, cutBlocks, type Sum } from '../../src/domain/impact/model/blocks.ts'
 import {
   defaultWander,
   driftVariances,
@@ -17,7 +11,13 @@ import {
   learnWander,
   noiseVariances,
   posteriorOf,
-} from '../../src/domain/impact/wander.ts'
+} from '../../src/domain/impact/model/drift.ts'
+import { evidenceOfChanges, levelsBefore, likelihoodOfWander } from '../../src/domain/impact/model/evidence.ts'
+import { evidenceOfMoments } from '../../src/domain/impact/model/moments.ts'
+import { pastOf } from '../../src/domain/impact/model/past.ts'
+import { seasonOf } from '../../src/domain/impact/model/season.ts'
+import { changesWithin, rangeOfStep, shiftsOf } from '../../src/domain/impact/model/shifts.ts'
+import type { VoteHistory } from '../../src/domain/impact/reading/vote-history.ts'
 import { hour, hourStart } from '../../src/domain/time.ts'
 import { assertClose } from './tallies.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createFingerprint } from '../../src/domain/impact/fingerprint.ts'
+import { createFingerprint } from '../../src/domain/impact/model/fingerprint.ts'
 
 function ofNumbers(numbers: number[]): string {
   const { add, text } = createFingerprint()

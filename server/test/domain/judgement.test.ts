@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { discoveries } from '../../src/domain/impact/e-values.ts'
-import type { Evidence } from '../../src/domain/impact/evidence.ts'
-import { explain } from '../../src/domain/impact/explanation.ts'
-import { type Findings, judge } from '../../src/domain/impact/judgement.ts'
-import { mixOf } from '../../src/domain/impact/segments.ts'
+import { discoveries } from '../../src/domain/impact/model/e-values.ts'
+import type { Evidence } from '../../src/domain/impact/model/evidence.ts'
+import { explain } from '../../src/domain/impact/model/explanation.ts'
+import { type Findings, judge } from '../../src/domain/impact/model/judgement.ts'
+import { mixOf } from '../../src/domain/impact/model/segments.ts'
 import { assertClose, tallyOf } from './tallies.ts'
 
 const before = tallyOf(850, 150)

@@ -5,7 +5,7 @@ import { type LineEvent, liveLine } from '../../src/domain/deployments/live-line
 import { isProduction, validProductionEnvironments } from '../../src/domain/deployments/production.ts'
 import { wholeShare } from '../../src/domain/deployments/state.ts'
 import { timedChanges } from '../../src/domain/history/change.ts'
-import { liveHistory } from '../../src/domain/impact/live-window.ts'
+import { liveHistory } from '../../src/domain/impact/live/live-window.ts'
 
 const shaOf = (seq: number) => String(seq).repeat(40).slice(0, 40)
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../testing/random.ts'
-import { blockSizes, cutBlocks } from '../../src/domain/impact/blocks.ts'
-import { seasonOf } from '../../src/domain/impact/season.ts'
+import { blockSizes, cutBlocks } from '../../src/domain/impact/model/blocks.ts'
+import { seasonOf } from '../../src/domain/impact/model/season.ts'
 import type { HourlySums } from '../../src/domain/signals/hourly-sums.ts'
 import { day, hour } from '../../src/domain/time.ts'
 

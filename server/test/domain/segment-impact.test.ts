@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../testing/random.ts'
-import type { Sum } from '../../src/domain/impact/blocks.ts'
+import type { Sum } from '../../src/domain/impact/model/blocks.ts'
+import { defaultWander } from '../../src/domain/impact/model/drift.ts'
+import type { SegmentSides } from '../../src/domain/impact/reading/segment-sides.ts'
 import { judgeSegments } from '../../src/domain/impact/segment-impact.ts'
-import type { SegmentSides } from '../../src/domain/impact/segment-sides.ts'
-import { defaultWander } from '../../src/domain/impact/wander.ts'
 
 const random = seededRandom(1)
 

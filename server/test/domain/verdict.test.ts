@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { differenceOf, logBayesFactor, type Verdict, verdictOf, verdicts } from '../../src/domain/impact/verdict.ts'
+import {
+  differenceOf,
+  logBayesFactor,
+  type Verdict,
+  verdictOf,
+  verdicts,
+} from '../../src/domain/impact/model/verdict.ts'
 import type { Tally } from '../../src/domain/signals/tally.ts'
 import { assertClose, noSignals, tally, tallyOf } from './tallies.ts'
 

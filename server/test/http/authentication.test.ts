@@ -5,7 +5,7 @@ import { onEachEngine } from '../../../testing/engines.ts'
 import { useService } from '../../../testing/service.ts'
 import { generateSecret, hashSecret, newApiKey } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
-import { createLearnedWander } from '../../src/domain/impact/learned-wander.ts'
+import { createLearnedWander } from '../../src/domain/impact/model/learned-drift.ts'
 import { buildApp } from '../../src/http/app.ts'
 import { createLastUsedTracker } from '../../src/http/keys/last-used.ts'
 

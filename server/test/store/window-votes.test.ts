@@ -5,14 +5,14 @@ import { onEachEngine } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { inBatches, noDetails, signalFor } from '../../../testing/signals.ts'
-import { segmentValueOf, segmentVotesOf } from '../../src/domain/impact/segment-votes.ts'
+import { segmentValueOf, segmentVotesOf } from '../../src/domain/impact/reading/segment-votes.ts'
 import {
   maxExaminedVotes,
   maxShortWindowVotes,
   type VoteOrder,
   voterSquares,
   votesOf,
-} from '../../src/domain/impact/window-votes.ts'
+} from '../../src/domain/impact/reading/window-votes.ts'
 import { removeOldSignals } from '../../src/domain/signals/retention.ts'
 import type { NewSignal } from '../../src/domain/signals/signal.ts'
 import type { VoteWindow } from '../../src/domain/signals/vote-window.ts'

@@ -5,10 +5,10 @@ import { type Interval, intervalLength, intervalStarts, type Span } from '../sig
 import type { SignalStore } from '../signals/signal.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
 import { hour, hourStart, type Instant } from '../time.ts'
-import { type KnownLives, knownLives } from './known-lives.ts'
-import { liveFrom } from './live-window.ts'
-import { now as atNow } from './moment.ts'
-import { lineOf } from './vote-history.ts'
+import { type KnownLives, knownLives } from './live/live-periods.ts'
+import { liveFrom } from './live/live-window.ts'
+import { now as atNow } from './live/moment.ts'
+import { lineOf } from './reading/vote-history.ts'
 
 /** The signals of an interval, or of the part of it between two changes. */
 export interface FeedbackStep extends Span, Tally {

@@ -2,18 +2,24 @@ import type { SharedShift, ShiftStore } from '../shifts/shift.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
 import type { VoteStore } from '../signals/votes.ts'
 import { createTurns, hourStart, nextTurn } from '../time.ts'
-import { type AudienceStores, audienceOf, type DifferingChange } from './audience.ts'
-import type { Evidence } from './evidence.ts'
-import { explain, firstVersion } from './explanation.ts'
-import { type Findings, type Judgement, judge } from './judgement.ts'
-import { type Life, liveFrom } from './live-window.ts'
-import { type Past, pastOf } from './past.ts'
-import { evidenceOf } from './remembered-evidence.ts'
-import { type Side, withSingleVotes } from './short-windows.ts'
-import { type VoteHistory, type VoteStores, voteWindowOf } from './vote-history.ts'
-import { defaultWander, type Wander } from './wander.ts'
-import { type AttributedBy, type Sums, type WantedWindow, type WindowSums, windowSumsOf } from './window-sums.ts'
-import { type ComparedWindow, countVoices } from './window-voices.ts'
+import { type Life, liveFrom } from './live/live-window.ts'
+import { defaultWander, type Wander } from './model/drift.ts'
+import type { Evidence } from './model/evidence.ts'
+import { explain, firstVersion } from './model/explanation.ts'
+import { type Findings, type Judgement, judge } from './model/judgement.ts'
+import { type Past, pastOf } from './model/past.ts'
+import { evidenceOf } from './model/remembered-evidence.ts'
+import { type AudienceStores, audienceOf, type DifferingChange } from './reading/audience.ts'
+import { type Side, withSingleVotes } from './reading/short-windows.ts'
+import { type VoteHistory, type VoteStores, voteWindowOf } from './reading/vote-history.ts'
+import {
+  type AttributedBy,
+  type Sums,
+  type WantedWindow,
+  type WindowSums,
+  windowSumsOf,
+} from './reading/window-sums.ts'
+import { type ComparedWindow, countVoices } from './reading/window-voters.ts'
 
 /** A change that went live, the votes on it and on the change before it, and what they say about it. */
 export interface JudgedChange extends Judgement {

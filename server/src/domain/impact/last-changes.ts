@@ -6,11 +6,11 @@ import type { SignalStore } from '../signals/signal.ts'
 import { type Instant, nextTurn } from '../time.ts'
 import { type Impact, toImpact } from './impact.ts'
 import { type JudgeStores, judgeAll, type WantedChange } from './judged-changes.ts'
-import { type KnownLives, knownLives } from './known-lives.ts'
-import type { LearnedWander } from './learned-wander.ts'
-import { type Life, liveFrom } from './live-window.ts'
-import { now as atNow } from './moment.ts'
-import { versionsNaming } from './version-resolution.ts'
+import { type KnownLives, knownLives } from './live/live-periods.ts'
+import { type Life, liveFrom } from './live/live-window.ts'
+import { now as atNow } from './live/moment.ts'
+import { versionsNaming } from './live/version-resolution.ts'
+import type { LearnedWander } from './model/learned-drift.ts'
 
 export interface LastChangeStores {
   history: Pick<HistoryStore, 'landedChanges' | 'newestChanges' | 'entries'>

@@ -4,10 +4,10 @@ import { intervalStarts } from '../signals/interval.ts'
 import type { IntervalTally, SignalStore } from '../signals/signal.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
 import { day, dayStart, type Instant, nextTurn } from '../time.ts'
-import { totalOf } from './blocks.ts'
 import type { Impact } from './impact.ts'
 import { type LastChangeStores, lastChangesOf } from './last-changes.ts'
-import type { LearnedWander } from './learned-wander.ts'
+import { totalOf } from './model/blocks.ts'
+import type { LearnedWander } from './model/learned-drift.ts'
 
 /** A prompt with its latest change and recent signals. */
 export interface Overview {

@@ -5,8 +5,8 @@ import type { IntervalTally } from '../signals/signal.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
 import type { VoteStore } from '../signals/votes.ts'
 import type { Instant } from '../time.ts'
-import { type SegmentValue, segmentValueOf } from './segment-votes.ts'
-import { maxExaminedVotes, maxMetadataBytes, readVotes } from './window-votes.ts'
+import { type SegmentValue, segmentValueOf } from './reading/segment-votes.ts'
+import { maxExaminedVotes, maxMetadataBytes, readVotes } from './reading/window-votes.ts'
 
 /** The signals of one segment by interval. */
 export interface SegmentSummary {

@@ -2,9 +2,9 @@ import type { Prompt } from '../prompt.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
 import type { Instant } from '../time.ts'
 import type { JudgedChange } from './judged-changes.ts'
+import { rateOf, type Verdict } from './model/verdict.ts'
 import { overviewStart } from './overview.ts'
-import { rateOf, type Verdict } from './verdict.ts'
-import type { VoteHistory } from './vote-history.ts'
+import type { VoteHistory } from './reading/vote-history.ts'
 
 /** How a prompt stands, as the judge last saw it. Lists of prompts are sorted by it, because judging all of them takes too long. */
 export interface Standing {

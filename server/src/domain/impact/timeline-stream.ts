@@ -3,10 +3,10 @@ import type { HistoryStore, TimelineFilter } from '../history/history.ts'
 import { type PullSpan, pullKey } from '../history/pull-span.ts'
 import type { Prompt } from '../prompt.ts'
 import { judgeChanges } from './judged-changes.ts'
-import type { Moment } from './moment.ts'
+import type { Moment } from './live/moment.ts'
+import type { Wander } from './model/drift.ts'
+import { voteHistoryOf } from './reading/vote-history.ts'
 import { knownBy, knownUntil, type TimelineEntry, type TimelineStores, toTimelineEntries } from './timeline.ts'
-import { voteHistoryOf } from './vote-history.ts'
-import type { Wander } from './wander.ts'
 
 export interface TimelineStreamStores extends TimelineStores {
   history: TimelineStores['history'] & Pick<HistoryStore, 'timelineAfter'>

@@ -7,10 +7,10 @@ import type { VersionTally } from '../signals/signal.ts'
 import type { Instant } from '../time.ts'
 import { type Impact, toImpact } from './impact.ts'
 import { type JudgedChange, type JudgeStores, judgeChanges } from './judged-changes.ts'
-import type { Moment } from './moment.ts'
+import type { Moment } from './live/moment.ts'
+import { defaultWander, type Wander } from './model/drift.ts'
+import { unknownVersionsOf, type VoteStores, voteHistoryOf } from './reading/vote-history.ts'
 import { segmentsOfChanges } from './segment-impact.ts'
-import { unknownVersionsOf, type VoteStores, voteHistoryOf } from './vote-history.ts'
-import { defaultWander, type Wander } from './wander.ts'
 
 /** A history entry with its impact. `impact` is null if the change did not go live. */
 export interface TimelineEntry {

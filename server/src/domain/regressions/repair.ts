@@ -1,10 +1,10 @@
 import type { EntryDetails } from '../history/entry.ts'
 import type { HistoryStore } from '../history/history.ts'
 import { type JudgedChange, type JudgeStores, judgeChanges } from '../impact/judged-changes.ts'
-import type { Life } from '../impact/live-window.ts'
-import { notableDifference } from '../impact/verdict.ts'
-import type { VoteHistory } from '../impact/vote-history.ts'
-import type { Wander } from '../impact/wander.ts'
+import type { Life } from '../impact/live/live-window.ts'
+import type { Wander } from '../impact/model/drift.ts'
+import { notableDifference } from '../impact/model/verdict.ts'
+import type { VoteHistory } from '../impact/reading/vote-history.ts'
 import type { Regression, Repair } from './regression.ts'
 
 export interface RepairStores extends JudgeStores {

@@ -1,5 +1,5 @@
 import type { JudgedChange } from '../impact/judged-changes.ts'
-import { rateOf } from '../impact/verdict.ts'
+import { rateOf } from '../impact/model/verdict.ts'
 import type { RegressionFigures } from './regression.ts'
 
 /** Said of a change that cannot be judged any more. */

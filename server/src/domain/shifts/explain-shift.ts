@@ -1,4 +1,4 @@
-import { percent } from '../impact/explanation.ts'
+import { percent } from '../impact/model/explanation.ts'
 import { day, type Instant, isoTime } from '../time.ts'
 import type { Candidates, Range, StoredShift } from './shift.ts'
 

@@ -3,7 +3,7 @@ import { type NewDeploymentBody, operations } from '../../../../contract/deploym
 import type { Deployment } from '../../domain/deployments/deployment.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { timedChanges } from '../../domain/history/change.ts'
-import { liveHistory } from '../../domain/impact/live-window.ts'
+import { liveHistory } from '../../domain/impact/live/live-window.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import { checkConnected, type Repository } from '../../domain/repositories/repository.ts'
 import type { Context } from '../context.ts'

@@ -1,5 +1,5 @@
 import { invalid } from '../../domain/errors.ts'
-import { asOf, type Moment, now } from '../../domain/impact/moment.ts'
+import { asOf, type Moment, now } from '../../domain/impact/live/moment.ts'
 import type { Instant } from '../../domain/time.ts'
 import { type Query, timeParameter } from '../parameters.ts'
 

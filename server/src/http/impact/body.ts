@@ -1,7 +1,7 @@
 import type { EffectBody, LiveWindowBody, TimelineEntryBody, UnknownVersionsBody } from '../../../../contract/impact.ts'
 import type { PullStep } from '../../domain/history/pull-span.ts'
 import type { Impact } from '../../domain/impact/impact.ts'
-import type { LiveWindow } from '../../domain/impact/live-window.ts'
+import type { LiveWindow } from '../../domain/impact/live/live-window.ts'
 import type { TimelineEntry } from '../../domain/impact/timeline.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
 import { webUrlOf } from '../../domain/repositories/repository-url.ts'

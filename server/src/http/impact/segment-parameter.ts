@@ -1,5 +1,5 @@
 import { invalid } from '../../domain/errors.ts'
-import type { SegmentKeys } from '../../domain/impact/segment-keys.ts'
+import type { SegmentKeys } from '../../domain/impact/reading/segment-keys.ts'
 import { lastValue, type Query } from '../parameters.ts'
 
 const prefix = 'metadata.'

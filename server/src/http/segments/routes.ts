@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { type NewPromptSegmentKeysBody, type NewSegmentKeysBody, operations } from '../../../../contract/segments.ts'
-import { validSegmentKeys } from '../../domain/impact/segment-keys.ts'
+import { validSegmentKeys } from '../../domain/impact/reading/segment-keys.ts'
 import type { Context } from '../context.ts'
 import { route } from '../route.ts'
 

@@ -1,4 +1,4 @@
-import type { SelectedSignals } from '../../domain/impact/signal-selection.ts'
+import type { SelectedSignals } from '../../domain/impact/reading/signal-selection.ts'
 import type { PageRequest } from '../../domain/page.ts'
 import { cursorText, type SignalSearch } from '../../domain/signals/search.ts'
 import type { Signal, StoredSignal } from '../../domain/signals/signal.ts'

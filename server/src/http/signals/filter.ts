@@ -1,10 +1,10 @@
 import { invalid } from '../../domain/errors.ts'
-import { changeSides, type SideOfChange } from '../../domain/impact/change-signals.ts'
+import { changeSides, type SideOfChange } from '../../domain/impact/reading/change-signals.ts'
 import {
   type SelectedSignals,
   type SignalSelectionStores,
   selectSignals,
-} from '../../domain/impact/signal-selection.ts'
+} from '../../domain/impact/reading/signal-selection.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import { type ContentFilter, contentFilter } from '../../domain/signals/content-filter.ts'
 import { signalValues } from '../../domain/signals/signal.ts'

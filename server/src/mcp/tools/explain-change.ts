@@ -1,7 +1,7 @@
 import { invalid } from '../../domain/errors.ts'
 import type { Impact } from '../../domain/impact/impact.ts'
 import { rated } from '../../domain/impact/impact.ts'
-import { now as atNow } from '../../domain/impact/moment.ts'
+import { now as atNow } from '../../domain/impact/live/moment.ts'
 import type { SegmentedImpact } from '../../domain/impact/segment-impact.ts'
 import { timelineEntryOf } from '../../domain/impact/timeline.ts'
 import type { Prompt } from '../../domain/prompt.ts'

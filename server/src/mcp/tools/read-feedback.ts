@@ -1,7 +1,7 @@
 import { signalFilterSchema } from '../../../../contract/signals.ts'
 import { invalid } from '../../domain/errors.ts'
 import { rated } from '../../domain/impact/impact.ts'
-import { type SelectedSignals, selectSignals } from '../../domain/impact/signal-selection.ts'
+import { type SelectedSignals, selectSignals } from '../../domain/impact/reading/signal-selection.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import { contentFilter } from '../../domain/signals/content-filter.ts'
 import { searchedSpans } from '../../domain/signals/counted-signals.ts'

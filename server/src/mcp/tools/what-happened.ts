@@ -1,4 +1,4 @@
-import { now as atNow } from '../../domain/impact/moment.ts'
+import { now as atNow } from '../../domain/impact/live/moment.ts'
 import { type TimelineEntry, timelineOf } from '../../domain/impact/timeline.ts'
 import { toChangeBody, toEffectBody } from '../change.ts'
 import { cursorAfter, cursorSchema, pageAt } from '../cursor.ts'

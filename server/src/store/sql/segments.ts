@@ -1,4 +1,4 @@
-import type { SegmentStore } from '../../domain/impact/segment-keys.ts'
+import type { SegmentStore } from '../../domain/impact/reading/segment-keys.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, type Row, statement, type Value } from './database.ts'
 

@@ -1,0 +1,51 @@
+import type { LineSegment } from '../../deployments/live-line.ts'
+import { type LandedChange, type TimedChange, timedChanges } from '../../history/change.ts'
+import type { Instant } from '../../time.ts'
+import { type Life, type LiveHistory, liveHistory, newestLives } from './live-window.ts'
+import { changesBy, type Moment, segmentsBy } from './moment.ts'
+
+/** When the changes of a prompt were live. */
+export interface KnownLives {
+  /** In the order of `timedChanges`. */
+  changes: TimedChange[]
+  live: LiveHistory
+  /** In the order in which they went live. */
+  lives: Life[]
+  /** The place of each change in `lives`, by the ID of its entry. */
+  placeOf: Map<number, number>
+}
+
+/**
+ * The last result for each list of changes. The store returns the same lists until something changes, so that nothing has to be
+ * invalidated here.
+ */
+const remembered = new WeakMap<
+  LandedChange[],
+  { segments: WeakRef<LineSegment[]>; newest: Instant; lives: KnownLives }
+>()
+
+/**
+ * Whether the lives take memory in proportion to the changes, by which the store bounds its lists. Thousands of deployments that alternate
+ * between two versions make as many windows of two changes.
+ */
+function isSmall({ lives }: KnownLives): boolean {
+  let count = 0
+  for (const { windows, credits } of lives) count += windows.length + credits.length
+  return count <= 2 * lives.length + 200
+}
+
+export function knownLives(landed: LandedChange[], segments: LineSegment[], moment: Moment): KnownLives {
+  const last = moment.isPast ? undefined : remembered.get(landed)
+  if (last !== undefined && last.segments.deref() === segments && last.newest <= moment.at) return last.lives
+  const changes = timedChanges(changesBy(moment, landed), moment.at)
+  const live = liveHistory(changes, segmentsBy(moment, segments))
+  const ordered = newestLives(live).reverse()
+  const placeOf = new Map(ordered.map(({ change }, place) => [change.id, place]))
+  const lives = { changes, live, lives: ordered, placeOf }
+  const newest = landed.reduce((latest, { createdAt }) => Math.max(latest, createdAt), 0)
+  // With a change from the future, the result depends on the time.
+  if (!moment.isPast && newest <= moment.at && isSmall(lives)) {
+    remembered.set(landed, { segments: new WeakRef(segments), newest, lives })
+  }
+  return lives
+}

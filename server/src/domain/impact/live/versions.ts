@@ -1,0 +1,98 @@
+import type { DeploymentStore } from '../../deployments/deployment.ts'
+import type { EntryDetails } from '../../history/entry.ts'
+import type { HistoryStore } from '../../history/history.ts'
+import { matchesWords, wordsOf } from '../../history/version-search.ts'
+import { type PageRequest, pageOffset } from '../../page.ts'
+import type { Prompt } from '../../prompt.ts'
+import { createTurns, type Instant } from '../../time.ts'
+import { lineOf } from '../reading/vote-history.ts'
+import { knownLives } from './live-periods.ts'
+import type { Life, LivePartOfChange } from './live-window.ts'
+import { now as atNow } from './moment.ts'
+
+/** A change that went live. */
+export interface Version {
+  entry: EntryDetails
+  life: Life
+  /** How it is live now; null if it is not. */
+  live: LivePartOfChange | null
+}
+
+export interface Versions {
+  versions: Version[]
+  totalCount: number
+  /** Whether the search examined all versions. */
+  isComplete: boolean
+}
+
+export interface VersionStores {
+  history: Pick<HistoryStore, 'landedChanges' | 'entries' | 'searchTexts'>
+  deployments: Pick<DeploymentStore, 'line' | 'promptLine' | 'places'>
+}
+
+// Bounds the time of a search. Older versions are found by paging.
+const maxSearched = 5_000
+const searchedAtOnce = 500
+
+/** The changes of a prompt that went live, newest first. Nothing is judged. Every word of `search` has to match. */
+export async function versionsOf(
+  stores: VersionStores,
+  prompt: Prompt,
+  search: string,
+  request: PageRequest,
+  now: Instant,
+): Promise<Versions> {
+  const [segments, landed] = await Promise.all([lineOf(stores, prompt), stores.history.landedChanges(prompt)])
+  const { live, lives } = knownLives(landed, segments, atNow(now))
+  const newest = lives.toReversed()
+  const words = wordsOf(search)
+  const found = words.length === 0 ? newest : await matching(stores, prompt, newest.slice(0, maxSearched), words)
+  const offset = pageOffset(request)
+  const page = found.slice(offset, offset + request.limit)
+  const entries = await stores.history.entries(
+    prompt.organisationId,
+    page.map(({ change }) => change.id),
+  )
+  const entryOf = new Map(entries.map((entry) => [entry.id, entry]))
+  const liveNow = new Map(live.at(now).map((part) => [part.change.id, part]))
+  return {
+    versions: page.flatMap((life): Version[] => {
+      const entry = entryOf.get(life.change.id)
+      return entry === undefined ? [] : [{ entry, life, live: liveNow.get(entry.id) ?? null }]
+    }),
+    totalCount: found.length,
+    isComplete: words.length === 0 || newest.length <= maxSearched,
+  }
+}
+
+/** When a change was live; null if it never was. */
+export async function lifeOf(
+  stores: Pick<VersionStores, 'deployments'> & { history: Pick<HistoryStore, 'landedChanges'> },
+  prompt: Prompt,
+  entryId: number,
+  now: Instant,
+): Promise<Life | null> {
+  const [segments, landed] = await Promise.all([lineOf(stores, prompt), stores.history.landedChanges(prompt)])
+  return knownLives(landed, segments, atNow(now)).live.lives.get(entryId) ?? null
+}
+
+async function matching(
+  { history }: VersionStores,
+  { organisationId }: Prompt,
+  lives: Life[],
+  words: string[],
+): Promise<Life[]> {
+  const found: Life[] = []
+  const takeTurns = createTurns()
+  for (let at = 0; at < lives.length; at += searchedAtOnce) {
+    const part = lives.slice(at, at + searchedAtOnce)
+    const ids = part.map(({ change }) => change.id)
+    const texts = new Map((await history.searchTexts(organisationId, ids)).map((text) => [text.id, text]))
+    for (const life of part) {
+      const text = texts.get(life.change.id)
+      if (text !== undefined && matchesWords(text, words)) found.push(life)
+    }
+    await takeTurns()
+  }
+  return found
+}

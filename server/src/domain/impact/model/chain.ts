@@ -1,0 +1,102 @@
+import { emptyTally } from '../../signals/tally.ts'
+import { hourStart, type Instant } from '../../time.ts'
+import { type Life, liveFrom } from '../live/live-window.ts'
+import type { VoteHistory } from '../reading/vote-history.ts'
+import { type Blocks, blockSize, cutBlocks, type Sum, totalOf } from './blocks.ts'
+import { type Season, seasonOf } from './season.ts'
+
+/** All votes of a prompt in a row: how they wandered, with a step of its own for each change. */
+export interface Chain {
+  blocks: Blocks
+  /** The windows with votes, and the last one, in order. The others have no blocks. `blocks` counts among these. */
+  windows: number[]
+  /** How many votes a block of each of them has at least. */
+  sizes: number[]
+  /** The same for a window without votes. */
+  sizeOfEmpty: number
+  /** How the votes follow the days of the week, which the blocks are without. */
+  season: Season | null
+}
+
+/** `votesPerVoice`: how many votes are worth one voice, if voters vote more than once. */
+export function chainOf(history: VoteHistory, votesPerVoice = 1): Chain {
+  const last = history.lives.length
+  const voted = votedWindows(history)
+  if (voted.at(-1)?.window !== last) voted.push({ window: last, sums: [] })
+  if (votesPerVoice > 1) {
+    for (const { sums } of voted) {
+      for (const sum of sums) sum.squares = (sum.positive + sum.negative) * votesPerVoice
+    }
+  }
+  const windows = voted.map(({ sums }) => sums)
+  const totals = windows.map(totalOf)
+  const sizeOf = blockSize(totals, last + 1)
+  const sizes = totals.map(sizeOf)
+  const season = seasonOf(history.hours)
+  return {
+    blocks: cutBlocks(windows, sizes, season),
+    windows: voted.map(({ window }) => window),
+    sizes,
+    sizeOfEmpty: sizeOf(emptyTally),
+    season,
+  }
+}
+
+/** The votes from before the first change, and one window for each of the history's lives. */
+export function chainWindows(history: VoteHistory): Sum[][] {
+  const windows = new Array<Sum[]>(history.lives.length + 1).fill([])
+  for (const { window, sums } of votedWindows(history)) windows[window] = sums
+  return windows
+}
+
+/**
+ * The hours before the first change, window 0, and those in which each change was live, as far as they have votes. Credits whole
+ * hours to the change, whatever version their votes name. That is all it takes to see how votes wander; the votes that are compared
+ * are read exactly.
+ */
+function votedWindows({ lives, hours }: VoteHistory): { window: number; sums: Sum[] }[] {
+  const windows = new Map<number, Sum[]>()
+  const { start, positive, negative } = hours
+  let i = 0
+  for (const { window, from, until } of turnsOf(lives)) {
+    while (i < start.length && (start[i] as number) < from) i++
+    if (i === start.length) break
+    if ((start[i] as number) >= until) continue
+    const sums = windows.get(window) ?? []
+    windows.set(window, sums)
+    for (; i < start.length && (start[i] as number) < until; i++) {
+      sums.push({ start: start[i] as number, positive: positive[i] as number, negative: negative[i] as number })
+    }
+  }
+  return [...windows].map(([window, sums]) => ({ window, sums })).sort((a, b) => a.window - b.window)
+}
+
+/** The whole hours that are credited to a window. */
+interface Turn {
+  window: number
+  from: Instant
+  until: Instant
+}
+
+const remembered = new WeakMap<readonly Life[], Turn[]>()
+
+/** In the order of time. Credits within one hour, which no whole hour belongs to, are left out. */
+function turnsOf(lives: readonly Life[]): Turn[] {
+  const known = remembered.get(lives)
+  if (known !== undefined) return known
+  let first = Number.POSITIVE_INFINITY
+  const credits: Turn[] = []
+  for (const [place, life] of lives.entries()) {
+    first = Math.min(first, liveFrom(life))
+    for (const { from, until } of life.credits) {
+      if (until !== null && hourStart(until) <= hourStart(from)) continue
+      credits.push({ window: place + 1, from, until: until === null ? Number.POSITIVE_INFINITY : hourStart(until) })
+    }
+  }
+  credits.sort((a, b) => a.from - b.from)
+  for (const credit of credits) credit.from = hourStart(credit.from)
+  const beforeFirst = { window: 0, from: 0, until: lives.length === 0 ? first : hourStart(first) }
+  const turns = [beforeFirst, ...credits]
+  remembered.set(lives, turns)
+  return turns
+}

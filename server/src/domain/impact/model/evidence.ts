@@ -1,0 +1,136 @@
+import type { Instant } from '../../time.ts'
+import type { Blocks } from './blocks.ts'
+import { defaultWander, gridSize, type Wander } from './drift.ts'
+import { allowStep, copyLevels, type Levels, logLikelihoodOf, observe, startLevels } from './local-level.ts'
+import { bestMoment, evidenceOfAnyMoment, evidenceOfMoments } from './moments.ts'
+import { evidenceOfStep, observeStep, otherStepVariance, type Step, type StepEvidence, startStep } from './step.ts'
+
+/** What the votes say about one change. */
+export interface Evidence extends StepEvidence {
+  /** Finds the moment that explains the votes best, other than the change. Costs as much as the rest, so only on demand. */
+  findElsewhere(): Elsewhere | null
+}
+
+/** A step at any moment, and the one that explains the votes best. */
+export interface Elsewhere {
+  logBayesFactor: number
+  start: Instant
+}
+
+/** The chain of windows up to one: how the votes wandered before, with a step of its own for each earlier change. */
+interface Past {
+  step: Step
+  /** The log-likelihood before the window in front of the change. */
+  earlier: Float64Array
+}
+
+/**
+ * The evidence on the change at the start of each window, in one pass over the blocks. Null for the first window and for windows
+ * without a complete block on both sides. Only `wanted` windows are judged, all by default. `past` is what came before the blocks.
+ */
+export function evidenceOfChanges(
+  blocks: Blocks,
+  windows: number,
+  wander: Readonly<Wander> = defaultWander,
+  isWanted: (window: number) => boolean = () => true,
+  past: Levels | null = null,
+): (Evidence | null)[] {
+  const { steps } = followLevels(blocks, windows, isWanted, past)
+  return steps.map((past, window) => {
+    if (past === null) return null
+    const findElsewhere = () => elsewhereOf(blocks, window, past.earlier, wander)
+    return { ...evidenceOfStep(past.step, wander), findElsewhere }
+  })
+}
+
+/** The log-likelihood of all blocks at each point of the grid: what one prompt tells about wandering. */
+export function likelihoodOfWander(blocks: Blocks, windows: number): Float64Array {
+  return followLevels(blocks, windows, () => false, null).logLikelihood
+}
+
+/** How the votes wandered before the first block of each wanted window. Null if none came before it, or it is not wanted. */
+export function levelsBefore(
+  blocks: Blocks,
+  windows: number,
+  isWanted: (window: number) => boolean,
+): (Levels | null)[] {
+  const found = new Array<Levels | null>(windows).fill(null)
+  const levels = startLevels()
+  let current = -1
+  let isEmpty = true
+  const pass = (until: number): void => {
+    for (let window = current + 1; window <= until; window++) {
+      if (!isEmpty && isWanted(window)) found[window] = copyLevels(levels)
+    }
+    current = until
+  }
+  for (let t = 0; t < blocks.count; t++) {
+    const window = blocks.window[t] as number
+    if (window > current) {
+      pass(window)
+      if (!isEmpty) allowStep(levels, otherStepVariance)
+    }
+    if (window < current) continue
+    observe(levels, blocks.y[t] as number, blocks.variance[t] as number)
+    isEmpty = false
+  }
+  pass(windows - 1)
+  return found
+}
+
+function followLevels(
+  blocks: Blocks,
+  windows: number,
+  isWanted: (window: number) => boolean,
+  past: Levels | null,
+): { steps: (Past | null)[]; logLikelihood: Float64Array } {
+  const steps = new Array<Past | null>(windows).fill(null)
+  const levels = past === null ? startLevels() : copyLevels(past)
+  let current = -1
+  let step: Step | null = null
+  let earlier: Float64Array = new Float64Array(gridSize)
+  for (let t = 0; t < blocks.count; t++) {
+    const window = blocks.window[t] as number
+    const y = blocks.y[t] as number
+    const variance = blocks.variance[t] as number
+    if (window > current) {
+      step = null
+      // Without votes on the window in front of it, there is nothing to compare a change with.
+      if (window === current + 1 && current >= 0 && isWanted(window)) {
+        step = startStep(levels)
+        steps[window] = { step, earlier }
+      }
+      if (isWanted(window + 1)) earlier = logLikelihoodOf(levels)
+      if (current >= 0 || past !== null) allowStep(levels, otherStepVariance)
+      current = window
+    }
+    if (step !== null && window >= current - 1) observeStep(step, y, variance, window === current)
+    // Late votes on an earlier version say nothing about the level after the change.
+    if (window === current) observe(levels, y, variance)
+  }
+  return { steps, logLikelihood: logLikelihoodOf(levels) }
+}
+
+function elsewhereOf(
+  blocks: Blocks,
+  window: number,
+  earlier: Float64Array,
+  wander: Readonly<Wander>,
+): Elsewhere | null {
+  const y: number[] = []
+  const variance: number[] = []
+  const start: number[] = []
+  let change = -1
+  for (let t = 0; t < blocks.count; t++) {
+    const of = blocks.window[t] as number
+    if (of !== window && of !== window - 1) continue
+    if (of === window && change < 0) change = y.length
+    y.push(blocks.y[t] as number)
+    variance.push(blocks.variance[t] as number)
+    start.push(blocks.start[t] as number)
+  }
+  const expected = wander.map((log, g) => log + (earlier[g] as number))
+  const moments = evidenceOfMoments(y, variance, expected)
+  const best = bestMoment(moments, change)
+  return best === null ? null : { logBayesFactor: evidenceOfAnyMoment(moments), start: start[best] as number }
+}

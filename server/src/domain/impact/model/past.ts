@@ -1,0 +1,102 @@
+import { createBoundedMap } from '../../bounded-map.ts'
+import type { HourlySums } from '../../signals/hourly-sums.ts'
+import { firstFrom } from '../../sorted-numbers.ts'
+import { hour } from '../../time.ts'
+import type { Life } from '../live/live-window.ts'
+import type { VoteHistory } from '../reading/vote-history.ts'
+import { type Chain, chainOf } from './chain.ts'
+import { levelsBefore } from './evidence.ts'
+import { createFingerprint, type Fingerprint } from './fingerprint.ts'
+import type { Levels } from './local-level.ts'
+import type { Season } from './season.ts'
+
+/** How the votes of a prompt wandered before each of its windows. */
+export interface Past {
+  /** The same as long as the votes and the windows are. */
+  fingerprint: string
+  /** How many votes a block of the window of this change has at least. */
+  sizeOf(life: Life): number
+  /** Null if no votes came before the window of this change. */
+  levelsBefore(life: Life): Levels | null
+  /** How the votes follow the days of the week. The levels are without it. */
+  season(): Season | null
+}
+
+// The sizes of this many windows with votes are remembered, 16 bytes each.
+const sizes = createBoundedMap<Pick<Chain, 'windows' | 'sizes' | 'sizeOfEmpty'>>(100_000)
+
+/** Of the times in which changes were live, by the list of lives, and of hourly sums. */
+const fingerprints = new WeakMap<readonly Life[] | HourlySums, string>()
+
+/** `lives`: the changes whose `levelsBefore` may be asked for. */
+export function pastOf(history: VoteHistory, lives: readonly Life[], votesPerVoice = 1): Past {
+  const fingerprint = fingerprintOf(history, votesPerVoice)
+  let chain: Chain | null = null
+  let levels: (Levels | null)[] | null = null
+  let known = sizes.get(fingerprint)
+
+  const cut = (): Chain => {
+    chain ??= chainOf(history, votesPerVoice)
+    return chain
+  }
+  if (known === undefined) {
+    const { windows, sizes: ofWindows, sizeOfEmpty } = cut()
+    known = { windows, sizes: ofWindows, sizeOfEmpty }
+    sizes.set(fingerprint, known, windows.length)
+  }
+  const { windows, sizes: sizesOfWindows, sizeOfEmpty } = known
+
+  return {
+    fingerprint,
+    sizeOf(life) {
+      const window = windowOf(history, life)
+      const at = firstFrom(windows, window)
+      return windows[at] === window ? (sizesOfWindows[at] as number) : sizeOfEmpty
+    },
+    // Takes most of the time of a verdict, and is not needed while the evidence is known.
+    levelsBefore(life) {
+      if (levels === null) {
+        const wanted = new Set(lives.map((each) => firstFrom(windows, windowOf(history, each))))
+        levels = levelsBefore(cut().blocks, windows.length, (at) => wanted.has(at))
+      }
+      // Before a window without votes, the levels are those before the next one with votes.
+      return levels[firstFrom(windows, windowOf(history, life))] ?? null
+    },
+    season: () => cut().season,
+  }
+}
+
+/** The window of the change in the chain, which starts with the votes from before the first change. */
+function windowOf({ placeOf }: VoteHistory, { change }: Life): number {
+  return (placeOf.get(change.id) as number) + 1
+}
+
+/** Of everything that the chain depends on. */
+function fingerprintOf({ prompt, lives, hours }: VoteHistory, votesPerVoice: number): string {
+  const ofHours = rememberedFingerprint(hours, ({ addIntegers }) => {
+    addIntegers(hours.start, hour)
+    addIntegers(hours.positive)
+    addIntegers(hours.negative)
+  })
+  const ofLives = rememberedFingerprint(lives, ({ add }) => {
+    for (const { windows, credits } of lives) {
+      add(windows[0]?.from ?? 0)
+      add(credits.length)
+      for (const { from, until } of credits) {
+        add(from)
+        add(until ?? -1)
+      }
+    }
+  })
+  return `${prompt.id} ${votesPerVoice} ${ofLives} ${ofHours}`
+}
+
+function rememberedFingerprint(of: readonly Life[] | HourlySums, addTo: (fingerprint: Fingerprint) => void): string {
+  const known = fingerprints.get(of)
+  if (known !== undefined) return known
+  const fingerprint = createFingerprint()
+  addTo(fingerprint)
+  const text = fingerprint.text()
+  fingerprints.set(of, text)
+  return text
+}

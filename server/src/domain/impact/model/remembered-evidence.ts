@@ -1,0 +1,88 @@
+import { createBoundedMap } from '../../bounded-map.ts'
+import type { Life } from '../live/live-window.ts'
+import type { Sums } from '../reading/window-sums.ts'
+import { cutBlocks, type Sum } from './blocks.ts'
+import type { Wander } from './drift.ts'
+import { type Elsewhere, type Evidence, evidenceOfChanges } from './evidence.ts'
+import { createFingerprint } from './fingerprint.ts'
+import type { Past } from './past.ts'
+import type { StepEvidence } from './step.ts'
+
+/** The votes on a change and on the one before it, with the past of their prompt. */
+export interface ComparedVotes {
+  past: Past
+  earlier: Life
+  life: Life
+  before: Sums
+  after: Sums
+  wander: Readonly<Wander>
+  /** Whether all sums but the first and the last of each side are those of the past's hours. */
+  areWholeHours: boolean
+}
+
+interface Remembered {
+  /** Null if there are too few votes. */
+  step: StepEvidence | null
+  /** Not known before it was asked for. */
+  elsewhere?: Elsewhere | null
+}
+
+// About 300 bytes each.
+const remembered = createBoundedMap<Remembered>(10_000)
+
+/** What the votes say about the change. Computed once for the same votes. */
+export function evidenceOf(votes: ComparedVotes): Evidence | null {
+  const key = keyOf(votes)
+  const known = remembered.get(key)
+  if (known === undefined) {
+    const found = compute(votes)
+    const entry: Remembered = { step: found && stepOf(found) }
+    remembered.set(key, entry)
+    return found && withMemory(entry, found, () => found.findElsewhere())
+  }
+  // Nothing to compare stays so.
+  return known.step && withMemory(known, known.step, () => compute(votes)?.findElsewhere() ?? null)
+}
+
+function withMemory(entry: Remembered, step: StepEvidence, findElsewhere: Evidence['findElsewhere']): Evidence {
+  return {
+    ...stepOf(step),
+    findElsewhere() {
+      if (entry.elsewhere === undefined) entry.elsewhere = findElsewhere()
+      return entry.elsewhere
+    },
+  }
+}
+
+// Without the blocks, which the evidence keeps to look elsewhere.
+function stepOf({ logBayesFactor, mean, deviation, information }: StepEvidence): StepEvidence {
+  return { logBayesFactor, mean, deviation, information }
+}
+
+function compute({ past, earlier, life, before, after, wander }: ComparedVotes): Evidence | null {
+  const blocks = cutBlocks([before.sums, after.sums], [past.sizeOf(earlier), past.sizeOf(life)], past.season())
+  return evidenceOfChanges(blocks, 2, wander, (window) => window === 1, past.levelsBefore(earlier))[1] ?? null
+}
+
+/** The other sums are those of the past, whose fingerprint is known. */
+function endsOf(side: Sums): readonly Sum[] {
+  if (side.hourly !== undefined) return side.hourly.ends
+  const { sums } = side
+  return sums.length < 3 ? sums : [sums[0] as Sum, sums.at(-1) as Sum]
+}
+
+function keyOf({ past, earlier, life, before, after, wander, areWholeHours }: ComparedVotes): string {
+  const { add, text } = createFingerprint()
+  for (const side of [before, after]) {
+    add(side.hourly?.size ?? side.sums.length)
+    add(side.votesPerVoice ?? 1)
+    for (const { start, positive, negative, squares = -1 } of areWholeHours ? endsOf(side) : side.sums) {
+      add(start)
+      add(positive)
+      add(negative)
+      add(squares)
+    }
+  }
+  for (let g = 0; g < wander.length; g++) add(wander[g] as number)
+  return `${past.fingerprint} ${earlier.change.id} ${life.change.id} ${text()}`
+}

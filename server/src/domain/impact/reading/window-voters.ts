@@ -1,0 +1,88 @@
+import type { Tally } from '../../signals/tally.ts'
+import type { VoteStore } from '../../signals/votes.ts'
+import type { Life } from '../live/live-window.ts'
+import { type VoteHistory, voteWindowOf } from './vote-history.ts'
+import { createWindowMemory } from './window-memory.ts'
+import type { WindowSums } from './window-sums.ts'
+import { type VoteOrder, type VoterSquares, voterSquares } from './window-votes.ts'
+
+/** The votes that count for a change, and at which end of them those are that a comparison is about. */
+export interface ComparedWindow {
+  history: VoteHistory
+  life: Life
+  window: WindowSums
+  order: VoteOrder
+}
+
+// Bounds the time of one request. Windows beyond it count like the others of the prompt until a later request counts them.
+const maxVotesPerRequest = 100_000
+
+const counted = createWindowMemory<VoterSquares>()
+const organisationsWithVoters = new WeakMap<VoteStore, Set<number>>()
+
+/**
+ * Lets each voter count as one voice: sets `squares` of the sums of these windows, whose prompts share one organisation. Returns how
+ * many votes of a prompt are worth one voice, for prompts whose votes name voters.
+ */
+export async function countVoices(
+  store: VoteStore,
+  windows: readonly ComparedWindow[],
+  maxVotes = maxVotesPerRequest,
+): Promise<Map<VoteHistory, number>> {
+  const [first] = windows
+  const perVoice = new Map<VoteHistory, number>()
+  if (first === undefined || !(await hasVoters(store, first.history.prompt.organisationId))) return perVoice
+  let left = maxVotes
+  for (const [history, ofPrompt] of Map.groupBy(windows, (each) => each.history)) {
+    const all: VoterSquares = { votes: 0, squares: 0 }
+    const squaresOf = new Map<ComparedWindow, VoterSquares>()
+    for (const compared of ofPrompt) {
+      const squares = await squaresIn(store, compared, left > 0)
+      if (squares === null) continue
+      if (!squares.isRemembered) left -= squares.votes
+      squaresOf.set(compared, squares)
+      all.votes += squares.votes
+      all.squares += squares.squares
+    }
+    if (all.squares === all.votes) continue
+    perVoice.set(history, ratioOf(all))
+    for (const compared of ofPrompt) setVoices(compared.window, ratioOf(squaresOf.get(compared) ?? all))
+  }
+  return perVoice
+}
+
+async function squaresIn(
+  store: VoteStore,
+  { history, life, window, order }: ComparedWindow,
+  mayRead: boolean,
+): Promise<(VoterSquares & { isRemembered: boolean }) | null> {
+  const { prompt, moment } = history
+  const votes = countOf(window.tally)
+  const key = `${prompt.id} ${life.change.id} ${order}`
+  const known = moment.isPast ? null : counted.recall(store, key, votes)
+  if (known !== null) return { ...known, isRemembered: true }
+  if (votes < 2 || !mayRead) return null
+  const squares = await voterSquares(store, prompt, voteWindowOf(history, life), order)
+  if (!moment.isPast) counted.remember(store, key, votes, squares)
+  return { ...squares, isRemembered: false }
+}
+
+function setVoices(window: WindowSums, votesPerVoice: number): void {
+  window.votesPerVoice = votesPerVoice
+  for (const sum of window.sums) sum.squares = countOf(sum) * votesPerVoice
+}
+
+async function hasVoters(store: VoteStore, organisationId: number): Promise<boolean> {
+  const known = organisationsWithVoters.get(store) ?? new Set()
+  organisationsWithVoters.set(store, known)
+  if (!known.has(organisationId) && (await store.hasVoters(organisationId))) known.add(organisationId)
+  return known.has(organisationId)
+}
+
+function ratioOf({ votes, squares }: VoterSquares): number {
+  return votes === 0 ? 1 : squares / votes
+}
+
+function countOf({ positive, negative }: Tally): number {
+  return positive + negative
+}
