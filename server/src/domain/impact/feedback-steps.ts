@@ -5,6 +5,7 @@ import { type Interval, intervalLength, intervalStarts, type Span } from '../sig
 import type { SignalStore } from '../signals/signal.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
 import { hour, hourStart, type Instant } from '../time.ts'
+import { derivedFrom } from './cache.ts'
 import { type KnownLives, knownLives } from './live/live-periods.ts'
 import { liveFrom } from './live/live-window.ts'
 import { now as atNow } from './live/moment.ts'
@@ -63,7 +64,7 @@ export async function feedbackStepsOf(
     stores.signals.tallyByInterval(prompt, whole, interval),
   ])
   const lives = knownLives(landed, segments, atNow(now))
-  const turns = turnsOf(lives)
+  const turns = derivedFrom(lives, turnsOf)
   const splits = splitsIn(turns, range)
   const isSplit = splits.length <= maxSplits
   const edges = [...new Set([range.from, ...starts.slice(1), ...(isSplit ? splits : [])])].sort((a, b) => a - b)
@@ -87,21 +88,14 @@ export async function feedbackStepsOf(
   }
 }
 
-const rememberedTurns = new WeakMap<KnownLives, Turn[]>()
-
 /** In order. They do not overlap. */
-function turnsOf(lives: KnownLives): Turn[] {
-  let turns = rememberedTurns.get(lives)
-  if (turns === undefined) {
-    turns = lives.lives
-      .flatMap(({ change: { id }, credits }) =>
-        credits.map(({ from, until }) => ({ id, from, until: until ?? Number.POSITIVE_INFINITY })),
-      )
-      .filter(({ from, until }) => from < until)
-      .sort((a, b) => a.from - b.from)
-    rememberedTurns.set(lives, turns)
-  }
-  return turns
+function turnsOf({ lives }: KnownLives): Turn[] {
+  return lives
+    .flatMap(({ change: { id }, credits }) =>
+      credits.map(({ from, until }) => ({ id, from, until: until ?? Number.POSITIVE_INFINITY })),
+    )
+    .filter(({ from, until }) => from < until)
+    .sort((a, b) => a.from - b.from)
 }
 
 /** The full hours at which the span has to be split so that each part, except the hours of a change, has one version. */

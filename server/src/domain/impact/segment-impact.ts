@@ -1,6 +1,7 @@
-import { type BoundedMap, createBoundedMap } from '../bounded-map.ts'
+import { createBoundedMap } from '../bounded-map.ts'
 import type { Tally } from '../signals/tally.ts'
 import type { VoteStore } from '../signals/votes.ts'
+import { derivedFrom } from './cache.ts'
 import type { Life } from './live/live-window.ts'
 import { cutBlocks, type Sum, totalOf } from './model/blocks.ts'
 import { learnWander, type Wander } from './model/drift.ts'
@@ -45,7 +46,7 @@ interface Remembered {
 // About 400 bytes for each segment.
 const maxRememberedSegments = 20_000
 
-const remembered = new WeakMap<VoteStore, BoundedMap<Remembered>>()
+const newMemory = () => createBoundedMap<Remembered>(maxRememberedSegments)
 
 /** The changes in each segment, by the values of a key. Null for a change without one before it. */
 export async function segmentsOfChanges(
@@ -55,8 +56,7 @@ export async function segmentsOfChanges(
   key: string,
   wander: Readonly<Wander>,
 ): Promise<(SegmentedImpact | null)[]> {
-  const memory = remembered.get(store) ?? createBoundedMap<Remembered>(maxRememberedSegments)
-  remembered.set(store, memory)
+  const memory = derivedFrom(store, newMemory)
   const segmented: (SegmentedImpact | null)[] = []
   for (const change of changes) {
     const { life } = change

@@ -1,6 +1,7 @@
 import type { LineSegment } from '../../deployments/live-line.ts'
 import { type LandedChange, type TimedChange, timedChanges } from '../../history/change.ts'
 import type { Instant } from '../../time.ts'
+import { derivedFrom } from '../cache.ts'
 import { type Life, type LiveHistory, liveHistory, newestLives } from './live-window.ts'
 import { changesBy, type Moment, segmentsBy } from './moment.ts'
 
@@ -15,14 +16,12 @@ export interface KnownLives {
   placeOf: Map<number, number>
 }
 
-/**
- * The last result for each list of changes. The store returns the same lists until something changes, so that nothing has to be
- * invalidated here.
- */
-const remembered = new WeakMap<
-  LandedChange[],
-  { segments: WeakRef<LineSegment[]>; newest: Instant; lives: KnownLives }
->()
+/** The last result for a list of changes. */
+interface LastKnown {
+  value: { segments: WeakRef<LineSegment[]>; newest: Instant; lives: KnownLives } | null
+}
+
+const newLastKnown = (): LastKnown => ({ value: null })
 
 /**
  * Whether the lives take memory in proportion to the changes, by which the store bounds its lists. Thousands of deployments that alternate
@@ -35,8 +34,9 @@ function isSmall({ lives }: KnownLives): boolean {
 }
 
 export function knownLives(landed: LandedChange[], segments: LineSegment[], moment: Moment): KnownLives {
-  const last = moment.isPast ? undefined : remembered.get(landed)
-  if (last !== undefined && last.segments.deref() === segments && last.newest <= moment.at) return last.lives
+  const last = derivedFrom(landed, newLastKnown)
+  const known = moment.isPast ? null : last.value
+  if (known?.segments.deref() === segments && known.newest <= moment.at) return known.lives
   const changes = timedChanges(changesBy(moment, landed), moment.at)
   const live = liveHistory(changes, segmentsBy(moment, segments))
   const ordered = newestLives(live).reverse()
@@ -45,7 +45,7 @@ export function knownLives(landed: LandedChange[], segments: LineSegment[], mome
   const newest = landed.reduce((latest, { createdAt }) => Math.max(latest, createdAt), 0)
   // With a change from the future, the result depends on the time.
   if (!moment.isPast && newest <= moment.at && isSmall(lives)) {
-    remembered.set(landed, { segments: new WeakRef(segments), newest, lives })
+    last.value = { segments: new WeakRef(segments), newest, lives }
   }
   return lives
 }

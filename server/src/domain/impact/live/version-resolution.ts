@@ -1,6 +1,7 @@
 import type { Place } from '../../deployments/live-line.ts'
 import type { TimedChange } from '../../history/change.ts'
 import { parseVersion, type VersionText } from '../../signals/version.ts'
+import { derivedFrom } from '../cache.ts'
 import type { KnownLives } from './live-periods.ts'
 import type { LiveHistory } from './live-window.ts'
 
@@ -54,21 +55,27 @@ export function resolveVersions(
   return resolved
 }
 
-/** The last result for each history, which is the same as long as the versions are. */
-const remembered = new WeakMap<LiveHistory, { versions: readonly VersionText[]; resolved: ResolvedVersions }>()
+/** The last result for a history, which is the same as long as the versions are. */
+interface LastResolved {
+  versions?: readonly VersionText[]
+  resolved?: ResolvedVersions
+}
+
+const newLastResolved = (): LastResolved => ({})
 
 /** Like `resolveVersions`, without places of commits. */
 export function namedChanges(
   { changes, live }: Pick<KnownLives, 'changes' | 'live'>,
   versions: readonly VersionText[],
 ): ResolvedVersions {
-  const last = remembered.get(live)
-  if (last?.versions.length === versions.length && versions.every((version, i) => version === last.versions[i])) {
-    return last.resolved
+  const last = derivedFrom(live, newLastResolved)
+  const isSame =
+    last.versions?.length === versions.length && versions.every((version, i) => version === last.versions?.[i])
+  if (!isSame || last.resolved === undefined) {
+    last.versions = versions
+    last.resolved = resolveVersions(changes, versions, new Map(), live.versionIn)
   }
-  const resolved = resolveVersions(changes, versions, new Map(), live.versionIn)
-  remembered.set(live, { versions, resolved })
-  return resolved
+  return last.resolved
 }
 
 /** Every version that could name the change, for a lookup of its signals without reading all versions. */

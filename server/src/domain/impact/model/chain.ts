@@ -1,5 +1,6 @@
 import { emptyTally } from '../../signals/tally.ts'
 import { hourStart, type Instant } from '../../time.ts'
+import { derivedFrom } from '../cache.ts'
 import { type Life, liveFrom } from '../live/live-window.ts'
 import type { VoteHistory } from '../reading/vote-history.ts'
 import { type Blocks, blockSize, cutBlocks, type Sum, totalOf } from './blocks.ts'
@@ -58,7 +59,7 @@ function votedWindows({ lives, hours }: VoteHistory): { window: number; sums: Su
   const windows = new Map<number, Sum[]>()
   const { start, positive, negative } = hours
   let i = 0
-  for (const { window, from, until } of turnsOf(lives)) {
+  for (const { window, from, until } of derivedFrom(lives, turnsOf)) {
     while (i < start.length && (start[i] as number) < from) i++
     if (i === start.length) break
     if ((start[i] as number) >= until) continue
@@ -78,12 +79,8 @@ interface Turn {
   until: Instant
 }
 
-const remembered = new WeakMap<readonly Life[], Turn[]>()
-
 /** In the order of time. Credits within one hour, which no whole hour belongs to, are left out. */
 function turnsOf(lives: readonly Life[]): Turn[] {
-  const known = remembered.get(lives)
-  if (known !== undefined) return known
   let first = Number.POSITIVE_INFINITY
   const credits: Turn[] = []
   for (const [place, life] of lives.entries()) {
@@ -96,7 +93,5 @@ function turnsOf(lives: readonly Life[]): Turn[] {
   credits.sort((a, b) => a.from - b.from)
   for (const credit of credits) credit.from = hourStart(credit.from)
   const beforeFirst = { window: 0, from: 0, until: lives.length === 0 ? first : hourStart(first) }
-  const turns = [beforeFirst, ...credits]
-  remembered.set(lives, turns)
-  return turns
+  return [beforeFirst, ...credits]
 }

@@ -2,11 +2,12 @@ import { createBoundedMap } from '../../bounded-map.ts'
 import type { HourlySums } from '../../signals/hourly-sums.ts'
 import { firstFrom } from '../../sorted-numbers.ts'
 import { hour } from '../../time.ts'
+import { derivedFrom } from '../cache.ts'
 import type { Life } from '../live/live-window.ts'
 import type { VoteHistory } from '../reading/vote-history.ts'
 import { type Chain, chainOf } from './chain.ts'
 import { levelsBefore } from './evidence.ts'
-import { createFingerprint, type Fingerprint } from './fingerprint.ts'
+import { createFingerprint } from './fingerprint.ts'
 import type { Levels } from './local-level.ts'
 import type { Season } from './season.ts'
 
@@ -24,9 +25,6 @@ export interface Past {
 
 // The sizes of this many windows with votes are remembered, 16 bytes each.
 const sizes = createBoundedMap<Pick<Chain, 'windows' | 'sizes' | 'sizeOfEmpty'>>(100_000)
-
-/** Of the times in which changes were live, by the list of lives, and of hourly sums. */
-const fingerprints = new WeakMap<readonly Life[] | HourlySums, string>()
 
 /** `lives`: the changes whose `levelsBefore` may be asked for. */
 export function pastOf(history: VoteHistory, lives: readonly Life[], votesPerVoice = 1): Past {
@@ -73,30 +71,26 @@ function windowOf({ placeOf }: VoteHistory, { change }: Life): number {
 
 /** Of everything that the chain depends on. */
 function fingerprintOf({ prompt, lives, hours }: VoteHistory, votesPerVoice: number): string {
-  const ofHours = rememberedFingerprint(hours, ({ addIntegers }) => {
-    addIntegers(hours.start, hour)
-    addIntegers(hours.positive)
-    addIntegers(hours.negative)
-  })
-  const ofLives = rememberedFingerprint(lives, ({ add }) => {
-    for (const { windows, credits } of lives) {
-      add(windows[0]?.from ?? 0)
-      add(credits.length)
-      for (const { from, until } of credits) {
-        add(from)
-        add(until ?? -1)
-      }
-    }
-  })
-  return `${prompt.id} ${votesPerVoice} ${ofLives} ${ofHours}`
+  return `${prompt.id} ${votesPerVoice} ${derivedFrom(lives, fingerprintOfLives)} ${derivedFrom(hours, fingerprintOfHours)}`
 }
 
-function rememberedFingerprint(of: readonly Life[] | HourlySums, addTo: (fingerprint: Fingerprint) => void): string {
-  const known = fingerprints.get(of)
-  if (known !== undefined) return known
-  const fingerprint = createFingerprint()
-  addTo(fingerprint)
-  const text = fingerprint.text()
-  fingerprints.set(of, text)
-  return text
+function fingerprintOfHours({ start, positive, negative }: HourlySums): string {
+  const { addIntegers, text } = createFingerprint()
+  addIntegers(start, hour)
+  addIntegers(positive)
+  addIntegers(negative)
+  return text()
+}
+
+function fingerprintOfLives(lives: readonly Life[]): string {
+  const { add, text } = createFingerprint()
+  for (const { windows, credits } of lives) {
+    add(windows[0]?.from ?? 0)
+    add(credits.length)
+    for (const { from, until } of credits) {
+      add(from)
+      add(until ?? -1)
+    }
+  }
+  return text()
 }

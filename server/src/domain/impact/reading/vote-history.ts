@@ -8,6 +8,7 @@ import type { Tally } from '../../signals/tally.ts'
 import type { VersionText } from '../../signals/version.ts'
 import type { VoteWindow } from '../../signals/vote-window.ts'
 import { day, hour, hourStart, type Instant } from '../../time.ts'
+import { derivedFrom } from '../cache.ts'
 import { type KnownLives, knownLives } from '../live/live-periods.ts'
 import type { Life } from '../live/live-window.ts'
 import type { Moment } from '../live/moment.ts'
@@ -74,19 +75,19 @@ export async function voteHistoryOf(stores: VoteStores, prompt: Prompt, moment: 
 // A signal may be about a time up to 30 days before it arrives, and clocks may differ. Older ones are imported, which clears the cache.
 const maxDelayMs = 31 * day
 
-/** When each cached list of versions was seen for the first time. */
-const seenAt = new WeakMap<VersionText[], Instant>()
+/** When a cached list of versions was seen for the first time. */
+const firstSeen = (): { at: Instant | null } => ({ at: null })
 
 /** The versions that signals name; null if there are too many to list. */
 async function versionsOf(signals: VoteStores['signals'], prompt: Prompt, at: Instant): Promise<VersionText[] | null> {
   const names = await signals.versionNames(prompt)
   if (names.length > maxVersions) return null
-  const since = seenAt.get(names)
-  if (since === undefined) {
-    seenAt.set(names, at)
+  const seen = derivedFrom(names, firstSeen)
+  if (seen.at === null) {
+    seen.at = at
     return names
   }
-  const recent = await signals.versionNamesSince(prompt, since - maxDelayMs)
+  const recent = await signals.versionNamesSince(prompt, seen.at - maxDelayMs)
   if (recent === null) return null
   const known = new Set(names)
   const added = recent.filter((name) => !known.has(name))

@@ -1,5 +1,6 @@
 import type { Tally } from '../../signals/tally.ts'
 import type { VoteStore } from '../../signals/votes.ts'
+import { derivedFrom } from '../cache.ts'
 import type { Life } from '../live/live-window.ts'
 import { type VoteHistory, voteWindowOf } from './vote-history.ts'
 import { createWindowMemory } from './window-memory.ts'
@@ -18,7 +19,7 @@ export interface ComparedWindow {
 const maxVotesPerRequest = 100_000
 
 const counted = createWindowMemory<VoterSquares>()
-const organisationsWithVoters = new WeakMap<VoteStore, Set<number>>()
+const organisationsWithVoters = () => new Set<number>()
 
 /**
  * Lets each voter count as one voice: sets `squares` of the sums of these windows, whose prompts share one organisation. Returns how
@@ -73,8 +74,7 @@ function setVoices(window: WindowSums, votesPerVoice: number): void {
 }
 
 async function hasVoters(store: VoteStore, organisationId: number): Promise<boolean> {
-  const known = organisationsWithVoters.get(store) ?? new Set()
-  organisationsWithVoters.set(store, known)
+  const known = derivedFrom(store, organisationsWithVoters)
   if (!known.has(organisationId) && (await store.hasVoters(organisationId))) known.add(organisationId)
   return known.has(organisationId)
 }
