@@ -41,7 +41,7 @@ export async function addAlert(
   )
 }
 
-/** Adds a delivery past the teller, which would take its time, and returns its public ID. */
+/** Adds a delivery past the notifier, which would take its time, and returns its public ID. */
 export async function addDelivery(
   { url, now }: Pick<TestService, 'url' | 'now'>,
   alert: Pick<Alert, 'organisationId'> & { id: number | null },

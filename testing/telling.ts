@@ -2,12 +2,12 @@ import pino from 'pino'
 import { createSendMessage } from '../server/src/alerts/send.ts'
 import type { Attempt } from '../server/src/domain/alerts/channel.ts'
 import type { RegressionMessage } from '../server/src/domain/alerts/message.ts'
-import { createTeller, type Teller } from '../server/src/service/notifier.ts'
+import { createNotifier, type Notifier } from '../server/src/service/notifier.ts'
 import { createSender, type Sender } from '../server/src/service/sender.ts'
 import type { TestService } from './service.ts'
 
-export interface TestTeller {
-  teller: Teller
+export interface TestNotifier {
+  notifier: Notifier
   sender: Sender
   /** What was reported on pull requests. */
   reported: RegressionMessage[]
@@ -16,8 +16,8 @@ export interface TestTeller {
   tell(): Promise<void>
 }
 
-/** The teller and the sender of a process, which run when the test says so. Receivers may be on this machine. */
-export function openTeller(service: TestService): TestTeller {
+/** The notifier and the sender of a process, which run when the test says so. Receivers may be on this machine. */
+export function openNotifier(service: TestService): TestNotifier {
   const logged: string[] = []
   const log = pino({ level: 'debug' }, { write: (line: string) => logged.push(line) })
   const reported: RegressionMessage[] = []
@@ -40,14 +40,14 @@ export function openTeller(service: TestService): TestTeller {
     clock,
     log,
   }
-  const [teller, sender] = [createTeller(context), createSender(context)]
+  const [notifier, sender] = [createNotifier(context), createSender(context)]
   return {
-    teller,
+    notifier,
     sender,
     reported,
     logged,
     async tell() {
-      await teller.round()
+      await notifier.round()
       for (;;) {
         await sender.round()
         if (sender.stats().inFlight === 0) return

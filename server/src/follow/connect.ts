@@ -2,19 +2,8 @@ import type { Actor } from '../domain/access/audit.ts'
 import { connectionWarnings } from '../domain/repositories/connection-warnings.ts'
 import { checkForge } from '../domain/repositories/forge-host.ts'
 import { generateLeaseOwner, type Lease } from '../domain/repositories/lease.ts'
-import {
-  generateHookId,
-  type Repository,
-  validPathPattern,
-  validSimilarity,
-} from '../domain/repositories/repository.ts'
-import {
-  alreadyConnected,
-  type Connection,
-  type RotatedSecret,
-  tooManyConnects,
-  tooManyRepositories,
-} from '../domain/repositories/repository-service.ts'
+import { generateHookId, validPathPattern, validSimilarity } from '../domain/repositories/repository.ts'
+import { alreadyConnected, type Connection, tooManyRepositories } from '../domain/repositories/repository-service.ts'
 import { validRepositoryUrl } from '../domain/repositories/repository-url.ts'
 import { initialSettings, updatedSettings } from '../domain/repositories/settings.ts'
 import { forgeOf } from '../forges/index.ts'
@@ -72,54 +61,4 @@ export async function connectRepository(context: SyncContext, connection: Connec
   if (previous !== undefined) await moveMirror(mirrorOf(context, previous).path, mirrorOf(context, repository).path)
   const warnings = connectionWarnings(repository, known)
   return { lease: { repository, owner }, secret, warnings }
-}
-
-const maxConnectsAtOnce = 2
-
-/** Limits the repositories that one organisation connects at the same time: each runs git, possibly against a slow server. */
-export function createConnectLimit() {
-  const running = new Map<number, number>()
-  return {
-    async run<T>(organisationId: number, connect: () => Promise<T>): Promise<T> {
-      const count = running.get(organisationId) ?? 0
-      if (count >= maxConnectsAtOnce) throw tooManyConnects(maxConnectsAtOnce)
-      running.set(organisationId, count + 1)
-      try {
-        return await connect()
-      } finally {
-        const left = (running.get(organisationId) ?? 1) - 1
-        if (left === 0) running.delete(organisationId)
-        else running.set(organisationId, left)
-      }
-    },
-  }
-}
-
-/**
- * A call that is repeated while the first one is running gets the result of the first. A client that gave up on a slow git server,
- * such as after the timeout of its proxy, so still receives the webhook secret, which is shown once.
- */
-export function createSharedCalls<T>() {
-  const running = new Map<string, Promise<T>>()
-  return {
-    share(key: string, call: () => Promise<T>): Promise<T> {
-      const shared = running.get(key) ?? call().finally(() => running.delete(key))
-      running.set(key, shared)
-      return shared
-    },
-  }
-}
-
-export async function rotateSecret(
-  { store, vault, clock }: SyncContext,
-  repository: Repository,
-  overlapMs: number,
-  by: Actor,
-): Promise<RotatedSecret> {
-  const secret = forgeOf(repository.forge).generateSecret()
-  const now = clock()
-  const oldSecretUntil = now + overlapMs
-  const sealed = vault.encrypt(secret, { hookId: repository.hookId, kind: 'webhook_secret' })
-  await store.repositories.rotateSecret(repository, { sealed, oldUntil: oldSecretUntil }, now, by)
-  return { secret, oldSecretUntil }
 }

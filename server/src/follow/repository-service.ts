@@ -1,12 +1,20 @@
+import { isUtf8 } from 'node:buffer'
+import { invalid } from '../domain/errors.ts'
 import { checkConnected, type Repository } from '../domain/repositories/repository.ts'
-import type { ConnectedRepository, RepositoryService } from '../domain/repositories/repository-service.ts'
+import {
+  type ConnectedRepository,
+  type RepositoryService,
+  tooManyConnects,
+} from '../domain/repositories/repository-service.ts'
+import type { Vault } from '../domain/repositories/vault.ts'
+import type { Instant } from '../domain/time.ts'
+import { forgeOf } from '../forges/index.ts'
 import { backfill } from './backfill.ts'
 import { readEntryBlame } from './blame.ts'
-import { connectRepository, createConnectLimit, createSharedCalls, rotateSecret } from './connect.ts'
+import { connectRepository } from './connect.ts'
 import { readContents } from './contents.ts'
 import { readEarliestText } from './earliest-text.ts'
 import { createInbox } from './inbox.ts'
-import { receiveDelivery } from './receive-delivery.ts'
 import { createRejectedDeliveries } from './rejected-deliveries.ts'
 import { searchTexts } from './search-texts.ts'
 import type { SyncContext } from './sync-context.ts'
@@ -38,8 +46,18 @@ export function createRepositoryService(context: SyncContext, worker: Worker): R
       worker.wake(repository)
       return updated
     },
+    /** Nothing is parsed before the signature is verified. */
     async receive(repository, request) {
-      await receiveDelivery(context, inbox, rejected, repository, request)
+      const forge = forgeOf(repository.forge)
+      const now = clock()
+      if (!forge.verifySignature(request, validSecrets(repository, context.vault, now), now)) {
+        throw rejected.reject(repository, request.headers)
+      }
+      if (!isUtf8(request.body)) throw invalid('The body is not valid UTF-8')
+      await inbox.admit(repository.organisationId, request.body.length)
+      // JSON has no NUL characters, and PostgreSQL cannot store them.
+      const body = request.body.toString().replaceAll('\0', '\ufffd')
+      await store.deliveries.receive(repository, { ...forge.readHeaders(request.headers), body, receivedAt: now })
       worker.wake(repository)
     },
     async sync(repository, { wait = false } = {}) {
@@ -60,11 +78,64 @@ export function createRepositoryService(context: SyncContext, worker: Worker): R
       await syncUntilDone(context, repositoryId)
       return (await store.deliveries.find(id)) ?? pending
     },
-    rotateSecret: (repository, overlapMs, by) => rotateSecret(context, repository, overlapMs, by),
+    async rotateSecret(repository, overlapMs, by) {
+      const secret = forgeOf(repository.forge).generateSecret()
+      const now = clock()
+      const oldSecretUntil = now + overlapMs
+      const sealed = context.vault.encrypt(secret, { hookId: repository.hookId, kind: 'webhook_secret' })
+      await store.repositories.rotateSecret(repository, { sealed, oldUntil: oldSecretUntil }, now, by)
+      return { secret, oldSecretUntil }
+    },
     contents: (entry) => readContents(context, entry),
     blame: (entry) => readEntryBlame(context, entry),
     earliestText: (prompt, at) => readEarliestText(context, prompt, at),
     searchTexts: (...request) => searchTexts(context, ...request),
     flush: rejected.flush,
   }
+}
+
+const maxConnectsAtOnce = 2
+
+/** Limits the repositories that one organisation connects at the same time: each runs git, possibly against a slow server. */
+function createConnectLimit() {
+  const running = new Map<number, number>()
+  return {
+    async run<T>(organisationId: number, connect: () => Promise<T>): Promise<T> {
+      const count = running.get(organisationId) ?? 0
+      if (count >= maxConnectsAtOnce) throw tooManyConnects(maxConnectsAtOnce)
+      running.set(organisationId, count + 1)
+      try {
+        return await connect()
+      } finally {
+        const left = (running.get(organisationId) ?? 1) - 1
+        if (left === 0) running.delete(organisationId)
+        else running.set(organisationId, left)
+      }
+    },
+  }
+}
+
+/**
+ * A call that is repeated while the first one is running gets the result of the first. A client that gave up on a slow git server,
+ * such as after the timeout of its proxy, so still receives the webhook secret, which is shown once.
+ */
+function createSharedCalls<T>() {
+  const running = new Map<string, Promise<T>>()
+  return {
+    share(key: string, call: () => Promise<T>): Promise<T> {
+      const shared = running.get(key) ?? call().finally(() => running.delete(key))
+      running.set(key, shared)
+      return shared
+    },
+  }
+}
+
+/** The current secret and, during a rotation, the old one. */
+function validSecrets(
+  { hookId, sealedSecret, sealedOldSecret, oldSecretUntil }: Repository,
+  vault: Vault,
+  now: Instant,
+): string[] {
+  const old = sealedOldSecret !== null && oldSecretUntil !== null && now < oldSecretUntil ? [sealedOldSecret] : []
+  return [sealedSecret, ...old].map((sealed) => vault.decrypt(sealed, { hookId, kind: 'webhook_secret' }))
 }

@@ -6,6 +6,7 @@ import { type JudgingStores, judgePrompt } from '../domain/regressions/judge-pro
 import { generateLeaseOwner } from '../domain/repositories/lease.ts'
 import type { Store } from '../domain/store.ts'
 import { type Clock, day, hour, type Instant, minute } from '../domain/time.ts'
+import { type Loop, startLoop } from './loop.ts'
 
 /** Judges prompts in the background: stores their shifts, and opens and repairs regressions. */
 export interface Judge {
@@ -265,58 +266,39 @@ export function withJudge(store: Store, judge: Pick<Judge, 'touch'>): Store {
   }
 }
 
-export interface RunningJudge {
-  /** Resolves when the prompt in progress is judged. */
-  stop(): Promise<void>
-}
-
 const roundEveryMs = 2_000
 const sweepCheckEveryMs = 10 * minute
 // Votes of the last hours may not have been judged before a restart.
 const missedHoursMs = 3 * hour
 
-/** Runs the judge until it is stopped. */
-export function startJudge(judge: ReturnType<typeof createJudge>, { store, clock, log }: JudgeContext): RunningJudge {
-  let stopped = false
-  let sweepCheckedAt: number | null = null
-  const stopping = new AbortController()
+/** Runs the judge until it is stopped, which resolves when the prompt in progress is judged. */
+export function startJudge(
+  judge: ReturnType<typeof createJudge>,
+  { store, clock, log }: JudgeContext,
+): Pick<Loop, 'stop'> {
+  let hasTouchedMissed = false
 
-  async function touchMissed(): Promise<void> {
-    for (let after: number | null = 0; after !== null && !stopped; ) {
+  async function round(isStopped: () => boolean): Promise<void> {
+    for (let after: number | null = hasTouchedMissed ? null : 0; after !== null && !isStopped(); ) {
       const { prompts, last } = await store.sweep.votedPrompts(clock() - missedHoursMs, after, pageSize)
       for (const { organisationId, id } of prompts) judge.touch(organisationId, id)
       after = last
       await nextTurn()
     }
+    hasTouchedMissed = true
+    await judge.round()
   }
 
-  async function run(): Promise<void> {
-    const wait = (ms: number) => pause(ms, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
-    let isFirst = true
-    while (!stopped) {
-      await wait(roundEveryMs)
-      if (stopped) return
-      try {
-        if (isFirst) await touchMissed()
-        isFirst = false
-        await judge.round()
-        if (sweepCheckedAt === null || performance.now() - sweepCheckedAt >= sweepCheckEveryMs) {
-          sweepCheckedAt = performance.now()
-          await judge.sweep()
-        }
-      } catch (error) {
-        log.warn({ err: error }, 'could not judge prompts, retrying in a moment')
-      }
-    }
-  }
-
-  const running = run()
+  const loop = startLoop({
+    tasks: [{ run: round }, { everyMs: sweepCheckEveryMs, run: judge.sweep }],
+    restMs: roundEveryMs,
+    log,
+    failure: 'could not judge prompts, retrying in a moment',
+  })
   return {
-    async stop() {
-      stopped = true
+    stop() {
       judge.stop()
-      stopping.abort()
-      await running
+      return loop.stop()
     },
   }
 }

@@ -4,9 +4,10 @@ import { scan } from '../domain/alerts/scans.ts'
 import { tellNotice } from '../domain/alerts/tell-notice.ts'
 import type { Store } from '../domain/store.ts'
 import { type Clock, day, hour, minute } from '../domain/time.ts'
+import { type Loop, startLoop } from './loop.ts'
 import { createSender, type Sender, type SenderContext, type SenderStats } from './sender.ts'
 
-export interface TellerContext extends SenderContext {
+export interface NotifierContext extends SenderContext {
   store: Store
   planLimits: PlanLimits
   clock: Clock
@@ -14,7 +15,7 @@ export interface TellerContext extends SenderContext {
 }
 
 /** Decides whom to tell about what happened. */
-export interface Teller {
+export interface Notifier {
   /** Decides about notices that are due. False if others may be left. */
   round(): Promise<boolean>
   /** Finds what no transaction announces. */
@@ -28,7 +29,7 @@ const retryAfterMs = 5 * minute
 const keptMs = 90 * day
 const deleteBatch = 1_000
 
-export function createTeller({ store, planLimits, clock, log }: TellerContext): Teller {
+export function createNotifier({ store, planLimits, clock, log }: NotifierContext): Notifier {
   return {
     async round() {
       const due = await store.notices.due(clock(), batchSize)
@@ -52,11 +53,8 @@ export function createTeller({ store, planLimits, clock, log }: TellerContext): 
   }
 }
 
-export interface RunningTeller {
-  /** Resolves when what is being sent has ended, or after a few seconds. */
-  stop(): Promise<void>
-  /** A delivery is due at once. */
-  wake(): void
+/** Stops when what is being sent has ended, or after a few seconds. Is woken when a delivery is due at once. */
+export interface RunningNotifier extends Loop {
   stats(): SenderStats
 }
 
@@ -64,72 +62,28 @@ const roundEveryMs = 2_000
 const scanEveryMs = minute
 const cleanEveryMs = hour
 
-/** Tells and sends until it is stopped. */
-export function startTeller(context: TellerContext): RunningTeller {
-  const { log } = context
-  let stopped = false
-  let isWoken = false
-  let wake = () => {
-    isWoken = true
-  }
-  const teller = createTeller(context)
-  const sender: Sender = createSender({ ...context, onIdle: () => wake() })
-  const lastAt = new Map<() => Promise<void>, number>()
-
-  /** Ends early when a message was sent, because another one may wait for its slot, and when the teller stops. */
-  async function rest(): Promise<void> {
-    if (!isWoken) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, roundEveryMs).unref()
-        wake = () => {
-          isWoken = true
-          clearTimeout(timer)
-          resolve()
-        }
-      })
-    }
-    isWoken = false
-  }
-
-  async function every(intervalMs: number, work: () => Promise<void>): Promise<void> {
-    const now = performance.now()
-    const last = lastAt.get(work)
-    if (last !== undefined && now - last < intervalMs) return
-    lastAt.set(work, now)
-    await work()
-  }
-
-  /** With many notices, what was decided first is sent before the rest is decided. */
-  async function decide(): Promise<void> {
-    if (await teller.round()) return
-    lastAt.delete(decide)
-    wake()
-  }
-
-  async function run(): Promise<void> {
-    await rest()
-    while (!stopped) {
-      try {
-        await every(scanEveryMs, teller.scan)
-        await every(cleanEveryMs, teller.clean)
-        await every(roundEveryMs, decide)
-        await sender.round()
-      } catch (error) {
-        log.warn({ err: error }, 'could not send alerts, retrying in a moment')
-        isWoken = false
-      }
-      await rest()
-    }
-  }
-
-  const running = run()
+/** Decides and sends until it is stopped. */
+export function startNotifier(context: NotifierContext): RunningNotifier {
+  const notifier = createNotifier(context)
+  // Another message may wait for the slot of one that was sent.
+  const sender: Sender = createSender({ ...context, onIdle: () => loop.wake() })
+  const loop = startLoop({
+    tasks: [
+      { everyMs: scanEveryMs, run: notifier.scan },
+      { everyMs: cleanEveryMs, run: notifier.clean },
+      // With many notices, what was decided first is sent before the rest is decided.
+      { everyMs: roundEveryMs, run: async () => (await notifier.round()) || 'again' },
+      { run: sender.round },
+    ],
+    restMs: roundEveryMs,
+    log: context.log,
+    failure: 'could not send alerts, retrying in a moment',
+  })
   return {
     async stop() {
-      stopped = true
-      wake()
-      await Promise.all([running, sender.stop()])
+      await Promise.all([loop.stop(), sender.stop()])
     },
-    wake: () => wake(),
+    wake: loop.wake,
     stats: sender.stats,
   }
 }

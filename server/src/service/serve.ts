@@ -16,8 +16,9 @@ import { type FirstRun, firstRun } from './first-run.ts'
 import { createJudge, type JudgeContext, startJudge, withJudge } from './judge.ts'
 import { addressOf, listen } from './listen.ts'
 import { createLogger } from './log.ts'
+import { startLoop } from './loop.ts'
 import { type MetricsServer, startMetricsServer } from './metrics.ts'
-import { startTeller } from './notifier.ts'
+import { startNotifier } from './notifier.ts'
 import { startRetention } from './retention.ts'
 import { type Running, stopOnSignal, stopService } from './shutdown.ts'
 import { openSyncContext } from './sync-context.ts'
@@ -67,7 +68,7 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
   const publicUrl = () => config.publicUrl ?? ownAddress()
   const { vault } = syncContext
   const alerting = { store, vault, publicUrl, log }
-  const alerts = openAlertService(config, { ...alerting, wake: () => running.teller?.wake() })
+  const alerts = openAlertService(config, { ...alerting, wake: () => running.notifier?.wake() })
   const app: FastifyInstance = buildApp({
     store: withJudge(store, judge),
     lastUsed,
@@ -95,7 +96,7 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
     syncWorker,
     retention: null,
     judge: null,
-    teller: null,
+    notifier: null,
     metricsServer: null,
     lastUsedFlusher: startFlushing(lastUsed, log),
     repositories,
@@ -108,7 +109,7 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
     await listen(app, config.host, config.port, log)
     ownAddress()
     metricsServer =
-      metrics && (await startMetricsServer(config, metrics, store, app, syncWorker, judge, () => running.teller))
+      metrics && (await startMetricsServer(config, metrics, store, app, syncWorker, judge, () => running.notifier))
     running.metricsServer = metricsServer
     first = config.firstRun ? await firstRun(store, Date.now()) : null
   } catch (error) {
@@ -118,7 +119,7 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
   const { signalRetentionDays: days } = config
   if (days !== null) running.retention = startRetention(store.signals, days, Date.now, log)
   running.judge = startJudge(judge, judging)
-  running.teller = startTeller({
+  running.notifier = startNotifier({
     ...alerting,
     send: openSendMessage(config, alerting),
     reportOnPull: openReportOnPull(config, alerting),
@@ -144,14 +145,14 @@ function withWorkerProcess(repositories: RepositoryService, worker: WorkerProces
 }
 
 function startFlushing(lastUsed: LastUsedTracker, log: Logger): Running['lastUsedFlusher'] {
+  const flush = () => lastUsed.flush()
   // A failed flush is not critical: the next one writes the same times.
-  const flush = () =>
-    lastUsed.flush().catch((error) => log.warn({ err: error }, 'could not store when keys were last used'))
-  const timer = setInterval(flush, flushIntervalMs)
+  const failure = 'could not store when keys were last used'
+  const loop = startLoop({ tasks: [{ run: flush }], restMs: flushIntervalMs, log, failure })
   return {
     async stop() {
-      clearInterval(timer)
-      await flush()
+      await loop.stop()
+      await flush().catch((error) => log.warn({ err: error }, failure))
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Store } from '../domain/store.ts'
-import type { RunningTeller } from './notifier.ts'
+import type { RunningNotifier } from './notifier.ts'
 
 // A shutdown takes at most ten seconds. After eight, connections that are still open are cut, which ends the requests on them.
 // After nine, only a database that does not respond can still block, and the process exits without it.
@@ -18,7 +18,7 @@ export interface Running {
   syncWorker: Stoppable & { end(): Promise<void> }
   retention: Stoppable | null
   judge: Stoppable | null
-  teller: RunningTeller | null
+  notifier: RunningNotifier | null
   metricsServer: Stoppable | null
   lastUsedFlusher: Stoppable
   repositories: { flush(): Promise<void> }
@@ -55,8 +55,8 @@ export function stopOnSignal(running: Running, log: Logger): void {
  * flushed, and the database, which all of these use, closes last.
  */
 export async function stopService(running: Running): Promise<void> {
-  const { app, syncWorker, retention, judge, teller, metricsServer, lastUsedFlusher, repositories, store } = running
-  const backgroundStopped = Promise.all([syncWorker.stop(), retention?.stop(), judge?.stop(), teller?.stop()])
+  const { app, syncWorker, retention, judge, notifier, metricsServer, lastUsedFlusher, repositories, store } = running
+  const backgroundStopped = Promise.all([syncWorker.stop(), retention?.stop(), judge?.stop(), notifier?.stop()])
   setTimeout(() => app.server.closeAllConnections(), cutConnectionsAfterMs).unref()
   await app.close()
   await Promise.all([backgroundStopped, metricsServer?.stop()])

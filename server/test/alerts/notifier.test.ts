@@ -8,13 +8,13 @@ import { figures, openRegression } from '../../../testing/regressions.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { connectedScenario } from '../../../testing/scenario.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
-import { openTeller } from '../../../testing/telling.ts'
+import { openNotifier } from '../../../testing/telling.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import type { Alert } from '../../src/domain/alerts/alert.ts'
 import type { RegressionMessage } from '../../src/domain/alerts/message.ts'
 import { day, hour, minute } from '../../src/domain/time.ts'
 
-onOneEngine('The teller', (engine) => {
+onOneEngine('The notifier', (engine) => {
   const service = useService(engine)
   before(() => {
     service.planLimits.free = null
@@ -38,7 +38,7 @@ onOneEngine('The teller', (engine) => {
     const start = service.now
     const at = (daysAgo: number) => start - daysAgo * day + 17 * minute + 3
     await addAlert(service, tenant.organisation.id, { target: receiver.url })
-    const { tell, teller } = openTeller(service)
+    const { tell, notifier } = openNotifier(service)
     const record = (daysAgo: number, name: string, i: number) =>
       tenant.recordEntry({
         createdAt: at(daysAgo),
@@ -93,7 +93,7 @@ onOneEngine('The teller', (engine) => {
     assert.deepEqual(await eventsOf(tenant), ['regression.opened sent', 'regression.repaired sent'])
     assert.equal(receiver.received.length, 2)
     later(30 * day)
-    await teller.round()
+    await notifier.round()
     assert.equal(receiver.received.length, 2)
   })
 
@@ -103,7 +103,7 @@ onOneEngine('The teller', (engine) => {
     await addAlert(service, tenant.organisation.id, { target: receiver.url })
     const uncertain = { ...figures, evidence: 1.4, signalsAfter: 200 }
     const { id } = await openRegression(tenant, service.now, uncertain)
-    const { tell } = openTeller(service)
+    const { tell } = openNotifier(service)
     later(16 * minute)
     await tell()
     assert.equal(receiver.received.length, 0)
@@ -119,7 +119,7 @@ onOneEngine('The teller', (engine) => {
     const rules = { target: receiver.url, prompts: 'legal/*' }
     const alert = await addAlert(service, tenant.organisation.id, rules)
     await openRegression(tenant, service.now)
-    const { tell } = openTeller(service)
+    const { tell } = openNotifier(service)
     later(16 * minute)
     await tell()
     assert.equal(receiver.received.length, 0)
@@ -139,7 +139,7 @@ onOneEngine('The teller', (engine) => {
       const prompt = await service.prompt(tenant.organisation, `${i < 7 ? 'support' : 'sales'}/${i}`)
       await openRegression(tenant, service.now, { prompt, difference: -0.1 - i / 100 })
     }
-    const { tell } = openTeller(service)
+    const { tell } = openNotifier(service)
     later(20 * minute)
     await tell()
     assert.deepEqual(receiver.received.map(({ path }) => path).sort(), ['/all', '/some'])
@@ -169,7 +169,7 @@ onOneEngine('The teller', (engine) => {
       await openRegression(tenant, service.now, { prompt, commitSha: String(i).repeat(40), prNumber: 7, prUrl })
     }
     later(20 * minute)
-    await openTeller(service).tell()
+    await openNotifier(service).tell()
     const told = (await deliveriesOf(tenant, alert)).map(({ message }) =>
       (message as RegressionMessage).prompts.map(({ prompt }) => prompt.name).toSorted(),
     )
@@ -182,8 +182,8 @@ onOneEngine('The teller', (engine) => {
     for (let i = 0; i < 4; i++) await addAlert(service, tenant.organisation.id, { target: `${receiver.url}${i}` })
     await openRegression(tenant, service.now)
     later(20 * minute)
-    const processes = Array.from({ length: 5 }, () => openTeller(service))
-    await Promise.all(processes.map(({ teller }) => teller.round()))
+    const processes = Array.from({ length: 5 }, () => openNotifier(service))
+    await Promise.all(processes.map(({ notifier }) => notifier.round()))
     assert.equal((await deliveriesOf(tenant)).length, 4)
     await Promise.all(processes.map(({ tell }) => tell()))
     assert.deepEqual(receiver.received.map(({ path }) => path).sort(), ['/0', '/1', '/2', '/3'])
@@ -212,7 +212,7 @@ onOneEngine('The teller', (engine) => {
     const decision = { deliveries: [{ cancel: null, queue: { ...queue, message } }], dueAt: null }
     assert.equal(await notices.decide(notice, decision, service.now), false)
     assert.deepEqual(await eventsOf(tenant), [])
-    await openTeller(service).tell()
+    await openNotifier(service).tell()
     assert.deepEqual(await eventsOf(tenant), [], 'it was repaired before anyone was told')
   })
 
@@ -221,13 +221,13 @@ onOneEngine('The teller', (engine) => {
     await addAlert(service, tenant.organisation.id)
     const { prompt, id } = await openRegression(tenant, service.now)
     later(20 * minute)
-    const { teller } = openTeller(service)
-    await teller.round()
+    const { notifier } = openNotifier(service)
+    await notifier.round()
     await service.store.regressions.withdraw(prompt, id, { at: service.now, explanation: 'Others fell too.' })
-    await teller.round()
+    await notifier.round()
     assert.deepEqual(await eventsOf(tenant), ['regression.opened cancelled'])
     later(day)
-    await teller.round()
+    await notifier.round()
     assert.deepEqual(await eventsOf(tenant), ['regression.opened cancelled'])
   })
 
@@ -236,8 +236,8 @@ onOneEngine('The teller', (engine) => {
     await addAlert(service, tenant.organisation.id, { recoveryHoldMs: 0 })
     const { prompt, id } = await openRegression(tenant, service.now)
     later(20 * minute)
-    const { teller } = openTeller(service)
-    await teller.round()
+    const { notifier } = openNotifier(service)
+    await notifier.round()
     const { alertDeliveries, notices, regressions } = service.store
     const due = (await alertDeliveries.due(service.now, tenant.organisation.id - 1, 1))[0]
     assert.ok(due !== undefined)
@@ -260,7 +260,7 @@ onOneEngine('The teller', (engine) => {
       finishedAt: service.now,
     })
     later(10_000)
-    await teller.round()
+    await notifier.round()
     assert.deepEqual(await eventsOf(tenant), ['regression.opened sent', 'regression.withdrawn pending'])
   })
 
@@ -269,18 +269,18 @@ onOneEngine('The teller', (engine) => {
     await addAlert(service, tenant.organisation.id, { recoveryHoldMs: 0 })
     const { prompt, id } = await openRegression(tenant, service.now)
     later(20 * minute)
-    const { teller } = openTeller(service)
-    await teller.round()
+    const { notifier } = openNotifier(service)
+    await notifier.round()
     const { alertDeliveries, regressions } = service.store
     const due = (await alertDeliveries.due(service.now, tenant.organisation.id - 1, 1))[0]
     assert.ok(due !== undefined)
     // It is sent, and the process is killed before it records that.
     assert.ok((await alertDeliveries.claim(due, 'dead', service.now, service.now + minute)) !== null)
     await regressions.withdraw(prompt, id, { at: service.now, explanation: 'Others fell too.' })
-    await teller.round()
+    await notifier.round()
     assert.deepEqual(await eventsOf(tenant), ['regression.opened pending'])
     later(minute)
-    await teller.round()
+    await notifier.round()
     assert.deepEqual(await eventsOf(tenant), ['regression.opened cancelled', 'regression.withdrawn pending'])
   })
 
@@ -291,8 +291,8 @@ onOneEngine('The teller', (engine) => {
     const pager = await addAlert(service, tenant.organisation.id, { channel: 'pagerduty', target: 'a'.repeat(32) })
     const { id } = await openRegression(tenant, service.now)
     later(20 * minute)
-    const { teller } = openTeller(service)
-    await teller.round()
+    const { notifier } = openNotifier(service)
+    await notifier.round()
     await queryRows(
       service.url,
       `update alert_deliveries set state = 'sent', attempts = 1, finished_at = 1 where organisation_id = ${tenant.organisation.id}`,
@@ -301,7 +301,7 @@ onOneEngine('The teller', (engine) => {
     const payload = { note: 'We want short answers.' }
     const response = await service.app.inject({ method: 'POST', url, headers: tenant.headers, payload })
     assert.equal(response.statusCode, 200, response.body)
-    await teller.round()
+    await notifier.round()
     const statesOf = async (alert: Alert) =>
       (await deliveriesOf(tenant, alert)).map(({ event, state }) => `${event} ${state}`)
     assert.deepEqual(await statesOf(slack), ['regression.opened sent', 'regression.dismissed cancelled'])
@@ -317,14 +317,14 @@ onOneEngine('The teller', (engine) => {
     const other = await service.tenant()
     await openRegression(other, service.now)
     later(20 * minute)
-    const { teller } = openTeller(service)
-    await teller.round()
+    const { notifier } = openNotifier(service)
+    await notifier.round()
     await queryRows(
       service.url,
       `update alert_deliveries set state = 'sent', attempts = 1, finished_at = 1 where organisation_id = ${tenant.organisation.id}`,
     )
     await service.store.prompts.delete(tenant.prompt, service.now, operator)
-    await teller.round()
+    await notifier.round()
     assert.deepEqual(
       (await deliveriesOf(tenant, pager)).map(({ event }) => event),
       ['regression.opened', 'regression.dismissed'],
@@ -344,7 +344,7 @@ onOneEngine('The teller', (engine) => {
     const [entry] = entries
     assert.ok(entry !== undefined)
     await service.store.regressions.open(full, entry, figures, service.now)
-    const { tell, reported } = openTeller(service)
+    const { tell, reported } = openNotifier(service)
     later(20 * minute)
     await queryRows(
       service.url,
@@ -370,28 +370,28 @@ onOneEngine('The teller', (engine) => {
     const tenant = await service.tenant()
     await addAlert(service, tenant.organisation.id, { repeatMs: hour, recoveryHoldMs: 0 })
     const { prompt, id } = await openRegression(tenant, service.now)
-    const { teller } = openTeller(service)
+    const { notifier } = openNotifier(service)
     const sendAll = () =>
       queryRows(
         service.url,
         `update alert_deliveries set state = 'sent', attempts = 1, finished_at = ${service.now} where organisation_id = ${tenant.organisation.id}`,
       )
     later(20 * minute)
-    await teller.round()
+    await notifier.round()
     later(hour)
-    await teller.round()
+    await notifier.round()
     assert.equal((await eventsOf(tenant)).length, 1, 'the first one waits')
     await sendAll()
     for (let i = 0; i < 3; i++) {
       later(hour)
-      await teller.round()
+      await notifier.round()
       await sendAll()
     }
     assert.equal((await eventsOf(tenant)).length, 4)
     await service.store.regressions.repair(prompt, id, { at: service.now, by: 'rate', entryId: null })
-    await teller.round()
+    await notifier.round()
     later(10 * hour)
-    await teller.round()
+    await notifier.round()
     assert.deepEqual((await eventsOf(tenant)).slice(4), ['regression.repaired pending'])
   })
 
@@ -401,9 +401,9 @@ onOneEngine('The teller', (engine) => {
     const once = await addAlert(service, organisationId, { recoveryHoldMs: 0 })
     const often = await addAlert(service, organisationId, { repeatMs: hour, recoveryHoldMs: 0 })
     const { prompt, id } = await openRegression(tenant, service.now)
-    const { teller } = openTeller(service)
+    const { notifier } = openNotifier(service)
     later(20 * minute)
-    await teller.round()
+    await notifier.round()
     await queryRows(
       service.url,
       `update alert_deliveries set state = 'sent', attempts = 1, finished_at = 1 where organisation_id = ${organisationId}`,
@@ -417,11 +417,11 @@ onOneEngine('The teller', (engine) => {
        from n, alert_deliveries where alert_id = ${often.id} and organisation_id = ${organisationId}`,
     )
     later(hour)
-    await teller.round()
+    await notifier.round()
     const [newest] = (await deliveriesOf(tenant, often)).toReversed()
     assert.equal(newest?.state, 'pending', 'the next repeat is queued')
     await service.store.regressions.repair(prompt, id, { at: service.now, by: 'rate', entryId: null })
-    await teller.round()
+    await notifier.round()
     assert.deepEqual(
       (await deliveriesOf(tenant, once)).map(({ event, state }) => `${event} ${state}`),
       ['regression.opened sent', 'regression.repaired pending'],
@@ -440,7 +440,7 @@ onOneEngine('The teller', (engine) => {
     await addAlert(service, other.organisation.id, { target: receiver.url })
     await openRegression(other, service.now)
     later(20 * minute)
-    await openTeller(service).tell()
+    await openNotifier(service).tell()
     assert.equal(receiver.received.length, 1)
   })
 
@@ -448,7 +448,7 @@ onOneEngine('The teller', (engine) => {
     const tenant = await service.tenant()
     const { organisation } = tenant
     await addAlert(service, organisation.id)
-    const { teller } = openTeller(service)
+    const { notifier } = openNotifier(service)
     const month = Date.UTC(new Date(service.now).getUTCFullYear(), new Date(service.now).getUTCMonth())
     const use = (used: number) =>
       service.store.organisations.usage(organisation.id, month).then(() =>
@@ -460,8 +460,8 @@ onOneEngine('The teller', (engine) => {
       )
     const look = async () => {
       later(minute)
-      await teller.scan()
-      await teller.round()
+      await notifier.scan()
+      await notifier.round()
     }
     service.planLimits.free = 1_000
     try {
@@ -485,10 +485,10 @@ onOneEngine('The teller', (engine) => {
   test('a repository that fails for long enough is told, and so is its recovery', async () => {
     const { tenant, repository } = await connectedScenario(service)
     await addAlert(service, tenant.organisation.id)
-    const { teller } = openTeller(service)
+    const { notifier } = openNotifier(service)
     const look = async () => {
-      await teller.scan()
-      await teller.round()
+      await notifier.scan()
+      await notifier.round()
     }
     const set = (error: string) =>
       queryRows(service.url, `update repositories set last_error = ${error} where id = ${repository.id}`)
@@ -543,10 +543,10 @@ onOneEngine('The teller', (engine) => {
     later(minute)
     // Without a hold: all prompts are named all the same.
     await addAlert(service, tenant.organisation.id, { holdMs: 0 })
-    const { teller } = openTeller(service)
+    const { notifier } = openNotifier(service)
     const look = async () => {
-      await teller.scan()
-      await teller.round()
+      await notifier.scan()
+      await notifier.round()
     }
     later(2 * hour)
     for (const [i, prompt] of prompts.entries()) {
@@ -583,7 +583,7 @@ onOneEngine('The teller', (engine) => {
     const other = await service.prompt(tenant.organisation, 'other')
     const over = await openRegression(tenant, service.now)
     await openRegression(tenant, service.now, { prompt: other, commitSha: 'd'.repeat(40) })
-    const { teller } = openTeller(service)
+    const { notifier } = openNotifier(service)
     const sendAll = () =>
       queryRows(
         service.url,
@@ -591,17 +591,17 @@ onOneEngine('The teller', (engine) => {
          where organisation_id = ${tenant.organisation.id} and state = 'pending'`,
       )
     later(20 * minute)
-    await teller.round()
+    await notifier.round()
     await sendAll()
     await service.store.regressions.repair(over.prompt, over.id, { at: service.now, by: 'rate', entryId: null })
-    await teller.round()
+    await notifier.round()
     await sendAll()
     assert.equal((await deliveriesOf(tenant)).length, 3)
     later(89 * day)
-    await teller.clean()
+    await notifier.clean()
     assert.equal((await deliveriesOf(tenant)).length, 3)
     later(2 * day)
-    await teller.clean()
+    await notifier.clean()
     assert.equal((await deliveriesOf(tenant)).length, 1, 'the open one knows who was told')
     const left = await queryRows(
       service.url,
@@ -611,7 +611,7 @@ onOneEngine('The teller', (engine) => {
       left.map(({ state }) => state),
       ['open'],
     )
-    await teller.round()
+    await notifier.round()
     assert.equal((await deliveriesOf(tenant)).length, 1)
   })
 
@@ -636,12 +636,12 @@ onOneEngine('The teller', (engine) => {
       const deliveries = await queryRows(service.url, `select 1 from alert_deliveries where organisation_id = ${id}`)
       return [notices.length, deliveries.length]
     }
-    const { teller } = openTeller(service)
+    const { notifier } = openNotifier(service)
     later(89 * day)
-    await teller.clean()
+    await notifier.clean()
     assert.deepEqual(await left(), [1_500, 1_500])
     later(2 * day)
-    await teller.clean()
+    await notifier.clean()
     assert.deepEqual(await left(), [0, 0])
   })
 
@@ -656,7 +656,7 @@ onOneEngine('The teller', (engine) => {
     )
     await openRegression(tenant, service.now)
     later(20 * minute)
-    await openTeller(service).teller.round()
+    await openNotifier(service).notifier.round()
     const counts = await queryRows(
       service.url,
       `select state, count(*) as count, min(error) as error from alert_deliveries where organisation_id = ${tenant.organisation.id} group by state order by state`,

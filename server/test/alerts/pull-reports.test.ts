@@ -11,7 +11,7 @@ import { operator } from '../../src/domain/access/audit.ts'
 import type { Repository } from '../../src/domain/repositories/repository.ts'
 import { day, hour, minute } from '../../src/domain/time.ts'
 import { syncOnce } from '../../src/follow/worker.ts'
-import { createTeller } from '../../src/service/notifier.ts'
+import { createNotifier } from '../../src/service/notifier.ts'
 import { createSender } from '../../src/service/sender.ts'
 
 interface Stage {
@@ -38,8 +38,8 @@ onOneEngine('Regressions on their pull request', (engine) => {
   const log = pino({ level: 'silent' })
   const clock = () => service.now
 
-  /** The teller and the sender of one process, as the service runs them. */
-  function openTeller() {
+  /** The notifier and the sender of one process, as the service runs them. */
+  function openNotifier() {
     const { store, planLimits } = service
     const { vault } = service.syncContext
     const addresses = { allowPrivateAddresses: false, allowHttp: false }
@@ -47,9 +47,9 @@ onOneEngine('Regressions on their pull request', (engine) => {
     const reportOnPull = createReportOnPull(reporting)
     const send = () => assert.fail('there is no alert')
     const context = { store, vault, send, reportOnPull, planLimits, clock, log }
-    const [teller, sender] = [createTeller(context), createSender(context)]
+    const [notifier, sender] = [createNotifier(context), createSender(context)]
     return async () => {
-      await teller.round()
+      await notifier.round()
       await sender.round()
       await sender.idle()
     }
@@ -107,7 +107,7 @@ onOneEngine('Regressions on their pull request', (engine) => {
 
   test('a regression that holds is told once for all prompts, and its comment follows what becomes of each', async () => {
     const { forge, git, tenant, repository, bad } = await stage()
-    const tell = openTeller()
+    const tell = openNotifier()
     assert.equal((await regressions(tenant)).length, 2)
     await tell()
     assert.equal(forge.comments.length, 0, 'told before it held')
@@ -159,7 +159,7 @@ onOneEngine('Regressions on their pull request', (engine) => {
 
   test('a change without a pull request has its commit marked, and nothing else', async () => {
     const { forge, tenant, bad } = await stage({ hasPull: false })
-    const tell = openTeller()
+    const tell = openNotifier()
     assert.equal((await regressions(tenant)).length, 2)
     await tell()
     service.now += 15 * minute
@@ -173,7 +173,7 @@ onOneEngine('Regressions on their pull request', (engine) => {
 
   test('a rejected token is not tried for days, and what is still open is told with the next one', async () => {
     const { forge, tenant, repository } = await stage()
-    const tell = openTeller()
+    const tell = openNotifier()
     const { token } = forge
     forge.token = 'another-token'
     await tell()
@@ -195,7 +195,7 @@ onOneEngine('Regressions on their pull request', (engine) => {
 
   test('a report that is tried again after the end does not call open what is over', async () => {
     const { forge, tenant, repository } = await stage()
-    const tell = openTeller()
+    const tell = openNotifier()
     forge.canComment = false
     forge.canSetStatus = false
     await tell()
@@ -223,7 +223,7 @@ onOneEngine('Regressions on their pull request', (engine) => {
 
   test('two processes tell a pull request once', async () => {
     const { forge } = await stage()
-    const [first, second] = [openTeller(), openTeller()]
+    const [first, second] = [openNotifier(), openNotifier()]
     await Promise.all([first(), second()])
     service.now += 15 * minute
     await Promise.all([first(), second()])
@@ -235,7 +235,7 @@ onOneEngine('Regressions on their pull request', (engine) => {
   test('without the switch, the forge is never asked', async () => {
     const { forge, repository } = await stage()
     await service.repositories.update(repository, { reportsOnPulls: false }, operator)
-    const tell = openTeller()
+    const tell = openNotifier()
     await tell()
     service.now += 15 * minute
     await tell()

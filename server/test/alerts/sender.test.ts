@@ -9,7 +9,7 @@ import { startReceiver } from '../../../testing/receiver.ts'
 import { openRegression } from '../../../testing/regressions.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { useService } from '../../../testing/service.ts'
-import { openTeller } from '../../../testing/telling.ts'
+import { openNotifier } from '../../../testing/telling.ts'
 import type { Alert } from '../../src/domain/alerts/alert.ts'
 import { resultOf } from '../../src/domain/alerts/delivery.ts'
 import { createVault } from '../../src/domain/repositories/vault.ts'
@@ -47,7 +47,7 @@ onEachEngine('The sender', (engine) => {
     const { organisation } = await service.tenant()
     const alert = await addAlert(service, organisation.id, { target: receiver.url })
     const [id = ''] = await queue(alert)
-    const { tell } = openTeller(service)
+    const { tell } = openNotifier(service)
     const startedAt = service.now
     const delays: number[] = []
     for (let attempt = 1; ; attempt++) {
@@ -91,7 +91,7 @@ onEachEngine('The sender', (engine) => {
     const { organisation } = await service.tenant()
     const alert = await addAlert(service, organisation.id, { target: receiver.url })
     const [id = ''] = await queue(alert)
-    const { tell, sender } = openTeller(service)
+    const { tell, sender } = openNotifier(service)
     await tell()
     receiver.respondWith((response) => response.writeHead(204).end())
     service.now = (await find(alert, id)).dueAt
@@ -106,7 +106,7 @@ onEachEngine('The sender', (engine) => {
     const { organisation } = await service.tenant()
     const alert = await addAlert(service, organisation.id, { target: receiver.url })
     const ids = await queue(alert, 5)
-    const { tell } = openTeller(service)
+    const { tell } = openNotifier(service)
     await tell()
     const found = await service.store.alerts.find(organisation.id, alert.publicId)
     assert.equal(found?.disabledAt, service.now)
@@ -130,7 +130,7 @@ onEachEngine('The sender', (engine) => {
     // A process that takes it and is killed.
     const dead = await alertDeliveries.claim(due, 'dead', service.now, service.now + minute)
     assert.ok(dead !== null)
-    const { tell } = openTeller(service)
+    const { tell } = openNotifier(service)
     service.now += minute - 1
     await tell()
     assert.equal(receiver.received.length, 0)
@@ -170,7 +170,7 @@ onEachEngine('The sender', (engine) => {
          select ${organisationId}, '${id}-' || i, i, ${id}, 'limit.near', 1, '${limitMessage(organisationId)}', 'pending', 1, 1 from n`,
       )
     }
-    const { sender } = openTeller(service)
+    const { sender } = openNotifier(service)
     await sender.round()
     await eventually(() => assert.equal(hangs.received.length, 2))
     await Promise.all(good.map((alert) => queue(alert)))
@@ -199,7 +199,7 @@ onEachEngine('The sender', (engine) => {
     const retried = await addAlert(service, first.organisation.id, { target: `${receiver.url}retry` })
     const message = limitMessage(first.organisation.id)
     await addDelivery(service, retried, { message, attempts: 3, due_at: service.now - hour })
-    await openTeller(service).tell()
+    await openNotifier(service).tell()
     const paths = receiver.received.map(({ path }) => path)
     assert.equal(paths.length, 12 * 6 + 1)
     assert.equal(new Set(paths.slice(0, 36)).size, 12, 'every organisation had its turn early')
@@ -221,7 +221,7 @@ onEachEngine('The sender', (engine) => {
     })
     assert.equal(sent.statusCode, 201, sent.body)
     await openRegression(tenant, service.now)
-    const { tell } = openTeller(service)
+    const { tell } = openNotifier(service)
     await tell()
     assert.match(receiver.received.at(-1)?.body ?? '', /my name is Eve/)
     const erased = await service.app.inject({
@@ -254,7 +254,7 @@ onEachEngine('The sender', (engine) => {
       event: 'regression.opened',
       message: '{"event":"regression.opened"}',
     })
-    const { tell, logged } = openTeller(service)
+    const { tell, logged } = openNotifier(service)
     await tell()
     const unreadable = await find(alert, id)
     assert.equal(unreadable.state, 'pending')
@@ -270,7 +270,7 @@ onEachEngine('The sender', (engine) => {
     const broken = await addAlert(service, bad.organisation.id, { target: receiver.url })
     await addDelivery(service, broken, { message: '{' })
     await queue(await addAlert(service, good.organisation.id, { target: receiver.url }))
-    const { tell, logged } = openTeller(service)
+    const { tell, logged } = openNotifier(service)
     await tell()
     assert.equal(receiver.received.length, 1)
     assert.match(logged.join(), /could not take an alert delivery/)
@@ -287,7 +287,7 @@ onEachEngine('The sender', (engine) => {
     })
     const pull = { organisationId: own.organisation.id, id: null }
     await addDelivery(service, pull, { event: 'regression.opened', message })
-    const { tell, reported } = openTeller(service)
+    const { tell, reported } = openNotifier(service)
     await tell()
     assert.deepEqual(
       reported.map(({ organisation }) => organisation.id),
@@ -304,7 +304,7 @@ onEachEngine('The sender', (engine) => {
     const alert = await addAlert(service, organisation.id, { target: receiver.url })
     const [first = '', ...others] = await queue(alert, 1)
     assert.deepEqual(others, [])
-    const { sender } = openTeller(service)
+    const { sender } = openNotifier(service)
     await sender.round()
     await eventually(() => assert.equal(receiver.received.length, 1))
     const [second = ''] = await queue(alert, 1)

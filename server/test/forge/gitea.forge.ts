@@ -10,7 +10,7 @@ import { type Scenario, shortSha } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
 import { createReportOnPull } from '../../src/alerts/pull-comment.ts'
 import { day, minute } from '../../src/domain/time.ts'
-import { createTeller } from '../../src/service/notifier.ts'
+import { createNotifier } from '../../src/service/notifier.ts'
 import { createSender } from '../../src/service/sender.ts'
 import { entriesOf, GiteaStory, landingsOf, type MergeStyle } from './gitea-story.ts'
 
@@ -246,9 +246,9 @@ onOneEngine('A real Gitea', (engine) => {
       allowHttp: false,
     })
     const context = { store, vault, send: () => assert.fail('there is no alert'), reportOnPull, planLimits, clock, log }
-    const [teller, sender] = [createTeller(context), createSender(context)]
+    const [notifier, sender] = [createNotifier(context), createSender(context)]
     const tell = async () => {
-      await teller.round()
+      await notifier.round()
       await sender.round()
       await sender.idle()
     }

@@ -14,7 +14,7 @@ import {
   shiftsOf,
 } from '../../../testing/judged-votes.ts'
 import { deployedEntry, type Tenant, useService } from '../../../testing/service.ts'
-import { openTeller } from '../../../testing/telling.ts'
+import { openNotifier } from '../../../testing/telling.ts'
 import { contentOf } from '../../src/alerts/text.ts'
 import { newHistoryEntry } from '../../src/domain/history/entry.ts'
 import { day, hour, minute } from '../../src/domain/time.ts'
@@ -167,10 +167,10 @@ onOneEngine('Shifts', (engine) => {
       const words = `fell from 8\\d% to [5-7]\\d% between .+\\. One of ${count} changes in that time may be the cause\\.`
       assert.match(shift.explanation, new RegExp(words))
 
-      const { teller } = openTeller(service)
-      await teller.scan()
+      const { notifier } = openNotifier(service)
+      await notifier.scan()
       service.now += 6 * minute
-      await teller.round()
+      await notifier.round()
       const page = { page: '1', limit: 9 }
       const { deliveries } = await service.store.alertDeliveries.page(tenant.organisation.id, null, page)
       const [told] = deliveries

@@ -25,7 +25,7 @@ import {
 export type TellingStores = Pick<Store, 'alerts' | 'notices' | 'organisations' | 'repositories' | 'facts'>
 
 /** Decides about one listener, and says it. */
-interface Teller {
+interface Notifier {
   decide(listener: Listener, earlier: NoticedDelivery[]): Telling
   /** Null if there is nothing left to say. */
   compose(queued: QueuedTelling, listener: Listener, earlier: NoticedDelivery[]): Message | null
@@ -55,18 +55,18 @@ export async function tellNotice(
   ])
   const active = alerts.filter(({ disabledAt }) => disabledAt === null).slice(0, maxAlerts)
   const named = { id: organisationId, name: organisation?.name ?? '' }
-  const teller = await openTeller({ stores, notice, organisation: named, planLimits, now })
+  const notifier = await openNotifier({ stores, notice, organisation: named, planLimits, now })
   const earlier = Map.groupBy(await stores.notices.deliveries(notice, now), ({ alertId }) => alertId)
   const listeners: { alert: Alert | null; listener: Listener }[] = active.map((alert) => ({ alert, listener: alert }))
-  if (teller.tellsPull) listeners.push({ alert: null, listener: pullListener })
+  if (notifier.tellsPull) listeners.push({ alert: null, listener: pullListener })
   const dueTimes: Instant[] = []
   const deliveries: DecidedDelivery[] = []
   for (const { alert, listener } of listeners) {
     const alertId = alert?.id ?? null
     const before = earlier.get(alertId) ?? []
-    const { cancel, queue, dueAt } = teller.decide(listener, before)
+    const { cancel, queue, dueAt } = notifier.decide(listener, before)
     if (dueAt !== null) dueTimes.push(dueAt)
-    const message = queue === null ? null : teller.compose(queue, listener, before)
+    const message = queue === null ? null : notifier.compose(queue, listener, before)
     if (cancel === null && message === null) continue
     const { event, repeat, unsent } = queue ?? { event: 'regression.opened', repeat: 0, unsent: null }
     const delivery = { publicId: generateDeliveryId(), alertId, event, round: notice.round, repeat, unsent }
@@ -76,20 +76,20 @@ export async function tellNotice(
   return stores.notices.decide(notice, { deliveries, dueAt }, now)
 }
 
-function openTeller(facts: Facts): Promise<Teller> {
+function openNotifier(facts: Facts): Promise<Notifier> {
   switch (facts.notice.kind) {
     case 'regression':
-      return tellerOfRegressions(facts)
+      return notifierOfRegressions(facts)
     case 'repository':
-      return tellerOfRepository(facts)
+      return notifierOfRepository(facts)
     case 'shift':
-      return tellerOfShift(facts)
+      return notifierOfShift(facts)
     case 'limit':
-      return tellerOfLimit(facts)
+      return notifierOfLimit(facts)
   }
 }
 
-async function tellerOfRegressions({ stores, notice, organisation, now }: Facts): Promise<Teller> {
+async function notifierOfRegressions({ stores, notice, organisation, now }: Facts): Promise<Notifier> {
   const regressions = await stores.notices.regressions(notice)
   const change = regressions.find((regression) => regression.change !== null)?.change ?? null
   const repositoryId = change?.repositoryId ?? null
@@ -129,7 +129,7 @@ async function pullTitle(
   return titleOf(pull?.title)
 }
 
-async function tellerOfRepository({ stores, notice, organisation, now }: Facts): Promise<Teller> {
+async function notifierOfRepository({ stores, notice, organisation, now }: Facts): Promise<Notifier> {
   const { organisationId, subject, openedAt, endedAt, state, round } = notice
   const found = await stores.repositories.findByHook(subject)
   const repository = found?.organisationId === organisationId ? found : null
@@ -155,7 +155,7 @@ async function tellerOfRepository({ stores, notice, organisation, now }: Facts):
   }
 }
 
-async function tellerOfShift({ stores, notice, organisation, now }: Facts): Promise<Teller> {
+async function notifierOfShift({ stores, notice, organisation, now }: Facts): Promise<Notifier> {
   const { organisationId, openedAt, subject } = notice
   const time = fallTime(subject)
   const all = await stores.notices.unexplainedFalls(organisationId, now - maxFallAgeMs)
@@ -172,7 +172,7 @@ async function tellerOfShift({ stores, notice, organisation, now }: Facts): Prom
   }
 }
 
-async function tellerOfLimit({ stores, notice, organisation, planLimits, now }: Facts): Promise<Teller> {
+async function notifierOfLimit({ stores, notice, organisation, planLimits, now }: Facts): Promise<Notifier> {
   const { organisationId, openedAt, subject } = notice
   const month = monthStart(openedAt)
   const [owner, usage] = await Promise.all([

@@ -204,13 +204,13 @@ function sameRepositories(organisationId: number, path: string): Statement {
 }
 
 /**
- * Has the teller decide again about regressions that are open, as if the reports that failed had never been queued. Which repository
+ * Has the notifier decide again about regressions that are open, as if the reports that failed had never been queued. Which repository
  * one is about is part of its message, so those of other repositories are tried again too.
  */
 function retryReports(organisationId: number, at: Instant): Statement[] {
   const isOpen = `kind = 'regression' and state = 'open'`
   return [
-    // Notices first, as the teller does: otherwise, the two could wait for each other.
+    // Notices first, as the notifier does: otherwise, the two could wait for each other.
     statement(`update notices set due_at = ?, changes = changes + 1 where organisation_id = ? and ${isOpen}`, [
       at,
       organisationId,
