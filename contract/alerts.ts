@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { channels, maxAlerts, tooManyAlerts } from '../server/src/domain/alerts/alert.ts'
-import { alertStates, TestLimitError } from '../server/src/domain/alerts/alert-service.ts'
+import { alertStates, testLimitError } from '../server/src/domain/alerts/alert-service.ts'
 import { alertDeliveryStates } from '../server/src/domain/alerts/delivery.ts'
 import { alertEvents, deliveryEvents } from '../server/src/domain/alerts/event.ts'
 import { ruleLimits } from '../server/src/domain/alerts/rules.ts'
@@ -330,7 +330,7 @@ export type RotatedAlertSecretBody = FromSchema<typeof rotatedSecret>
 
 export type TestedAlertBody = FromSchema<typeof testedAlert>
 
-export const testLimitExample = JSON.parse(errorBody(new TestLimitError(10, 10, Date.UTC(2026, 10, 15, 12, 1))))
+export const testLimitExample = JSON.parse(errorBody(testLimitError(10, 10, Date.UTC(2026, 10, 15, 12, 1))))
 
 export const operations = defineOperations('Alerts', {
   listAlertDeliveries: {

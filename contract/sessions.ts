@@ -1,7 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { readerRoles, roles } from '../server/src/domain/access/api-key.ts'
 import { plans } from '../server/src/domain/access/plan.ts'
-import { MinuteLimitError } from '../server/src/domain/minute-limit.ts'
+import { minuteLimitError } from '../server/src/domain/minute-limit.ts'
 import { errorBody, unauthorized } from '../server/src/http/errors.ts'
 import { defineOperations } from './operation.ts'
 import { limitedSchema, message, object, one, timeOrNull, withHeaders } from './schema.ts'
@@ -80,7 +80,7 @@ export const tooManyFailures =
   'Check the key, and try again later.'
 
 export const failedSignInsExample = JSON.parse(
-  errorBody(new MinuteLimitError(failedSignIns, Date.UTC(2026, 10, 15, 12, 1), tooManyFailures)),
+  errorBody(minuteLimitError(failedSignIns, Date.UTC(2026, 10, 15, 12, 1), tooManyFailures)),
 )
 
 export const operations = defineOperations('Sessions', {

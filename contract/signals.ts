@@ -1,6 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { readerRoles } from '../server/src/domain/access/api-key.ts'
 import { changeSides } from '../server/src/domain/impact/reading/change-signals.ts'
+import { maxBatchSignals } from '../server/src/domain/signals/batch-limit.ts'
 import { maxCommentLength } from '../server/src/domain/signals/details.ts'
 import { intervals } from '../server/src/domain/signals/interval.ts'
 import { signalValues } from '../server/src/domain/signals/signal.ts'
@@ -101,8 +102,6 @@ export const signalHeadersSchema = {
     examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
   },
 } as const
-
-export const maxBatchSignals = 1_000
 
 export const batchItemSchema = {
   title: 'BatchSignal',

@@ -1,4 +1,4 @@
-import { TestLimitError } from '../domain/alerts/alert-service.ts'
+import { testLimitError } from '../domain/alerts/alert-service.ts'
 import { type Clock, day, type Instant, minute } from '../domain/time.ts'
 
 const testsPerMinute = 10
@@ -22,10 +22,10 @@ export function createTestLimit(clock: Clock) {
     const today = (sent.get(organisationId) ?? []).filter((at) => at > now - day)
     const recent = today.filter((at) => at > now - minute)
     if (recent.length >= testsPerMinute) {
-      throw new TestLimitError(testsPerMinute, recent.length, (recent[0] as number) + minute)
+      throw testLimitError(testsPerMinute, recent.length, (recent[0] as number) + minute)
     }
     if (today.length >= testsPerDay) {
-      throw new TestLimitError(testsPerDay, today.length, (today[0] as number) + day, 'per day')
+      throw testLimitError(testsPerDay, today.length, (today[0] as number) + day, 'per day')
     }
     sent.set(organisationId, [...today, now])
   }
@@ -34,7 +34,7 @@ export function createTestLimit(clock: Clock) {
     async run<T>(organisationId: number, send: () => Promise<T>): Promise<T> {
       const own = running.get(organisationId) ?? 0
       if (own >= maxAtOncePerOrganisation || runningInAll >= maxAtOnce) {
-        throw new TestLimitError(maxAtOncePerOrganisation, own, clock() + maxDurationMs, 'at the same time')
+        throw testLimitError(maxAtOncePerOrganisation, own, clock() + maxDurationMs, 'at the same time')
       }
       count(organisationId)
       running.set(organisationId, own + 1)

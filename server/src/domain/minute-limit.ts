@@ -1,25 +1,15 @@
 import { type BoundedMap, createBoundedMap } from './bounded-map.ts'
-import { DomainError } from './errors.ts'
+import { LimitError } from './limit-error.ts'
 import { type Clock, type Instant, minute } from './time.ts'
 
-/** More in a minute than one sender may send. */
-export class MinuteLimitError extends DomainError {
-  readonly limit: number
-  readonly used: number
-  readonly resetsAt: Instant
-
-  constructor(limit: number, resetsAt: Instant, message: string) {
-    super('rate_limited', message)
-    this.limit = limit
-    // Nothing beyond the limit is counted.
-    this.used = limit
-    this.resetsAt = resetsAt
-  }
+/** More in a minute than one sender may send. Nothing beyond the limit is counted. */
+export function minuteLimitError(limit: number, resetsAt: Instant, message: string): LimitError {
+  return new LimitError(message, limit, limit, resetsAt)
 }
 
 /** Limits what each sender sends. A minute starts with the first of it. */
 export interface MinuteLimit {
-  /** Counts one, or throws a `MinuteLimitError`. */
+  /** Counts one, or throws a `LimitError`. */
   count(sender: string): void
 }
 
@@ -40,7 +30,7 @@ export function createMinuteLimit(limit: number, message: string, maxSenders: nu
         minutes.set(sender, { startedAt: now, count: 1 })
         return
       }
-      if (current.count >= limit) throw new MinuteLimitError(limit, current.startedAt + minute, message)
+      if (current.count >= limit) throw minuteLimitError(limit, current.startedAt + minute, message)
       current.count++
     },
   }

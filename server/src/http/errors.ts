@@ -1,13 +1,12 @@
 import type { FastifyError } from 'fastify'
 import type { Logger } from 'pino'
-import { TestLimitError } from '../domain/alerts/alert-service.ts'
 import { DomainError, type ErrorCode, InvalidFieldError, invalid, UnavailableError } from '../domain/errors.ts'
-import { MinuteLimitError } from '../domain/minute-limit.ts'
+import { LimitError } from '../domain/limit-error.ts'
 import { AmbiguousPromptError } from '../domain/prompt-reference.ts'
 import { InboxFullError } from '../domain/repositories/delivery.ts'
-import { MonthlyLimitError } from '../domain/signals/monthly-limit.ts'
-import { type Clock, isoTime } from '../domain/time.ts'
+import type { Clock } from '../domain/time.ts'
 import { type Answer, json } from './answer.ts'
+import { secondsUntilReset, toLimitBody } from './limit-reset.ts'
 
 export const statusOf: Record<ErrorCode, number> = {
   unauthorized: 401,
@@ -79,20 +78,13 @@ export function internalError(): DomainError {
   return new DomainError('internal_error', 'Internal error. Retry later.')
 }
 
-/** The errors that say when to try again. */
-function isLimitError(error: DomainError): error is MonthlyLimitError | TestLimitError | MinuteLimitError {
-  return error instanceof MonthlyLimitError || error instanceof TestLimitError || error instanceof MinuteLimitError
-}
-
 export function errorBody(error: DomainError): string {
   const details = detailsOf(error)
   return JSON.stringify({ error: { code: error.code, message: errorMessage(error), ...details } })
 }
 
 function detailsOf(error: DomainError): object | undefined {
-  if (isLimitError(error)) {
-    return { limit: error.limit, used: error.used, resets_at: isoTime(error.resetsAt) }
-  }
+  if (error instanceof LimitError) return toLimitBody(error)
   if (error instanceof EndedError) return { reason: error.reason }
   return error instanceof AmbiguousPromptError ? { prompt_ids: error.ids } : undefined
 }
@@ -118,10 +110,7 @@ export function errorAnswers(log: Logger, clock: Clock): (thrown: unknown, reque
     else if (error instanceof InboxFullError) headers['retry-after'] = inboxRetryAfterSeconds
     else if (error.code === 'internal_error') log.error({ requestId, err: thrown }, 'request failed')
     if (error.code === 'unauthorized') headers['www-authenticate'] = 'Bearer'
-    if (isLimitError(error)) {
-      const seconds = Math.ceil((error.resetsAt - clock()) / 1_000)
-      headers['retry-after'] = Math.max(seconds, 1)
-    }
+    if (error instanceof LimitError) headers['retry-after'] = secondsUntilReset(error.resetsAt, clock())
     return { status: statusOf[error.code], headers: Object.assign(headers, json), body: errorBody(error) }
   }
 }

@@ -29,7 +29,7 @@ test('a change is better or worse if its step explains the votes 20 times better
 
 test('rates that differ are unexplained if wandering, another moment, the audience or other prompts explain them', () => {
   const drift = judged({ evidence: evidence({ logBayesFactor: 1 }) })
-  assert.deepEqual([drift.verdict, drift.reason], ['unexplained', { kind: 'wander' }])
+  assert.deepEqual([drift.verdict, drift.reason], ['unexplained', { kind: 'drift' }])
   const other = judged({ evidence: evidence({ findElsewhere: () => ({ logBayesFactor: 8, start: 3_600_000 }) }) })
   assert.deepEqual([other.verdict, other.reason], ['unexplained', { kind: 'elsewhere', at: 3_600_000, lead: 4 }])
   const mix = { difference: -0.1, audience: -0.09, within: -0.01 }

@@ -12,7 +12,7 @@ function judged(over: Partial<JudgedChange>): JudgedChange {
   return { ...unexplained, before, after: { positive: 800, negative: 200 }, ...over } as JudgedChange
 }
 
-const unexplained = { verdict: 'unexplained', reason: { kind: 'wander' }, evidence: 0.5, explanation }
+const unexplained = { verdict: 'unexplained', reason: { kind: 'drift' }, evidence: 0.5, explanation }
 
 test('a verdict is taken back if other prompts, the audience or clearly another moment explain the votes', () => {
   const mix = { difference: -0.1, audience: -0.1, within: 0 }

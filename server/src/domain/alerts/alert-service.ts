@@ -1,5 +1,5 @@
 import type { Actor } from '../access/audit.ts'
-import { DomainError } from '../errors.ts'
+import { LimitError } from '../limit-error.ts'
 import type { Instant } from '../time.ts'
 import type { Alert, AlertRules, Channel } from './alert.ts'
 import type { Attempt } from './channel.ts'
@@ -59,15 +59,11 @@ export function alertState({ disabledAt }: Pick<Alert, 'disabledAt'>): AlertStat
 }
 
 /** Too many test messages, which go to addresses that the organisation chooses. */
-export class TestLimitError extends DomainError {
-  readonly limit: number
-  readonly used: number
-  readonly resetsAt: Instant
-
-  constructor(limit: number, used: number, resetsAt: Instant, per = 'per minute') {
-    super('rate_limited', `An organisation may send ${limit} test messages ${per}. Try again later.`)
-    this.limit = limit
-    this.used = used
-    this.resetsAt = resetsAt
-  }
+export function testLimitError(limit: number, used: number, resetsAt: Instant, per = 'per minute'): LimitError {
+  return new LimitError(
+    `An organisation may send ${limit} test messages ${per}. Try again later.`,
+    limit,
+    used,
+    resetsAt,
+  )
 }

@@ -9,9 +9,10 @@ import { type Instant, nextMonthStart } from '../time.ts'
 import type { ContentFilter } from './content-filter.ts'
 import type { ErasureStore } from './erasure.ts'
 import type { HourlySums } from './hourly-sums.ts'
+import type { IdempotencyKeyStore } from './idempotency-window.ts'
 import type { Interval, Span } from './interval.ts'
 import { nestingDepth } from './json-text.ts'
-import { MonthlyLimitError } from './monthly-limit.ts'
+import { monthlyLimitError } from './monthly-limit.ts'
 import type { RetentionStore } from './retention.ts'
 import type { Tally } from './tally.ts'
 import type { VersionText } from './version.ts'
@@ -144,7 +145,7 @@ export interface VersionTally extends Tally {
   version: VersionText
 }
 
-export interface SignalStore extends ErasureStore, RetentionStore {
+export interface SignalStore extends ErasureStore, RetentionStore, IdempotencyKeyStore {
   /** Durable and counted once it resolves. The monthly limit is exact, however many processes record at once. */
   record(signal: SignalToRecord): Promise<RecordOutcome>
   /** The same without a promise. One of the callbacks is called, always later. */
@@ -326,7 +327,7 @@ export function recordedSignal(
       throw invalidField('idempotencyKey', 'was already used with a different prompt or body. Use a new key')
     case 'over_limit':
       // Only a limit can be exceeded.
-      throw new MonthlyLimitError(limit as number, outcome.used, nextMonthStart(now))
+      throw monthlyLimitError(limit as number, outcome.used, nextMonthStart(now))
   }
 }
 

@@ -5,7 +5,7 @@ import type { Operation as DeclaredOperation, ResponseSchema } from '../../../..
 import { ambiguousPromptSchema } from '../../../../contract/prompt-id.ts'
 import { errorBodySchema, rateLimitedBodySchema, unexpectedBodySchema } from '../../../../contract/schema.ts'
 import { DomainError, invalid } from '../../domain/errors.ts'
-import { MonthlyLimitError } from '../../domain/signals/monthly-limit.ts'
+import { monthlyLimitError } from '../../domain/signals/monthly-limit.ts'
 import { version } from '../../version.ts'
 import { errorBody, forbidden, internalError, notFound, unauthorized } from '../errors.ts'
 import { introduction, securitySchemes, tags, webhookHeaders } from './descriptions.ts'
@@ -252,7 +252,7 @@ const errorResponses: Record<string, ErrorResponse> = {
     headers: {
       'Retry-After': { description: 'Seconds until the counter resets', schema: { type: 'integer' } },
     },
-    example: bodyOf(new MonthlyLimitError(1_000, 1_000, Date.UTC(2026, 11))),
+    example: bodyOf(monthlyLimitError(1_000, 1_000, Date.UTC(2026, 11))),
   },
   500: {
     name: 'InternalError',

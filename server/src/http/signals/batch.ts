@@ -3,6 +3,7 @@ import { type BatchItem, batchItemSchema, operations, signalBatchSchema } from '
 import { DomainError } from '../../domain/errors.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import { findPrompt } from '../../domain/prompt-reference.ts'
+import { maxBatchBytes } from '../../domain/signals/batch-limit.ts'
 import { elementTexts, memberText } from '../../domain/signals/json-text.ts'
 import { type Allowance, type RecordedSignal, type RecordSignal, recordSignal } from '../../domain/signals/signal.ts'
 import { type Instant, nextTurn } from '../../domain/time.ts'
@@ -14,9 +15,6 @@ import { createSchemaChecker, fastifyValidator } from '../validate.ts'
 import { renderSignal } from './body.ts'
 import { addRateLimitHeaders, rateLimitHeadersOf } from './rate-limit.ts'
 import { parseBatchItem } from './validation.ts'
-
-// A thousand signals of 2 KB each. Parsing this much JSON takes about 20 ms; json-bodies.ts rejects what would take much longer.
-export const batchBodyLimit = 2 * 1024 * 1024
 
 const checkItem = createSchemaChecker(batchItemSchema)
 
@@ -98,7 +96,7 @@ export function createSignalsRoute(context: Context) {
       },
       {
         onSend,
-        bodyLimit: batchBodyLimit,
+        bodyLimit: maxBatchBytes,
         validatorCompiler,
       },
     )

@@ -4,6 +4,7 @@ import type { Allowance } from '../../domain/signals/signal.ts'
 import { type Instant, nextMonthStart } from '../../domain/time.ts'
 import type { Answer } from '../answer.ts'
 import type { Context } from '../context.ts'
+import { secondsUntilReset } from '../limit-reset.ts'
 
 /** An onSend hook that adds the headers to responses that recorded nothing, errors included, once the caller is known. */
 export function addRateLimitHeaders(context: Context) {
@@ -45,6 +46,6 @@ export function rateLimitHeadersOf(allowance: Allowance | null, now: Instant): A
   return {
     'ratelimit-limit': limit,
     'ratelimit-remaining': Math.max(0, limit - used),
-    'ratelimit-reset': Math.max(1, Math.ceil((resetsAt - now) / 1_000)),
+    'ratelimit-reset': secondsUntilReset(resetsAt, now),
   }
 }

@@ -1,13 +1,8 @@
 import type pg from 'pg'
 import type { RetentionStore } from '../../domain/signals/retention.ts'
 import { monthStart } from '../../domain/time.ts'
-import {
-  removalBatchSize,
-  removeKeysBatch,
-  removeSubjectsBatch,
-  retainSince,
-  sqlRetainedSince,
-} from '../sql/retention.ts'
+import { removeKeysOfRemovedSignals } from '../sql/idempotency-window.ts'
+import { removalBatchSize, removeSubjectsBatch, retainSince, sqlRetainedSince } from '../sql/retention.ts'
 import type { PostgresDatabase } from './database.ts'
 import { limitLockWaits } from './distributed-lock-timeout.ts'
 import { partitionName } from './partitions.ts'
@@ -54,7 +49,7 @@ export function postgresRetention(database: PostgresDatabase): RetentionStore {
     retainedSince: sqlRetainedSince(database),
     async removeBatch(cutoff) {
       const month = monthStart(cutoff)
-      const [, ...removed] = await database.write([retainSince(month), removeKeysBatch, removeSubjectsBatch])
+      const [, ...removed] = await database.write([retainSince(month), removeKeysOfRemovedSignals, removeSubjectsBatch])
       const rows = await database.query(partitionsBefore, [partitionName(month)])
       const [oldest, ...others] = rows as unknown as Partition[]
       if (oldest !== undefined) await drop(oldest)

@@ -14,6 +14,7 @@ import { sqlWander } from '../sql/drift.ts'
 import { sqlErasure } from '../sql/erasure.ts'
 import { sqlFacts } from '../sql/facts.ts'
 import { sqlHistory } from '../sql/history.ts'
+import { sqlIdempotencyKeys } from '../sql/idempotency-window.ts'
 import { sqlKeys } from '../sql/keys.ts'
 import { sqlNotices } from '../sql/notices.ts'
 import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sql/organisations.ts'
@@ -37,12 +38,10 @@ import { postgresSignalScan } from './erasure.ts'
 import { migrate } from './migrate.ts'
 import { partitionCreator, skippingKnownMonths } from './partitions.ts'
 import { recentSums } from './recent-sums.ts'
+import { checkForReplicaChanges, withTimeout } from './replica-changes.ts'
 import { postgresRetention } from './retention.ts'
 import { recordBatch } from './signal-batch.ts'
 import { createWorkers, groupCommitByWorker } from './worker-queues.ts'
-
-// How long the caches may lag behind changes by other processes. This process sees its own changes at once.
-const maxCacheLagMs = 5
 
 // While PostgreSQL stores one half, this process responds to the other. A statement costs as much as some thirty of its signals, so
 // small batches are not worth splitting.
@@ -50,23 +49,6 @@ const batchSize = (waiting: number) => Math.max(64, Math.ceil(waiting / 2))
 
 // Enough for two processes to have different numbers.
 const maxWriter = 2 ** 47
-
-// Every request starts with this query, which takes about 1 ms on a healthy server.
-const responseTimeoutMs = 5_000
-
-/** Rejects if the server has stopped responding. The connection is closed later, because other queries may take longer. */
-async function withTimeout<T>(response: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<never>((_, reject) => {
-    const error = () => reject(new Error(`PostgreSQL has not responded for ${responseTimeoutMs / 1_000} s`))
-    timer = setTimeout(error, responseTimeoutMs)
-  })
-  try {
-    return await Promise.race([response, timeout])
-  } finally {
-    clearTimeout(timer)
-  }
-}
 
 export async function openPostgresStore(
   url: string,
@@ -98,21 +80,7 @@ export async function openPostgresStore(
     serverStalledForMs: (organisationId) => (database.isDistributed ? byWorker.serverStalledForMs(organisationId) : 0),
   }
 
-  let seenChanges: unknown
-  let checkedAt = Number.NEGATIVE_INFINITY
-  const refresh = groupCommit<void, void>(async (waiting) => {
-    const now = performance.now()
-    if (now - checkedAt >= maxCacheLagMs) {
-      const [row] = await withTimeout(database.rows('select changes from change_counter'))
-      if (row?.changes !== seenChanges) {
-        caches.clear()
-        await withTimeout(database.noticeDistribution())
-      }
-      seenChanges = row?.changes
-      checkedAt = now
-    }
-    return waiting
-  })
+  const refresh = checkForReplicaChanges(database, caches.clear)
 
   const store: Store = {
     organisations: {
@@ -146,6 +114,7 @@ export async function openPostgresStore(
       delete: sqlSignalDeletion(database),
       ...sqlErasure(database, postgresSignalScan(database)),
       ...postgresRetention(database),
+      ...sqlIdempotencyKeys(database),
     },
     segments: sqlSegments(database),
     repositories: sqlRepositories(database),

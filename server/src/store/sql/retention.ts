@@ -12,13 +12,6 @@ export function retainSince(at: Instant): Statement {
 
 export const removalBatchSize = 500
 
-/** Removes a batch of the idempotency keys whose signals have been removed. A full batch means there may be more. */
-export const removeKeysBatch = statement(
-  `delete from idempotency_keys where (organisation_id, key) in (
-     select organisation_id, key from idempotency_keys
-     where created_at < (select kept_since from signal_retention) limit ${removalBatchSize}) returning key`,
-)
-
 const isExpired = `received_at < (select kept_since from signal_retention)
   and created_at < (select kept_since from signal_retention)`
 

@@ -1,13 +1,8 @@
 import type { RetentionStore } from '../../domain/signals/retention.ts'
 import { hourStart } from '../../domain/time.ts'
 import { statement } from '../sql/database.ts'
-import {
-  removalBatchSize,
-  removeKeysBatch,
-  removeSubjectsBatch,
-  retainSince,
-  sqlRetainedSince,
-} from '../sql/retention.ts'
+import { removeKeysOfRemovedSignals } from '../sql/idempotency-window.ts'
+import { removalBatchSize, removeSubjectsBatch, retainSince, sqlRetainedSince } from '../sql/retention.ts'
 import type { SqliteDatabase } from './database.ts'
 
 // Goes prompt by prompt, because the index on time starts with the prompt.
@@ -27,7 +22,7 @@ export function sqliteRetention(database: SqliteDatabase): RetentionStore {
       const [, ...removed] = await database.write([
         retainSince(hourStart(cutoff)),
         removeSignalsBatch,
-        removeKeysBatch,
+        removeKeysOfRemovedSignals,
         removeSubjectsBatch,
       ])
       return removed.some((rows) => rows.length === removalBatchSize)

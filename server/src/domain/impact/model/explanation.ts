@@ -1,6 +1,7 @@
 import type { Tally } from '../../signals/tally.ts'
 import { isoTime } from '../../time.ts'
-import type { Judgement, Reason } from './judgement.ts'
+import type { Judgement } from './judgement.ts'
+import type { Reason } from './unexplained.ts'
 import { rateOf } from './verdict.ts'
 
 export const firstVersion = 'First version, nothing to compare with.'

@@ -1,17 +1,8 @@
 import type { Tally } from '../../signals/tally.ts'
-import type { Instant } from '../../time.ts'
 import type { Evidence } from './evidence.ts'
-import type { Mix, SegmentFinding } from './segments.ts'
 import type { StepEvidence } from './step.ts'
-import { type Difference, differenceOf, minLogBayesFactor, type Verdict, verdictOf } from './verdict.ts'
-
-/** Why a difference is not the change's: it wanders this much, began at another moment, or comes from outside of the prompt. */
-export type Reason =
-  | { kind: 'wander' }
-  /** `lead`: how much better another moment explains the votes, as the logarithm of a factor. */
-  | { kind: 'elsewhere'; at: Instant; lead: number }
-  | { kind: 'audience'; key: string; mix: Mix }
-  | { kind: 'shared'; prompts: number }
+import { type Circumstances, isCertain, type Reason, reasonAgainst } from './unexplained.ts'
+import { type Difference, differenceOf, type Verdict, verdictOf } from './verdict.ts'
 
 export interface Judgement {
   verdict: Verdict
@@ -25,24 +16,14 @@ export interface Judgement {
   evidence: number | null
 }
 
-export interface Findings {
+export interface Findings extends Circumstances {
   before: Tally
   after: Tally
   /** Null if a side has too few signals for a block. */
   evidence: Evidence | null
-  /** For each declared key: the evidence within its segments, and the part of the difference that the audience makes. */
-  segments?: readonly SegmentFinding[]
   /** How many votes of each side are worth one voice, if voters vote more than once. */
   votesPerVoice?: { before: number; after: number }
-  /** How many other prompts of the organisation moved at the same time, if most of them did. */
-  sharedWith?: number
 }
-
-// Below this share of the difference, a different audience is chance, or does not matter.
-const minAudienceShare = 0.25
-
-// A step whose sign is less certain than 97.5% is no reason to call a change better or worse.
-const minCertainty = 1.96
 
 /** The verdict on a change. `better` and `worse` stay valid however often they were checked before. */
 export function judge(findings: Findings): Judgement {
@@ -63,40 +44,13 @@ export function judge(findings: Findings): Judgement {
   const reason =
     isDifferent || isCertain(evidence)
       ? reasonAgainst(findings, evidence, difference.difference)
-      : { kind: 'wander' as const }
+      : { kind: 'drift' as const }
   if (reason === null && Math.sign(evidence.mean) === Math.sign(difference.difference)) {
     return { ...result, verdict: evidence.mean > 0 ? 'better' : 'worse' }
   }
-  if (isDifferent) return { ...result, verdict: 'unexplained', reason: reason ?? { kind: 'wander' } }
+  if (isDifferent) return { ...result, verdict: 'unexplained', reason: reason ?? { kind: 'drift' } }
   const verdict = verdictOf(scaled(before, share), scaled(after, share))
   return { ...result, verdict: verdict === 'no_difference_seen' ? verdict : 'too_little_data' }
-}
-
-/** The first reason why this change does not explain the votes, or null if it does. */
-function reasonAgainst(
-  { segments = [], sharedWith = 0 }: Findings,
-  evidence: Evidence,
-  difference: number,
-): Reason | null {
-  for (const { key, evidence: within, mix } of segments) {
-    if (mix !== null && isAudience(mix, difference) && (within === null || !isCertain(within))) {
-      return { kind: 'audience', key, mix }
-    }
-  }
-  const elsewhere = evidence.findElsewhere()
-  if (elsewhere !== null && elsewhere.logBayesFactor >= Math.max(minLogBayesFactor, evidence.logBayesFactor)) {
-    return { kind: 'elsewhere', at: elsewhere.start, lead: elsewhere.logBayesFactor - evidence.logBayesFactor }
-  }
-  if (!isCertain(evidence)) return { kind: 'wander' }
-  return sharedWith > 0 ? { kind: 'shared', prompts: sharedWith } : null
-}
-
-function isAudience(mix: Mix, difference: number): boolean {
-  return Math.sign(mix.difference) === Math.sign(difference) && mix.audience / mix.difference >= minAudienceShare
-}
-
-function isCertain({ logBayesFactor, mean, deviation }: StepEvidence): boolean {
-  return logBayesFactor >= minLogBayesFactor && Math.abs(mean) >= minCertainty * deviation
 }
 
 // Independent signals would tell 1 / (1/before + 1/after) about the step.
