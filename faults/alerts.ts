@@ -40,7 +40,7 @@ export const alerts: Fault = {
     })
     const env = {
       PROMPTLEDGER_SECRET_KEY: randomBytes(32).toString('hex'),
-      ALLOW_PRIVATE_ALERT_TARGETS: '1',
+      ALLOW: 'private-alert-targets',
       DATA_DIR: join(folder, 'data'),
       // Links name it, and the port differs after each start.
       PUBLIC_URL: 'https://ledger.example',

@@ -28,7 +28,7 @@ export const input: Fault = {
     const account = await createAccount(url, 'business')
     const service = await serve(url, {
       DATA_DIR: folder,
-      ALLOW_LOCAL_REPOSITORIES: '1',
+      ALLOW: 'local-repositories',
       PROMPTLEDGER_SECRET_KEY: '5a'.repeat(32),
     })
     try {

@@ -41,7 +41,7 @@ export const neighbours: Fault = {
       PROMPTLEDGER_SECRET_KEY: randomBytes(32).toString('hex'),
       PROMPTLEDGER_OLD_SECRET_KEYS: randomBytes(32).toString('hex'),
       PUBLIC_URL: 'https://ledger.example',
-      ALLOW_LOCAL_REPOSITORIES: '1',
+      ALLOW: 'local-repositories',
       METRICS_PORT: '0',
       // Several attacks cause errors, which are checked by their responses.
       LOG_LEVEL: 'silent',

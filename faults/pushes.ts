@@ -39,7 +39,7 @@ export async function preparePushes(
     PROMPTLEDGER_SECRET_KEY: randomBytes(32).toString('hex'),
   }
   const { value } = await measureCli<{ webhook_url: string; webhook_secret: string }>(
-    { ...env, ALLOW_LOCAL_REPOSITORIES: '1' },
+    { ...env, ALLOW: 'local-repositories' },
     ['repo', 'connect', '--org', String(organisationId), '--forge', 'github', '--url', git.remote, '--path', path],
   )
   const forge = deliveriesFrom('github', value.webhook_secret)

@@ -20,13 +20,13 @@ export const editedImport: Attack = {
     const edits: [ArchiveEdit, RegExp][] = [
       [['organisations', 'name', 'Acme\u001b]0;pwned\u0007'], /name must not contain control characters/],
       [['organisations', 'plan', 'unlimited'], /plan must be one of/],
-      [['repositories', 'url', mirrors], /ALLOW_LOCAL_REPOSITORIES=1/],
+      [['repositories', 'url', mirrors], /ALLOW=local-repositories/],
     ]
     // An installation of its own, because the rows exist already in that of the site.
     const database = join(site.folder, 'imported.db')
     await writeFile(database, '')
     const url = `sqlite:${database}`
-    const env = { ...site.env, DATABASE_URL: url, ALLOW_LOCAL_REPOSITORIES: '0' }
+    const env = { ...site.env, DATABASE_URL: url, ALLOW: '' }
     return async () => {
       for (const [i, [edit, reason]] of edits.entries()) {
         const file = writeEditedArchive(exported, join(site.folder, `edited-${i}.gz`), [edit])

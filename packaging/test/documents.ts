@@ -76,7 +76,7 @@ export async function runDocuments(project: string, folder: string): Promise<{ r
     REPOSITORY: git.remote,
     SLACK_WEBHOOK_URL: 'https://hooks.slack.com/services/T0/B0/x',
     // The repository is a folder, which an import accepts only with this.
-    ALLOW_LOCAL_REPOSITORIES: '1',
+    ALLOW: 'local-repositories',
     PROMPT: '%2Fsample%2Fwelcome.md',
     ...Object.fromEntries(['URL', 'PROMPTLEDGER_URL'].map((name) => [name, service.address])),
     ...Object.fromEntries(['KEY', 'ADMIN_KEY', 'PROMPTLEDGER_KEY'].map((name) => [name, service.key])),

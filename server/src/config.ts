@@ -52,11 +52,14 @@ export interface Config {
     /** Requests of one organisation at work at the same time. */
     organisationConcurrency: number
   }
+  /** The settings that have been replaced, each with what replaces it. */
+  replaced: string[]
 }
 
 /** Reads the settings from environment variables. The error lists every invalid one. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const problems: string[] = []
+  const replaced: string[] = []
 
   // An empty variable counts as unset, because compose files and shells easily produce one.
   function read<T>(name: string, fallback: string, parse: (text: string) => T | undefined, expected: string): T {
@@ -79,6 +82,19 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     }
   }
 
+  /** A setting that still works, but is documented no longer. */
+  function readOld<T>(name: string, fallback: string, parse: (text: string) => T | undefined, expected: string): T {
+    if (env[name]) replaced.push(`${name} still works, but ${replacements[name]}`)
+    return read(name, fallback, parse, expected)
+  }
+
+  function allows(permission: (typeof permissions)[number]): boolean {
+    const old = `ALLOW_${permission.replaceAll('-', '_').toUpperCase()}`
+    const isSwitchedOn = read(old, '0', oneOf(['0', '1']), '0 or 1') === '1'
+    if (env[old]) replaced.push(`${old} still works, but is replaced by ALLOW=${permission}`)
+    return isSwitchedOn || allowed.includes(permission)
+  }
+
   function readMail(): Config['mail'] {
     const url = read('SMTP_URL', '', optional(parseSmtpUrl), 'smtp://<user>:<password>@<host> or smtps://…')
     const from = read(
@@ -98,14 +114,22 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     parseDatabaseUrl,
     'sqlite:<path> or postgres://<user>:<password>@<host>/<database>',
   )
+  const metrics = read(
+    'METRICS_PORT',
+    '',
+    optional(parseListenAddress),
+    'a number from 0 to 65535, or <address>:<number>',
+  )
+  const allowed = read('ALLOW', '', listOf(permissions), `a list of ${permissions.join(', ')}`) ?? []
+  const organisationShare = read('ORGANISATION_SHARE', '75', integer(1, 100), 'a percentage from 1 to 100')
   const config: Config = {
     databaseUrl,
     databasePoolSize: read('DATABASE_POOL_SIZE', '10', integer(2, 1_000), 'a number from 2 to 1000'),
     dataDir: env.DATA_DIR || dataDirOf(databaseUrl ?? ''),
     host: env.HOST || '127.0.0.1',
     port: read('PORT', '3000', parsePort, 'a number from 0 to 65535'),
-    metricsPort: read('METRICS_PORT', '', optional(parsePort), 'a number from 0 to 65535'),
-    metricsHost: env.METRICS_HOST || '127.0.0.1',
+    metricsPort: metrics?.port ?? null,
+    metricsHost: metrics?.host ?? readOld('METRICS_HOST', '127.0.0.1', (host) => host, 'an address'),
     logLevel: read('LOG_LEVEL', 'info', oneOf(logLevels), `one of ${logLevels.join(', ')}`),
     firstRun: read('PROMPTLEDGER_FIRST_RUN', 'on', oneOf(['on', 'off']), 'on or off') === 'on',
     publicUrl: read('PUBLIC_URL', '', optional(parsePublicUrl), 'an http:// or https:// URL'),
@@ -121,14 +145,13 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       parseSecretKeys,
       'keys of 32 bytes as 64 hexadecimal digits or base64, separated by commas',
     ),
-    allowLocalRepositories: read('ALLOW_LOCAL_REPOSITORIES', '0', oneOf(['0', '1']), '0 or 1') === '1',
-    allowRepositoryRedirects: read('ALLOW_REPOSITORY_REDIRECTS', '0', oneOf(['0', '1']), '0 or 1') === '1',
-    allowHttpRepositories: read('ALLOW_HTTP_REPOSITORIES', '0', oneOf(['0', '1']), '0 or 1') === '1',
-    allowPrivateRepositoryAddresses:
-      read('ALLOW_PRIVATE_REPOSITORY_ADDRESSES', '0', oneOf(['0', '1']), '0 or 1') === '1',
-    allowMachineSshKeys: read('ALLOW_MACHINE_SSH_KEYS', '0', oneOf(['0', '1']), '0 or 1') === '1',
+    allowLocalRepositories: allows('local-repositories'),
+    allowRepositoryRedirects: allows('repository-redirects'),
+    allowHttpRepositories: allows('http-repositories'),
+    allowPrivateRepositoryAddresses: allows('private-repository-addresses'),
+    allowMachineSshKeys: allows('machine-ssh-keys'),
+    allowPrivateAlertTargets: allows('private-alert-targets'),
     mail: readMail(),
-    allowPrivateAlertTargets: read('ALLOW_PRIVATE_ALERT_TARGETS', '0', oneOf(['0', '1']), '0 or 1') === '1',
     repositorySizeLimitMb: read(
       'REPOSITORY_SIZE_LIMIT',
       '2048',
@@ -143,7 +166,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       integer(1, 1_000_000),
       'a number from 1 to 1000000',
     ),
-    inboxLimitMb: read('INBOX_LIMIT', '100', integer(32, 100_000), 'a number of megabytes from 32 to 100000'),
+    inboxLimitMb: readOld('INBOX_LIMIT', '100', integer(32, 100_000), 'a number of megabytes from 32 to 100000'),
     planLimits: read(
       'PLAN_LIMITS',
       defaultPlanLimits,
@@ -163,15 +186,16 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       'addresses or networks, such as 127.0.0.1 or 10.0.0.0/8, separated by commas',
     ),
     requestLimits: {
-      organisationShare: read('ORGANISATION_SHARE', '75', integer(1, 100), 'a percentage from 1 to 100'),
-      keyShare: read('KEY_SHARE', '50', integer(1, 100), 'a percentage from 1 to 100'),
-      organisationConcurrency: read(
+      organisationShare,
+      keyShare: readOld('KEY_SHARE', keyShareOf(organisationShare), integer(1, 100), 'a percentage from 1 to 100'),
+      organisationConcurrency: readOld(
         'ORGANISATION_CONCURRENCY',
         '32',
         integer(1, 2_000),
         'a number of requests from 1 to 2000',
       ),
     },
+    replaced,
   }
   if (problems.length > 0) throw new Error(`Invalid settings: ${problems.join('; ')}`)
   return Object.freeze(config)
@@ -181,9 +205,36 @@ const sqlite = 'sqlite:'
 /** Can also be in the file that `<name>_FILE` names, which wins: containers get secrets as files. */
 const secretSettings = ['DATABASE_URL', 'PROMPTLEDGER_SECRET_KEY', 'PROMPTLEDGER_OLD_SECRET_KEYS', 'SMTP_URL']
 const plans = ['free', 'team', 'business'] as const
+/** What is only safe where all admins of all organisations are trusted, or in a closed network. */
+const permissions = [
+  'local-repositories',
+  'repository-redirects',
+  'http-repositories',
+  'private-repository-addresses',
+  'machine-ssh-keys',
+  'private-alert-targets',
+] as const
+const replacements: Record<string, string> = {
+  METRICS_HOST: 'is replaced by METRICS_PORT=<address>:<port>',
+  KEY_SHARE: 'follows from ORGANISATION_SHARE',
+  ORGANISATION_CONCURRENCY: 'no longer needs to be set',
+  INBOX_LIMIT: 'no longer needs to be set',
+}
 const defaultPlanLimits = 'free=1000,team=10000,business=100000'
 
 export const parsePort = integer(0, 65_535)
+
+/** A port of this machine, or an address and a port. */
+function parseListenAddress(text: string): { host: string | null; port: number } | undefined {
+  const [, host = null, digits = ''] = /^(?:(.+):)?(\d+)$/.exec(text) ?? []
+  const port = parsePort(digits)
+  return port === undefined ? undefined : { host: host?.replace(/^\[(.*)\]$/, '$1') ?? null, port }
+}
+
+/** A key of several may use two thirds of what its organisation may. Where one organisation may use everything, so may its key. */
+function keyShareOf(organisationShare: number): string {
+  return String(organisationShare === 100 ? 100 : Math.ceil((organisationShare * 2) / 3))
+}
 
 function parseDatabaseUrl(text: string): string | undefined {
   if (text.startsWith(sqlite)) return text.length > sqlite.length ? text : undefined
@@ -243,6 +294,13 @@ function parsePlanLimits(text: string): Config['planLimits'] | undefined {
 function parseAddresses(text: string): string[] | undefined {
   const parts = text.split(/[\s,]+/).filter(Boolean)
   return parts.every(isAddressOrNetwork) ? parts : undefined
+}
+
+function listOf<const T extends string>(allowed: readonly T[]): (text: string) => T[] | undefined {
+  return (text) => {
+    const parts = text.split(/[\s,]+/).filter(Boolean)
+    return parts.every((part) => oneOf(allowed)(part) !== undefined) ? (parts as T[]) : undefined
+  }
 }
 
 function isAddressOrNetwork(text: string): boolean {

@@ -130,7 +130,7 @@ function openForge(context: PullCommentContext, repository: Repository): OpenFor
     allowHttp: allowHttp || connectedByOperator,
   }
   if (isPlainHttpUrl(root) && !network.allowHttp) {
-    return { error: 'Plain http:// is not allowed. Use https://, or set ALLOW_HTTP_REPOSITORIES=1.' }
+    return { error: 'Plain http:// is not allowed. Use https://, or set ALLOW=http-repositories.' }
   }
   const token = vault.decrypt(sealedToken, { hookId, kind: 'token' })
   if (!/^[\x21-\x7e]+$/.test(token)) {

@@ -41,7 +41,7 @@ function validUrl(text: string, { allowPrivate }: TargetRules): ValidTarget {
   const url = URL.parse(text)
   const schemes = allowPrivate ? ['https:', 'http:'] : ['https:']
   if (url === null || !schemes.includes(url.protocol)) {
-    const needsPrivate = url?.protocol === 'http:' ? '. Plain http needs ALLOW_PRIVATE_ALERT_TARGETS=1' : ''
+    const needsPrivate = url?.protocol === 'http:' ? '. Plain http needs ALLOW=private-alert-targets' : ''
     throw invalidField('target', `must be ${allowPrivate ? 'an https or http' : 'an https'} URL${needsPrivate}`)
   }
   if (url.username !== '' || url.password !== '') {

@@ -114,7 +114,7 @@ export function alertCommands(program: Command): void {
         print(command, body, describeTest(body))
         if (body.sent) return
         const isPrivate = body.status === null && tested.channel === 'webhook' && !config.allowPrivateAlertTargets
-        const hint = isPrivate ? ' For a receiver in your own network, set ALLOW_PRIVATE_ALERT_TARGETS=1.' : ''
+        const hint = isPrivate ? ' For a receiver in your own network, set ALLOW=private-alert-targets.' : ''
         throw new Error(`The test was not accepted: ${body.error ?? 'no reason given'}${hint}`)
       }),
     )

@@ -17,6 +17,22 @@ export function addSettingOptions(command: Command): Command {
   return command
 }
 
+/**
+ * Takes back the argument of the command if it is the last value of a list: an option with several values takes all words after it,
+ * as in `--production-environments prod 7`.
+ */
+export function takeLast<T>(command: Command, parse: (text: string) => T): T | undefined {
+  for (const [name, values] of Object.entries(command.opts<Record<string, unknown>>())) {
+    if (!Array.isArray(values) || values.length < 2) continue
+    try {
+      const taken = parse(values.at(-1))
+      command.setOptionValue(name, values.slice(0, -1))
+      return taken
+    } catch {}
+  }
+  return undefined
+}
+
 /** The settings that the options give. */
 export function settingsOf(command: Command): SettingsUpdate {
   const given = command.opts<Record<string, string | string[] | undefined>>()

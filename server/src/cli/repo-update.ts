@@ -10,7 +10,7 @@ import { integerArgument } from './arguments.ts'
 import { repositoryOrFail } from './lookup.ts'
 import { namingOptions } from './option-names.ts'
 import { print, printWarnings } from './output.ts'
-import { addSettingOptions, settingsOf } from './repo-settings.ts'
+import { addSettingOptions, settingsOf, takeLast } from './repo-settings.ts'
 import { openRepositoryService, publicUrl, repositoryOptions } from './repository-service.ts'
 import { secretFrom, withStore } from './with-store.ts'
 
@@ -46,14 +46,18 @@ export function repoUpdateCommands(repo: Command): void {
     .description(
       'change the URL, the credentials or the settings of a repository; its webhook, prompts and history stay',
     )
-    .argument('<repo-id>', 'repository', integerArgument)
+    // Not required, so that a list of values before it can be told to end: see `takeLast`.
+    .argument('[repo-id]', 'repository', integerArgument)
+    .usage('<repo-id> [options]')
     .option('--url <url>', 'new URL of a renamed or moved repository, or a folder on this machine')
     .option('--token-env <name>', 'environment variable with a new token')
     .addOption(removeTokenOption())
     .option('--ssh-key-env <name>', 'environment variable with another private ssh key for this repository')
     .option('--ssh-host-key <key>', "the server's key, such as 'ssh-ed25519 AAAAC3…', if it has a new one")
     .addOption(allowHttpOption)
-  addSettingOptions(all).action((id: number, options: UpdateOptions, command: Command) => {
+  addSettingOptions(all).action((given: number | undefined, options: UpdateOptions, command: Command) => {
+    const id = given ?? takeLast(command, integerArgument)
+    if (id === undefined) command.error("error: missing required argument 'repo-id'")
     const changes = { ...connectionFrom(options.url, options), ...settingsOf(command) }
     if (Object.values(changes).every((value) => value === undefined)) command.error('error: pass what to change')
     return update(command, id, options, changes)

@@ -11,6 +11,10 @@ export function checkSettings(env: NodeJS.ProcessEnv): { finding: Finding; confi
       const fix = 'Set PUBLIC_URL to the URL at which people and forges reach the service'
       return { config, finding: warn('settings', message, fix) }
     }
+    if (config.replaced.length > 0) {
+      const fix = 'Change them as in .env.example. The old names will be removed in the next major version'
+      return { config, finding: warn('settings', config.replaced.join('; '), fix) }
+    }
     const limits = Object.entries(config.planLimits).map(
       ([plan, limit]) => `${plan} ${limit?.toLocaleString('en') ?? 'unlimited'}`,
     )

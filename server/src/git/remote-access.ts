@@ -93,9 +93,9 @@ function runWithDeployKey<T>(
 }
 
 export const missingDeployKey =
-  "a repository fetched over ssh needs a deploy key. The machine's own keys are used only with ALLOW_MACHINE_SSH_KEYS=1"
+  "a repository fetched over ssh needs a deploy key. The machine's own keys are used only with ALLOW=machine-ssh-keys"
 
-const plainHttpNotAllowed = 'plain http:// is not allowed. Use https://, or set ALLOW_HTTP_REPOSITORIES=1'
+const plainHttpNotAllowed = 'plain http:// is not allowed. Use https://, or set ALLOW=http-repositories'
 
 const serverSettings = [
   'uploadpack.allowFilter=true',
@@ -141,7 +141,7 @@ async function checkedAddresses({ url, lookUp }: Remote, host: string, command: 
   // One reason for both cases: otherwise it would tell which names exist in the internal network.
   const addresses = await publicAddresses(host.replace(/^\[|\]$/g, ''), lookUp)
   if (addresses === null) {
-    const hint = 'Private addresses need ALLOW_PRIVATE_REPOSITORY_ADDRESSES=1'
+    const hint = 'Private addresses need ALLOW=private-repository-addresses'
     throw new GitError(command, `the host cannot be resolved, or has no public address. ${hint}`, 'connection')
   }
   if (/^https?:/.test(url) && !(await canPinAddresses())) {

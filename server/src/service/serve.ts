@@ -41,6 +41,7 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
   setFlagsFromString('--heap-growing-percent=100')
   limitYoungGeneration(maxYoungBytes)
   const log = createLogger(config.logLevel)
+  for (const message of config.replaced) log.warn(message)
   const metrics = config.metricsPort === null ? null : (await import('../metrics/metrics.ts')).createMetrics()
   const store = await openStore({
     url: config.databaseUrl,

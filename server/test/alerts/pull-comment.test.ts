@@ -405,7 +405,7 @@ onOneEngine('Reports on pull requests', (engine) => {
     const message = regressionMessage(repository)
     const plain = await createReportOnPull(context)(message)
     assert.deepEqual([plain.outcome, plain.status], ['rejected', null])
-    assert.match(plain.error ?? '', /ALLOW_HTTP_REPOSITORIES=1/)
+    assert.match(plain.error ?? '', /ALLOW=http-repositories/)
     const hidden = await createReportOnPull({ ...context, allowHttp: true })(message)
     assert.equal(hidden.outcome, 'retry')
     assert.match(hidden.error ?? '', /cannot be reached, or its address is not public/)

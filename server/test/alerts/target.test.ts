@@ -35,7 +35,7 @@ describe('The target of a webhook or Slack alert', () => {
     assert.equal(validTarget('webhook', url, { ...rules, allowPrivate: true }).target, url)
     assert.equal(
       problemOf('webhook', url, rules),
-      'target must be an https URL. Plain http needs ALLOW_PRIVATE_ALERT_TARGETS=1',
+      'target must be an https URL. Plain http needs ALLOW=private-alert-targets',
     )
   })
 

@@ -39,7 +39,7 @@ onOneEngine('The alert commands', (engine) => {
     { env = {}, input }: { env?: NodeJS.ProcessEnv; input?: string } = {},
   ): Promise<CliResult> {
     return runCli(
-      { DATABASE_URL: url, DATA_DIR: dataDir, ALLOW_PRIVATE_ALERT_TARGETS: '1', ...secretKey, ...env },
+      { DATABASE_URL: url, DATA_DIR: dataDir, ALLOW: 'private-alert-targets', ...secretKey, ...env },
       args,
       input,
     )

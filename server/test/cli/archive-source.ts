@@ -81,7 +81,7 @@ export async function serviceOn(engine: Engine, database: TestDatabase, like: Te
 
 export function settings(url: string, secretKey: Buffer | null): NodeJS.ProcessEnv {
   // The repositories of the tests are folders on this machine.
-  const local = { ALLOW_LOCAL_REPOSITORIES: '1' }
+  const local = { ALLOW: 'local-repositories' }
   return { DATABASE_URL: url, ...local, ...(secretKey && { PROMPTLEDGER_SECRET_KEY: secretKey.toString('hex') }) }
 }
 

@@ -47,6 +47,7 @@ describe('Settings', () => {
       signalRetentionDays: null,
       trustedProxies: [],
       requestLimits: { organisationShare: 75, keyShare: 50, organisationConcurrency: 32 },
+      replaced: [],
     })
   })
 
@@ -138,6 +139,51 @@ describe('Settings', () => {
     }
   })
 
+  test('replaced settings still work, and say what replaces them', () => {
+    const { replaced, ...old } = readConfig({
+      ALLOW_HTTP_REPOSITORIES: '1',
+      ALLOW_MACHINE_SSH_KEYS: '0',
+      METRICS_PORT: '9464',
+      METRICS_HOST: '0.0.0.0',
+      KEY_SHARE: '100',
+      ORGANISATION_SHARE: '100',
+      ORGANISATION_CONCURRENCY: '64',
+      INBOX_LIMIT: '200',
+    })
+    assert.deepEqual(replaced, [
+      'METRICS_HOST still works, but is replaced by METRICS_PORT=<address>:<port>',
+      'ALLOW_HTTP_REPOSITORIES still works, but is replaced by ALLOW=http-repositories',
+      'ALLOW_MACHINE_SSH_KEYS still works, but is replaced by ALLOW=machine-ssh-keys',
+      'INBOX_LIMIT still works, but no longer needs to be set',
+      'KEY_SHARE still works, but follows from ORGANISATION_SHARE',
+      'ORGANISATION_CONCURRENCY still works, but no longer needs to be set',
+    ])
+    assert.equal(old.inboxLimitMb, 200)
+    assert.equal(old.requestLimits.organisationConcurrency, 64)
+    const now = readConfig({ ALLOW: 'http-repositories', METRICS_PORT: '0.0.0.0:9464', ORGANISATION_SHARE: '100' })
+    const dropped = { inboxLimitMb: 200, requestLimits: old.requestLimits }
+    assert.deepEqual({ ...now, ...dropped }, { ...old, replaced: [] })
+    assert.equal(now.requestLimits.keyShare, 100)
+  })
+
+  test('ALLOW is a list, and an unknown permission is rejected', () => {
+    const config = readConfig({ ALLOW: 'local-repositories, private-alert-targets' })
+    assert.deepEqual([config.allowLocalRepositories, config.allowPrivateAlertTargets], [true, true])
+    assert.equal(config.allowHttpRepositories, false)
+    assert.throws(() => readConfig({ ALLOW: 'everything' }), /ALLOW must be a list of local-repositories, /)
+  })
+
+  test('metrics are served on this machine only, unless METRICS_PORT names another address', () => {
+    const addressOf = (METRICS_PORT: string) => {
+      const { metricsHost, metricsPort } = readConfig({ METRICS_PORT })
+      return [metricsHost, metricsPort]
+    }
+    assert.deepEqual(addressOf('9464'), ['127.0.0.1', 9464])
+    assert.deepEqual(addressOf('0.0.0.0:9464'), ['0.0.0.0', 9464])
+    assert.deepEqual(addressOf('[::]:9464'), ['::', 9464])
+    assert.throws(() => addressOf('0.0.0.0:99999'), /METRICS_PORT must be/)
+  })
+
   test('settings cannot be changed after they are read', () => {
     assert.throws(() => {
       ;(readConfig({}) as { port: number }).port = 1
@@ -150,7 +196,9 @@ describe('Settings', () => {
     const listed = Object.fromEntries(lines.map((line) => line.replace(/^#/, '').split(/=(.*)/s).slice(0, 2)))
     assert.deepEqual(readConfig(listed), readConfig({}))
     const source = readFileSync(new URL('../../src/config.ts', import.meta.url), 'utf8')
-    const names = new Set([...source.matchAll(/'([A-Z][A-Z_]{3,})'|env\.([A-Z_]+)/g)].map(([, a, b]) => a ?? b))
+    const names = new Set(
+      [...source.matchAll(/(?<!readOld\(\s*)'([A-Z][A-Z_]{3,})'|env\.([A-Z_]+)/g)].map(([, a, b]) => a ?? b),
+    )
     assert.deepEqual(new Set(Object.keys(listed)), names)
   })
 })

@@ -134,12 +134,8 @@ onEachEngine('An edited export', (engine) => {
   test('a folder on this machine as URL is rejected unless the settings allow it', async () => {
     const { service, exported } = sourceOn(engine)
     const database = await newDatabase(engine)
-    const env = { ...settings(database.url, service.secretKey), ALLOW_LOCAL_REPOSITORIES: '0' }
-    await assertRejected(
-      env,
-      ['import', 'organisation', exported],
-      /Row 1 of repositories .+ ALLOW_LOCAL_REPOSITORIES=1/,
-    )
+    const env = { ...settings(database.url, service.secretKey), ALLOW: '' }
+    await assertRejected(env, ['import', 'organisation', exported], /Row 1 of repositories .+ ALLOW=local-repositories/)
     const remote = edited(exported, ['repositories', 'url', 'https://forge.example/acme.git'])
     await json(env, ['import', 'organisation', remote])
   })

@@ -73,6 +73,16 @@ onOneEngine('repo update, set-url and set-token', (engine) => {
     assert.deepEqual([nothing.code, nothing.stderr], [2, 'error: pass what to change\n'])
   })
 
+  test('repo update finds the ID after a list of values too', async () => {
+    const { id } = await connect(createRemote().remote)
+    const changed = await run('repo', 'update', '--production-environments', 'prod-*', 'live', id, '--json')
+    assert.equal(changed.code, 0, changed.stderr)
+    const { id: changedId, production_environments: environments } = JSON.parse(changed.stdout)
+    assert.deepEqual([String(changedId), environments], [id, ['prod-*', 'live']])
+    const missing = await run('repo', 'update', '--production-environments', 'prod', 'live')
+    assert.deepEqual([missing.code, missing.stderr], [2, "error: missing required argument 'repo-id'\n"])
+  })
+
   test('a renamed repository is listed as failing with what to do, and set-url brings it back', async () => {
     const git = createRemote()
     const { id } = await connect(git.remote)

@@ -116,8 +116,7 @@ onOneEngine('Mistakes while connecting', (engine) => {
     const tenant = await admin()
     const received = server.received.length
     const rejected = await request(tenant, 'POST', '', body('/acme/prompts', { token }))
-    const message =
-      /^url must not be plain http:\/\/.+ --allow-http for the CLI, ALLOW_HTTP_REPOSITORIES=1 for the API$/
+    const message = /^url must not be plain http:\/\/.+ --allow-http for the CLI, ALLOW=http-repositories for the API$/
     assertError(rejected, 422, 'validation_error', message)
     assert.equal(server.received.length, received, 'the server was contacted')
     allow({ allowHttp: true })
@@ -127,7 +126,7 @@ onOneEngine('Mistakes while connecting', (engine) => {
     const before = server.received.length
     await assert.rejects(
       syncOnce(service.syncContext, id),
-      /plain http:\/\/ is not allowed\. Use https:\/\/, or set ALLOW_HTTP/,
+      /plain http:\/\/ is not allowed\. Use https:\/\/, or set ALLOW=http/,
     )
     assert.equal(server.received.length, before)
   })

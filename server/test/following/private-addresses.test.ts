@@ -144,7 +144,7 @@ onOneEngine('Repositories at private addresses', (engine) => {
       const generate_ssh_key = !url.startsWith('https:')
       const response = await request(tenant, 'POST', '', { ...facts, url, generate_ssh_key })
       const message =
-        /^url cannot be read: the host cannot be resolved, or has no public address\. Private addresses need ALLOW_PRIVATE_REPOSITO/
+        /^url cannot be read: the host cannot be resolved, or has no public address\. Private addresses need ALLOW=private-repository-addresses/
       assertError(response, 422, 'validation_error', message)
     }
     assert.deepEqual(received, [])

@@ -90,7 +90,7 @@ describe('Repository URLs', () => {
     for (const url of ['/srv/prompts.git', 'file:///srv/prompts.git']) {
       assert.equal(validRepositoryUrl(url, { allowLocal: true, allowHttp: false }), url)
       assert.throws(() => validRepositoryUrl(url, { allowLocal: false, allowHttp: false }), {
-        message: /ALLOW_LOCAL_REPOSITORIES=1/,
+        message: /ALLOW=local-repositories/,
       })
     }
   })
@@ -98,7 +98,7 @@ describe('Repository URLs', () => {
   test('plain http is accepted only if it is allowed, and never with a password', () => {
     const url = 'http://git.example:3000/acme/prompts.git'
     assert.equal(validRepositoryUrl(url, { allowLocal: false, allowHttp: true }), url)
-    const message = /^url must not be plain http:.+ALLOW_HTTP_REPOSITORIES=1/
+    const message = /^url must not be plain http:.+ALLOW=http-repositories/
     assert.throws(() => validRepositoryUrl(url, { allowLocal: true, allowHttp: false }), { message })
     for (const invalid of [
       'http://user:password@h/r',

@@ -18,7 +18,7 @@ onOneEngine('Alerts of a running service', (engine) => {
       DATABASE_URL: url,
       PROMPTLEDGER_FIRST_RUN: 'off',
       PROMPTLEDGER_SECRET_KEY: randomBytes(32).toString('hex'),
-      ALLOW_PRIVATE_ALERT_TARGETS: '1',
+      ALLOW: 'private-alert-targets',
       PUBLIC_URL: 'https://ledger.example',
     }
     const service: RunningProcess = await startServe(env)

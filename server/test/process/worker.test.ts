@@ -27,7 +27,7 @@ async function startService(engine: Engine): Promise<Service> {
     DATABASE_URL: url,
     DATA_DIR: dataDir,
     PROMPTLEDGER_SECRET_KEY: '0'.repeat(64),
-    ALLOW_LOCAL_REPOSITORIES: '1',
+    ALLOW: 'local-repositories',
     METRICS_PORT: '0',
   }
   const service = await startServe(env, ['--port', '0', '--json'])

@@ -19,7 +19,7 @@ export function validRepositoryUrl(text: string, { allowLocal, allowHttp }: Allo
   if (scpAddress.test(text)) return text
   if (isLocalUrl(text)) {
     if (allowLocal) return text
-    throw invalidField('url', 'must not be a folder on this machine unless ALLOW_LOCAL_REPOSITORIES=1 is set')
+    throw invalidField('url', 'must not be a folder on this machine unless ALLOW=local-repositories is set')
   }
   const url = URL.parse(text)
   // URL.parse is more lenient than git, which would read https:host/path as a path on the host "https", and text before a
@@ -38,7 +38,7 @@ export function validRepositoryUrl(text: string, { allowLocal, allowHttp }: Allo
     throw invalidField(
       'url',
       'must not be plain http://, which anyone on the way can read and change. Use https://, or allow it: --allow-http for ' +
-        'the CLI, ALLOW_HTTP_REPOSITORIES=1 for the API',
+        'the CLI, ALLOW=http-repositories for the API',
     )
   }
   return text
