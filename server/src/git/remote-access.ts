@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url'
 import { type Lookup, publicAddresses } from '../net/address.ts'
 import { reasonOf, tellsNetwork } from './failure.ts'
 import { GitError } from './run.ts'
@@ -61,7 +60,7 @@ async function runWithAccess<T>(
   const target = targetOf(remote.url)
   const { url } = remote
   if (target === null) {
-    const folder = url.startsWith('file://') ? fileURLToPath(url) : url
+    const folder = url.startsWith('file://') ? decodeURIComponent(new URL(url).pathname) : url
     return run({ url, folder, env: remoteEnvironment(remote), ssh: null })
   }
   if (target.protocol === 'http' && !remote.allowHttp) throw new GitError(command, plainHttpNotAllowed)

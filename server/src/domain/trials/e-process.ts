@@ -1,4 +1,4 @@
-import { type Difference, notableDifference } from '../impact/verdict.ts'
+import { type Difference, notableDifference } from '../impact/model/verdict.ts'
 import type { Tally } from '../signals/tally.ts'
 import { type Arm, arms } from './assignment.ts'
 
