@@ -1,19 +1,128 @@
-import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { parseArgs, promisify } from 'node:util'
 import pg from 'pg'
+import { eventually } from '../testing/eventually.ts'
+import { deliveriesFrom } from '../testing/payloads/deliveries.ts'
 import { startPostgres } from '../testing/postgres.ts'
+import { serve } from '../testing/processes.ts'
+import { generateRepository } from '../testing/sample-repository.ts'
+import { type Backfill, measureBackfill, reportBackfill } from './backfill.ts'
 import { compareWith, reportComparison } from './compare.ts'
+import { type Deliveries, measureDeliveries } from './deliveries.ts'
 import { measureGrowth, reportGrowth } from './growth.ts'
+import {
+  type ConnectedRepository,
+  connectRepository,
+  createOwner,
+  type Installation,
+  webhookAt,
+} from './installation.ts'
 import { measureReading, reportReading } from './reading.ts'
-import { measureRepositories, reportRepositories } from './repositories.ts'
 import { measureRequests, reportRequests } from './requests.ts'
 import { measureSize, reportSize } from './size.ts'
+import { type Percentiles, percentiles } from './statistics.ts'
 import { measureTokens, reportTokens } from './tokens.ts'
 import { measureVotes, reportVotes } from './votes.ts'
 import { measureWriters, reportWriters } from './writers.ts'
+
+const run = promisify(execFile)
+const pushes = 30
+const pollIntervalMs = 3
+
+/** Milliseconds from sending the delivery of a completed push until the history lists the entry. */
+async function measurePush(installation: Installation, folder: string): Promise<Percentiles> {
+  const remote = join(folder, `push-${installation.engine}.git`)
+  const checkout = join(folder, `push-${installation.engine}`)
+  await generateRepository(remote, 5_000, 100)
+  await run('git', ['clone', '--quiet', remote, checkout])
+  const owner = await createOwner(installation)
+  const { value: connected } = await connectRepository(installation, owner, remote)
+  const service = await serve(installation.url, installation.env)
+  const forge = deliveriesFrom('github', connected.webhook_secret)
+  const headers = { authorization: `Bearer ${owner.key}` }
+  const latencies: number[] = []
+  for (let i = 0; i < pushes; i++) {
+    const { id, path } = connected.prompts[i] as ConnectedRepository['prompts'][0]
+    const { before, after } = await pushChange(checkout, path, `Be kind, version ${i}.\n`)
+    const delivery = forge.push({ before, after, commits: [{ sha: after }] })
+    const startedAt = performance.now()
+    const response = await fetch(webhookAt(service.port, connected), {
+      method: 'POST',
+      headers: delivery.headers,
+      body: new Uint8Array(delivery.body),
+    })
+    if (response.status !== 202) throw new Error(`the delivery was answered with ${response.status}`)
+    const history = `${service.address}/api/v1/prompts/${id}/history?limit=1`
+    await eventually(
+      async () => {
+        const { data } = (await (await fetch(history, { headers })).json()) as { data: { commit_sha: string }[] }
+        return data[0]?.commit_sha === after
+      },
+      { timeoutMs: 60_000, intervalMs: pollIntervalMs },
+    )
+    latencies.push(performance.now() - startedAt)
+  }
+  await service.stop()
+  return percentiles(latencies)
+}
+
+/** Commits and pushes a change, and returns the branch's commits before and after. */
+async function pushChange(checkout: string, path: string, text: string): Promise<{ before: string; after: string }> {
+  const git = async (...args: string[]) => (await run('git', ['-C', checkout, ...args])).stdout.trim()
+  const before = await git('rev-parse', 'HEAD')
+  await writeFile(join(checkout, path), text)
+  const author = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com']
+  await git(...author, 'commit', '--quiet', '--all', '--message', `Change ${path}`)
+  await git('push', '--quiet', 'origin', 'main')
+  return { before, after: await git('rev-parse', 'HEAD') }
+}
+
+type Engine = Installation['engine']
+
+interface Repositories {
+  backfill: Backfill[]
+  push: Record<Engine, Percentiles>
+  deliveries: Record<Engine, Deliveries>
+}
+
+/** How fast history comes from git: on the first sync, after a push, and while many webhook deliveries arrive. */
+async function measureRepositories(urls: Record<Engine, string>, folder: string): Promise<Repositories> {
+  const secretKey = randomBytes(32).toString('hex')
+  const installation = (engine: Engine): Installation => ({
+    engine,
+    url: urls[engine],
+    env: { DATABASE_URL: urls[engine], DATA_DIR: join(folder, engine), PROMPTLEDGER_SECRET_KEY: secretKey },
+  })
+  const [sqlite, postgres] = [installation('sqlite'), installation('postgres')]
+  return {
+    backfill: await measureBackfill([sqlite, postgres], folder),
+    push: { sqlite: await measurePush(sqlite, folder), postgres: await measurePush(postgres, folder) },
+    deliveries: {
+      sqlite: await measureDeliveries(sqlite, folder),
+      postgres: await measureDeliveries(postgres, folder),
+    },
+  }
+}
+
+function reportRepositories({ backfill, push, deliveries }: Repositories): string {
+  const cells = (of: Record<Engine, Percentiles>, ...names: (keyof Percentiles)[]) =>
+    [of.sqlite, of.postgres].map((one) => names.map((name) => one[name].toFixed(0)).join(' / ')).join(' | ')
+  const { sqlite, postgres } = deliveries
+  return [
+    '',
+    ...reportBackfill(backfill),
+    '',
+    '| | SQLite | PostgreSQL |',
+    '|---|---:|---:|',
+    `| push to entry, p50 / p95, ms | ${cells(push, 'p50', 'p95')} |`,
+    `| webhook response at 200 deliveries/s, p50 / p99 / max, ms | ${cells(deliveries, 'p50', 'p99', 'max')} |`,
+    `| backlog cleared after the last of 4,000 deliveries, s | ${sqlite.clearedAfter.toFixed(1)} | ${postgres.clearedAfter.toFixed(1)} |`,
+  ].join('\n')
+}
 
 const usage = `Measures the service on SQLite and PostgreSQL against a bare node:http server. Prints tables, then everything as one JSON line.
 

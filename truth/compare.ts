@@ -1,10 +1,9 @@
+import { hash } from 'node:crypto'
 import { type Change, type ChangeOptions, readChanges } from './changes.ts'
 import type { Clone } from './git.ts'
 import type { Line, LineCommit } from './line.ts'
-import type { ProofContext } from './proof.ts'
-import { comparePull } from './pull.ts'
+import { isHeadOfAnother, isInvented, type Landing, type ProofContext, prove } from './proof.ts'
 import type { History, Recorded } from './recorded.ts'
-import { createSample } from './sample.ts'
 import { count, createTallies, type Tallies } from './tally.ts'
 
 /** An entry that is compared in more depth. */
@@ -171,4 +170,66 @@ function shownPerson(person: { name: string; email: string }) {
       .slice(0, maxNameLength),
   )
   return { name: name || email || 'unknown', email: email || 'unknown' }
+}
+
+/** Keeps `size` of the items that are added: always the same ones for the same keys, spread evenly. */
+function createSample<Item>(size: number) {
+  let kept: { rank: string; item: Item }[] = []
+  const cut = () => {
+    kept = kept.sort((a, b) => (a.rank < b.rank ? -1 : 1)).slice(0, size)
+  }
+  return {
+    add(key: string, item: Item): void {
+      kept.push({ rank: hash('sha1', key, 'hex'), item })
+      // Sorted only now and then, which bounds both memory and time.
+      if (kept.length >= 4 * size + 100) cut()
+    },
+    items(): Item[] {
+      cut()
+      return kept.map(({ item }) => item)
+    },
+  }
+}
+
+/** Compares the pull request that was recorded for a commit with the one that git proves. */
+async function comparePull(
+  tallies: Tallies,
+  context: ProofContext,
+  landing: Landing,
+  recorded: Recorded[],
+): Promise<void> {
+  const { commit } = landing
+  const proof = await prove(context, landing)
+  const numbers = new Set(recorded.map(({ number }) => number).filter((number) => number !== null))
+  const [number] = numbers
+  const said = number === undefined ? 'none' : `#${number}`
+  if (!('numbers' in proof)) {
+    if (number === undefined) {
+      if (proof.kind === 'unknown') tallies.invented.unknown++
+      return
+    }
+    const isPlausible = proof.kind === 'unknown' && isMentioned(context, landing, number)
+    if (isPlausible || !(await isInvented(context, commit, number))) tallies.invented.unknown++
+    else count(tallies.invented, 'wrong', commit.sha, `${said}; ${proof.reason} ("${commit.subject}")`)
+    return
+  }
+  const tally = tallies[proof.kind]
+  const expected = proof.numbers.map((each) => `#${each}`).join(' or ')
+  if (number !== undefined && numbers.size === 1 && proof.numbers.includes(number)) tally.right++
+  else {
+    const outcome = number === undefined ? 'missing' : 'wrong'
+    count(tally, outcome, commit.sha, `${said} instead of ${expected}: ${proof.reason} ("${commit.subject}")`)
+    if (number === undefined) return
+    tally.missing++
+    if (await isInvented(context, commit, number))
+      count(tallies.invented, 'wrong', commit.sha, `${said}, not ${expected}`)
+  }
+}
+
+function isMentioned(context: ProofContext, { commit }: Landing, number: number): boolean {
+  const { heads, copies } = context
+  if (context.pages.get(commit.sha)?.numbers.includes(number)) return true
+  const isNamed = commit.named.numbers.includes(number) && heads.byNumber.has(number)
+  const isCopied = copies.partly.has(commit.sha) && !isHeadOfAnother(context, commit, number)
+  return heads.byNumber.size === 0 || isNamed || isCopied
 }

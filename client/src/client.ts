@@ -1,3 +1,4 @@
+import { requestData } from './data.ts'
 import { fromEnvironment } from './environment.ts'
 import {
   type Alerts,
@@ -6,6 +7,7 @@ import {
   audit,
   type Deployments,
   deployments,
+  session as generated,
   type History,
   history,
   type Impact,
@@ -33,11 +35,11 @@ import {
   versions,
   votes,
 } from './generated/resources.ts'
-import { type ClientOptions, createTransport } from './request.ts'
-import { type Session, session } from './resources/session.ts'
+import { type ClientOptions, createTransport, type RequestOptions, type Transport } from './request.ts'
 import { type Signals, signals } from './resources/signals.ts'
 import { type Timeline, timeline } from './resources/timeline.ts'
 import { type Tokens, tokens } from './resources/tokens.ts'
+import type { SessionInfo } from './types.ts'
 
 /**
  * Client of one Promptledger service, with one property per resource.
@@ -93,5 +95,20 @@ export class Promptledger {
     this.repositories = repositories(service)
     this.audit = audit(service)
     this.session = session(service)
+  }
+}
+
+type Session = ReturnType<typeof session>
+
+/** For browsers: they send the key once, and from then on a cookie that scripts cannot read authenticates requests. */
+function session(service: Transport) {
+  return {
+    ...generated(service),
+
+    /** Signs in with a key that has the role `standard` or `admin`. */
+    create(key: string, options?: RequestOptions): Promise<SessionInfo> {
+      const headers = { Authorization: `Bearer ${key}` }
+      return requestData(service, { method: 'POST', path: '/session', headers }, options)
+    },
   }
 }

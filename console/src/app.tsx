@@ -1,8 +1,9 @@
 import type { SessionInfo } from '@promptledger/client'
+import { CloudOff, Hourglass } from 'lucide-react'
 import { Suspense } from 'react'
 import { Redirect, Route, Switch } from 'wouter'
 import { AdminsOnlyPage } from './admins-only-page.tsx'
-import { ConnectionBanner } from './connection-banner.tsx'
+import { probe, useConnection } from './connection.ts'
 import { Layout } from './layout.tsx'
 import { lazyPage } from './lazy-page.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
@@ -13,9 +14,28 @@ import { useSession } from './sessions/session.ts'
 import { SignInPage } from './sessions/sign-in-page.tsx'
 import { isShared } from './shared/token.ts'
 import { SignalsPage } from './signals/signals-page.tsx'
+import { Button } from './ui/button.tsx'
 import { LoadError } from './ui/load-error.tsx'
 import { Loading } from './ui/loading.tsx'
 import { UsagePage } from './usage/usage-page.tsx'
+
+/** Says that the page may be out of date, while the requests in the background are retried. */
+function ConnectionBanner() {
+  const connection = useConnection()
+  if (connection === 'online') return null
+  const isAway = connection === 'away'
+  const Icon = isAway ? CloudOff : Hourglass
+  return (
+    <div role="alert" className="connection-banner">
+      <Icon aria-hidden="true" />
+      <p>
+        <strong>{isAway ? 'Cannot reach the server.' : 'The service is overloaded.'}</strong> This page may be out of
+        date. Retrying…
+      </p>
+      {isAway && <Button onClick={() => probe()}>Retry now</Button>}
+    </div>
+  )
+}
 
 // Their code is loaded when someone first opens one of them.
 const onDemand = () => import('./on-demand.ts')

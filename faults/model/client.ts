@@ -1,9 +1,35 @@
 import assert from 'node:assert/strict'
 import { Agent, type IncomingHttpHeaders } from 'node:http'
 import { type HttpResponse, send } from '../http.ts'
-import { predict } from './predict.ts'
-import { any, type Prediction, type Request } from './request.ts'
-import type { Model } from './state.ts'
+import {
+  any,
+  type Call,
+  created,
+  findPrompt,
+  invalid,
+  noContent,
+  notFound,
+  ok,
+  orError,
+  type Prediction,
+  type Request,
+  reject,
+} from './request.ts'
+import { deleteSignal, eraseSignals, listSignals, recordBatch, recordSignal, summariseSignals } from './signals.ts'
+import {
+  hour,
+  isActive,
+  iso,
+  type Key,
+  type Model,
+  monthlyLimits,
+  monthOf,
+  monthStart,
+  nextMonth,
+  type Organisation,
+  remaining,
+  usedIn,
+} from './state.ts'
 
 /** With a parsed body; null for none. */
 type Response = Omit<HttpResponse, 'body'> & { body: unknown }
@@ -110,4 +136,87 @@ function withKnown(expected: unknown, received: unknown): unknown {
   const member = (name: string) => (received as Record<string, unknown> | null)?.[name]
   if (Array.isArray(expected)) return expected.map((item, i) => withKnown(item, member(String(i))))
   return Object.fromEntries(Object.entries(expected).map(([name, value]) => [name, withKnown(value, member(name))]))
+}
+
+const operations: Record<string, (call: Call) => Prediction> = {
+  'POST /prompts/:id/signals': recordSignal,
+  'GET /prompts/:id/signals': listSignals,
+  'GET /prompts/:id/signals/summary': summariseSignals,
+  'DELETE /prompts/:id/signals/:id': deleteSignal,
+  'POST /signals': recordBatch,
+  'POST /signals/erase': eraseSignals,
+  'POST /keys': createKey,
+  'DELETE /keys/:id': revokeKey,
+  'POST /keys/:id/rotate': rotateKey,
+  'GET /usage': readUsage,
+}
+
+/** Predicts the service's response at this time, and changes the model as the service changes. */
+function predict(model: Model, request: Request, now: number): Prediction {
+  return orError(() => {
+    const organisation = authenticate(model, request, now) ?? reject(401, 'unauthorized')
+    const { method, path, query = {} } = request
+    const id = /(?<=\/)(pmt_\w+|\d+)/g
+    const operation = operations[`${method} ${path.replace(id, ':id')}`] ?? notFound()
+    const ids = path.match(id) ?? []
+    return operation({
+      model,
+      organisation,
+      request,
+      query,
+      now,
+      ids,
+      get prompt() {
+        return findPrompt(organisation, ids[0])
+      },
+    })
+  })
+}
+
+function authenticate({ organisations }: Model, { key }: Request, now: number): Organisation | undefined {
+  return organisations.find(({ keys }) => keys.some((known) => known.secret === key && isActive(known, now)))
+}
+
+function readUsage({ organisation, now }: Call): Prediction {
+  const { plan } = organisation
+  const months: object[] = []
+  for (let at = now; months.length < 12; at = monthStart(at) - 1) {
+    months.push({ month: monthOf(at), used: usedIn(organisation, at) })
+  }
+  const rest = { remaining: remaining(organisation, now), resets_at: iso(nextMonth(now)) }
+  return ok({ data: { plan, limit: monthlyLimits[plan], used: usedIn(organisation, now), ...rest, months } })
+}
+
+function issue(organisation: Organisation, createdAt: number, expiresAt: number | null): Prediction {
+  const terms = { name: 'bot', role: 'admin', prompts: null }
+  const times = { created_at: iso(createdAt), expires_at: expiresAt === null ? null : iso(expiresAt) }
+  const body = { data: { id: any, organisation_id: organisation.id, ...terms, ...times, key: any } }
+  return created<{ data: { id: number; key: string } }>(body, ({ data: { id, key: secret } }) => {
+    organisation.keys.push({ id, secret, createdAt, expiresAt, revokedAt: null })
+  })
+}
+
+function createKey({ organisation, request, now }: Call): Prediction {
+  const { expires_at }: { expires_at?: string } = JSON.parse(request.body ?? '')
+  const expiresAt = expires_at === undefined ? null : Date.parse(expires_at)
+  return expiresAt !== null && expiresAt <= now ? invalid() : issue(organisation, now, expiresAt)
+}
+
+/** The new key lives as long as the old one did, which ends with the overlap. */
+function rotateKey({ organisation, ids, request, now }: Call): Prediction {
+  const old = findKey(organisation, ids)
+  if (!isActive(old, now)) return reject(409, 'conflict')
+  const { overlap_hours: overlap = 24 }: { overlap_hours?: number } = JSON.parse(request.body ?? '{}')
+  const expiresAt = old.expiresAt === null ? null : now + old.expiresAt - old.createdAt
+  old.expiresAt = Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, now + overlap * hour)
+  return issue(organisation, now, expiresAt)
+}
+
+function revokeKey({ organisation, ids, now }: Call): Prediction {
+  findKey(organisation, ids).revokedAt ??= now
+  return noContent()
+}
+
+function findKey({ keys }: Organisation, [id]: string[]): Key {
+  return keys.find((key) => String(key.id) === id) ?? notFound()
 }

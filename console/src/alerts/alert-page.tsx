@@ -1,24 +1,29 @@
-import { NotFoundError } from '@promptledger/client'
+import { type Alert, type AlertUpdate, NotFoundError, type TestedAlert } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { KeyRound, Pause, Pencil, Play, Send, Trash2 } from 'lucide-react'
-import { useState } from 'react'
-import { Link } from 'wouter'
+import { CircleCheck, KeyRound, Pause, Pencil, Play, Send, Trash2 } from 'lucide-react'
+import { type FormEvent, useState } from 'react'
+import { Link, useLocation } from 'wouter'
 import { ledger } from '../ledger.ts'
 import { NotFoundPage } from '../not-found-page.tsx'
 import { usePageTitle } from '../page-title.ts'
 import { Button } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { FormError } from '../ui/form-error.tsx'
+import { FormFooter } from '../ui/form-footer.tsx'
 import { LoadError } from '../ui/load-error.tsx'
 import { Loading } from '../ui/loading.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { formatNumber } from '../ui/number.ts'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { AlertDeliveries } from './alert-deliveries.tsx'
 import { AlertDetails } from './alert-details.tsx'
+import { AlertFields } from './alert-fields.tsx'
+import { formOf, labelsFor, rulesOf } from './alert-form.ts'
 import { refreshAlerts, useAlert } from './alert-query.ts'
 import { AlertStateBadge } from './alert-status.tsx'
-import { EditAlert } from './edit-alert.tsx'
-import { RemoveAlert } from './remove-alert.tsx'
+import { channelLabels } from './channels.ts'
 import { RotateAlertSecret } from './rotate-alert-secret.tsx'
-import { TestResult } from './test-result.tsx'
 
 export function AlertPage({ id }: { id: string }) {
   const queryClient = useQueryClient()
@@ -83,5 +88,102 @@ export function AlertPage({ id }: { id: string }) {
       {dialog === 'rotate' && <RotateAlertSecret alert={data} onClose={close} />}
       {dialog === 'remove' && <RemoveAlert alert={data} onClose={close} />}
     </>
+  )
+}
+
+/** What the receiver of a test message answered. */
+function TestResult({ result }: { result: TestedAlert }) {
+  const { sent, status, response, error, milliseconds } = result
+  const answer = status === null ? 'No response' : `Response ${status}`
+  const text = (
+    <>
+      <strong>{sent ? 'The test was sent.' : 'The test was not sent.'}</strong> {answer} after{' '}
+      {formatNumber(milliseconds)} ms.
+      {error !== null && (
+        <>
+          {' '}
+          <UntrustedText text={error} />
+        </>
+      )}
+      {response && (
+        <code className="test-response">
+          <UntrustedText text={response} />
+        </code>
+      )}
+    </>
+  )
+  if (!sent) return <Notice tone="bad">{text}</Notice>
+  return (
+    <div className="notice good">
+      <CircleCheck aria-hidden="true" />
+      <div>{text}</div>
+    </div>
+  )
+}
+
+interface Props {
+  alert: Alert
+  onClose: () => void
+}
+
+function RemoveAlert({ alert, onClose }: Props) {
+  const queryClient = useQueryClient()
+  const [, navigate] = useLocation()
+  const removal = useMutation({
+    mutationFn: () => ledger.alerts.remove(alert.id),
+    onSuccess: () => {
+      // Not refreshed while its page is shown: it no longer exists.
+      navigate('/alerts')
+      queryClient.removeQueries({ queryKey: ['alerts', alert.id] })
+      return queryClient.invalidateQueries({ queryKey: ['alerts'] })
+    },
+  })
+  return (
+    <ConfirmDialog
+      title="Remove this alert?"
+      confirmLabel="Remove"
+      mutation={removal}
+      onConfirm={() => removal.mutate()}
+      onClose={onClose}
+    >
+      <p className="confirm-subject">
+        <strong>
+          <UntrustedText text={alert.name} />
+        </strong>
+        <span className="muted">
+          {channelLabels[alert.channel]}, <UntrustedText text={alert.target_hint} />
+        </span>
+      </p>
+      <p>Its target is deleted, and what is waiting to be sent to it is cancelled. Its deliveries stay in the list.</p>
+    </ConfirmDialog>
+  )
+}
+
+function EditAlert({ alert, onClose }: { alert: Alert; onClose: () => void }) {
+  const queryClient = useQueryClient()
+  const [form, setForm] = useState(() => formOf(alert))
+  const change = useMutation({
+    mutationFn: (body: AlertUpdate) => ledger.alerts.update(alert.id, body),
+    onSuccess: () => refreshAlerts(queryClient),
+    // Drop the target from the cache as soon as the dialog closes.
+    gcTime: 0,
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    const target = form.target.trim()
+    change.mutate({ ...rulesOf(form), ...(target !== '' && { target }) }, { onSuccess: onClose })
+  }
+  return (
+    <Dialog title="Edit alert" onClose={onClose}>
+      <form className="form" onSubmit={submit}>
+        <AlertFields
+          channel={alert.channel}
+          form={form}
+          onChange={(changes) => setForm((current) => ({ ...current, ...changes }))}
+          isEdit
+        />
+        <FormFooter mutation={change} labels={labelsFor(alert.channel)} submitLabel="Save" onCancel={onClose} />
+      </form>
+    </Dialog>
   )
 }

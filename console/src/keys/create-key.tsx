@@ -1,6 +1,6 @@
 import type { NewKey, Role } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useId, useState } from 'react'
 import { ledger } from '../ledger.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
@@ -8,8 +8,6 @@ import { FormFooter } from '../ui/form-footer.tsx'
 import { isLocalDate } from '../ui/iso-time.ts'
 import { NameField } from '../ui/name-field.tsx'
 import { CreatedKey } from './created-key.tsx'
-import { endOfDay } from './expiry.ts'
-import { RoleField } from './role-field.tsx'
 
 const labels = { name: 'Name', role: 'Role', prompts: 'Prompts', expires_at: 'Last day' }
 
@@ -81,5 +79,39 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
         <FormFooter mutation={creation} labels={labels} submitLabel="Create key" onCancel={onClose} />
       </form>
     </Dialog>
+  )
+}
+
+/** The last millisecond of a day such as 2026-11-15 in the reader's time zone, so the key is shown to expire on that day. */
+function endOfDay(day: string): string | null {
+  if (day === '') return null
+  const [year, month, date] = day.split('-').map(Number) as [number, number, number]
+  return new Date(year, month - 1, date, 23, 59, 59, 999).toISOString()
+}
+
+const roles: { role: Role; description: string }[] = [
+  { role: 'ingest', description: 'Record signals, nothing else. For applications.' },
+  { role: 'recorder', description: 'Record history entries, nothing else. For CI.' },
+  { role: 'reader', description: 'Read prompts, history, signals and usage, and sign in.' },
+  { role: 'standard', description: 'Also record and delete signals.' },
+  { role: 'admin', description: 'Everything, including prompts, keys, repositories and alerts.' },
+  { role: 'signing', description: 'Sign tokens for votes from browsers, nothing else. Makes no requests.' },
+]
+
+function RoleField({ role: selected, onChange }: { role: Role; onChange: (role: Role) => void }) {
+  const name = useId()
+  return (
+    <fieldset className="role-field">
+      <legend>Role</legend>
+      {roles.map(({ role, description }) => (
+        <label key={role}>
+          <input type="radio" name={name} value={role} checked={selected === role} onChange={() => onChange(role)} />
+          <span>
+            <strong className="role-name">{role}</strong>
+            <span className="muted">{description}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
   )
 }

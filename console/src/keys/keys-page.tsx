@@ -1,18 +1,21 @@
 import type { Key, SessionInfo } from '@promptledger/client'
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { ledger } from '../ledger.ts'
 import { usePageTitle } from '../page-title.ts'
 import { Button } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { LoadError } from '../ui/load-error.tsx'
 import { Loading } from '../ui/loading.tsx'
+import { Notice } from '../ui/notice.tsx'
 import { formatNumber } from '../ui/number.ts'
+import { Time } from '../ui/time.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { useUrlParams } from '../url-params.ts'
 import { CreateKey } from './create-key.tsx'
 import { isActive, statusOf } from './key-status.tsx'
 import { type KeyRow, KeyTable } from './key-table.tsx'
-import { RevokeKey } from './revoke-key.tsx'
 import { RotateKey } from './rotate-key.tsx'
 
 type OpenDialog = { action: 'create' } | { action: 'rotate' | 'revoke'; key: Key }
@@ -79,4 +82,54 @@ function splitByStatus(keys: Key[]): { active: KeyRow[]; inactive: KeyRow[] } {
     active: rows.filter(({ status }) => isActive(status)),
     inactive: rows.filter(({ status }) => !isActive(status)).reverse(),
   }
+}
+
+interface Props {
+  apiKey: Key
+  /** Whether it is the key of the current session. */
+  isCurrent: boolean
+  onClose: () => void
+}
+
+function RevokeKey({ apiKey, isCurrent, onClose }: Props) {
+  const queryClient = useQueryClient()
+  const revocation = useMutation({
+    mutationFn: () => ledger.keys.revoke(apiKey.id),
+    // Revoking the current key ends the session: reloading it brings up the sign-in form.
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: isCurrent ? ['session'] : ['keys'] }),
+  })
+  return (
+    <ConfirmDialog
+      title={`Revoke “${apiKey.name}”?`}
+      confirmLabel={isCurrent ? 'Revoke and sign out' : 'Revoke key'}
+      mutation={revocation}
+      onConfirm={() => revocation.mutate(undefined, { onSuccess: onClose })}
+      onClose={onClose}
+    >
+      <p>
+        Requests with the {apiKey.role} key{' '}
+        <strong>
+          <UntrustedText text={apiKey.name} />
+        </strong>{' '}
+        ending in <code>{apiKey.hint}</code> will be rejected immediately, and everyone signed in with it will be signed
+        out. This cannot be undone.
+      </p>
+      {!isCurrent && (
+        <p className="muted">
+          {apiKey.last_used_at === null ? (
+            'It has never been used.'
+          ) : (
+            <>
+              It was last used <Time at={apiKey.last_used_at} as="relative" />.
+            </>
+          )}
+        </p>
+      )}
+      {isCurrent && (
+        <Notice tone="bad">
+          You are signed in with this key: revoking it signs you out. Make sure you have another admin key.
+        </Notice>
+      )}
+    </ConfirmDialog>
+  )
 }

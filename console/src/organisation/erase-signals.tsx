@@ -3,13 +3,90 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ledger } from '../ledger.ts'
 import { Button } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Field } from '../ui/field.tsx'
 import { FormError } from '../ui/form-error.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { countOf } from '../ui/number.ts'
 import { ToggleGroup } from '../ui/toggle-group.tsx'
-import { ConfirmErasure } from './confirm-erasure.tsx'
-import { erasureOf, type Selection, selections } from './erasure.ts'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
+
+type Selection = 'voter' | 'subject' | 'metadata'
+
+const selections: Record<Selection, { label: string; hint: string; placeholder: string }> = {
+  voter: {
+    label: 'Voter',
+    hint: 'Who voted, exactly as your application sent it. Only its hash is stored.',
+    placeholder: 'u-123',
+  },
+  subject: {
+    label: 'Subject',
+    hint: 'What was voted on, exactly as your application sent it. Withdrawn votes are erased too.',
+    placeholder: 'answer-42',
+  },
+  metadata: {
+    label: 'Metadata',
+    hint: 'A JSON object. Signals whose metadata has all of its members with equal values match.',
+    placeholder: '{"user": "u-123"}',
+  },
+}
+
+/** The body of the request, or a text that says what is wrong with what was entered. */
+function erasureOf(selection: Selection, text: string): Erasure | string {
+  if (selection !== 'metadata') return { [selection]: text }
+  const parsed = parseObject(text)
+  if (parsed === null) return 'Metadata must be a JSON object, such as {"user": "u-123"}.'
+  // JavaScript would round it, and then erase other signals or none.
+  if (/\d{16}/.test(text.replaceAll(/"(?:[^"\\]|\\.)*"/g, ''))) {
+    return 'Numbers of more than 15 digits can only be sent with the API: POST /api/v1/signals/erase.'
+  }
+  return { metadata: parsed }
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null
+  } catch {
+    return null
+  }
+}
+
+interface Props {
+  /** What was entered, such as `Voter u-123`. */
+  what: string
+  organisationName: string
+  matching: number
+  mutation: { error: unknown; isPending: boolean }
+  onConfirm: () => void
+  onClose: () => void
+}
+
+function ConfirmErasure({ what, organisationName, matching, mutation, onConfirm, onClose }: Props) {
+  const signals = countOf(matching, 'signal')
+  return (
+    <ConfirmDialog
+      title={`Erase ${signals}?`}
+      confirmLabel={mutation.isPending ? 'Erasing…' : `Erase ${signals}`}
+      mutation={mutation}
+      onConfirm={onConfirm}
+      onClose={onClose}
+    >
+      <p className="erasure-what">
+        <UntrustedText text={what} />
+      </p>
+      <ul className="plain-list">
+        <li>
+          {signals} of <UntrustedText text={organisationName} /> match now, in all prompts, deleted ones included.
+        </li>
+        <li>They disappear from lists, exports, charts and verdicts. This cannot be undone.</li>
+        <li>They still count towards the monthly limit of their month.</li>
+        <li>Existing backups still contain them.</li>
+        <li>The audit log says that you erased them and how many, not whose they were.</li>
+      </ul>
+    </ConfirmDialog>
+  )
+}
 
 const names = Object.keys(selections) as Selection[]
 const labels = Object.fromEntries(names.map((name) => [name, selections[name].label]))

@@ -1,22 +1,25 @@
-import type { Regression, TimelineEntry } from '@promptledger/client'
+import type { Effect, RatedTally, Regression, TimelineEntry } from '@promptledger/client'
 import { Link } from 'wouter'
 import { ratesOf, regressionPath } from '../regressions/open-regressions.tsx'
 import { useShowsSignals } from '../shared/shared-query.ts'
 import { isShared } from '../shared/token.ts'
 import { ChangeSegments } from '../signals/change-segments.tsx'
 import { NegativeComments } from '../signals/negative-comments.tsx'
+import { signalsPath } from '../signals/signals-path.ts'
 import { ActionIcon } from '../ui/action-icon.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { countOf, formatNumber } from '../ui/number.ts'
 import { PageLink } from '../ui/page-link.tsx'
+import { formatPercent, formatPoints, formatTally } from '../ui/percent.ts'
+import { Term } from '../ui/term.tsx'
+import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { Verdict } from '../ui/verdict.tsx'
 import { ChangeDiff } from './change-diff.tsx'
-import { ChangeFigures } from './change-figures.tsx'
 import { ChangeLift } from './change-lift.tsx'
 import { parseMessage } from './commit-message.ts'
 import { EntryMeta, PullCourse } from './entry-meta.tsx'
 import { titleOf } from './entry-title.ts'
-import { LiveTimes } from './live-times.tsx'
 import { promptPath } from './prompt-path.ts'
 
 interface Props {
@@ -75,6 +78,105 @@ export function ChangeContent({ promptId, item, regression }: Props) {
           <LiveTimes impact={impact} />
         </>
       )}
+    </>
+  )
+}
+
+/** When a change was live, and how that is known. */
+function LiveTimes({ impact }: { impact: Effect }) {
+  const { live_windows: windows, unattributed } = impact
+  return (
+    <>
+      <ul className="live-times" aria-label="When it was live">
+        {windows.map(({ from, until, share, live_source: source, environment }) => (
+          <li key={from}>
+            Live from <Time at={from} />
+            {until !== null && (
+              <>
+                {' '}
+                until <Time at={until} />
+              </>
+            )}
+            , {source === 'merge' ? 'by its merge' : <Deployed environment={environment} share={share} />}
+          </li>
+        ))}
+      </ul>
+      {unattributed > 0 && (
+        <p className="live-times">
+          {formatNumber(unattributed)} of the signals after the change named no version and came while another version
+          was live too.
+        </p>
+      )}
+    </>
+  )
+}
+
+function Deployed({ environment, share }: { environment: string | null; share: number }) {
+  return (
+    <>
+      deployed to <UntrustedText text={environment ?? 'production'} />
+      {share < 1 && ` (${formatPercent(share)} of traffic)`}
+    </>
+  )
+}
+
+interface ChangeFiguresProps {
+  promptId: string
+  entryId: number
+  impact: Effect
+}
+
+/** User feedback before and after a change, and what the verdict on it rests on. */
+function ChangeFigures({ promptId, entryId, impact }: ChangeFiguresProps) {
+  return (
+    <section className="change-figures" aria-label="Figures">
+      <dl className={`change-rates ${impact.verdict}`}>
+        <Side name="Before" tally={impact.before} href={signalsPath(promptId, { change: entryId, side: 'before' })} />
+        <Side name="After" tally={impact.after} href={signalsPath(promptId, { change: entryId, side: 'after' })} />
+      </dl>
+      <p>
+        {impact.explanation} <Difference {...impact} />
+      </p>
+    </section>
+  )
+}
+
+interface SideProps {
+  name: string
+  tally: RatedTally
+  href: string
+}
+
+function Side({ name, tally, href }: SideProps) {
+  const { positive, negative } = tally
+  const total = positive + negative
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <strong>{formatTally(tally)}</strong>
+        {total === 0 ? (
+          <span className="muted">No signals</span>
+        ) : (
+          <PageLink href={href}>
+            {formatNumber(positive)} of {countOf(total, 'signal')}
+          </PageLink>
+        )}
+      </dd>
+    </div>
+  )
+}
+
+function Difference({ difference, interval }: Effect) {
+  if (difference === null || interval === null) return null
+  const [low, high] = interval.map(formatPoints) as [string, string]
+  return (
+    <>
+      Difference: {formatPoints(difference)} percentage points{' '}
+      <span className="nowrap">
+        (<Term name="confidence_range">95% confidence range</Term>:
+      </span>{' '}
+      {low} to {high}).
     </>
   )
 }

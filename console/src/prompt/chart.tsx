@@ -1,14 +1,15 @@
 import type { TimelineEntry } from '@promptledger/client'
-import { type PointerEvent, useCallback, useEffect, useMemo, useState } from 'react'
+import { type PointerEvent, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { countOf, formatNumber } from '../ui/number.ts'
+import { formatPercent, formatShares } from '../ui/percent.ts'
+import { formatDate } from '../ui/time.tsx'
+import { verdictLabels } from '../ui/verdict.tsx'
 import { type Cluster, clustersOf } from './chart-clusters.ts'
-import { describeChart } from './chart-description.ts'
-import { pointerX, useDrag } from './chart-drag.ts'
 import { ChartMarkers } from './chart-markers.tsx'
 import { ChartPlot } from './chart-plot.tsx'
 import { layoutOf, scaleOf } from './chart-scale.ts'
 import { ChartTooltip, type Pointed } from './chart-tooltip.tsx'
 import type { ChartView } from './chart-view.ts'
-import { useElementWidth } from './element-width.ts'
 import { minZoomMs } from './time-range.ts'
 
 interface Props {
@@ -146,4 +147,81 @@ function newestIn({ from, to }: Cluster, { changes }: ChartView): TimelineEntry 
     return at >= from && at <= to
   }
   return [...changes.values()].find(isIn) ?? null
+}
+
+/** A ref for an element, and its current width in pixels. */
+function useElementWidth<Kind extends HTMLElement>() {
+  const element = useRef<Kind>(null)
+  const [width, setWidth] = useState(0)
+  useLayoutEffect(() => {
+    const { current } = element
+    if (current === null) return
+    setWidth(current.clientWidth)
+    const observer = new ResizeObserver(() => setWidth(current.clientWidth))
+    observer.observe(current)
+    return () => observer.disconnect()
+  }, [])
+  return [element, width] as const
+}
+
+/** The chart in words, for screen readers. */
+function describeChart({ steps, changes, changeCount, shifts, span }: ChartView): string {
+  const positive = steps.reduce((sum, step) => sum + step.positive, 0)
+  const total = steps.reduce((sum, step) => sum + step.total, 0)
+  const share = total === 0 ? '' : `, ${formatPercent(positive / total)} positive`
+  const verdicts = [...changes.values()].flatMap(({ impact }) => {
+    if (impact?.verdict !== 'better' && impact?.verdict !== 'worse') return []
+    return [`${verdictLabels[impact.verdict]} since ${formatDate(new Date(impact.live_from))}`]
+  })
+  return [
+    `${formatNumber(total)} signals, ${formatDate(new Date(span[0]))} to ${formatDate(new Date(span[1]))}${share}`,
+    countOf(changeCount, 'change'),
+    ...verdicts,
+    ...shifts.map(({ label, rates }) => `${capitalised(label)}: ${formatShares(...rates)}`),
+  ].join('. ')
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+const minDragPx = 6
+
+/** Selecting a part of the chart with a mouse or pen. A finger scrolls the page: on a touch screen, buttons zoom. */
+function useDrag(onSelect: (fromX: number, toX: number) => void) {
+  const [drag, setDrag] = useState<{ startX: number; x: number } | null>(null)
+  const isDragging = drag !== null
+  useEffect(() => {
+    if (!isDragging) return
+    const cancel = (event: KeyboardEvent) => {
+      if (event.key === 'Escape') setDrag(null)
+    }
+    window.addEventListener('keydown', cancel)
+    return () => window.removeEventListener('keydown', cancel)
+  }, [isDragging])
+  const selection = drag && ([Math.min(drag.startX, drag.x), Math.max(drag.startX, drag.x)] as const)
+  return {
+    selection: selection && selection[1] - selection[0] >= minDragPx ? selection : null,
+    start(event: PointerEvent<SVGSVGElement>) {
+      const isOnMarker = (event.target as Element).closest('.chart-marker') !== null
+      if (event.button !== 0 || event.pointerType === 'touch' || isOnMarker) return
+      event.preventDefault()
+      event.currentTarget.setPointerCapture(event.pointerId)
+      const x = pointerX(event)
+      setDrag({ startX: x, x })
+    },
+    move(event: PointerEvent<SVGSVGElement>) {
+      const x = pointerX(event)
+      setDrag((current) => current && { ...current, x })
+    },
+    end() {
+      if (selection !== null && selection[1] - selection[0] >= minDragPx) onSelect(...selection)
+      setDrag(null)
+    },
+    cancel: () => setDrag(null),
+  }
+}
+
+function pointerX(event: PointerEvent<SVGSVGElement>): number {
+  return event.clientX - event.currentTarget.getBoundingClientRect().left
 }

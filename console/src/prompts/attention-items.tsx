@@ -1,5 +1,7 @@
 import type { Alert, Regression, Repository, Shift, UsageReport } from '@promptledger/client'
-import { BellOff, CircleHelp, Gauge, GitBranch, TrendingDown } from 'lucide-react'
+import { BellOff, CircleHelp, Gauge, GitBranch, type LucideIcon, TrendingDown } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
 import { ratesOf, regressionPath } from '../regressions/open-regressions.tsx'
 import { liveSince, openTimeOf } from '../regressions/open-time.ts'
 import { shiftPath } from '../shifts/shift-path.ts'
@@ -10,7 +12,6 @@ import { PromptName } from '../ui/prompt-name.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { limitLevel } from '../usage/limit-level.ts'
-import { AttentionItem } from './attention-item.tsx'
 
 export function RegressionItem({ regression }: { regression: Regression }) {
   const { prompt, change } = regression
@@ -119,5 +120,31 @@ export function LimitItem({ usage }: { usage: UsageReport }) {
       </strong>{' '}
       signals {isReached ? 'used, new ones are rejected' : 'used'}
     </AttentionItem>
+  )
+}
+
+interface Props {
+  icon: LucideIcon
+  tone: 'bad' | 'caution'
+  /** What it is about, and where to look. */
+  name: ReactNode
+  to: string
+  children: ReactNode
+  /** A short remark at the end of the line. */
+  note?: ReactNode
+}
+
+function AttentionItem({ icon: Icon, tone, name, to, children, note }: Props) {
+  return (
+    <li className={`attention-item ${tone}`}>
+      <Icon aria-hidden="true" />
+      <div>
+        <Link className="row-link" href={to}>
+          {name}
+        </Link>
+        : {children}
+      </div>
+      {note !== undefined && <span className="attention-note">{note}</span>}
+    </li>
   )
 }

@@ -1,4 +1,4 @@
-import type { Page, Prompt, PromptSort } from '@promptledger/client'
+import type { Page, Prompt, PromptSort, Summary } from '@promptledger/client'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
@@ -14,7 +14,6 @@ import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { Verdict } from '../ui/verdict.tsx'
 import { pageFrom } from '../url-params.ts'
-import { Sparkline } from './sparkline.tsx'
 
 const sortFields = ['name', 'last_change', 'signals', 'positive_share', 'effect', 'regression'] as const
 
@@ -122,4 +121,46 @@ function LastChange({ last_change: change }: Prompt) {
       </span>
     </span>
   )
+}
+
+const width = 120
+const height = 28
+const gap = 1
+
+/** Positive and negative signals per day. Two paths rather than 60 bars, because a page has many of them. */
+function Sparkline({ days }: { days: Summary['data'] }) {
+  const max = Math.max(1, ...days.map(({ positive, negative }) => positive + negative))
+  const total = days.reduce((sum, { positive, negative }) => sum + positive + negative, 0)
+  const step = width / days.length
+  const scale = (count: number) => (count / max) * height
+  const bar = (i: number, top: number, bottom: number) =>
+    `M${round(i * step)} ${round(bottom)}V${round(top)}h${round(step - gap)}V${round(bottom)}z`
+  const bars = (from: (day: Day) => number, count: (day: Day) => number) =>
+    days
+      .map((day, i) => {
+        const bottom = height - scale(from(day))
+        return count(day) === 0 ? '' : bar(i, bottom - scale(count(day)), bottom)
+      })
+      .join('')
+  return (
+    <svg
+      className="sparkline"
+      viewBox={`0 0 ${width} ${height}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`${formatNumber(total)} signals in ${days.length} days`}
+    >
+      <path className="positive" d={bars(negativeOf, positiveOf)} />
+      <path className="negative" d={bars(() => 0, negativeOf)} />
+    </svg>
+  )
+}
+
+type Day = Summary['data'][number]
+
+const positiveOf = ({ positive }: Day) => positive
+const negativeOf = ({ negative }: Day) => negative
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100
 }

@@ -1,31 +1,41 @@
-import { NotFoundError, type Regression } from '@promptledger/client'
-import { useState } from 'react'
-import { Link } from 'wouter'
+import { NotFoundError, type Regression, type RegressionDetails } from '@promptledger/client'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { Link, useLocation } from 'wouter'
+import { AlertDeliveryBadge } from '../alerts/alert-status.tsx'
+import { channelLabels } from '../alerts/channels.ts'
+import { eventLabels } from '../alerts/events.ts'
+import { ledger } from '../ledger.ts'
 import { NotFoundPage } from '../not-found-page.tsx'
 import { usePageTitle } from '../page-title.ts'
 import { ChangeDiff } from '../prompt/change-diff.tsx'
 import { ChangeLift } from '../prompt/change-lift.tsx'
 import { useTimelineEntry } from '../prompt/entry-queries.ts'
-import { promptPath } from '../prompt/prompt-path.ts'
+import { LoadedChart, useChart } from '../prompt/loaded-chart.tsx'
+import { changePath, promptPath } from '../prompt/prompt-path.ts'
 import { useShowsSignals } from '../shared/shared-query.ts'
 import { isShared } from '../shared/token.ts'
 import { ChangeSegments } from '../signals/change-segments.tsx'
 import { NegativeComments } from '../signals/negative-comments.tsx'
 import { CopyableId } from '../ui/copy-button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { ExternalLink } from '../ui/external-link.tsx'
+import { Field } from '../ui/field.tsx'
+import { FormFooter } from '../ui/form-footer.tsx'
+import { focusOnOpen } from '../ui/initial-focus.ts'
 import { LoadError } from '../ui/load-error.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { PromptName } from '../ui/prompt-name.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { Action } from '../versions/prompt-actions.tsx'
-import { DismissRegression } from './dismiss-regression.tsx'
 import { ratesOf } from './open-regressions.tsx'
-import { openTimeOf } from './open-time.ts'
+import { liveSince, openTimeOf } from './open-time.ts'
 import { RegressionChange } from './regression-change.tsx'
-import { RegressionChart } from './regression-chart.tsx'
 import { RegressionHistory } from './regression-history.tsx'
 import { useRegression } from './regression-query.ts'
 import { RegressionStateBadge } from './regression-state.tsx'
-import { ToldTable } from './told-table.tsx'
 
 interface Props {
   promptId: string
@@ -130,5 +140,91 @@ export function ChangeAndHistory({ regression }: { regression: Regression }) {
         <RegressionHistory regression={regression} />
       </section>
     </>
+  )
+}
+
+/** The feedback before and after the change that made the prompt worse. */
+function RegressionChart({ regression }: { regression: Regression }) {
+  const { prompt, change } = regression
+  const [, navigate] = useLocation()
+  const state = useChart(prompt.id, change.id, liveSince(regression))
+  const open = (id: number) => !isShared && navigate(changePath(prompt.id, id))
+  return <LoadedChart state={state} promptName={prompt.name} onOpen={open} />
+}
+
+const labels = { note: 'Reason' }
+
+function DismissRegression({ regression, onClose }: { regression: Regression; onClose: () => void }) {
+  const queryClient = useQueryClient()
+  const [note, setNote] = useState('')
+  const dismissal = useMutation({
+    mutationFn: () => ledger.regressions.dismiss(regression.prompt.id, regression.id, { note: note.trim() }),
+    // Also the prompt and the list of prompts show open regressions.
+    onSuccess: () => queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' }),
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    dismissal.mutate(undefined, { onSuccess: onClose })
+  }
+  return (
+    <Dialog title="Dismiss this regression?" onClose={onClose}>
+      <form className="form" onSubmit={submit}>
+        <p>
+          For a loss that you accept. The same change does not open a regression again. People are not told, but open
+          incidents in PagerDuty are resolved.
+        </p>
+        <Field label={labels.note} hint="Shown with the regression, and in the audit log.">
+          {(control) => (
+            <textarea
+              {...control}
+              ref={focusOnOpen}
+              required
+              rows={3}
+              value={note}
+              onChange={({ target }) => setNote(target.value)}
+            />
+          )}
+        </Field>
+        <FormFooter mutation={dismissal} labels={labels} submitLabel="Dismiss" onCancel={onClose} />
+      </form>
+    </Dialog>
+  )
+}
+
+type Told = RegressionDetails['told'][number]
+
+const columns: Column<Told & { key: number }>[] = [
+  { header: 'To', cell: (told) => <Recipient {...told} /> },
+  { header: 'Event', cell: ({ event }) => eventLabels[event] },
+  { header: 'State', cell: ({ state }) => <AlertDeliveryBadge state={state} /> },
+  { header: 'Time', className: 'nowrap', cell: (told) => <Time at={told.finished_at ?? told.created_at} /> },
+]
+
+const uncertain = 'No alert yet: the evidence is not strong enough to tell people.'
+const waiting = 'No alert yet: none matches this prompt, or the regression has not lasted long enough.'
+
+function ToldTable({ regression: { told, state, certain_enough: isCertain } }: { regression: RegressionDetails }) {
+  const none = (
+    <p className="card muted">{state === 'open' ? (isCertain ? waiting : uncertain) : 'No alert was told.'}</p>
+  )
+  return (
+    <Table
+      caption="Who was told, newest first"
+      columns={columns}
+      rows={told.map((each, key) => ({ ...each, key }))}
+      rowKey={({ key }) => key}
+      empty={none}
+    />
+  )
+}
+
+function Recipient({ destination, alert }: Told) {
+  if (destination === 'pull_request') return 'Pull request'
+  if (alert === null) return <span className="muted">Removed alert</span>
+  return (
+    <div>
+      <UntrustedText text={alert.name} />
+      <span className="cell-note muted">{channelLabels[alert.channel]}</span>
+    </div>
   )
 }

@@ -1,12 +1,15 @@
 import type { ConnectedRepository } from '@promptledger/client'
+import { CircleAlert, CircleCheck } from 'lucide-react'
 import { CopyField } from '../ui/copy-field.tsx'
+import { ExternalLink } from '../ui/external-link.tsx'
 import { ResultDialog } from '../ui/result-dialog.tsx'
 import { SecretDialog } from '../ui/secret-dialog.tsx'
-import { BackfillProgress } from './backfill-progress.tsx'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
+import { RepositoryContents } from './repository-contents.tsx'
+import { useRepository } from './repository-query.ts'
 import { Warnings } from './warnings.tsx'
 import { LocalFolderNotice, WebhookNotice } from './webhook-notice.tsx'
 import { isLocalFolder } from './webhook-reach.ts'
-import { WebhookSteps } from './webhook-steps.tsx'
 
 interface Props {
   connected: ConnectedRepository
@@ -52,5 +55,79 @@ export function ConnectedRepositoryDialog({ connected, onClose }: Props) {
       <h3>Set up the webhook</h3>
       <WebhookSteps steps={connected.set_up} />
     </SecretDialog>
+  )
+}
+
+const openStep = /^Open (https?:\/\/\S+)(.*)$/s
+
+/** How to set up the webhook on the forge's site. */
+function WebhookSteps({ steps }: { steps: string[] }) {
+  return (
+    <ol className="steps">
+      {steps.map((step) => (
+        <li key={step}>
+          <Step text={step} />
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+/** Only the page to open becomes a link. Other URLs in a step are values to copy. */
+function Step({ text }: { text: string }) {
+  const [, page, rest] = openStep.exec(text) ?? []
+  if (page === undefined) return <UntrustedText text={text} />
+  return (
+    <>
+      Open{' '}
+      <ExternalLink to={page}>
+        <UntrustedText text={page} />
+      </ExternalLink>
+      {rest}
+    </>
+  )
+}
+
+/** How far the backfill of a newly connected repository has come. */
+function BackfillProgress({ connected }: { connected: ConnectedRepository }) {
+  const repository = useRepository(connected.id)
+  const { state, last_error: error } = repository.data ?? connected
+  const contents = repository.data ?? { prompt_count: connected.prompts.length, entry_count: connected.entries }
+  if (state === 'failing') {
+    return (
+      <div className="progress bad" role="alert">
+        <CircleAlert aria-hidden="true" />
+        <div>
+          <strong>The history could not be read. The service retries automatically.</strong>
+          <span>
+            <UntrustedText text={error ?? ''} />
+          </span>
+        </div>
+      </div>
+    )
+  }
+  const isDone = state === 'following'
+  if (isDone && contents.prompt_count === 0) {
+    return (
+      <div className="progress bad" role="alert">
+        <CircleAlert aria-hidden="true" />
+        <div>
+          <strong>No prompts found</strong>
+          <span>
+            No file matches <UntrustedText text={connected.path} />. Check the folders, and upper and lower case. To
+            change the path, disconnect the repository and connect it again.
+          </span>
+        </div>
+      </div>
+    )
+  }
+  return (
+    <div className={`progress ${isDone ? 'good' : ''}`} role="status">
+      {isDone ? <CircleCheck aria-hidden="true" /> : <span className="loading-bar" aria-hidden="true" />}
+      <div>
+        <strong>{isDone ? 'History imported' : 'Reading the history…'}</strong>
+        <RepositoryContents {...contents} />
+      </div>
+    </div>
   )
 }

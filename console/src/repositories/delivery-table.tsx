@@ -1,12 +1,12 @@
 import type { Delivery, Page } from '@promptledger/client'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { RotateCw } from 'lucide-react'
+import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { PagedTable } from '../ui/paged-table.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
-import { DeliveryStatusBadge } from './delivery-status.tsx'
 
 interface Props {
   query: UseQueryResult<Page<Delivery>>
@@ -100,4 +100,16 @@ function NoDeliveries() {
       first ping appears here as ignored, which means the connection works.
     </p>
   )
+}
+
+const badges = {
+  pending: { tone: 'caution', label: 'Pending' },
+  done: { tone: 'good', label: 'Processed' },
+  ignored: { tone: 'plain', label: 'Ignored' },
+  failed: { tone: 'bad', label: 'Failed' },
+} as const
+
+function DeliveryStatusBadge({ state }: { state: Delivery['state'] }) {
+  const { tone, label } = badges[state]
+  return <Badge tone={tone}>{label}</Badge>
 }

@@ -1,21 +1,24 @@
-import { NotFoundError } from '@promptledger/client'
+import { type Delivery, NotFoundError, type Repository } from '@promptledger/client'
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { KeyRound, Pencil, RefreshCw, Unplug } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
+import { ledger } from '../ledger.ts'
 import { NotFoundPage } from '../not-found-page.tsx'
 import { usePageTitle } from '../page-title.ts'
 import { Button } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { FormError } from '../ui/form-error.tsx'
 import { LoadError } from '../ui/load-error.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
-import { Deliveries } from './deliveries.tsx'
-import { DisconnectRepository } from './disconnect-repository.tsx'
+import { pageFrom, useUrlParams } from '../url-params.ts'
+import { DeliveryTable } from './delivery-table.tsx'
 import { EditRepository } from './edit-repository.tsx'
 import { RepositoryDetails } from './repository-details.tsx'
+import { refreshRepositories, useRepository } from './repository-query.ts'
 import { RepositoryStatusBadge } from './repository-status.tsx'
 import { RotateWebhookSecret } from './rotate-webhook-secret.tsx'
-import { useSync } from './sync.ts'
 
 export function RepositoryPage({ id }: { id: number }) {
   const { repository, sync, isSyncing } = useSync(id)
@@ -75,4 +78,100 @@ export function RepositoryPage({ id }: { id: number }) {
 function shortName(url: string): string {
   const [, name] = /([^/:]+\/[^/:]+?)(?:\.git)?\/*$/.exec(url) ?? []
   return name ?? url
+}
+
+const syncTimeoutMs = 60_000
+
+/** A repository, and a way to sync it now. A sync has finished once the repository reports another sync or error than before. */
+function useSync(id: number) {
+  const queryClient = useQueryClient()
+  const [requested, setRequested] = useState<{ before: Repository; at: number } | null>(null)
+  const isInProgress = ({ last_sync_at: lastSyncAt, last_error: lastError }: Repository) =>
+    requested !== null &&
+    lastSyncAt === requested.before.last_sync_at &&
+    lastError === requested.before.last_error &&
+    Date.now() - requested.at < syncTimeoutMs
+  const repository = useRepository(id, isInProgress)
+  const sync = useMutation({
+    mutationFn: (_before: Repository) => ledger.repositories.sync(id),
+    onSuccess: async (_response, before) => {
+      setRequested({ before, at: Date.now() })
+      await refreshRepositories(queryClient)
+    },
+  })
+  return { repository, sync, isSyncing: repository.data !== undefined && isInProgress(repository.data) }
+}
+
+interface Props {
+  repository: Repository
+  onClose: () => void
+}
+
+function DisconnectRepository({ repository, onClose }: Props) {
+  const queryClient = useQueryClient()
+  const disconnection = useMutation({
+    mutationFn: () => ledger.repositories.disconnect(repository.id),
+    onSuccess: () => refreshRepositories(queryClient),
+  })
+  return (
+    <ConfirmDialog
+      title="Disconnect this repository?"
+      confirmLabel="Disconnect"
+      mutation={disconnection}
+      onConfirm={() => disconnection.mutate(undefined, { onSuccess: onClose })}
+      onClose={onClose}
+    >
+      <p className="confirm-subject">
+        <code>
+          <UntrustedText text={repository.url} />
+        </code>
+      </p>
+      <p>
+        Its changes will no longer be recorded, its webhook will be rejected, and its token will be deleted. Its prompts
+        and their history stay.
+      </p>
+    </ConfirmDialog>
+  )
+}
+
+interface DeliveriesProps {
+  repositoryId: number
+  /** Deliveries of a disconnected repository cannot be redelivered. */
+  isConnected: boolean
+}
+
+/** The recent webhook deliveries of a repository, and how they were processed. */
+function Deliveries({ repositoryId, isConnected }: DeliveriesProps) {
+  const queryClient = useQueryClient()
+  const [params] = useUrlParams()
+  const page = pageFrom(params)
+  const deliveries = useQuery({
+    queryKey: ['deliveries', repositoryId, { page }],
+    queryFn: async ({ signal }) => await ledger.repositories.deliveries(repositoryId, { page }, { signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state: { data } }) => pollIntervalMs(data?.data ?? []),
+  })
+  const redelivery = useMutation({
+    mutationFn: ({ id }: Delivery) => ledger.repositories.redeliver(repositoryId, id),
+    onSuccess: () => refreshRepositories(queryClient),
+  })
+  return (
+    <section aria-labelledby="deliveries" className="page-section">
+      <h2 id="deliveries">Recent deliveries</h2>
+      <FormError error={redelivery.error} />
+      <DeliveryTable
+        query={deliveries}
+        isConnected={isConnected}
+        busyId={redelivery.isPending ? redelivery.variables.id : null}
+        onRedeliver={(delivery) => redelivery.mutate(delivery)}
+      />
+    </section>
+  )
+}
+
+/** Polls often while an attempt is due within 10 s, rarely while the next retry is further away. */
+function pollIntervalMs(deliveries: Delivery[]): number | false {
+  const attempts = deliveries.flatMap(({ next_attempt_at: at }) => (at === null ? [] : [Date.parse(at)]))
+  if (attempts.length === 0) return false
+  return Math.min(...attempts) < Date.now() + 10_000 ? 2_000 : 15_000
 }

@@ -1,5 +1,6 @@
 import type { Page, Repository } from '@promptledger/client'
 import type { UseQueryResult } from '@tanstack/react-query'
+import { Fragment } from 'react'
 import { Link } from 'wouter'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { PagedTable } from '../ui/paged-table.tsx'
@@ -10,7 +11,6 @@ import { forgeLabels } from './forges.ts'
 import { isRejecting } from './rejected-deliveries.tsx'
 import { RepositoryContents } from './repository-contents.tsx'
 import { RepositoryStatusBadge } from './repository-status.tsx'
-import { RepositoryUrl } from './repository-url.tsx'
 
 const columns: Column<Repository>[] = [
   { header: 'Repository', className: 'repository-name', cell: (repository) => <Name {...repository} /> },
@@ -85,4 +85,19 @@ function NoRepositories() {
       </p>
     </EmptyState>
   )
+}
+
+/** Lets a long URL wrap after its slashes. */
+function RepositoryUrl({ url }: { url: string }) {
+  return url.split('/').map((part, i) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts have no other identity, and their order is fixed.
+    <Fragment key={i}>
+      {i > 0 && (
+        <>
+          /<wbr />
+        </>
+      )}
+      <UntrustedText text={part} />
+    </Fragment>
+  ))
 }

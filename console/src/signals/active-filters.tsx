@@ -1,10 +1,15 @@
 import type { SignalFilter } from '@promptledger/client'
 import { X } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { useTimelineEntry } from '../prompt/entry-queries.ts'
+import { changePath } from '../prompt/prompt-path.ts'
+import { formatDate } from '../ui/time.tsx'
 import { UntrustedText, visibleText } from '../ui/untrusted-text.tsx'
 import type { SetParams } from '../url-params.ts'
-import { ChangeFilter } from './change-filter.tsx'
-import { FilterChip } from './filter-chip.tsx'
+import { changeLabel } from './change-label.ts'
 import { isFiltered, memberParameter, withoutFilters } from './signal-filter.ts'
+import type { ChangeSide } from './signals-path.ts'
 
 interface Props {
   promptId: string
@@ -41,5 +46,60 @@ export function ActiveFilters({ promptId, filter, onChange }: Props) {
         Clear filters
       </button>
     </div>
+  )
+}
+
+interface ChangeFilterProps {
+  promptId: string
+  change: string
+  side: ChangeSide
+  onChange: SetParams
+}
+
+const sideNames = { before: 'Before', after: 'After' }
+
+/** The change whose signals are listed. Its name leads to the change. */
+function ChangeFilter({ promptId, change, side, onChange }: ChangeFilterProps) {
+  const id = Number(change)
+  const { data } = useTimelineEntry(promptId, Number.isSafeInteger(id) && id > 0 ? id : null)
+  const other = side === 'before' ? 'after' : 'before'
+  const at = data === undefined ? null : (data.impact?.live_from ?? data.entry.created_at)
+  return (
+    <>
+      <FilterChip
+        removeLabel="Remove the filter on this change"
+        onRemove={() => onChange({ change: null, side: null })}
+      >
+        {sideNames[side]}{' '}
+        {data === undefined || at === null ? (
+          `change ${change}`
+        ) : (
+          <Link href={changePath(promptId, id)}>
+            <UntrustedText text={changeLabel(data.entry)} />, {formatDate(new Date(at))}
+          </Link>
+        )}
+      </FilterChip>
+      <button type="button" className="text-button" onClick={() => onChange({ side: other })}>
+        Show {other}
+      </button>
+    </>
+  )
+}
+
+interface FilterChipProps {
+  removeLabel: string
+  onRemove: () => void
+  children: ReactNode
+}
+
+/** A filter that is set, and a button that removes it. */
+function FilterChip({ removeLabel, onRemove, children }: FilterChipProps) {
+  return (
+    <span className="filter-chip">
+      <span className="filter-chip-text">{children}</span>
+      <button type="button" aria-label={removeLabel} title={removeLabel} onClick={onRemove}>
+        <X aria-hidden="true" />
+      </button>
+    </span>
   )
 }

@@ -1,13 +1,13 @@
 import type { SignalFilter } from '@promptledger/client'
-import { MessageSquare } from 'lucide-react'
-import { useCallback } from 'react'
+import { MessageSquare, Plus } from 'lucide-react'
+import { type FormEvent, useCallback, useEffect, useId, useRef, useState } from 'react'
+import { Button } from '../ui/button.tsx'
 import { useIsPhone } from '../ui/media-query.ts'
 import { ToggleGroup } from '../ui/toggle-group.tsx'
 import type { SetParams } from '../url-params.ts'
-import { MetadataFilter } from './metadata-filter.tsx'
+import { usePromptSegments } from './segment-query.ts'
 import { memberParameter } from './signal-filter.ts'
 import { valueLabels } from './signal-value.tsx'
-import { TextFilter } from './text-filter.tsx'
 import { TimeField } from './time-field.tsx'
 
 interface Props {
@@ -85,5 +85,101 @@ function TextParameter({ name, label, placeholder, filter, onChange }: Parameter
   )
   return (
     <TextFilter label={label} placeholder={placeholder} text={filter[name] ?? ''} onType={type} onSubmit={submit} />
+  )
+}
+
+interface TextFilterProps {
+  label: string
+  placeholder: string
+  text: string
+  onType: (text: string) => void
+  /** On Enter. `before` is the text from before the user began to type. */
+  onSubmit: (text: string, before: string) => void
+}
+
+const typingDelayMs = 400
+
+/** A filter on text, applied shortly after the last key, or at once with Enter. */
+function TextFilter({ label, placeholder, text: current, onType, onSubmit }: TextFilterProps) {
+  const id = useId()
+  const [text, setText] = useState(current)
+  const before = useRef(current)
+  useEffect(() => setText(current), [current])
+  useEffect(() => {
+    if (text === current) return
+    const timer = setTimeout(() => onType(text), typingDelayMs)
+    return () => clearTimeout(timer)
+  }, [text, current, onType])
+  return (
+    <form
+      className="filter-field"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSubmit(text, before.current)
+        before.current = text
+      }}
+    >
+      <label htmlFor={id}>{label}</label>
+      <input
+        id={id}
+        type="search"
+        placeholder={placeholder}
+        value={text}
+        onFocus={() => {
+          before.current = current
+        }}
+        onChange={(event) => setText(event.target.value)}
+      />
+    </form>
+  )
+}
+
+interface MetadataFilterProps {
+  promptId: string
+  onAdd: (name: string, value: string) => void
+}
+
+/** Adds a filter on one member of the metadata. Declared keys are suggested; any other works too. */
+function MetadataFilter({ promptId, onAdd }: MetadataFilterProps) {
+  const id = useId()
+  const [name, setName] = useState('')
+  const [value, setValue] = useState('')
+  const declared = usePromptSegments(promptId)
+  function add(event: FormEvent) {
+    event.preventDefault()
+    onAdd(name.trim(), value)
+    setName('')
+    setValue('')
+  }
+  return (
+    <form className="filter-field metadata-filter" onSubmit={add}>
+      <label htmlFor={id}>Metadata</label>
+      <input
+        id={id}
+        required
+        pattern=".*\S.*"
+        title="The name of a member of the metadata, such as model"
+        placeholder="Key"
+        list={`${id}-keys`}
+        value={name}
+        onChange={({ target }) => setName(target.value)}
+      />
+      <datalist id={`${id}-keys`}>
+        {declared.data?.keys.map((key) => (
+          <option key={key} value={key} />
+        ))}
+      </datalist>
+      <input
+        required
+        aria-label="Value of the metadata"
+        placeholder="Value"
+        value={value}
+        onChange={({ target }) => setValue(target.value)}
+      />
+      <Button type="submit" aria-label="Add the metadata filter">
+        <Plus aria-hidden="true" />
+        Add
+      </Button>
+    </form>
   )
 }

@@ -1,10 +1,9 @@
 import type { Signal } from '@promptledger/client'
-import { Trash2 } from 'lucide-react'
+import { ListFilter, Trash2 } from 'lucide-react'
 import { Button } from '../ui/button.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
-import { UntrustedText } from '../ui/untrusted-text.tsx'
-import { Metadata } from './metadata.tsx'
+import { UntrustedText, visibleText } from '../ui/untrusted-text.tsx'
 import { SignalValue } from './signal-value.tsx'
 
 const shownVoterLength = 10
@@ -77,4 +76,71 @@ function Text({ text }: { text: string | null }) {
 function shortVersion(version: string | number): string {
   if (typeof version === 'number') return `Entry ${version}`
   return /^[0-9a-f]{40}$/.test(version) ? version.slice(0, 10) : version
+}
+
+interface Props {
+  metadata: Signal['metadata']
+  /** Selects the signals with this member. */
+  onMember: (name: string, value: string) => void
+}
+
+const maxChips = 4
+const maxChipLength = 80
+
+/** The metadata of a signal: the first members as chips, all of it as JSON when expanded. */
+function Metadata({ metadata, onMember }: Props) {
+  const members = Object.entries(metadata ?? {})
+  if (members.length === 0) return <span className="muted">None</span>
+  const hiddenCount = members.length - maxChips
+  return (
+    <details className="metadata">
+      <summary>
+        <span className="chips">
+          {members.slice(0, maxChips).map(([name, value]) => (
+            <span className="chip" key={name}>
+              <bdi className="chip-name">
+                <UntrustedText text={truncate(name)} />
+              </bdi>{' '}
+              <bdi>
+                <UntrustedText text={truncate(textOf(value))} />
+              </bdi>
+            </span>
+          ))}
+          {hiddenCount > 0 && <span className="muted small">and {hiddenCount} more</span>}
+        </span>
+      </summary>
+      <pre>
+        <UntrustedText text={JSON.stringify(metadata, null, 2)} />
+      </pre>
+      <div className="chips member-filters">
+        {members.filter(isSelectable).map(([name, value]) => (
+          <button
+            type="button"
+            className="chip"
+            key={name}
+            aria-label={visibleText(`Only signals with ${name}: ${textOf(value)}`)}
+            onClick={() => onMember(name, textOf(value))}
+          >
+            <ListFilter aria-hidden="true" />
+            <bdi>
+              <UntrustedText text={truncate(name)} />
+            </bdi>
+          </button>
+        ))}
+      </div>
+    </details>
+  )
+}
+
+/** A filter compares text, numbers and booleans. A URL has room for short ones. */
+function isSelectable([name, value]: [string, unknown]): boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value) && value !== '' && `${name}${value}`.length <= 200
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function truncate(text: string): string {
+  return text.length > maxChipLength ? `${text.slice(0, maxChipLength)}…` : text
 }

@@ -1,21 +1,24 @@
-import { NotFoundError, type Page, type Signal, type SignalPage } from '@promptledger/client'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { NotFoundError, type Page, type Signal, type SignalFilter, type SignalPage } from '@promptledger/client'
+import { keepPreviousData, type UseQueryResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { ledger } from '../ledger.ts'
 import { NotFoundPage } from '../not-found-page.tsx'
 import { usePageTitle } from '../page-title.ts'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { EmptyState } from '../ui/empty-state.tsx'
 import { ExportLinks } from '../ui/export-links.tsx'
+import { PagedTable } from '../ui/paged-table.tsx'
+import { Time } from '../ui/time.tsx'
 import { pageFrom, type SetParams, useUrlParams } from '../url-params.ts'
 import { PromptHead } from '../versions/prompt-head.tsx'
 import { usePrompt } from '../versions/prompt-query.ts'
 import { ActiveFilters } from './active-filters.tsx'
-import { DeleteSignal } from './delete-signal.tsx'
 import { FilterBar } from './filter-bar.tsx'
-import { NoSignals } from './no-signals.tsx'
 import { RemovedNote } from './removed-note.tsx'
-import { exportUrl, filterFrom, isSearch, memberParameter } from './signal-filter.ts'
+import { type SignalActions, signalColumns } from './signal-columns.tsx'
+import { exportUrl, filterFrom, isFiltered, isSearch, memberParameter } from './signal-filter.ts'
 import { SignalSearch } from './signal-search.tsx'
-import { SignalTable } from './signal-table.tsx'
+import { SignalValue } from './signal-value.tsx'
 
 type CountedPage = Page<Signal> & Pick<SignalPage, 'change'>
 
@@ -88,4 +91,87 @@ function useFocusOnChange(status: string) {
     if (status !== '') line.current?.focus()
   }, [status])
   return line
+}
+
+interface Props extends SignalActions {
+  query: UseQueryResult<Page<Signal>>
+  empty: ReactNode
+}
+
+function SignalTable({ query, empty, ...actions }: Props) {
+  return (
+    <PagedTable
+      query={query}
+      noun="signals"
+      caption="Signals, newest first"
+      columns={signalColumns(query.data?.data ?? [], actions)}
+      rowKey={({ id }) => id}
+      empty={empty}
+    />
+  )
+}
+
+/** Why the list is empty, and what to do about it. */
+function NoSignals({ filter }: { filter: SignalFilter }) {
+  const { change, side, ...others } = filter
+  if (change !== undefined && !isFiltered(others)) {
+    return (
+      <EmptyState title={`No signals ${side} this change`}>
+        {side === 'before' ? (
+          <p>It is the first change that went live, or no signal counted for the one before it.</p>
+        ) : (
+          <p>No signal names this version, and none arrived without a version while it was live.</p>
+        )}
+      </EmptyState>
+    )
+  }
+  if (isFiltered(filter)) {
+    return (
+      <EmptyState title="No matching signals">
+        <p>No signal matches these filters. Remove one, or clear them to see all signals.</p>
+      </EmptyState>
+    )
+  }
+  return (
+    <EmptyState title="No signals yet">
+      <p>
+        Send a signal from your application when a user rates an output of this prompt. An ingest key is enough, and{' '}
+        <em>Send signals</em> above has the code.
+      </p>
+    </EmptyState>
+  )
+}
+
+interface DeleteSignalProps {
+  promptId: string
+  signal: Signal
+  onDeleted: () => void
+  onClose: () => void
+}
+
+function DeleteSignal({ promptId, signal, onDeleted, onClose }: DeleteSignalProps) {
+  const queryClient = useQueryClient()
+  const deletion = useMutation({
+    mutationFn: () => ledger.signals.delete(promptId, signal.id),
+    // Shares, charts and verdicts on every page change with it.
+    onSuccess: () => queryClient.invalidateQueries(),
+  })
+  return (
+    <ConfirmDialog
+      title="Delete this signal?"
+      confirmLabel="Delete signal"
+      mutation={deletion}
+      onConfirm={() => deletion.mutate(undefined, { onSuccess: onDeleted })}
+      onClose={onClose}
+    >
+      <p className="confirm-subject">
+        <SignalValue value={signal.value} />
+        <Time at={signal.created_at} />
+      </p>
+      <p>
+        Percentages, charts and verdicts will no longer include it. It still counts towards the monthly limit. This
+        cannot be undone.
+      </p>
+    </ConfirmDialog>
+  )
 }

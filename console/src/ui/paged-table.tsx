@@ -1,11 +1,12 @@
-import type { Page } from '@promptledger/client'
+import type { Page, Pagination } from '@promptledger/client'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ComponentProps } from 'react'
 import { useUrlParams } from '../url-params.ts'
+import { Button } from './button.tsx'
+import { EmptyState } from './empty-state.tsx'
 import { LoadError } from './load-error.tsx'
 import { Loading } from './loading.tsx'
 import { Pager } from './pager.tsx'
-import { PastEnd } from './past-end.tsx'
 import { Table } from './table.tsx'
 
 interface Props<Row, Field extends string> extends Omit<ComponentProps<typeof Table<Row, Field>>, 'rows'> {
@@ -28,5 +29,19 @@ export function PagedTable<Row, Field extends string = never>({ query, noun, ...
       {rows !== undefined && !isPastEnd && <Table rows={rows} {...table} />}
       {pagination !== undefined && !isPastEnd && <Pager pagination={pagination} noun={noun} onPage={goTo} />}
     </>
+  )
+}
+
+interface PastEndProps {
+  pagination: Pagination
+  onPage: (page: number) => void
+}
+
+/** For a page number beyond the last page: its last row was deleted, or the link is old. */
+function PastEnd({ pagination, onPage }: PastEndProps) {
+  return (
+    <EmptyState title="Nothing on this page">
+      <Button onClick={() => onPage(pagination.total_pages)}>Go to the last page</Button>
+    </EmptyState>
   )
 }

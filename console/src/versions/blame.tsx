@@ -1,4 +1,4 @@
-import type { Blame as BlameData, BlameState } from '@promptledger/client'
+import type { Blame as BlameData, BlamedLines, BlameState } from '@promptledger/client'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { titleOf } from '../prompt/entry-title.ts'
@@ -9,8 +9,8 @@ import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText, visibleText } from '../ui/untrusted-text.tsx'
-import { blamedGroups } from './blamed-groups.ts'
 import { NumberedLines } from './numbered-lines.tsx'
+import type { TextLine } from './text-lines.ts'
 import { TextView } from './text-view.tsx'
 import { useBlame } from './version-queries.ts'
 
@@ -113,4 +113,24 @@ function Change({ promptId, item, sha }: ChangeProps) {
       {entry.pr_url !== null && <ExternalLink to={entry.pr_url}>#{entry.pr_number}</ExternalLink>}
     </>
   )
+}
+
+interface BlamedGroup {
+  range: BlamedLines
+  lines: TextLine[]
+}
+
+/** The shown lines by the range that they belong to. Both are in order, and ranges have no gaps. */
+function blamedGroups(lines: TextLine[], ranges: BlamedLines[]): BlamedGroup[] {
+  const groups: BlamedGroup[] = []
+  let at = 0
+  for (const line of lines) {
+    while (at < ranges.length - 1 && (ranges[at]?.end ?? 0) < line.number) at++
+    const range = ranges[at]
+    if (range === undefined) break
+    const last = groups.at(-1)
+    if (last?.range === range) last.lines.push(line)
+    else groups.push({ range, lines: [line] })
+  }
+  return groups
 }

@@ -1,20 +1,20 @@
-import { NotFoundError } from '@promptledger/client'
+import { type Effect, NotFoundError } from '@promptledger/client'
 import { ArrowLeftRight } from 'lucide-react'
 import { Link } from 'wouter'
 import { NotFoundPage } from '../not-found-page.tsx'
 import { usePageTitle } from '../page-title.ts'
-import { useEntryTexts } from '../prompt/entry-queries.ts'
+import { useEntryTexts, useTimelineEntry } from '../prompt/entry-queries.ts'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { LoadError } from '../ui/load-error.tsx'
 import { Loading } from '../ui/loading.tsx'
+import { Verdict } from '../ui/verdict.tsx'
 import { useUrlParams } from '../url-params.ts'
-import { CompareVerdict } from './compare-verdict.tsx'
-import { useComparedIds } from './compared-ids.ts'
 import { ComparedTexts } from './compared-texts.tsx'
 import { ComparedVersion } from './compared-version.tsx'
 import { PromptHead } from './prompt-head.tsx'
 import { usePrompt } from './prompt-query.ts'
 import { missingTextReason } from './text-state.ts'
+import { useLive, useNeighbours } from './version-queries.ts'
 
 /** Any two versions of a prompt: their texts and their figures. By default the live version and the one before it. */
 export function ComparePage({ id }: { id: string }) {
@@ -83,4 +83,74 @@ function Texts({ promptId, a, b }: { promptId: string; a: number; b: number }) {
     ))
   }
   return <ComparedTexts key={`${a} ${b}`} before={from.data.after ?? ''} after={to.data.after ?? ''} />
+}
+
+interface ComparedIds {
+  /** Null if there is no such version. */
+  a: number | null
+  b: number | null
+  isPending: boolean
+  error: Error | null
+  retry: () => unknown
+}
+
+/** The two versions in the URL. Without `b` the live one, without `a` the one before `b`. */
+function useComparedIds(promptId: string, params: URLSearchParams): ComparedIds {
+  const [a, b] = [entryFrom(params.get('a')), entryFrom(params.get('b'))]
+  const live = useLive(promptId)
+  const to = b ?? live.data?.entry?.id ?? null
+  const neighbours = useNeighbours(promptId, a === null ? to : null)
+  const from = a ?? neighbours.data?.older ?? null
+  const used = [...(b === null ? [live] : []), ...(a === null && to !== null ? [neighbours] : [])]
+  const failed = used.find(({ isError }) => isError)
+  return {
+    a: from,
+    b: to,
+    isPending: used.some(({ isPending }) => isPending),
+    error: failed?.error ?? null,
+    retry: () => failed?.refetch(),
+  }
+}
+
+function entryFrom(text: string | null): number | null {
+  const id = Number(text)
+  return Number.isInteger(id) && id > 0 ? id : null
+}
+
+interface Props {
+  promptId: string
+  a: number
+  b: number
+}
+
+/** The verdict on the change from one version to the other, if one replaced the other. */
+function CompareVerdict({ promptId, a, b }: Props) {
+  const [from, to] = [useTimelineEntry(promptId, a).data?.impact, useTimelineEntry(promptId, b).data?.impact]
+  if (a === b) return <p className="compare-verdict muted">Both sides are the same version. Choose another one.</p>
+  if (!from || !to) return null
+  const judged = follows(from, to) ? to : null
+  const reverse = judged === null && follows(to, from)
+  if (judged === null) {
+    return (
+      <p className="compare-verdict muted">
+        {reverse
+          ? 'The version on the right is the older one. Swap them to see the verdict on the change between them.'
+          : 'These figures are not a verdict: one version did not replace the other, so the time and other changes between them count too.'}
+      </p>
+    )
+  }
+  return (
+    <p className="compare-verdict">
+      <Verdict verdict={judged.verdict} /> <span className="muted">{judged.explanation}</span>
+    </p>
+  )
+}
+
+/** Whether a version replaced the other: it was live when this one went live, and the verdict rests on its signals. */
+function follows(before: Effect, after: Effect): boolean {
+  const wasLive = before.live_windows.some(
+    ({ from, until }) => from < after.live_from && (until === null || until >= after.live_from),
+  )
+  const { positive, negative } = after.before
+  return wasLive && positive === before.after.positive && negative === before.after.negative
 }

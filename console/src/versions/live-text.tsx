@@ -1,7 +1,8 @@
 import type { Live, Prompt } from '@promptledger/client'
-import { type RefObject, useMemo, useState } from 'react'
+import { type RefObject, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { useTimelineEntry } from '../prompt/entry-queries.ts'
+import { titleOf } from '../prompt/entry-title.ts'
 import { promptPath } from '../prompt/prompt-path.ts'
 import { LiveVersions } from '../signals/live-versions.tsx'
 import { Button } from '../ui/button.tsx'
@@ -9,15 +10,14 @@ import { CopyButton } from '../ui/copy-button.tsx'
 import { LoadError } from '../ui/load-error.tsx'
 import { useIsPhone } from '../ui/media-query.ts'
 import { countOf, formatNumber } from '../ui/number.ts'
-import { useIsCut } from './cut-element.ts'
-import { type LivePlace, livePlaces } from './live-places.ts'
-import { LiveWhere } from './live-where.tsx'
+import { formatPercent } from '../ui/percent.ts'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { NoLiveText } from './no-live-text.tsx'
 import { NumberedLines } from './numbered-lines.tsx'
 import { countLines, linesFrom } from './text-lines.ts'
 import { missingTextReason } from './text-state.ts'
 import { VersionFacts, VersionTitle } from './version-facts.tsx'
-import { useLive } from './version-queries.ts'
+import { useLive, useVersions } from './version-queries.ts'
 
 /** The version of a prompt that is live now: its text, who changed it when, and where it runs. */
 export function LiveText({ prompt }: { prompt: Prompt }) {
@@ -135,4 +135,96 @@ function Preview({ text, textPath, box, isCut, isExpanded }: PreviewProps) {
       )}
     </>
   )
+}
+
+/** A ref for an element with a maximum height, and whether its content is higher. */
+function useIsCut<Kind extends HTMLElement>(): readonly [RefObject<Kind | null>, boolean] {
+  const element = useRef<Kind>(null)
+  const [isCut, setIsCut] = useState(false)
+  // After each render: the content may have changed. The observer reports lines that wrap differently.
+  useLayoutEffect(() => {
+    const { current } = element
+    if (current === null) return
+    const measure = () => setIsCut(current.scrollHeight > current.clientHeight)
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(current)
+    return () => observer.disconnect()
+  })
+  return [element, isCut]
+}
+
+const maxPlaces = 20
+
+interface Props {
+  promptId: string
+  places: LivePlace[]
+}
+
+/** Which version every environment runs, with its share of the traffic. */
+function LiveWhere({ promptId, places }: Props) {
+  const left = places.length - maxPlaces
+  const versions = useVersions(promptId, { q: '', page: 1 })
+  const titles = new Map(versions.data?.data.map(({ entry, message }) => [entry.id, titleOf(entry, message)]))
+  return (
+    <ul className="live-where" aria-label="Live versions by environment">
+      {places.slice(0, maxPlaces).map(({ environment, isProduction, share, entryId, commitSha }) => (
+        <li key={`${environment} ${commitSha}`} data-production={isProduction}>
+          <span className="live-environment">
+            {environment === null ? 'Merged' : <UntrustedText text={environment} />}
+          </span>
+          {share < 1 && <span>{formatPercent(share)} of traffic</span>}
+          {entryId === null ? (
+            <code>{commitSha.slice(0, 7)}</code>
+          ) : (
+            <Link href={`${promptPath(promptId)}/text?version=${entryId}`}>
+              {titles.has(entryId) ? (
+                <UntrustedText text={titles.get(entryId) ?? ''} />
+              ) : (
+                <code>{commitSha.slice(0, 7)}</code>
+              )}
+            </Link>
+          )}
+          {entryId === null && <span>no known version</span>}
+        </li>
+      ))}
+      {left > 0 && <li>and {left} more</li>}
+    </ul>
+  )
+}
+
+/** A version that serves an environment, or a part of its traffic. */
+interface LivePlace {
+  /** Null if only the merge says that it is live. */
+  environment: string | null
+  isProduction: boolean
+  share: number
+  /** Null if it is not known which version the deployed commit has. */
+  entryId: number | null
+  commitSha: string
+}
+
+/** What is live where: production as the service decides it, then the other environments. */
+function livePlaces({ entry, environment, share, also_live: others, environments }: Live): LivePlace[] {
+  const production = entry === null ? [] : [{ entry, environment, share }, ...others]
+  return [
+    ...production.map((version) => ({
+      environment: version.environment,
+      isProduction: true,
+      share: version.share,
+      entryId: version.entry.id,
+      commitSha: version.entry.commit_sha,
+    })),
+    ...environments
+      .filter((each) => !each.production)
+      .flatMap((each) =>
+        each.versions.map((version) => ({
+          environment: each.environment,
+          isProduction: false,
+          share: version.share,
+          entryId: version.entry?.id ?? null,
+          commitSha: version.commit_sha ?? version.entry?.commit_sha ?? '',
+        })),
+      ),
+  ]
 }

@@ -10,7 +10,6 @@ import { importOrganisationCommand } from './archive.ts'
 import { promptOrFail } from './lookup.ts'
 import { formatCount, formatNumber, print } from './output.ts'
 import { clearProgress, showProgress } from './progress.ts'
-import { readLines } from './read-lines.ts'
 import { withStore } from './with-store.ts'
 
 export function importCommands(program: Command): void {
@@ -110,5 +109,53 @@ async function parseLine<Item>(
   } catch (error) {
     if (error instanceof DomainError) throw new Error(`line ${number}: ${errorMessage(error)}`)
     throw error
+  }
+}
+
+interface Line {
+  number: number
+  text: string
+}
+
+const maxLineBytes = 1024 * 1024
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/** Reads non-blank lines from a stream. Holds at most one line and one chunk in memory. */
+async function* readLines(source: AsyncIterable<Buffer>): AsyncGenerator<Line> {
+  let number = 0
+  let rest: Buffer[] = []
+  let restLength = 0
+
+  function* finishLine(bytes: Buffer): Generator<Line> {
+    checkLength(restLength + bytes.length)
+    number++
+    const text = decode(number, rest.length === 0 ? bytes : Buffer.concat([...rest, bytes]))
+    rest = []
+    restLength = 0
+    if (text.trim() !== '') yield { number, text }
+  }
+
+  function checkLength(length: number): void {
+    if (length > maxLineBytes) throw new Error(`line ${number + 1}: longer than ${maxLineBytes} bytes`)
+  }
+
+  for await (const chunk of source) {
+    let start = 0
+    for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, start)) {
+      yield* finishLine(chunk.subarray(start, end))
+      start = end + 1
+    }
+    rest.push(chunk.subarray(start))
+    restLength += chunk.length - start
+    checkLength(restLength)
+  }
+  if (restLength > 0) yield* finishLine(Buffer.alloc(0))
+}
+
+function decode(number: number, bytes: Buffer): string {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    throw new Error(`line ${number}: not valid UTF-8`)
   }
 }

@@ -3,8 +3,33 @@ import type { NewSignal, SignalDetails } from '../domain/signals/signal.ts'
 import { day, hour, type Instant } from '../domain/time.ts'
 import type { Canary } from './canary.ts'
 import type { DemoPrompt } from './change.ts'
-import { oneOf, poisson, type Random, seededRandom } from './random.ts'
 import { instantOf, type Landing, landings, mondayOf, week } from './timeline.ts'
+
+/** Returns numbers from 0 (inclusive) to 1 (exclusive). */
+type Random = () => number
+
+/** The mulberry32 generator: the same seed yields the same numbers. */
+function seededRandom(seed: number): Random {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+function oneOf<T>(random: Random, items: readonly T[]): T {
+  return items[Math.floor(random() * items.length)] as T
+}
+
+/** Draws from the Poisson distribution with this mean, by Knuth's algorithm. */
+function poisson(random: Random, mean: number): number {
+  const end = Math.exp(-mean)
+  let count = 0
+  for (let product = random(); product > end; product *= random()) count += 1
+  return count
+}
 
 const weeks = 52
 // Weights of the hours of a day and the days of a week, relative to the mean.

@@ -1,13 +1,12 @@
 import type { Config } from '../config.ts'
 import type { Clock } from '../domain/time.ts'
-import { checkAlerts } from './alerts.ts'
+import { isSupportedGit, minGitVersion, readGitVersion } from '../git/version.ts'
+import { verifyChain } from '../store/sql/audit-chain.ts'
 import { checkAllocator } from './allocator.ts'
-import { checkAudit } from './audit.ts'
 import { checkClock } from './clock.ts'
 import type { DatabaseReader } from './database.ts'
 import { checkDataDirectory } from './disk.ts'
-import { type Finding, fail, reasonOf, runCheck } from './finding.ts'
-import { checkGit } from './git.ts'
+import { type Finding, fail, listExamples, ok, plural, reasonOf, runCheck, warn } from './finding.ts'
 import { checkHistory } from './history.ts'
 import { checkHours, checkVersions } from './hours.ts'
 import { checkMigrations } from './migrations.ts'
@@ -105,4 +104,55 @@ async function checkDatabase(
 async function countRepositories(database: DatabaseReader): Promise<number> {
   const [row] = await database.rows('select count(*) as count from repositories where disconnected_at is null')
   return row?.count as number
+}
+
+/** Git is needed only for connected repositories. `repositories` is null if their number is unknown. */
+async function checkGit(repositories: number | null): Promise<Finding> {
+  const isNeeded = repositories !== 0
+  const report = isNeeded ? fail : warn
+  const fix = `Install git ${minGitVersion.join('.')} or newer${isNeeded ? '' : ' before you connect a repository'}`
+  let version: string
+  try {
+    version = await readGitVersion()
+  } catch (error) {
+    return report('git', reasonOf(error), fix)
+  }
+  return isSupportedGit(version) ? ok('git', version) : report('git', `${version} is too old`, fix)
+}
+
+/** Warns of email alerts that no mail server can send. */
+async function checkAlerts(config: Config, database: DatabaseReader): Promise<Finding> {
+  const [row] = await database.rows(
+    `select count(*) as total, coalesce(sum(case when disabled_at is not null then 1 else 0 end), 0) as disabled,
+       coalesce(sum(case when channel = 'email' and disabled_at is null then 1 else 0 end), 0) as emails
+     from alerts`,
+  )
+  const [total, disabled, emails] = [row?.total, row?.disabled, row?.emails].map(Number) as [number, number, number]
+  if (emails > 0 && config.mail === null) {
+    const message = `${plural(emails, 'alert goes', 'alerts go')} to email addresses, but SMTP_URL is not set`
+    return warn('alerts', message, 'Set SMTP_URL and ALERT_FROM, or remove these alerts')
+  }
+  return ok('alerts', `${plural(total - disabled, 'alert')} active, ${disabled} disabled`)
+}
+
+const maxExamples = 3
+
+/** Every audit entry contains a hash of the one before it, so a changed or missing entry breaks the chain. */
+async function checkAudit(database: DatabaseReader): Promise<Finding> {
+  const organisations = await database.rows('select id from organisations order by id')
+  const problems: string[] = []
+  let entries = 0
+  for (const { id } of organisations) {
+    const chain = await verifyChain(database.rows, id as number)
+    entries += chain.entries
+    const { brokenAt } = chain
+    if (brokenAt !== null) problems.push(`organisation ${id}: entry ${brokenAt.seq} ${brokenAt.problem}`)
+  }
+  if (problems.length === 0)
+    return ok(
+      'audit',
+      `${plural(entries, 'entry', 'entries')} of ${plural(organisations.length, 'organisation')} ${entries === 1 ? 'is' : 'are'} unchanged`,
+    )
+  const message = listExamples(problems.slice(0, maxExamples), problems.length)
+  return fail('audit', message, 'Find out who changed the database: docs/operations/doctor.md#audit')
 }

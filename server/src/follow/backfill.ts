@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Lease } from '../domain/repositories/lease.ts'
+import { createNearMisses } from '../domain/repositories/near-misses.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
 import type { BackfillOptions, ConnectedRepository } from '../domain/repositories/repository-service.ts'
+import { listFiles } from '../git/contents.ts'
 import { readHeader } from '../git/log.ts'
+import { GitError } from '../git/run.ts'
 import type { Connected } from './connect.ts'
-import { emptyMatchWarnings } from './empty-match.ts'
 import type { OnCommits } from './record-commits.ts'
 import { mirrorOf, type SyncContext } from './sync-context.ts'
 import { syncWithLease, type Worker } from './worker.ts'
@@ -92,4 +94,22 @@ function reportProgress(
     const share = tipAt <= startAt ? 1 : (reachedAt - startAt) / (tipAt - startAt)
     onProgress({ commits, reachedAt, share: Math.min(Math.max(share, 0), 1) })
   }
+}
+
+/** Warns if no prompt was found in a repository that has been read, with the nearest matches of its path. */
+async function emptyMatchWarnings(
+  context: SyncContext,
+  repository: Repository,
+  promptCount: number,
+): Promise<string[]> {
+  const { tip, path, lastSyncAt } = repository
+  if (promptCount > 0 || tip === null || lastSyncAt === null) return []
+  const nearMisses = createNearMisses(path)
+  try {
+    for await (const file of listFiles(mirrorOf(context, repository).path, tip)) nearMisses.add(file)
+  } catch (error) {
+    // The files read so far explain enough.
+    if (!(error instanceof GitError)) throw error
+  }
+  return [nearMisses.explain()]
 }

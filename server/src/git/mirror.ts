@@ -3,7 +3,6 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from '
 import { dirname, join, resolve } from 'node:path'
 import { decode } from './bytes.ts'
 import { withoutFiles } from './filtered-fetch.ts'
-import { readLooseRef } from './loose-ref.ts'
 import { objectBytes } from './object-bytes.ts'
 import { folderArguments, type Remote, withRemoteAccess } from './remote-access.ts'
 import { GitError, GitLimitError, git, originalParents } from './run.ts'
@@ -274,4 +273,10 @@ async function removeLeftovers(mirror: string, minAgeMs: number): Promise<void> 
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
     if (Date.now() - mtimeMs >= minAgeMs) await rm(path, { recursive: true, force: true })
   }
+}
+
+/** The commit behind a ref that git has just written. Null if git keeps it elsewhere, and has to be asked. */
+async function readLooseRef(mirror: string, ref: string): Promise<string | null> {
+  const text = await readFile(join(mirror, ref), 'latin1').catch(() => '')
+  return /^([0-9a-f]{40}|[0-9a-f]{64})\n$/.test(text) ? text.trimEnd() : null
 }

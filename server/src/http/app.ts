@@ -1,6 +1,8 @@
-import type { ServerResponse } from 'node:http'
-import Fastify, { type FastifyInstance, type onSendHookHandler } from 'fastify'
+import type { Server, ServerResponse } from 'node:http'
+import type { FastifyInstance, onSendHookHandler } from 'fastify'
+import Fastify from 'fastify'
 import type { Logger } from 'pino'
+import { randomBase62 } from '../domain/random.ts'
 import { createExportSlots, type ExportSlots } from './admission/export-slots.ts'
 import { createLoadShedder, type LoadShedder } from './admission/load-shedder.ts'
 import { limitPipelining } from './admission/pipelining.ts'
@@ -17,11 +19,9 @@ import { errorAnswers } from './errors.ts'
 import { healthRoutes } from './health/routes.ts'
 import { type ContentsReader, createContentsReader } from './history/contents.ts'
 import { bodyLimit } from './json-bodies.ts'
-import { advertiseKeepAlive, connectionTimeoutMs } from './keep-alive.ts'
 import { createRejectedKeys, type RejectedKeys } from './keys/rejected.ts'
 import { malformedRequestHandler } from './malformed-requests.ts'
 import { mcpRoutes } from './mcp/routes.ts'
-import { createRequestIds } from './request-id.ts'
 import { commonHeaders } from './security-headers.ts'
 import { installShortPath, type Operation, operations, type ShortPath } from './short-path.ts'
 import { voteRoutes } from './votes/routes.ts'
@@ -212,4 +212,32 @@ function isDecodable(path: string): boolean {
   } catch {
     return false
   }
+}
+
+const validId = /^[\w.-]{1,128}$/
+
+/** Assigns request ids. A valid id from a proxy is reused, so that its log and ours can be correlated. */
+function createRequestIds(): (request: { headers: NodeJS.Dict<string | string[]> }) => string {
+  const prefix = randomBase62(8)
+  let count = 0
+  return ({ headers }) => {
+    const given = headers['x-request-id']
+    return typeof given === 'string' && validId.test(given) ? given : `${prefix}-${(++count).toString(36)}`
+  }
+}
+
+/** After this long without a byte in either direction, a connection is closed, whether it is idle or its client does not read. */
+const connectionTimeoutMs = 73_000
+/** A second less is what clients are told, so that they do not use a connection that is being closed. */
+const advertisedMs = 72_000
+
+/**
+ * Tells clients how long idle connections stay open, as Node does if it limits that itself. It would replace the timer of the
+ * connection twice per request. The timer for silent connections runs anyway, and only starts again with each read and write.
+ */
+function advertiseKeepAlive(server: Server): void {
+  server.keepAliveTimeout = 0
+  server.prependListener('request', (_request, response: ServerResponse & { _keepAliveTimeout?: number }) => {
+    response._keepAliveTimeout = advertisedMs
+  })
 }

@@ -1,7 +1,5 @@
 import type { PlanLimits } from '../domain/access/plan.ts'
 import type { Store } from '../domain/store.ts'
-import { type AlertSource, alertFamilies } from './alerts.ts'
-import { type JudgeSource, judgeFamilies } from './judge.ts'
 import { counter, type Family, gauge, type Sample } from './text-format.ts'
 
 /** Parts of the service that keep their own counts, which are read on every scrape. */
@@ -113,4 +111,65 @@ function stalenessSamples(found: { stale: number; oldestSyncAt: number | null },
 
 function by(label: string, values: Record<string, number>): Sample[] {
   return Object.entries(values).map(([key, value]) => ({ labels: { [label]: key }, value }))
+}
+
+/** What the judge counts. */
+interface JudgeSource {
+  stats(): { judged: number; failed: number; dropped: number; sweeps: number; waiting: number; seconds: number }
+}
+
+function judgeFamilies(judge: JudgeSource): Family[] {
+  const { judged, failed, dropped, sweeps, waiting, seconds } = judge.stats()
+  return [
+    counter(
+      'promptledger_judged_prompts_total',
+      'Prompts judged in the background, by outcome. Those dropped are judged by the next daily sweep.',
+      Object.entries({ judged, failed, dropped }).map(([outcome, value]) => ({ labels: { outcome }, value })),
+    ),
+    counter('promptledger_judge_seconds_total', 'Time spent judging prompts.', [{ value: seconds }]),
+    gauge('promptledger_judge_waiting_prompts', 'Prompts with new votes that wait to be judged.', [{ value: waiting }]),
+    counter('promptledger_judge_sweeps_total', 'Daily sweeps over all prompts that this process has finished.', [
+      { value: sweeps },
+    ]),
+  ]
+}
+
+/** What the sender of alerts counts. Null before it has started. */
+type AlertSource = () => { stats(): { attempts: Record<string, number> } } | null
+
+// Names come from users, so the number of series has to be limited.
+const maxSeries = 1_000
+const noAttempts = { sent: 0, retry: 0, rejected: 0, gone: 0 }
+
+/** `fromDatabase` bounds the time that reading takes. */
+async function alertFamilies(
+  store: Store,
+  source: AlertSource,
+  fromDatabase: <T>(read: Promise<T>, otherwise: T) => Promise<T>,
+): Promise<Family[]> {
+  const [open, pending] = await Promise.all([
+    fromDatabase(store.regressions.openCounts(maxSeries), []),
+    fromDatabase(
+      store.alertDeliveries.countPending().then((value) => [{ value }]),
+      [],
+    ),
+  ])
+  const attempts = source()?.stats().attempts ?? noAttempts
+  return [
+    gauge(
+      'promptledger_regressions_open',
+      'Open regressions, by organisation and prompt. At most 1,000 prompts.',
+      open.map(({ organisation, prompt, count }) => ({ labels: { organisation, prompt }, value: count })),
+    ),
+    gauge(
+      'promptledger_alert_deliveries_pending',
+      'Messages to alerts and pull requests that wait to be sent.',
+      pending,
+    ),
+    counter(
+      'promptledger_alert_attempts_total',
+      'Attempts to send a message to an alert or a pull request, by outcome. retry: to be repeated.',
+      Object.entries(attempts).map(([outcome, value]) => ({ labels: { outcome }, value })),
+    ),
+  ]
 }

@@ -1,9 +1,9 @@
+import { Resolver } from 'node:dns/promises'
 import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { version } from '../version.ts'
 import { isPublicAddress, type Lookup, systemLookup } from './address.ts'
-import { resolveHost } from './resolver.ts'
 
 /** Where requests may go. */
 export interface Network {
@@ -150,4 +150,14 @@ function pinTo(addresses: string[]): LookupFunction {
 
 function failure(reason: string, status: number | null = null): RequestResult {
   return { kind: 'failure', status, reason }
+}
+
+/**
+ * Asks the name servers directly, without one of libuv's threads: hosts of one tenant whose name servers are slow cannot hold up
+ * the lookups of others. Fails after 6 s.
+ */
+async function resolveHost(host: string): Promise<string[]> {
+  const resolver = new Resolver({ timeout: 3_000, tries: 2 })
+  const families = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  return families.flatMap((family) => (family.status === 'fulfilled' ? family.value : []))
 }

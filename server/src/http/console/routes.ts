@@ -4,7 +4,6 @@ import { pageHeaders, usePageHeaders } from '../security-headers.ts'
 import { sessionTokenIn } from '../sessions/cookie.ts'
 import { acceptedEncoding } from './accepted-encoding.ts'
 import type { ConsoleFile, createFileLookup } from './files.ts'
-import { preloadHeader } from './preload.ts'
 
 /** Paths that serve the console's index.html, which then routes in the browser. */
 export const pagePaths = [
@@ -123,4 +122,18 @@ export async function sendFile({ headers }: FastifyRequest, reply: FastifyReply,
   const bytes = await file.bytes(encoding)
   if (encoding !== null) reply.header('Content-Encoding', encoding)
   return reply.type(file.type).send(bytes)
+}
+
+const session = '/api/v1/session'
+// As the console requests it: the browser compares whole URLs. A test compares both.
+const home = [session, '/api/v1/prompts?page=1&q=&sort=regression']
+
+/**
+ * What the browser should request while it still loads the scripts, as a Link header. Every page asks for the session first.
+ * Without one, lists would only get 401.
+ */
+function preloadHeader(url: string, hasSession: boolean): string {
+  const isHome = url === '/' || url === '/prompts'
+  const paths = isHome && hasSession ? home : [session]
+  return paths.map((path) => `<${path}>; rel=preload; as=fetch; crossorigin`).join(', ')
 }

@@ -5,8 +5,6 @@ import type { Blame, Contents, EarliestText, RepositoryService } from '../../dom
 import type { Instant } from '../../domain/time.ts'
 import { overloaded } from '../errors.ts'
 import { createReadPool, limitsOfLongReads } from './read-pool.ts'
-import { createSharedReads, largeBytes } from './shared-reads.ts'
-import { createUnsentBytes } from './unsent-bytes.ts'
 
 /** Reads texts for a response. Rejects with `overloaded` if too many requests wait. */
 export interface ContentsReader {
@@ -78,4 +76,82 @@ const bytesPerBlamedLines = 150
 
 function bytesOfBlame({ text, lines }: Blame): number {
   return 2 * (text?.length ?? 0) + bytesPerBlamedLines * lines.length
+}
+
+const maxBytes = 40 * 1024 * 1024
+const maxBytesPerOrganisation = maxBytes / 2
+
+/** Counts the texts of each response until the client has read it or disconnects. */
+function createUnsentBytes() {
+  const byOrganisation = new Map<number, number>()
+  let total = 0
+  const add = (organisationId: number, bytes: number) => {
+    total += bytes
+    const left = (byOrganisation.get(organisationId) ?? 0) + bytes
+    if (left === 0) byOrganisation.delete(organisationId)
+    else byOrganisation.set(organisationId, left)
+  }
+  return {
+    isFull: (organisationId: number) =>
+      total >= maxBytes || (byOrganisation.get(organisationId) ?? 0) >= maxBytesPerOrganisation,
+    add(organisationId: number, bytes: number, { raw }: FastifyReply): void {
+      if (bytes === 0 || raw.destroyed) return
+      add(organisationId, bytes)
+      let isCounted = true
+      const subtract = () => {
+        if (isCounted) add(organisationId, -bytes)
+        isCounted = false
+      }
+      raw.once('finish', subtract).once('close', subtract)
+    },
+  }
+}
+
+const cacheBytes = 16 * 1024 * 1024
+/** A larger result is not cached: it would replace all others. */
+const largeBytes = cacheBytes / 2
+
+/** Requests with the same key share one read, and complete results are cached. */
+function createSharedReads<Value>(isComplete: (value: Value) => boolean, bytesOf: (value: Value) => number) {
+  const cache = createCache(bytesOf)
+  const reading = new Map<string, Promise<Value>>()
+
+  async function readAndCache(key: string, read: () => Promise<Value>): Promise<Value> {
+    const value = await read()
+    if (isComplete(value)) cache.set(key, value)
+    return value
+  }
+
+  return async (key: string, read: () => Promise<Value>): Promise<Value> => {
+    const cached = cache.get(key)
+    if (cached !== undefined) return cached
+    const shared = reading.get(key) ?? readAndCache(key, read).finally(() => reading.delete(key))
+    reading.set(key, shared)
+    return shared
+  }
+}
+
+/** Drops the least recently used results when they exceed 16 MiB. */
+function createCache<Value>(bytesOf: (value: Value) => number) {
+  const results = new Map<string, Value>()
+  let bytes = 0
+  return {
+    get(key: string): Value | undefined {
+      const value = results.get(key)
+      if (value === undefined) return undefined
+      results.delete(key)
+      results.set(key, value)
+      return value
+    },
+    set(key: string, value: Value): void {
+      if (bytesOf(value) > largeBytes) return
+      results.set(key, value)
+      bytes += key.length + bytesOf(value)
+      for (const [oldest, dropped] of results) {
+        if (bytes <= cacheBytes) break
+        results.delete(oldest)
+        bytes -= oldest.length + bytesOf(dropped)
+      }
+    },
+  }
 }

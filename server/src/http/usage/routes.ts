@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { operations } from '../../../../contract/usage.ts'
-import { usageOf } from '../../domain/signals/usage.ts'
+import { operations, type UsageBody } from '../../../../contract/usage.ts'
+import { type Usage, usageOf } from '../../domain/signals/usage.ts'
+import { isoTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { route } from '../route.ts'
-import { toUsageBody } from './body.ts'
 
 export function usageRoutes({ store, clock, planLimits }: Context) {
   return async (app: FastifyInstance) => {
@@ -11,4 +11,13 @@ export function usageRoutes({ store, clock, planLimits }: Context) {
       toUsageBody(await usageOf(store.organisations, request.access, planLimits, clock())),
     )
   }
+}
+
+function toUsageBody({ resetsAt, months, ...usage }: Usage): { data: UsageBody } {
+  const data = {
+    ...usage,
+    resets_at: isoTime(resetsAt),
+    months: months.map(({ month, used }) => ({ month: isoTime(month).slice(0, 'yyyy-mm'.length), used })),
+  }
+  return { data }
 }
