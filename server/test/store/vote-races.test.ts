@@ -40,7 +40,7 @@ onPostgres('While another process moves a vote to another time', () => {
     onTestEnd(() => other.end())
     await other.query('begin')
     const rows = changedRows([change], Date.now())
-    const { sql, parameters } = isCitus ? distributedStatement(rows) : recordStatement(rows, 1)
+    const { sql, parameters } = isCitus ? distributedStatement(rows) : recordStatement(rows, 1, false)
     assert.equal((await other.query(sql, parameters)).rows.length, 1)
     const removal = remove(before.signalId)
     await eventually(async () => (await lockWaiters(service.url)) === 1)

@@ -23,6 +23,8 @@ import {
 interface Parts {
   /** Signals that count towards a limit. */
   limited: boolean
+  /** Organisations with a limit may have recorded without one this month. */
+  addsRecent: boolean
   /** Signals that count without a limit. */
   unlimited: boolean
   /** Organisations whose changes no limit can prevent. */
@@ -39,8 +41,9 @@ interface Parts {
   keys: boolean
 }
 
-function partsOf(rows: ChangedRows): Parts {
+function partsOf(rows: ChangedRows, addsRecent: boolean): Parts {
   return {
+    addsRecent,
     limited: rows.usage.some(({ limit, signals }) => limit !== null && signals > 0),
     unlimited: rows.usage.some(({ limit, signals }) => limit === null && signals > 0),
     free: rows.usage.some(({ limit, signals }) => limit === null || signals === 0),
@@ -93,7 +96,7 @@ function recordSql(parts: Parts): string {
       ) i left join lateral (
         select vote_id from signal_subjects s where ${sameIn('s', 'i', voteKey)} and s.vote_id = i.expected for update
       ) found on true where found.vote_id is null)`,
-    reserved: `(${reserveUsage(from(usage), isFresh)})`,
+    reserved: `(${reserveUsage(from(usage), isFresh, parts.addsRecent)})`,
     granted: `(
       select organisation_id, null::bigint as used from ${from(usage)}
       where (month_limit is null or signals = 0) and ${isFresh}
@@ -139,9 +142,16 @@ export interface Granted {
   used: number | null
 }
 
-/** The statement that stores these rows, which returns `Granted`. Each writer adds to sums of its own. */
-export function recordStatement(rows: ChangedRows, writer: number): { sql: string; parameters: string[] } {
-  const parts = partsOf(rows)
+/**
+ * The statement that stores these rows, which returns `Granted`. Each writer adds to sums of its own. Without `addsRecent`, it stores
+ * nothing for organisations that have a limit and recorded without one this month.
+ */
+export function recordStatement(
+  rows: ChangedRows,
+  writer: number,
+  addsRecent: boolean,
+): { sql: string; parameters: string[] } {
+  const parts = partsOf(rows, addsRecent)
   const key = Object.values(parts).map(Number).join('')
   const sql = statements.get(key) ?? recordSql(parts)
   statements.set(key, sql)

@@ -61,6 +61,8 @@ export function recordBatch(
     let sent: SignalChange[] = []
     let mustLookUp = performance.now() < lookUpUntil
     let conflicts = 0
+    // Set once something was rejected, which this may explain.
+    let addsRecent = false
     // Set once some signals may be stored without our knowing. From then on they must be looked up before they are sent again.
     let deadline: number | null = null
 
@@ -131,17 +133,18 @@ export function recordBatch(
       if (rows.removed.length > 0) await preparePartitions(monthsOf(rows))
       const { sql, parameters } = database.isDistributed
         ? distributedStatement(rows)
-        : recordStatement(rows, recent.writer)
+        : recordStatement(rows, recent.writer, addsRecent)
       const granted = (await database.attempt(sql, parameters)) as unknown as Granted[]
       return new Map(granted.map(({ organisation, used }) => [organisation, used ?? 0]))
     }
 
     /**
      * Settles changes as over the limit, unless something else explains that they are not stored: a known key, another vote on a
-     * subject, or a round that as a whole was too large. Then notes how many still fit. After a broken connection, these very signals
+     * subject, signals that the organisation recorded without a limit, or a round that as a whole was too large. Then notes how many still fit. After a broken connection, these very signals
      * may be what used up the limit, so they are looked up too.
      */
     async function settleRejected(rejected: SignalChange[]): Promise<void> {
+      addsRecent = true
       await lookUpOpen()
       for (const changes of Map.groupBy(rejected, ({ signal }) => signal.organisationId).values()) {
         const isExplained = changes.some(({ signal, expected, requests }) => {
