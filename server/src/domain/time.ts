@@ -37,14 +37,26 @@ function dayExists(text: string): boolean {
   return day <= new Date(Date.UTC(year, month, 0)).getUTCDate()
 }
 
-export function monthStart(at: Instant): Instant {
+let lastMonth = monthOf(0)
+
+/** Remembers the last month, because almost all instants of a batch are in the same one. */
+function monthAround(at: Instant): typeof lastMonth {
+  if (!(at >= lastMonth.start && at < lastMonth.next)) lastMonth = monthOf(at)
+  return lastMonth
+}
+
+function monthOf(at: Instant): { start: Instant; next: Instant } {
   const date = new Date(at)
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth())
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
+  return { start: Date.UTC(year, month), next: Date.UTC(year, month + 1) }
+}
+
+export function monthStart(at: Instant): Instant {
+  return monthAround(at).start
 }
 
 export function nextMonthStart(at: Instant): Instant {
-  const date = new Date(at)
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)
+  return monthAround(at).next
 }
 
 export const minute = 60_000

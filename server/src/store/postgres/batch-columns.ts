@@ -22,10 +22,21 @@ export function batchInput(columns: TypedColumn[], names = columns.map(({ name }
 
 /** The parameters of `batchInput`. */
 export function batchParameters(columns: TypedColumn[], rows: BatchRow[]): string[] {
-  return columns.map(({ name, type }) => {
-    const values = rows.map((row) => row[name] ?? null)
-    if (type === 'bigint') return `{${values.map((value) => value ?? 'null').join()}}`
-    // Columns that end early are filled up with nulls.
-    return values.every((value) => value === null) ? '[]' : JSON.stringify(values)
-  })
+  return columns.map(({ name, type }) => columnParameter(type, rows, (row) => row[name]))
+}
+
+/** The parameter of one column: what `read` finds in each row. */
+export function columnParameter<Row>(
+  type: TypedColumn['type'],
+  rows: Row[],
+  read: (row: Row) => Value | undefined,
+): string {
+  if (type === 'bigint') {
+    let text = ''
+    for (const row of rows) text += `,${read(row) ?? 'null'}`
+    return `{${text.slice(1)}}`
+  }
+  const values = rows.map((row) => read(row) ?? null)
+  // Columns that end early are filled up with nulls.
+  return values.every((value) => value === null) ? '[]' : JSON.stringify(values)
 }

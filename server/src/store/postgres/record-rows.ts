@@ -1,12 +1,13 @@
 import { monthStart } from '../../domain/time.ts'
-import type { TypedColumn } from '../sql/database.ts'
+import type { TypedColumn, Value } from '../sql/database.ts'
 import type { ChangedRows } from '../sql/signal-changes.ts'
 import { receivedAt } from '../sql/vote.ts'
-import { type BatchRow, batchInput, batchParameters } from './batch-columns.ts'
+import { batchInput, columnParameter } from './batch-columns.ts'
 
 /** Rows of a batch that go to one table, as parameters of a statement: one for each column. */
 export interface RowSet {
   columns: TypedColumn[]
+  parameters: (rows: ChangedRows, writer: number) => string[]
   /** The columns of the table and what they get. `$.x` is the column x of the parameters. */
   values: Record<string, string>
   /** What follows the rows. `stored` is the table. */
@@ -15,12 +16,27 @@ export interface RowSet {
   order?: string
 }
 
-function rowSet(numbers: string[], texts: string[], values: RowSet['values'] = {}, onConflict = ''): RowSet {
-  const columns: TypedColumn[] = [
-    ...numbers.map((name) => ({ name, type: 'bigint' as const })),
-    ...texts.map((name) => ({ name, type: 'text' as const })),
+/** What a column gets from a row. Read column by column, because an object per row would take longer than all the rest. */
+type Columns<Row> = Record<string, (row: Row, writer: number) => Value | undefined>
+
+function rowSet<Name extends keyof ChangedRows>(
+  name: Name,
+  numbers: Columns<ChangedRows[Name][number]>,
+  texts: Columns<ChangedRows[Name][number]>,
+  values: RowSet['values'] = {},
+): RowSet {
+  const columns = [
+    ...Object.entries(numbers).map(([name, read]) => ({ name, type: 'bigint' as const, read })),
+    ...Object.entries(texts).map(([name, read]) => ({ name, type: 'text' as const, read })),
   ]
-  return { columns, values, onConflict }
+  return {
+    columns,
+    parameters(changed, writer) {
+      const rows: ChangedRows[Name][number][] = changed[name]
+      return columns.map(({ type, read }) => columnParameter(type, rows, (row) => read(row, writer)))
+    },
+    values,
+  }
 }
 
 function sameNames(...names: string[]): Record<string, string> {
@@ -29,48 +45,86 @@ function sameNames(...names: string[]): Record<string, string> {
 
 const addVotes = 'positive = stored.positive + excluded.positive, negative = stored.negative + excluded.negative'
 const isPositive = `case $.is_positive when 1 then 'positive' else 'negative' end`
+
+/** The prompt of a row. */
+const ofPrompt = {
+  organisation_id: ({ organisationId }: { organisationId: number }) => organisationId,
+  prompt_id: ({ promptId }: { promptId: number }) => promptId,
+}
+const writer = (_row: unknown, number: number) => number
+
+export const usage: RowSet = {
+  ...rowSet(
+    'usage',
+    {
+      organisation_id: ofPrompt.organisation_id,
+      month: ({ month }) => month,
+      signals: ({ signals }) => signals,
+      month_limit: ({ limit }) => limit,
+      writer,
+    },
+    {},
+    { ...sameNames('organisation_id', 'month', 'writer'), used: '$.signals' },
+  ),
+  onConflict: 'on conflict (organisation_id, month, writer) do update set used = stored.used + excluded.used',
+}
+
+export const removed = rowSet(
+  'removed',
+  { ...ofPrompt, created_at: ({ occurredAt }) => occurredAt, id: ({ id }) => id },
+  {},
+)
+
+type StoredChange = ChangedRows['inserted'][number]
+
+/** The prompt of a change. */
+const ofSignal: Columns<StoredChange> = {
+  organisation_id: ({ signal }) => signal.organisationId,
+  prompt_id: ({ signal }) => signal.promptId,
+}
+const plainNumbers: Columns<StoredChange> = {
+  id: ({ after }) => after.signalId,
+  ...ofSignal,
+  created_at: ({ after }) => after.occurredAt,
+  is_positive: ({ after }) => (after.value === 'positive' ? 1 : 0),
+}
+const metadata: Columns<StoredChange> = { metadata: ({ signal }) => signal.metadata }
+const detailTexts: Columns<StoredChange> = {
+  version: ({ after }) => after.version,
+  subject: ({ signal }) => signal.details?.subject,
+  voter: ({ signal }) => signal.details?.voter,
+  comment: ({ signal }) => signal.details?.comment,
+  trace_id: ({ signal }) => signal.details?.traceId,
+}
 const plainValues = { ...sameNames('id', 'organisation_id', 'prompt_id', 'created_at', 'metadata'), value: isPositive }
-const plainNumbers = ['id', 'organisation_id', 'prompt_id', 'created_at', 'is_positive']
-const detailTexts = ['version', 'subject', 'voter', 'comment', 'trace_id']
-const voteValues = sameNames(
-  ...[
-    'organisation_id',
-    'prompt_id',
-    'subject',
-    'signal_id',
-    'vote_id',
-    'value',
-    'version',
-    'created_at',
-    'received_at',
-  ],
-)
-
-export const usage = rowSet(
-  ['organisation_id', 'month', 'signals', 'month_limit', 'writer'],
-  [],
-  { ...sameNames('organisation_id', 'month', 'writer'), used: '$.signals' },
-  'on conflict (organisation_id, month, writer) do update set used = stored.used + excluded.used',
-)
-
-export const removed = rowSet(['organisation_id', 'prompt_id', 'created_at', 'id'], [])
 
 /** Signals without details need half of the columns. */
-export const plainSignals = rowSet(plainNumbers, ['metadata'], plainValues)
+export const plainSignals = rowSet('inserted', plainNumbers, metadata, plainValues)
 
-export const signals = rowSet([...plainNumbers, 'received_at'], ['metadata', ...detailTexts], {
-  ...plainValues,
-  ...sameNames('received_at', ...detailTexts),
-})
+export const signals = rowSet(
+  'inserted',
+  { ...plainNumbers, received_at: ({ after }) => receivedAt(after) },
+  { ...metadata, ...detailTexts },
+  { ...plainValues, ...sameNames('received_at', ...Object.keys(detailTexts)) },
+)
 
 const sumColumns = ['organisation_id', 'prompt_id', 'hour', 'positive', 'negative']
 
-export const sums = rowSet(
-  [...sumColumns, 'writer'],
-  ['version'],
-  { ...sameNames(...sumColumns, 'writer'), version: `coalesce($.version, '')` },
-  `on conflict (organisation_id, prompt_id, hour, writer, version) do update set ${addVotes}`,
-)
+export const sums: RowSet = {
+  ...rowSet(
+    'sums',
+    {
+      ...ofPrompt,
+      hour: ({ hour }) => hour,
+      positive: ({ positive }) => positive,
+      negative: ({ negative }) => negative,
+      writer,
+    },
+    { version: ({ version }) => version },
+    { ...sameNames(...sumColumns, 'writer'), version: `coalesce($.version, '')` },
+  ),
+  onConflict: `on conflict (organisation_id, prompt_id, hour, writer, version) do update set ${addVotes}`,
+}
 
 /** The same where all processes share the rows. */
 export const hourSums: RowSet = {
@@ -88,24 +142,45 @@ export const versionSums: RowSet = {
 }
 
 export const revisions: RowSet = {
-  ...rowSet(['organisation_id', 'prompt_id'], [], { ...sameNames('organisation_id', 'prompt_id'), revision: '1' }),
+  ...rowSet('revised', ofPrompt, {}, { ...sameNames('organisation_id', 'prompt_id'), revision: '1' }),
   onConflict: 'on conflict (organisation_id, prompt_id) do update set revision = stored.revision + 1',
   order: 'organisation_id, prompt_id',
 }
 
 export const votes: RowSet = {
   ...rowSet(
-    ['organisation_id', 'prompt_id', 'signal_id', 'vote_id', 'created_at', 'received_at', 'expected'],
-    ['subject', 'value', 'version'],
-    voteValues,
+    'votes',
+    {
+      ...ofSignal,
+      signal_id: ({ after }) => after.signalId,
+      vote_id: ({ after }) => after.voteId,
+      created_at: ({ after }) => after.occurredAt,
+      received_at: ({ after }) => after.createdAt,
+      expected: ({ expected }) => expected?.vote.voteId,
+    },
+    {
+      subject: ({ signal }) => signal.details?.subject,
+      value: ({ after }) => after.value,
+      version: ({ after }) => after.version,
+    },
+    sameNames(
+      ...['organisation_id', 'prompt_id', 'subject', 'signal_id', 'vote_id', 'value', 'version'],
+      ...['created_at', 'received_at'],
+    ),
   ),
   order: 'organisation_id, prompt_id, subject collate "C"',
 }
 
 export const keys: RowSet = {
   ...rowSet(
-    ['organisation_id', 'signal_id', 'created_at', 'status'],
-    ['key', 'fingerprint'],
+    'keys',
+    {
+      organisation_id: ofPrompt.organisation_id,
+      signal_id: ({ vote }) => vote.signalId,
+      created_at: ({ vote }) => vote.createdAt,
+      status: ({ status }) => status,
+    },
+    { key: ({ key }) => key, fingerprint: ({ fingerprint }) => fingerprint },
     sameNames('organisation_id', 'key', 'fingerprint', 'signal_id', 'created_at', 'status'),
   ),
   order: 'organisation_id, key collate "C"',
@@ -143,63 +218,7 @@ export function inputOf(sets: RowSet[], set: RowSet): string {
 
 /** The parameters of these sets. */
 export function parametersOf(sets: RowSet[], rows: ChangedRows, writer: number): string[] {
-  return sets.flatMap((set) => batchParameters(set.columns, batchRows(set, rows, writer)))
-}
-
-function batchRows(set: RowSet, rows: ChangedRows, writer: number): BatchRow[] {
-  switch (set) {
-    case usage:
-      return rows.usage.map(({ organisationId, month, signals, limit }) => {
-        return { organisation_id: organisationId, month, signals, month_limit: limit, writer }
-      })
-    case removed:
-      return rows.removed.map(({ organisationId, promptId, occurredAt, id }) => {
-        return { organisation_id: organisationId, prompt_id: promptId, created_at: occurredAt, id }
-      })
-    case sums:
-      return rows.sums.map(({ organisationId, promptId, version, hour, positive, negative }) => {
-        return { organisation_id: organisationId, prompt_id: promptId, version, hour, positive, negative, writer }
-      })
-    case revisions:
-      return rows.revised.map(({ organisationId, promptId }) => {
-        return { organisation_id: organisationId, prompt_id: promptId }
-      })
-    case votes:
-      return rows.votes.map(({ signal: { organisationId, promptId, details }, after: vote, expected }) => ({
-        organisation_id: organisationId,
-        prompt_id: promptId,
-        signal_id: vote.signalId,
-        vote_id: vote.voteId,
-        created_at: vote.occurredAt,
-        received_at: vote.createdAt,
-        expected: expected?.vote.voteId,
-        subject: details?.subject,
-        value: vote.value,
-        version: vote.version,
-      }))
-    case keys:
-      return rows.keys.map(({ organisationId, key, fingerprint, vote, status }) => {
-        const [signal_id, created_at] = [vote.signalId, vote.createdAt]
-        return { organisation_id: organisationId, signal_id, created_at, status, key, fingerprint }
-      })
-    default:
-      return rows.inserted.map(({ signal: { organisationId, promptId, metadata, details }, after: vote }) => ({
-        id: vote.signalId,
-        organisation_id: organisationId,
-        prompt_id: promptId,
-        created_at: vote.occurredAt,
-        is_positive: vote.value === 'positive' ? 1 : 0,
-        metadata,
-        ...(set === signals && {
-          received_at: receivedAt(vote),
-          version: vote.version,
-          subject: details?.subject,
-          voter: details?.voter,
-          comment: details?.comment,
-          trace_id: details?.traceId,
-        }),
-      }))
-  }
+  return sets.flatMap(({ parameters }) => parameters(rows, writer))
 }
 
 /** The months whose partitions the rows go to. */
