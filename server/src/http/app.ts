@@ -87,7 +87,7 @@ export function buildApp(context: Context): FastifyInstance {
   })
   function reportShort(method: Operation, id: string, response: ServerResponse, arrivedAt: number): void {
     const { url: route } = operations[method]
-    observe?.(method, route, response.statusCode, arrivedAt)
+    observe?.(method, response.statusCode, arrivedAt)
     if (!logsRequests) return
     response.once('finish', () =>
       logRequest(log, id, method, route, response.statusCode, performance.now() - arrivedAt),
@@ -152,9 +152,9 @@ function flushRegularly(app: FastifyInstance, log: Logger): void {
   })
 }
 
-/** Returns how to report a response that no hook sees. */
+/** Returns how to report a response of the short path, which no hook sees. */
 function observeRequests(app: FastifyInstance, observer: RequestObserver) {
-  const handles = new Map<string, number>()
+  const handles: Partial<Record<Operation, number>> = {}
   const report = (route: number): onSendHookHandler => {
     return (request, reply, payload, done) => {
       observer.responded(route, reply.statusCode, performance.now() - request.arrivedAt)
@@ -165,7 +165,9 @@ function observeRequests(app: FastifyInstance, observer: RequestObserver) {
   app.addHook('onRoute', (route) => {
     const method = [route.method].flat()[0] as string
     const handle = observer.route(method, route.url)
-    handles.set(`${method} ${route.url}`, handle)
+    for (const operation of ['POST', 'GET'] as const) {
+      if (method === operation && route.url === operations[operation].url) handles[operation] = handle
+    }
     route.onSend = [route.onSend ?? [], report(handle)].flat()
   })
   const reportUnmatched = report(observer.route('ANY', 'none'))
@@ -173,8 +175,8 @@ function observeRequests(app: FastifyInstance, observer: RequestObserver) {
     if (request.is404) reportUnmatched.call(this, request, reply, payload, done)
     else done(null, payload)
   })
-  return (method: string, url: string, status: number, arrivedAt: number) =>
-    observer.responded(handles.get(`${method} ${url}`) as number, status, performance.now() - arrivedAt)
+  return (operation: Operation, status: number, arrivedAt: number) =>
+    observer.responded(handles[operation] as number, status, performance.now() - arrivedAt)
 }
 
 /** Logs the route pattern rather than the URL, and no headers, so that keys and user input stay out of the log. */

@@ -1,8 +1,7 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeader, RequestListener, Server, ServerResponse } from 'node:http'
 import { operations as historyOperations } from '../../../contract/history.ts'
 import { newSignalSchema, operations as signalOperations } from '../../../contract/signals.ts'
 import { type Access, isActive } from '../domain/access/api-key.ts'
-import { type BoundedMap, createBoundedMap } from '../domain/bounded-map.ts'
 import type { Prompt } from '../domain/prompt.ts'
 import { type RecordedSignal, type RecordSignal, recordedSignal, signalToRecord } from '../domain/signals/signal.ts'
 import type { LoadShedder, Visit } from './admission/load-shedder.ts'
@@ -71,6 +70,7 @@ const paths = {
   POST: /^\/api\/v1\/prompts\/pmt_[0-9A-Za-z]+\/signals$/,
   GET: /^\/api\/v1\/prompts\/pmt_[0-9A-Za-z]+\/history(?:\?(?:page|limit)=\d+(?:&(?:page|limit)=\d+)?)?$/,
 }
+// Beyond it, all are forgotten: a map in the order of use would be changed by each request.
 const maxTargetBytes = 8 * 1024 * 1024
 const bytesPerTarget = 1_024
 const maxKeyLength = 512
@@ -84,7 +84,8 @@ export function installShortPath(server: Server, context: Context, options: Shor
   const [framework] = server.listeners('request') as [RequestListener]
   const errorAnswer = errorAnswers(log, clock)
   let generation = -1
-  let targets: BoundedMap<Target>
+  let targets = new Map<string, Target>()
+  let targetBytes = 0
 
   server.removeListener('request', framework)
   server.on('request', (request, response) => {
@@ -142,13 +143,25 @@ export function installShortPath(server: Server, context: Context, options: Shor
     return true
   }
 
-  function currentTargets(): BoundedMap<Target> {
+  function currentTargets(): Map<string, Target> {
     const current = store.cacheGeneration()
     if (generation !== current) {
       generation = current
-      targets = createBoundedMap(maxTargetBytes)
+      targets = new Map()
+      targetBytes = 0
     }
     return targets
+  }
+
+  function keepTarget(key: string, target: Target): void {
+    const bytes = bytesPerTarget + (target.page?.body.length ?? 0)
+    if (targetBytes + bytes > maxTargetBytes) {
+      targets = new Map()
+      targetBytes = 0
+    }
+    if (bytes > maxTargetBytes) return
+    targetBytes += bytes
+    targets.set(key, target)
   }
 
   function record(exchange: Exchange, { access, prompt }: Target): void {
@@ -198,8 +211,7 @@ export function installShortPath(server: Server, context: Context, options: Shor
     const [, query] = (exchange.request.url as string).split('?')
     historyAnswer(store, target.prompt, Object.fromEntries(new URLSearchParams(query))).then(
       (page) => {
-        const weight = bytesPerTarget + page.body.length
-        if (currentTargets() && generation === ofGeneration) targets.set(key, { ...target, page }, weight)
+        if (currentTargets() && generation === ofGeneration) keepTarget(key, { ...target, page })
         respond(exchange, page)
       },
       (error) => respond(exchange, errorAnswer(error, exchange.id)),
@@ -216,11 +228,11 @@ export function installShortPath(server: Server, context: Context, options: Shor
   function respond({ id, arrivedAt, operation, request, response, visit }: Exchange, answer: Answer): void {
     if (response.headersSent) return
     const { status, headers, body } = answer
-    response.writeHead(status, {
-      ...commonHeaders(id, publicUrl()),
-      ...headers,
-      'content-length': Buffer.byteLength(body),
-    })
+    const sent: (string | number)[] = []
+    addTo(sent, commonHeaders(id, publicUrl()))
+    addTo(sent, headers)
+    sent.push('content-length', Buffer.byteLength(body))
+    response.writeHead(status, sent as OutgoingHttpHeader[])
     response.end(body)
     report(operation, id, response, arrivedAt)
     loadShedder.leaveAfter(visit, request, response)
@@ -229,8 +241,7 @@ export function installShortPath(server: Server, context: Context, options: Shor
   return {
     remember(request, access, prompt, ofGeneration) {
       if (ordinaryOperation(request) === null) return
-      const targets = currentTargets()
-      if (ofGeneration === generation) targets.set(keyOf(request), { access, prompt, page: null }, bytesPerTarget)
+      if (currentTargets() && ofGeneration === generation) keepTarget(keyOf(request), { access, prompt, page: null })
     },
   }
 }
@@ -247,6 +258,11 @@ function ordinaryOperation(request: IncomingMessage): Operation | null {
   if (method !== 'POST' || headers['content-type'] !== 'application/json' || !paths.POST.test(url)) return null
   const length = bodyLength(request)
   return length > 0 && length <= bodyLimit ? 'POST' : null
+}
+
+/** A list, which Node does not copy. */
+function addTo(sent: (string | number)[], headers: Answer['headers']): void {
+  for (const name in headers) sent.push(name, headers[name] as string | number)
 }
 
 /** NaN without the header. */

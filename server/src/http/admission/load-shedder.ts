@@ -219,7 +219,9 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
 
     leaveAfter(visit, request, response) {
       leave(visit)
-      onResponseEnd(request, response, () => release(visit))
+      // The kernel has taken all of it, which this process no longer holds.
+      if (response.socket?.writableLength === 0) release(visit)
+      else onResponseEnd(request, response, () => release(visit))
     },
 
     withdraw(visit) {
