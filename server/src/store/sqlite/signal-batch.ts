@@ -1,3 +1,4 @@
+import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import type { RecordOutcome, SignalToRecord } from '../../domain/signals/signal.ts'
 import { type Clock, monthStart } from '../../domain/time.ts'
 import type { Row } from '../sql/database.ts'
@@ -110,12 +111,18 @@ export function recordBatch(
   }
 }
 
+// Each statement reads and writes the row with the last ID of the table.
+const rowsAtOnce = 8
+
 /** Stores the rows of a batch. */
 function rowStore(database: SqliteDatabase): (rows: ChangedRows) => void {
   const deleteSignal = database.prepare('delete from signals where id = ?')
-  const insertPlain = database.prepare(
-    'insert into signals (id, organisation_id, prompt_id, value, metadata, created_at) values (?, ?, ?, ?, ?, ?)',
-  )
+  const [insertPlain, insertSeveral] = [1, rowsAtOnce].map((rows) =>
+    database.prepare(
+      `insert into signals (id, organisation_id, prompt_id, value, metadata, created_at)
+       values ${Array(rows).fill('(?, ?, ?, ?, ?, ?)').join(', ')}`,
+    ),
+  ) as [StatementSync, StatementSync]
   const insertDetailed = database.prepare(
     `insert into signals (id, organisation_id, prompt_id, value, metadata, created_at, version, subject, voter, comment,
        received_at, trace_id)
@@ -142,12 +149,19 @@ function rowStore(database: SqliteDatabase): (rows: ChangedRows) => void {
      values (?, ?, ?, ?, ?, ?)`,
   )
 
+  function insertAllPlain(signals: SQLInputValue[][]): void {
+    const together = signals.length - (signals.length % rowsAtOnce)
+    for (let i = 0; i < together; i += rowsAtOnce) insertSeveral.run(...signals.slice(i, i + rowsAtOnce).flat())
+    for (const signal of signals.slice(together)) insertPlain.run(...signal)
+  }
+
   return (rows) => {
+    const plain: SQLInputValue[][] = []
     for (const { id } of rows.removed) deleteSignal.run(id)
     for (const { signal, after } of rows.inserted) {
       const { organisationId, promptId, metadata, details } = signal
       const { signalId, value, version, occurredAt } = after
-      if (details == null) insertPlain.run(signalId, organisationId, promptId, value, metadata, occurredAt)
+      if (details == null) plain.push([signalId, organisationId, promptId, value, metadata, occurredAt])
       else {
         const { subject, voter, comment, traceId } = details
         insertDetailed.run(
@@ -156,6 +170,7 @@ function rowStore(database: SqliteDatabase): (rows: ChangedRows) => void {
         )
       }
     }
+    insertAllPlain(plain)
     for (const { organisationId, month, signals, limit } of rows.usage) {
       if (signals > 0) addUsage.run(organisationId, month, signals, limit)
     }
