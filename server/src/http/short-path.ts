@@ -52,7 +52,12 @@ interface Target {
   access: Access
   prompt: Prompt
   /** A page of history, once it was read. */
-  page: Answer | null
+  page: Page | null
+}
+
+interface Page extends Answer {
+  /** The bytes of its body, each as a character, if they are few. Node sends a text along with the head, in one piece. */
+  text: string | null
 }
 
 /** A request that was accepted. */
@@ -75,6 +80,8 @@ const maxTargetBytes = 8 * 1024 * 1024
 const bytesPerTarget = 1_024
 const maxKeyLength = 512
 const noBytes = Buffer.alloc(0)
+// The kernel takes over this much, whether the client reads or not. Of a longer text, Node would keep a copy for each that does not.
+const maxTextBytes = 16 * 1024
 const checkSignal = createSchemaChecker(newSignalSchema)
 
 /** Puts the short path before the framework, which is the only listener so far. */
@@ -203,7 +210,7 @@ export function installShortPath(server: Server, context: Context, options: Shor
   function sendPage(exchange: Exchange, target: Target): void {
     if (target.page !== null) {
       store.countCacheHit('pages')
-      respond(exchange, target.page)
+      respond(exchange, target.page, target.page.text)
       return
     }
     const key = keyOf(exchange.request)
@@ -211,7 +218,9 @@ export function installShortPath(server: Server, context: Context, options: Shor
     const [, query] = (exchange.request.url as string).split('?')
     historyAnswer(store, target.prompt, Object.fromEntries(new URLSearchParams(query))).then(
       (page) => {
-        if (currentTargets() && generation === ofGeneration) keepTarget(key, { ...target, page })
+        const isShort = Buffer.isBuffer(page.body) && page.body.length <= maxTextBytes
+        const text = isShort ? page.body.toString('latin1') : null
+        if (currentTargets() && generation === ofGeneration) keepTarget(key, { ...target, page: { ...page, text } })
         respond(exchange, page)
       },
       (error) => respond(exchange, errorAnswer(error, exchange.id)),
@@ -225,15 +234,23 @@ export function installShortPath(server: Server, context: Context, options: Shor
     )
   }
 
-  function respond({ id, arrivedAt, operation, request, response, visit }: Exchange, answer: Answer): void {
+  function respond(
+    { id, arrivedAt, operation, request, response, visit }: Exchange,
+    answer: Answer,
+    text: string | null = null,
+  ): void {
     if (response.headersSent) return
     const { status, headers, body } = answer
     const sent: (string | number)[] = []
     addTo(sent, commonHeaders(id, publicUrl()))
     addTo(sent, headers)
-    sent.push('content-length', Buffer.byteLength(body))
+    const length = Buffer.byteLength(body)
+    sent.push('content-length', length)
     response.writeHead(status, sent as OutgoingHttpHeader[])
-    response.end(body)
+    if (text !== null) response.end(text, 'latin1')
+    // Then it is ASCII, which takes no encoding.
+    else if (typeof body === 'string' && body.length === length) response.end(body, 'latin1')
+    else response.end(body)
     report(operation, id, response, arrivedAt)
     loadShedder.leaveAfter(visit, request, response)
   }

@@ -27,17 +27,17 @@ interface Cost {
 
 const budgets: Record<'SQLite' | 'PostgreSQL', Record<'POST' | 'GET', Cost>> = {
   SQLite: {
-    POST: { promises: 0.8, timers: 0.1, ticks: 7.2, statements: 1.22, bytes: 20_000 },
-    GET: { promises: 0.6, timers: 0.1, ticks: 7.2, statements: 0.05, bytes: 16_000 },
+    POST: { promises: 0.8, timers: 0.05, ticks: 7.1, statements: 0.33, bytes: 20_000 },
+    GET: { promises: 0.5, timers: 0.05, ticks: 7.1, statements: 0.04, bytes: 21_000 },
   },
   PostgreSQL: {
-    POST: { promises: 2, timers: 0.3, ticks: 7.4, statements: 0.1, bytes: 23_000 },
-    GET: { promises: 1, timers: 0.2, ticks: 7.3, statements: 0.05, bytes: 16_000 },
+    POST: { promises: 1.7, timers: 0.2, ticks: 7.2, statements: 0.08, bytes: 21_500 },
+    GET: { promises: 0.9, timers: 0.15, ticks: 7.2, statements: 0.04, bytes: 21_500 },
   },
 }
 
 /** What a signal without metadata takes in the database, with its part of the indexes. */
-const storedBytes = { SQLite: 62, PostgreSQL: 182 }
+const storedBytes = { SQLite: 60, PostgreSQL: 178 }
 
 const connections = 32
 
