@@ -9,7 +9,7 @@ import { lockWaiters } from '../../../testing/lock-waiters.ts'
 import { startServe } from '../../../testing/processes.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { openTestStore, type Tenant, TestService, useService } from '../../../testing/service.ts'
-import { inBatches, signalFor } from '../../../testing/signals.ts'
+import { inBatches, noDetails, signalFor } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { newOrganisation } from '../../src/domain/access/organisation.ts'
 import { newPrompt } from '../../src/domain/prompt.ts'
@@ -150,6 +150,27 @@ onEachEngine('Retention', (engine) => {
     assert.equal(await sentId('retained'), retained)
     assert.equal((await send('old-1')).statusCode, 201)
     assert.equal(await tenant.used(), 602)
+  })
+
+  test('a vote that is replaced after its signal was removed counts anew, and its signal stays removed', async () => {
+    const service = await openService(engine)
+    const tenant = await service.tenant()
+    const occurredAt = monthStart(service.now) - hour
+    const vote = (value: SignalValue) => ({
+      ...signalFor(tenant, { value }),
+      createdAt: service.now,
+      details: { ...noDetails, subject: 'answer-1', occurredAt },
+    })
+    await service.store.signals.record(vote('positive'))
+    // The vote arrived after the cutoff, but counts for a time before it.
+    await service.store.signals.removeBatch(monthStart(service.now))
+    assert.equal(await rowCount(service.url, 'signals'), 0)
+
+    assert.equal((await service.store.signals.record(vote('negative'))).kind, 'replaced')
+    assert.equal(await rowCount(service.url, 'signals'), 0)
+    const span = [{ promptId: tenant.prompt.id, from: occurredAt - day, until: occurredAt + hour }]
+    const [tally] = await service.store.signals.tallies(tenant.organisation.id, span)
+    assert.deepEqual([tally?.positive, tally?.negative], [0, 1])
   })
 
   test('every process hides old signals at once, although they are removed in batches', async () => {

@@ -33,7 +33,7 @@ onPostgres('While another process moves a vote to another time', () => {
     assert.ok(recorded.kind === 'recorded')
     const before = castVote(null, voteAt(tenant, from), recorded.id)
     const after = { ...before, occurredAt: to, voteId: before.voteId + 1 }
-    const expected = { vote: before, isExpired: false }
+    const expected = { vote: before, isExpired: false, keptSince: 0 }
     const change = { signal: voteAt(tenant, to), expected, before, after, isCounted: false, requests: [] }
     const other = new pg.Client({ connectionString: service.url })
     await other.connect()

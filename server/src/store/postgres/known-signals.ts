@@ -45,7 +45,8 @@ const findVotes = findIn(
   'signal_subjects',
   voteColumns,
   `signal_id, vote_id, value, version, created_at, received_at,
-   greatest(received_at, created_at) < (select kept_since from signal_retention) as expired`,
+   greatest(received_at, created_at) < (select kept_since from signal_retention) as expired,
+   (select kept_since from signal_retention)`,
 )
 const findStored = findIn('signals', storedColumns, 'id')
 

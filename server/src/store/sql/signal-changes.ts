@@ -19,6 +19,8 @@ export interface StoredVote {
   vote: Vote
   /** The vote itself is as good as removed: the next one on this subject is a new one. */
   isExpired: boolean
+  /** The start of retention. The raw row of a vote that counts for an earlier time is removed, or about to be. */
+  keptSince: Instant
 }
 
 /** What a signal changes, or all signals of a batch on one subject together. */
@@ -53,7 +55,7 @@ type StoredChange = SignalChange & { after: Vote }
 export interface ChangedRows {
   usage: { organisationId: number; month: Instant; signals: number; limit: number | null }[]
   removed: { organisationId: number; promptId: number; occurredAt: Instant; id: number }[]
-  /** The changes whose `after` is a signal. */
+  /** The changes whose `after` is a signal, without votes that retention would remove. */
   inserted: StoredChange[]
   sums: SumChange[]
   revised: { organisationId: number; promptId: number }[]
@@ -75,7 +77,7 @@ export function usageKey({ organisationId, createdAt }: SignalToRecord): string 
 }
 
 export function toStoredVote(row: Row): StoredVote {
-  return { vote: toVote(row), isExpired: Boolean(row.expired) }
+  return { vote: toVote(row), isExpired: Boolean(row.expired), keptSince: row.kept_since as Instant }
 }
 
 /**
@@ -187,7 +189,7 @@ export function changedRows(changes: SignalChange[], now: Instant): ChangedRows 
     }
     if (after.value !== null) {
       sums.change(signal, after.value, after.version, after.occurredAt, 1)
-      rows.inserted.push(change)
+      if (!isBeforeRetention(change)) rows.inserted.push(change)
     }
     if ((details?.subject ?? null) !== null) rows.votes.push(change)
     for (const { signal, planned } of requests) {
@@ -208,6 +210,11 @@ export function changedRows(changes: SignalChange[], now: Instant): ChangedRows 
 
 function isStored(change: SignalChange): change is StoredChange {
   return change.after !== null
+}
+
+/** Whether it replaces a vote by one of a time whose raw rows retention has removed. */
+function isBeforeRetention({ before, after, expected }: StoredChange): boolean {
+  return before !== null && expected !== null && after.occurredAt < expected.keptSince
 }
 
 /** The change is stored. `used` is the count of its organisation for the month. */

@@ -16,10 +16,11 @@ import {
   settleRepeated,
   settleStored,
   subjectKey,
+  toStoredVote,
   usageKey,
 } from '../sql/signal-changes.ts'
 import { addToSums } from '../sql/sum-changes.ts'
-import { receivedAt, toVote } from '../sql/vote.ts'
+import { receivedAt } from '../sql/vote.ts'
 import type { SqliteDatabase } from './database.ts'
 
 /**
@@ -37,9 +38,9 @@ export function recordBatch(
   )
   // A vote from before the start of retention is as good as removed.
   const findVote = database.prepare(
-    `select signal_id, vote_id, value, version, created_at, received_at from signal_subjects
-     where organisation_id = ? and prompt_id = ? and subject = ?
-       and max(received_at, created_at) >= (select kept_since from signal_retention)`,
+    `select signal_id, vote_id, value, version, created_at, received_at, kept_since
+     from signal_subjects cross join signal_retention
+     where organisation_id = ? and prompt_id = ? and subject = ? and max(received_at, created_at) >= kept_since`,
   )
   const findUsage = database.prepare('select used from signal_usage where organisation_id = ? and month = ?')
   const store = rowStore(database)
@@ -87,7 +88,10 @@ export function recordBatch(
         for (const change of changes) {
           settleStored(change, usedNow.get(change.signal.organisationId) ?? 0)
           const subject = subjectKey(change.signal)
-          if (subject !== null && change.after !== null) votes.set(subject, { vote: change.after, isExpired: false })
+          if (subject !== null && change.after !== null) {
+            const keptSince = change.expected?.keptSince ?? 0
+            votes.set(subject, { vote: change.after, isExpired: false, keptSince })
+          }
         }
         settleRepeated(batch)
         for (const pending of open) {
@@ -107,7 +111,7 @@ export function recordBatch(
     const subject = subjectKey(pending.signal)
     if (subject === null || votes.has(subject)) return
     const row = findVote.get(organisationId, promptId, details?.subject as string)
-    votes.set(subject, row === undefined ? null : { vote: toVote(row as Row), isExpired: false })
+    votes.set(subject, row === undefined ? null : toStoredVote(row as Row))
   }
 }
 
