@@ -152,7 +152,7 @@ onEachEngine('Retention', (engine) => {
     assert.equal(await tenant.used(), 602)
   })
 
-  test('a vote that is replaced after its signal was removed counts anew, and its signal stays removed', async () => {
+  test('a vote that is replaced after its signal was removed counts again, and its signal stays removed', async () => {
     const service = await openService(engine)
     const tenant = await service.tenant()
     const occurredAt = monthStart(service.now) - hour

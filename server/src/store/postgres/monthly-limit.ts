@@ -19,7 +19,7 @@ const recent = (of: string) =>
  * without a limit are not counted here, so that they do not wait (recent-sums.ts).
  *
  * Organisations that have recorded without a limit before are left out, unless the statement `addsRecent`. Hardly any has, and adding
- * up what they recorded doubles the time of the statement: PostgreSQL then plans it anew each time.
+ * up what they recorded doubles the time of the statement: PostgreSQL then plans it again each time.
  */
 export function reserveUsage(input: string, condition: string, addsRecent: boolean): string {
   const plusRecent = (of: string) => (addsRecent ? ` + ${recent(of)}` : '')
