@@ -197,7 +197,7 @@ export type ConnectedBody = FromSchema<typeof connected>
 
 export type RotatedSecretBody = FromSchema<typeof rotatedSecret>
 
-const urlDescription = 'https://…, ssh://… or git@host:path. Plain http:// needs `ALLOW_HTTP_REPOSITORIES=1`'
+const urlDescription = 'https://…, ssh://… or git@host:path. Plain http:// needs `ALLOW=http-repositories`'
 
 export const settingFields = {
   production_environments: {

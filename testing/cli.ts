@@ -44,6 +44,9 @@ function startHost(): ChildProcess {
   const child = fork(script, { env: processEnvironment({ NODE_COMPILE_CACHE }) })
   child.unref()
   child.channel?.unref()
+  child.once('exit', () => {
+    host = undefined
+  })
   process.once('exit', () => child.kill('SIGKILL'))
   return child
 }
@@ -51,7 +54,6 @@ function startHost(): ChildProcess {
 function callHost(child: ChildProcess, call: CliCall): Promise<CliResult> {
   const { promise, resolve, reject } = Promise.withResolvers<CliResult>()
   const onExit = (code: number | null, signal: NodeJS.Signals | null) => {
-    host = undefined
     reject(new Error(`promptledger ${call.args.join(' ')} ended the process of its host with ${signal ?? code}`))
   }
   child.once('exit', onExit)

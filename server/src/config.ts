@@ -118,8 +118,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     'METRICS_PORT',
     '',
     optional(parseListenAddress),
-    'a number from 0 to 65535, or <address>:<number>',
+    'a number from 0 to 65535, or <address>:<number>, with an IPv6 address in brackets',
   )
+  // Read also where METRICS_PORT has an address, which wins, so that the old name is reported.
+  const metricsHost = readOld('METRICS_HOST', '127.0.0.1', (host) => host, 'an address')
   const allowed = read('ALLOW', '', listOf(permissions), `a list of ${permissions.join(', ')}`) ?? []
   const organisationShare = read('ORGANISATION_SHARE', '75', integer(1, 100), 'a percentage from 1 to 100')
   const config: Config = {
@@ -129,7 +131,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     host: env.HOST || '127.0.0.1',
     port: read('PORT', '3000', parsePort, 'a number from 0 to 65535'),
     metricsPort: metrics?.port ?? null,
-    metricsHost: metrics?.host ?? readOld('METRICS_HOST', '127.0.0.1', (host) => host, 'an address'),
+    metricsHost: metrics?.host ?? metricsHost,
     logLevel: read('LOG_LEVEL', 'info', oneOf(logLevels), `one of ${logLevels.join(', ')}`),
     firstRun: read('PROMPTLEDGER_FIRST_RUN', 'on', oneOf(['on', 'off']), 'on or off') === 'on',
     publicUrl: read('PUBLIC_URL', '', optional(parsePublicUrl), 'an http:// or https:// URL'),
@@ -187,7 +189,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     ),
     requestLimits: {
       organisationShare,
-      keyShare: readOld('KEY_SHARE', keyShareOf(organisationShare), integer(1, 100), 'a percentage from 1 to 100'),
+      keyShare: readOld(
+        'KEY_SHARE',
+        keyShareOf(organisationShare ?? 100),
+        integer(1, 100),
+        'a percentage from 1 to 100',
+      ),
       organisationConcurrency: readOld(
         'ORGANISATION_CONCURRENCY',
         '32',
@@ -226,7 +233,7 @@ export const parsePort = integer(0, 65_535)
 
 /** A port of this machine, or an address and a port. */
 function parseListenAddress(text: string): { host: string | null; port: number } | undefined {
-  const [, host = null, digits = ''] = /^(?:(.+):)?(\d+)$/.exec(text) ?? []
+  const [, host = null, digits = ''] = /^(?:(\[[^\]]+\]|[^:]+):)?(\d+)$/.exec(text) ?? []
   const port = parsePort(digits)
   return port === undefined ? undefined : { host: host?.replace(/^\[(.*)\]$/, '$1') ?? null, port }
 }

@@ -7,7 +7,7 @@ export function checkSettings(env: NodeJS.ProcessEnv): { finding: Finding; confi
     const config = readConfig(env)
     const isLocal = ['127.0.0.1', '::1', 'localhost'].includes(config.host)
     if (!isLocal && config.publicUrl === null) {
-      const message = `HOST is ${config.host}, but PUBLIC_URL is not set`
+      const message = [`HOST is ${config.host}, but PUBLIC_URL is not set`, ...config.replaced].join('; ')
       const fix = 'Set PUBLIC_URL to the URL at which people and forges reach the service'
       return { config, finding: warn('settings', message, fix) }
     }

@@ -60,7 +60,7 @@ async function runWithAccess<T>(
   const target = targetOf(remote.url)
   const { url } = remote
   if (target === null) {
-    const folder = url.startsWith('file://') ? decodeURIComponent(new URL(url).pathname) : url
+    const folder = url.replace(/^file:\/\//, '')
     return run({ url, folder, env: remoteEnvironment(remote), ssh: null })
   }
   if (target.protocol === 'http' && !remote.allowHttp) throw new GitError(command, plainHttpNotAllowed)

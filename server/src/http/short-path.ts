@@ -161,7 +161,8 @@ export function installShortPath(server: Server, context: Context, options: Shor
   }
 
   function keepTarget(key: string, target: Target): void {
-    const bytes = bytesPerTarget + (target.page?.body.length ?? 0)
+    const bytes = bytesOf(target)
+    targetBytes -= bytesOf(targets.get(key))
     if (targetBytes + bytes > maxTargetBytes) {
       targets = new Map()
       targetBytes = 0
@@ -258,9 +259,16 @@ export function installShortPath(server: Server, context: Context, options: Shor
   return {
     remember(request, access, prompt, ofGeneration) {
       if (ordinaryOperation(request) === null) return
-      if (currentTargets() && ofGeneration === generation) keepTarget(keyOf(request), { access, prompt, page: null })
+      const key = keyOf(request)
+      // A page that is cached stays.
+      if (currentTargets().has(key) || ofGeneration !== generation) return
+      keepTarget(key, { access, prompt, page: null })
     },
   }
+}
+
+function bytesOf(target: Target | undefined): number {
+  return target === undefined ? 0 : bytesPerTarget + (target.page?.body.length ?? 0) + (target.page?.text?.length ?? 0)
 }
 
 function ordinaryOperation(request: IncomingMessage): Operation | null {

@@ -39,10 +39,11 @@ export function startLoop({ tasks, restMs, firstRestMs = restMs, log, failure }:
 
   async function rest(ms: number): Promise<void> {
     if (!isWoken) {
-      await new Promise<void>((resolve) => {
-        endRest = resolve
-        setTimeout(resolve, ms).unref()
-      })
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, ms).unref()
+      endRest = resolve
+      await promise
+      clearTimeout(timer)
     }
     isWoken = false
   }
@@ -67,7 +68,7 @@ export function startLoop({ tasks, restMs, firstRestMs = restMs, log, failure }:
       } catch (error) {
         log.warn({ err: error }, failure)
         // What failed must not fail again at once.
-        isWoken = false
+        isWoken = isStopped
       }
       await rest(restMs)
     }

@@ -117,7 +117,8 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
     await stopService(running)
     throw error
   }
-  running.retention = startRetention(store.signals, config.signalRetentionDays, Date.now, log)
+  const { signalRetentionDays: days } = config
+  if (days !== null) running.retention = startRetention(store.signals, days, Date.now, log)
   running.judge = startJudge(judge, judging)
   running.notifier = startNotifier({
     ...alerting,

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { useService } from '../../../testing/service.ts'
-import { idempotencyWindowMs, removeExpiredKeys } from '../../src/domain/signals/idempotency-window.ts'
 
 onEachEngine('Idempotency keys', (engine) => {
   const service = useService(engine)
 
   const headers = (key: string) => ({ 'idempotency-key': key })
 
-  test('a repeated request gets the first response, even over the limit and weeks later', async () => {
+  test('a repeated request gets the first response, even over the limit and months later', async () => {
     const now = service.now
     try {
       const tenant = await service.tenant()
@@ -18,8 +17,7 @@ onEachEngine('Idempotency keys', (engine) => {
       await tenant.fillMonth(999)
       const again = await tenant.signal(body, headers('k-1'))
       assert.deepEqual([again.statusCode, again.body], [201, first.body])
-      service.now += idempotencyWindowMs - 1
-      await removeExpiredKeys(service.store.signals, service.now)
+      service.now += 200 * 86_400_000
       const later = await tenant.signal(body, headers('k-1'))
       assert.deepEqual([later.statusCode, later.body], [201, first.body])
       assert.equal(await tenant.used(), 1_000)

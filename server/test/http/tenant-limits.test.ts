@@ -103,6 +103,22 @@ describe('What one organisation and one key may use of a process', () => {
     assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 201)
   })
 
+  test('a body that is larger than the share is accepted while no other is in flight', async () => {
+    const tenant = await service.tenant('team')
+    const signals = Array.from({ length: 20 }, () => ({
+      prompt: tenant.prompt.publicId,
+      value: 'positive',
+      comment: 'x'.repeat(15_000),
+    }))
+    const response = await service.app.inject({
+      method: 'POST',
+      url: '/api/v1/signals',
+      headers: tenant.headers,
+      payload: { signals },
+    })
+    assert.equal(response.statusCode, 200)
+  })
+
   test('bodies that do not arrive keep no other request waiting', async () => {
     const tenant = await service.tenant('team')
     // More than are at work at the same time.

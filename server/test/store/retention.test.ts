@@ -14,7 +14,6 @@ import { operator } from '../../src/domain/access/audit.ts'
 import { newOrganisation } from '../../src/domain/access/organisation.ts'
 import { newPrompt } from '../../src/domain/prompt.ts'
 import { eraseSignals, metadataQuery } from '../../src/domain/signals/erasure.ts'
-import { removeExpiredKeys } from '../../src/domain/signals/idempotency-window.ts'
 import { removeOldSignals } from '../../src/domain/signals/retention.ts'
 import type { NewSignal, SignalFilter, SignalValue, StoredSignal } from '../../src/domain/signals/signal.ts'
 import { day, hour, hourStart, monthStart } from '../../src/domain/time.ts'
@@ -108,29 +107,6 @@ onEachEngine('Retention', (engine) => {
       }),
       { numRuns: engine.name === 'SQLite' ? 40 : 15 },
     )
-  })
-
-  test('without retention, idempotency keys expire 90 days after their signal, which stays', async () => {
-    const service = await openService(engine)
-    const tenant = await service.tenant()
-    const send = (key: string) => tenant.signal({ value: 'positive' }, { 'idempotency-key': key })
-    // More than one batch.
-    await Promise.all(Array.from({ length: 600 }, (_, i) => send(`old-${i}`)))
-    service.now += 1
-    await send('new')
-    service.now += 90 * day - 1
-    await removeExpiredKeys(service.store.signals, service.now)
-    assert.equal(await rowCount(service.url, 'idempotency_keys'), 601)
-    service.now += 1
-    await removeExpiredKeys(service.store.signals, service.now)
-    const left = await queryRows(service.url, 'select key from idempotency_keys')
-    assert.deepEqual(
-      left.map(({ key }) => key),
-      ['new'],
-    )
-    assert.equal(await rowCount(service.url, 'signals'), 601)
-    assert.equal((await send('old-0')).statusCode, 201)
-    assert.equal(await rowCount(service.url, 'signals'), 602)
   })
 
   test('idempotency keys are removed with their signals, and no others', async () => {

@@ -9,7 +9,6 @@ import { type Instant, nextMonthStart } from '../time.ts'
 import type { ContentFilter } from './content-filter.ts'
 import type { ErasureStore } from './erasure.ts'
 import type { HourlySums } from './hourly-sums.ts'
-import type { IdempotencyKeyStore } from './idempotency-window.ts'
 import type { Interval, Span } from './interval.ts'
 import { nestingDepth } from './json-text.ts'
 import { monthlyLimitError } from './monthly-limit.ts'
@@ -145,7 +144,7 @@ export interface VersionTally extends Tally {
   version: VersionText
 }
 
-export interface SignalStore extends ErasureStore, RetentionStore, IdempotencyKeyStore {
+export interface SignalStore extends ErasureStore, RetentionStore {
   /** Durable and counted once it resolves. The monthly limit is exact, however many processes record at once. */
   record(signal: SignalToRecord): Promise<RecordOutcome>
   /** The same without a promise. One of the callbacks is called, always later. */

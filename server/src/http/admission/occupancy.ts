@@ -29,8 +29,9 @@ export function shareOf({ reads, writes, webhooks, votes, bodyBytes }: Occupancy
   }
 }
 
+/** A caller with no other body in flight has room for one of any size: otherwise a small share would reject large batches for ever. */
 export function hasRoom(used: Occupancy, limit: Occupancy, kind: RequestKind, bodyBytes: number): boolean {
-  return used[kind] < limit[kind] && used.bodyBytes + bodyBytes <= limit.bodyBytes
+  return used[kind] < limit[kind] && (used.bodyBytes === 0 || used.bodyBytes + bodyBytes <= limit.bodyBytes)
 }
 
 export function occupy(used: Occupancy, kind: RequestKind, bodyBytes: number): void {

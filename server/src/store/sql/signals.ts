@@ -2,7 +2,6 @@ import { pageOffset } from '../../domain/page.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import { countsIn } from '../../domain/signals/counted-signals.ts'
 import type { ErasureStore } from '../../domain/signals/erasure.ts'
-import type { IdempotencyKeyStore } from '../../domain/signals/idempotency-window.ts'
 import { type Interval, intervalLength, type Span } from '../../domain/signals/interval.ts'
 import type { RetentionStore } from '../../domain/signals/retention.ts'
 import type {
@@ -34,7 +33,7 @@ interface Counts {
 
 type SignalReads = Omit<
   SignalStore,
-  'record' | 'enqueue' | 'import' | 'delete' | keyof ErasureStore | keyof RetentionStore | keyof IdempotencyKeyStore
+  'record' | 'enqueue' | 'import' | 'delete' | keyof ErasureStore | keyof RetentionStore
 >
 
 interface RetainedFilter extends SignalFilter {

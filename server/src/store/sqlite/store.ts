@@ -13,7 +13,6 @@ import { sqlWander } from '../sql/drift.ts'
 import { sqlErasure } from '../sql/erasure.ts'
 import { sqlFacts } from '../sql/facts.ts'
 import { sqlHistory } from '../sql/history.ts'
-import { sqlIdempotencyKeys } from '../sql/idempotency-window.ts'
 import { sqlKeys } from '../sql/keys.ts'
 import { sqlNotices } from '../sql/notices.ts'
 import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sql/organisations.ts'
@@ -114,7 +113,6 @@ export async function openSqliteStore(
       delete: sqlSignalDeletion(database),
       ...sqlErasure(database, sqliteSignalScan(database)),
       ...sqliteRetention(database),
-      ...sqlIdempotencyKeys(database),
     },
     segments: sqlSegments(database),
     repositories: sqlRepositories(database),
