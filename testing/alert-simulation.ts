@@ -1,5 +1,5 @@
 import { isCertainEnough, type RegressionCertainty } from '../server/src/domain/alerts/certainty.ts'
-import { defaultWander, learnWander, type Wander } from '../server/src/domain/impact/model/drift.ts'
+import { type Drift, defaultDrift, learnDrift } from '../server/src/domain/impact/model/drift.ts'
 import { hour } from '../server/src/domain/time.ts'
 import {
   drift,
@@ -12,7 +12,7 @@ import {
   type VoteSource,
 } from './prompt-years.ts'
 import { type Random, seededRandom } from './random.ts'
-import { type Look, wanderOf, watchPrompt } from './watched-prompt.ts'
+import { driftOf, type Look, watchPrompt } from './watched-prompt.ts'
 
 // How often people would be told about a regression that is none, and how fast about a real one. Run as a program it prints the
 // tables of docs/alerts.md: npx node testing/alert-simulation.ts [years per row, 200 by default] [part of a row's name] [seed]
@@ -41,16 +41,16 @@ export interface Outcome {
 
 /** Years with twelve changes that have no effect, of a prompt alone. */
 export function harmlessYears(source: VoteSource, perDay: number, years: number, seed: number): Outcome {
-  return watchYears(source, perDay, years, seededRandom(seed), () => [defaultWander])[0] as Outcome
+  return watchYears(source, perDay, years, seededRandom(seed), () => [defaultDrift])[0] as Outcome
 }
 
 /** The same of a prompt alone, and of one whose organisation has ten others like it. */
 function harmlessYearsOfTwo(source: VoteSource, perDay: number, years: number, seed: number): Outcome[] {
   const random = seededRandom(seed)
   const others = Array.from({ length: 2 * learnedPrompts }, () =>
-    wanderOf(source(random, hoursPerYear, perDay), randomHours(random, changesPerYear, hoursPerYear)),
+    driftOf(source(random, hoursPerYear, perDay), randomHours(random, changesPerYear, hoursPerYear)),
   )
-  return watchYears(source, perDay, years, random, () => [defaultWander, learnedFrom(random, others)])
+  return watchYears(source, perDay, years, random, () => [defaultDrift, learnedFrom(random, others)])
 }
 
 function watchYears(
@@ -58,16 +58,16 @@ function watchYears(
   perDay: number,
   years: number,
   random: Random,
-  drawWanders: () => Readonly<Wander>[],
+  drawDrifts: () => Readonly<Drift>[],
 ): Outcome[] {
   const outcomes: Outcome[] = []
   for (let year = 0; year < years; year++) {
     const changes = randomHours(random, changesPerYear, hoursPerYear)
-    const wanders = drawWanders()
+    const drifts = drawDrifts()
     const watched = watchChanges(changes)
-    watchPrompt({ votes: source(random, hoursPerYear, perDay), changes, wanders, onLook: watched.onLook })
-    for (const i of wanders.keys()) {
-      const found = watched.found().filter(({ wander }) => wander === i)
+    watchPrompt({ votes: source(random, hoursPerYear, perDay), changes, drifts, onLook: watched.onLook })
+    for (const i of drifts.keys()) {
+      const found = watched.found().filter(({ drift }) => drift === i)
       const told = found.filter(({ toldAt }) => toldAt !== null)
       const outcome = outcomes[i] ?? { worse: 0, told: 0, takenBack: 0 }
       outcomes[i] = outcome
@@ -79,15 +79,13 @@ function watchYears(
   return outcomes
 }
 
-function learnedFrom(random: Random, others: Float64Array[]): Wander {
-  return learnWander(
-    Array.from({ length: learnedPrompts }, () => others[Math.floor(random() * others.length)] as Wander),
-  )
+function learnedFrom(random: Random, others: Float64Array[]): Drift {
+  return learnDrift(Array.from({ length: learnedPrompts }, () => others[Math.floor(random() * others.length)] as Drift))
 }
 
 /** A change that was `worse` at some look, with the figures of the last one. */
 interface Found {
-  wander: number
+  drift: number
   openedAt: number
   figures: Omit<RegressionCertainty, 'heldForMs' | 'liveForMs'>
   toldAt: number | null
@@ -99,12 +97,12 @@ function watchChanges(changes: readonly number[]): { onLook: (look: Look) => tru
   const all = new Map<string, Found>()
   return {
     found: () => [...all.values()],
-    onLook({ change, wander, hour: at, signalsAfter, worse }) {
-      const key = `${change} ${wander}`
+    onLook({ change, drift, hour: at, signalsAfter, worse }) {
+      const key = `${change} ${drift}`
       let found = all.get(key)
       if (worse !== null) {
         const figures = { evidence: worse.evidence, ...worse.difference, signalsAfter }
-        found = { wander, openedAt: at, toldAt: null, ...found, figures, isWorse: true }
+        found = { drift, openedAt: at, toldAt: null, ...found, figures, isWorse: true }
         all.set(key, found)
       } else if (found !== undefined) found.isWorse = false
       if (found === undefined) return true
@@ -145,7 +143,7 @@ export function falls(of: (anchor: (hours: number) => number) => VoteSource, run
     watchPrompt({
       votes,
       changes,
-      wanders: [defaultWander],
+      drifts: [defaultDrift],
       from: past,
       onLook: (look) => look.change <= harmless.length || (watched.onLook(look) && watched.found()[0]?.toldAt == null),
     })

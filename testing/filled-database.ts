@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { operator } from '../server/src/domain/access/audit.ts'
 import type { HistoryEntry } from '../server/src/domain/history/entry.ts'
-import { defaultWander } from '../server/src/domain/impact/model/drift.ts'
+import { defaultDrift } from '../server/src/domain/impact/model/drift.ts'
 import { generateSshKey } from '../server/src/domain/repositories/ssh-key.ts'
 import { archiveTables, sourceOf } from '../server/src/store/sql/archive-tables.ts'
 import { addAlert } from './alerts.ts'
@@ -145,8 +145,8 @@ async function recordDeployments(scenario: Scenario, other: Tenant): Promise<voi
 /** A shift of each cause, and regressions in each state. */
 async function storeJudgements(tenant: Tenant): Promise<void> {
   const { service, prompt } = tenant
-  const { wander, shifts, regressions } = service.store
-  await wander.save(prompt, defaultWander, service.now)
+  const { drift, shifts, regressions } = service.store
+  await drift.save(prompt, defaultDrift, service.now)
   const rates = { rateBefore: 0.9, rateAfter: 0.25 }
   const shift = { ...rates, entryId: null, sharedWith: null, candidates: null, foundAt: 8 }
   const entries = await Promise.all([1, 2, 3, 4].map((i) => tenant.recordEntry({ createdAt: service.now - i })))

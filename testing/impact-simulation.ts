@@ -1,13 +1,13 @@
 import { cutBlocks, type Sum } from '../server/src/domain/impact/model/blocks.ts'
-import { defaultWander, learnWander, type Wander } from '../server/src/domain/impact/model/drift.ts'
+import { type Drift, defaultDrift, learnDrift } from '../server/src/domain/impact/model/drift.ts'
 import { discoveries } from '../server/src/domain/impact/model/e-values.ts'
-import { evidenceOfChanges, likelihoodOfWander } from '../server/src/domain/impact/model/evidence.ts'
+import { evidenceOfChanges, likelihoodOfDrift } from '../server/src/domain/impact/model/evidence.ts'
 import { judge } from '../server/src/domain/impact/model/judgement.ts'
 import { copyLevels, observe, startLevels } from '../server/src/domain/impact/model/local-level.ts'
 import { evidenceAcrossSegments, mixOf } from '../server/src/domain/impact/model/segments.ts'
 import { evidenceOfStep, observeStep, type Step, startStep } from '../server/src/domain/impact/model/step.ts'
 import { minLogBayesFactor, verdictOf } from '../server/src/domain/impact/model/verdict.ts'
-import { wanderOfSegments } from '../server/src/domain/impact/segment-impact.ts'
+import { driftOfSegments } from '../server/src/domain/impact/segment-impact.ts'
 import type { Tally } from '../server/src/domain/signals/tally.ts'
 import { day, hourStart } from '../server/src/domain/time.ts'
 import { type Random, seededRandom } from './random.ts'
@@ -30,7 +30,7 @@ import {
   walk,
 } from './votes.ts'
 
-// How often the verdict is right, on votes that wander as real ones do. Run as a program it prints the tables of the decision
+// How often the verdict is right, on votes that drift as real ones do. Run as a program it prints the tables of the decision
 // record: npx node testing/impact-simulation.ts [histories per row, 400 by default] [part of a row's name, or delays]
 
 type Decided = 'better' | 'worse'
@@ -50,13 +50,13 @@ interface Watch {
   bySegment?: boolean
   /** Votes name their voter. */
   byVoter?: boolean
-  wander?: Readonly<Wander>
+  drift?: Readonly<Drift>
   every?: number
 }
 
 /** Looks at the history after every 20 votes, with the rule of old and with the new one. */
 export function watch({ votes, change }: ReturnType<Source>, options: Watch = {}): { old: Found; new: Found } {
-  const { byVersion = false, bySegment = false, byVoter = false, wander = defaultWander, every = 20 } = options
+  const { byVersion = false, bySegment = false, byVoter = false, drift = defaultDrift, every = 20 } = options
   const arrived = [emptyTally(), emptyTally()] as const
   const windows: [Sum[], Sum[]] = [[], []]
   const segments = new Map<number, [Sum[], Sum[]]>()
@@ -79,28 +79,28 @@ export function watch({ votes, change }: ReturnType<Source>, options: Watch = {}
     if (found.old.first === null || isLast) note(found.old, verdictOf(...arrived), i + 1 - change, isLast)
     if (found.new.first === null || isLast) {
       // What is cut and filtered before the change stays, unless late votes still join it.
-      if (!byVersion && !bySegment && !byVoter) quick ??= quickEvidence(windows[0], wander)
+      if (!byVersion && !bySegment && !byVoter) quick ??= quickEvidence(windows[0], drift)
       const isPossible = quick === null || quick(windows[1]) >= minLogBayesFactor - 1e-6
-      const verdict = isPossible ? judgeWindows(windows, wander, [...segments.values()]) : 'undecided'
+      const verdict = isPossible ? judgeWindows(windows, drift, [...segments.values()]) : 'undecided'
       note(found.new, verdict, signals, isLast)
     }
   }
   return found
 }
 
-function judgeWindows(windows: [Sum[], Sum[]], wander: Readonly<Wander>, segments: [Sum[], Sum[]][]) {
+function judgeWindows(windows: [Sum[], Sum[]], drift: Readonly<Drift>, segments: [Sum[], Sum[]][]) {
   const [before, after] = windows.map(totalOf) as [Tally, Tally]
-  const evidence = evidenceOfChanges(cutBlocks(windows), 2, wander)[1] ?? null
+  const evidence = evidenceOfChanges(cutBlocks(windows), 2, drift)[1] ?? null
   // Only better and worse are counted here. Why it is neither takes longer to find out.
   if (evidence === null || evidence.logBayesFactor < minLogBayesFactor) return 'undecided'
   if (segments.length === 0) return judge({ before, after, evidence }).verdict
   const mix = mixOf(segments.map(([from, to]) => ({ before: totalOf(from), after: totalOf(to) })))
-  const within = evidenceAcrossSegments(segments, wander)
+  const within = evidenceAcrossSegments(segments, drift)
   return judge({ before, after, evidence, segments: [{ key: 'segment', evidence: within, mix }] }).verdict
 }
 
 /** The log Bayes factor of votes that only ever arrive after the change, without going through those before it at every look. */
-export function quickEvidence(before: Sum[], wander: Readonly<Wander>): (after: Sum[]) => number {
+export function quickEvidence(before: Sum[], drift: Readonly<Drift>): (after: Sum[]) => number {
   const levels = startLevels()
   const past = cutBlocks([before, []])
   for (let t = 0; t < past.count; t++) observe(levels, past.y[t] as number, past.variance[t] as number)
@@ -120,7 +120,7 @@ export function quickEvidence(before: Sum[], wander: Readonly<Wander>): (after: 
     // The last block may still grow.
     const last = copyStep(step)
     observeStep(last, y.at(-1) as number, variance.at(-1) as number, true)
-    return evidenceOfStep(last, wander).logBayesFactor
+    return evidenceOfStep(last, drift).logBayesFactor
   }
 }
 
@@ -206,13 +206,13 @@ export function shareFoundInStatements(
   }: { of?: (id: number) => boolean; change?: (votes: Vote[], random: Random) => Vote[]; learn?: boolean } = {},
 ): Shares {
   const chosen = statements.filter(({ id }) => of(id))
-  const pasts = learn ? chosen.map(({ votes }) => likelihoodOfWander(cutBlocks([sumsOf(votes)]), 1)) : []
+  const pasts = learn ? chosen.map(({ votes }) => likelihoodOfDrift(cutBlocks([sumsOf(votes)]), 1)) : []
   let next = 0
   return share(chosen.length * Math.max(1, Math.round(histories / chosen.length)), seed, (random) => {
     const i = next++ % chosen.length
     const votes = change((chosen[i] as { votes: Vote[] }).votes, random)
-    const wander = learn ? learnWander(pasts.filter((_, other) => other !== i)) : defaultWander
-    return watch(fakeChange(votes)(random), { wander })
+    const drift = learn ? learnDrift(pasts.filter((_, other) => other !== i)) : defaultDrift
+    return watch(fakeChange(votes)(random), { drift })
   })
 }
 
@@ -275,8 +275,8 @@ export function falseDiscoveries(
     const segments = Array.from({ length: 20 }, () => steady(500, 500, start)(random).votes)
     const logs = segments.map(() => 0)
     const before = segments.map((votes) => sumsOf(votes.slice(0, 500)))
-    const wanders = wanderOfSegments(before, defaultWander)
-    const quick = before.map((sums, s) => quickEvidence(sums, wanders[s] as Wander))
+    const drifts = driftOfSegments(before, defaultDrift)
+    const quick = before.map((sums, s) => quickEvidence(sums, drifts[s] as Drift))
     let [isOld, isNew] = [false, false]
     for (let look = 540; look <= 1_000; look += 20) {
       for (const [s, votes] of segments.entries()) {
@@ -297,9 +297,9 @@ function foundAmongCalmPrompts(histories: number, seed: number, prompts: number)
   const random = seededRandom(seed)
   const pasts = Array.from({ length: prompts }, () => {
     const { votes } = steady(2_000, 0, rates(0.85, 0.85))(random)
-    return likelihoodOfWander(cutBlocks([sumsOf(votes)]), 1)
+    return likelihoodOfDrift(cutBlocks([sumsOf(votes)]), 1)
   })
-  return shareFound(steady(1_000, 1_000, rates(0.85, 0.75)), histories, seed, { wander: learnWander(pasts) })
+  return shareFound(steady(1_000, 1_000, rates(0.85, 0.75)), histories, seed, { drift: learnDrift(pasts) })
 }
 
 const percent = (value: number) => `${(100 * value).toFixed(1)}%`
@@ -437,7 +437,7 @@ const more: Row[] = [
   },
   ...[0.01, 0.02, 0.04, 0.08].flatMap((drift): Row[] =>
     [300, 1_000].map((size) => ({
-      name: `level wanders by ${drift} per 20 votes, ${size.toLocaleString('en')} + ${size.toLocaleString('en')}`,
+      name: `level drifts by ${drift} per 20 votes, ${size.toLocaleString('en')} + ${size.toLocaleString('en')}`,
       must: '',
       run: (n) => shareFound(steady(size, size, levels(drift)), n, 28),
     })),
@@ -459,7 +459,7 @@ const more: Row[] = [
     run: (n) => shareFound(namedVoters(steady(2_000, 2_000, voters(10)), 10), n, 6, { byVoter: true }),
   },
   {
-    name: '20 wandering segments (0.04), any reported',
+    name: '20 drift segments (0.04), any reported',
     must: '',
     run: (n) => falseDiscoveries(Math.ceil(n / 4), 32, levels(0.04)),
   },

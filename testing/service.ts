@@ -14,7 +14,7 @@ import { newOrganisation, type Organisation } from '../server/src/domain/access/
 import { defaultPlanLimits, type Plan } from '../server/src/domain/access/plan.ts'
 import type { AlertService } from '../server/src/domain/alerts/alert-service.ts'
 import { type HistoryEntry, newHistoryEntry } from '../server/src/domain/history/entry.ts'
-import { createLearnedWander } from '../server/src/domain/impact/model/learned-drift.ts'
+import { createLearnedDrift } from '../server/src/domain/impact/model/learned-drift.ts'
 import { newPrompt, type Prompt } from '../server/src/domain/prompt.ts'
 import type { RepositoryService } from '../server/src/domain/repositories/repository-service.ts'
 import { createVault } from '../server/src/domain/repositories/vault.ts'
@@ -115,7 +115,7 @@ export class TestService {
       alerts: this.alerts,
       voters: this.voters,
       vault: this.syncContext.vault,
-      learned: createLearnedWander(this.store.wander, () => this.now),
+      learned: createLearnedDrift(this.store.drift, () => this.now),
       publicUrl: () => this.publicUrl,
       consoleFolder: this.consoleFolder,
       clock: () => this.now,

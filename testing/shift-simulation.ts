@@ -1,5 +1,5 @@
 import { cutBlocks, type Sum, totalOf } from '../server/src/domain/impact/model/blocks.ts'
-import { defaultWander } from '../server/src/domain/impact/model/drift.ts'
+import { defaultDrift } from '../server/src/domain/impact/model/drift.ts'
 import { evidenceOfChanges } from '../server/src/domain/impact/model/evidence.ts'
 import { judge } from '../server/src/domain/impact/model/judgement.ts'
 import { shiftsOf } from '../server/src/domain/impact/model/shifts.ts'
@@ -21,7 +21,7 @@ export interface ShiftCase {
   effect: number
   /** By how much it falls without a change. */
   fall: number
-  /** How many points the rate wanders a day. */
+  /** How many points the rate drifts a day. */
   drift: number
 }
 
@@ -51,7 +51,7 @@ export function simulateShifts(
   for (let i = 0; i < histories; i++) {
     const windows = draw(shiftCase, random)
     const blocks = cutBlocks(windows)
-    const judged = evidenceOfChanges(blocks, windows.length, defaultWander).map((evidence, window) => {
+    const judged = evidenceOfChanges(blocks, windows.length, defaultDrift).map((evidence, window) => {
       if (evidence === null) return null
       const [before, after] = [totalOf(windows[window - 1] as Sum[]), totalOf(windows[window] as Sum[])]
       return judge({ before, after, evidence }).verdict
@@ -62,7 +62,7 @@ export function simulateShifts(
       ['unknown', new Set<number>()],
       ['known', known],
     ] as const) {
-      const { found, wrong } = sortOut(shiftCase, shiftsOf(blocks, defaultWander, set))
+      const { found, wrong } = sortOut(shiftCase, shiftsOf(blocks, defaultDrift, set))
       if (found) shares[name].found += 1 / histories
       if (wrong) shares[name].wrong += 1 / histories
     }
@@ -82,10 +82,10 @@ function sortOut({ effect, fall }: ShiftCase, shifts: { between: [number, number
 
 function draw({ effect, fall, drift }: ShiftCase, random: Random): Sum[][] {
   const windows: Sum[][] = []
-  const wandering = walk(drift)(random)
+  const levelAt = walk(drift)(random)
   for (let i = 0; i < total; i++) {
     if (i % votesPerChange === 0) windows.push([])
-    const level = wandering(i, false) - (i >= worse && i < repaired ? effect : 0) - (i >= shifted ? fall : 0)
+    const level = levelAt(i, false) - (i >= worse && i < repaired ? effect : 0) - (i >= shifted ? fall : 0)
     const sums = windows.at(-1) as Sum[]
     const start = hourStart(timeOf(i))
     if (sums.at(-1)?.start !== start) sums.push({ start, positive: 0, negative: 0 })

@@ -94,7 +94,7 @@ function gamma(random: Random, shape: number): number {
   }
 }
 
-/** The level on the scale of the model wanders by `drift` with every 20 votes. */
+/** The level on the scale of the model drifts by `drift` with every 20 votes. */
 export function levels(drift: number, noise = 0): (random: Random) => RateAt {
   return (random) => {
     let level = 1.6 + 0.9 * random()

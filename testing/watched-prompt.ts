@@ -1,6 +1,6 @@
 import { blockSize, cutBlocks, type Sum } from '../server/src/domain/impact/model/blocks.ts'
-import { posteriorOf, type Wander } from '../server/src/domain/impact/model/drift.ts'
-import { evidenceOfChanges, levelsBefore, likelihoodOfWander } from '../server/src/domain/impact/model/evidence.ts'
+import { type Drift, posteriorOf } from '../server/src/domain/impact/model/drift.ts'
+import { evidenceOfChanges, levelsBefore, likelihoodOfDrift } from '../server/src/domain/impact/model/evidence.ts'
 import { judge } from '../server/src/domain/impact/model/judgement.ts'
 import {
   allowStep,
@@ -32,8 +32,8 @@ import type { Votes } from './prompt-years.ts'
 export interface Look {
   /** The number of the change; 0 is the text that the prompt starts with. */
   change: number
-  /** The number of the wander, of those that it is judged with. */
-  wander: number
+  /** The number of the drift, of those that it is judged with. */
+  drift: number
   /** The judge looks at the end of this hour. */
   hour: number
   signalsAfter: number
@@ -45,7 +45,7 @@ export interface Watching {
   votes: Votes
   /** The hours in which changes went live, in order. */
   changes: readonly number[]
-  wanders: readonly Readonly<Wander>[]
+  drifts: readonly Readonly<Drift>[]
   /** Returns whether to watch on. */
   onLook: (look: Look) => boolean
   /** Looks start in this hour. */
@@ -82,7 +82,7 @@ const hoursPerWeek = 7 * 24
 const minHours = 10
 const maxVotesPerHour = 1.5
 
-export function watchPrompt({ votes, changes, wanders, onLook, from = 0 }: Watching): void {
+export function watchPrompt({ votes, changes, drifts, onLook, from = 0 }: Watching): void {
   const { offsets, values } = votes
   // The first window holds the votes from before the first version, here none.
   const windows: Window[] = [newWindow(0), newWindow(0)]
@@ -119,16 +119,16 @@ export function watchPrompt({ votes, changes, wanders, onLook, from = 0 }: Watch
       // Votes arrive in order, so an earlier change is judged again only when it is cut in another way.
       if (!isLast && isSame(judgedSizes, sizes, w + 1)) continue
       const signalsAfter = countOf((windows[w] as Window).tally)
-      for (const [wander, worse] of lookAt(w, sizes).entries()) {
-        if (!onLook({ change: w - 1, wander, hour: h, signalsAfter, worse })) return
+      for (const [drift, worse] of lookAt(w, sizes).entries()) {
+        if (!onLook({ change: w - 1, drift, hour: h, signalsAfter, worse })) return
       }
     }
     judgedSizes = sizes
   }
 
-  /** For each wander, the figures of a change that is `worse`. */
+  /** For each drift, the figures of a change that is `worse`. */
   function lookAt(w: number, sizes: number[]): Look['worse'][] {
-    const none = wanders.map(() => null)
+    const none = drifts.map(() => null)
     const [before, after] = [windows[w - 1] as Window, windows[w] as Window]
     if (countOf(before.tally) < 20 || countOf(after.tally) < 20) return none
     if (rateOf(after.tally) >= rateOf(before.tally)) return none
@@ -137,13 +137,13 @@ export function watchPrompt({ votes, changes, wanders, onLook, from = 0 }: Watch
     const size = sizes[w] as number
     const sums = sumsFor(after, size)
     const step = stepAfter(prefix, sums, sums === after.sums, size, season)
-    if (step === null || !mayBeCertain(step, wanders)) return none
+    if (step === null || !mayBeCertain(step, drifts)) return none
     const { past } = prefix
     const cut = () => cutBlocks([prefix.sums, sums], [sizes[w - 1] as number, size], season)
-    return wanders.map((wander) => {
-      const quick = evidenceOfStep(step, wander)
+    return drifts.map((drift) => {
+      const quick = evidenceOfStep(step, drift)
       if (quick.logBayesFactor < minLogBayesFactor || quick.mean >= 0) return null
-      const evidence = evidenceOfChanges(cut(), 2, wander, (window) => window === 1, past)[1] ?? null
+      const evidence = evidenceOfChanges(cut(), 2, drift, (window) => window === 1, past)[1] ?? null
       const { verdict, difference } = judge({ before: before.tally, after: after.tally, evidence })
       if (verdict !== 'worse' || evidence === null || difference === null) return null
       return { evidence: evidence.logBayesFactor / Math.LN10, difference }
@@ -231,14 +231,14 @@ function stepAfter(
 }
 
 /** Whether the Bayes factor may be 20, by a bound that takes a quarter of the time. */
-function mayBeCertain({ levels, information, score }: Step, wanders: readonly Readonly<Wander>[]): boolean {
+function mayBeCertain({ levels, information, score }: Step, drifts: readonly Readonly<Drift>[]): boolean {
   const logLikelihood = logLikelihoodOf(levels)
   const factors = score.map((u, g) => {
     const info = information[g] as number
     return Math.exp((Math.log(narrowest / (info + narrowest)) + (u * u) / (info + widest)) / 2)
   })
-  return wanders.some((wander) => {
-    const weights = posteriorOf(wander, logLikelihood)
+  return drifts.some((drift) => {
+    const weights = posteriorOf(drift, logLikelihood)
     return factors.reduce((sum, factor, g) => sum + factor * (weights[g] as number), 0) >= Math.exp(minLogBayesFactor)
   })
 }
@@ -252,8 +252,8 @@ function copyStep({ levels, pattern, information, score }: Step): Step {
   }
 }
 
-/** What a whole past tells about how votes wander. */
-export function wanderOf(votes: Votes, changes: readonly number[]): Float64Array {
+/** What a whole past tells about how votes drift. */
+export function driftOf(votes: Votes, changes: readonly number[]): Float64Array {
   const windows: Window[] = [newWindow(0), newWindow(0)]
   const hours: HourlySums = { start: [], positive: [], negative: [] }
   for (let h = 0; h < votes.offsets.length - 1; h++) {
@@ -263,7 +263,7 @@ export function wanderOf(votes: Votes, changes: readonly number[]): Float64Array
   for (const sum of windows.flatMap(({ sums }) => sums)) addSum(hours, sum)
   const all = windows.map(({ sums }) => sums)
   const blocks = cutBlocks(all, sizesOf(windows), seasonOf(hours))
-  return likelihoodOfWander(blocks, windows.length)
+  return likelihoodOfDrift(blocks, windows.length)
 }
 
 function sizesOf(windows: readonly Window[]): number[] {

@@ -212,7 +212,7 @@ const sqlite = 'sqlite:'
 /** Can also be in the file that `<name>_FILE` names, which wins: containers get secrets as files. */
 const secretSettings = ['DATABASE_URL', 'PROMPTLEDGER_SECRET_KEY', 'PROMPTLEDGER_OLD_SECRET_KEYS', 'SMTP_URL']
 const plans = ['free', 'team', 'business'] as const
-/** What is only safe where all admins of all organisations are trusted, or in a closed network. */
+/** Only safe where the admins of all organisations are trusted, or in a closed network. */
 const permissions = [
   'local-repositories',
   'repository-redirects',

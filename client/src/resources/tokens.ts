@@ -6,7 +6,7 @@ export interface NewToken {
   prompt: string
   /** The version that produced the output: a commit SHA, or the ID of a history entry. */
   version?: string | number | undefined
-  /** What is voted on, such as the ID of the output: 1 to 255 characters. */
+  /** The subject of the vote, such as the ID of the output: 1 to 255 characters. */
   subject: string
   /** Who votes: 1 to 255 characters. The page can read it in the token, and the service stores only a keyed hash. */
   voter?: string | undefined

@@ -6,7 +6,7 @@ import { pageFrom, useUrlParams } from '../url-params.ts'
 import { AlertDeliveryTable } from './alert-delivery-table.tsx'
 import { refreshAlerts, useAlertDeliveries } from './alert-query.ts'
 
-/** What was sent, what is waiting and what failed. Null for all alerts. */
+/** Deliveries, sent, waiting and failed. Null for all alerts. */
 export function AlertDeliveries({ alertId }: { alertId: string | null }) {
   const queryClient = useQueryClient()
   const [params] = useUrlParams()

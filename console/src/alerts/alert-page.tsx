@@ -154,7 +154,7 @@ function RemoveAlert({ alert, onClose }: Props) {
           {channelLabels[alert.channel]}, <UntrustedText text={alert.target_hint} />
         </span>
       </p>
-      <p>Its target is deleted, and what is waiting to be sent to it is cancelled. Its deliveries stay in the list.</p>
+      <p>Its target is deleted, and waiting messages are cancelled. Past deliveries stay in the list.</p>
     </ConfirmDialog>
   )
 }

@@ -5,7 +5,7 @@ import { Diff } from './diff.tsx'
 import { useEntryTexts } from './entry-queries.ts'
 import { HiddenCharacters } from './hidden-characters.tsx'
 
-/** How a change edited the text, and what is unusual about it. */
+/** The diff of a change, with warnings about unusual characters. */
 export function ChangeDiff({ promptId, entryId }: { promptId: string; entryId: number }) {
   const details = useEntryTexts(promptId, entryId)
   if (details.isPending) return <Loading what="the diff" />

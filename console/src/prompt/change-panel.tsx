@@ -65,7 +65,7 @@ function usePanelFocus(entryId: number, isDeepLink: boolean, isLoaded: boolean) 
   }, [entryId])
   useEffect(() => {
     if (isSettled.current || !isIdle) return
-    // What is above has its final height now.
+    // The elements above have their final height now.
     isSettled.current = true
     bringIntoView(panel.current as HTMLElement)
   }, [isIdle])

@@ -159,7 +159,7 @@ export function runsOf(steps: Step[]): Step[][] {
 // About 4 px of a chart on a laptop.
 const minFewShare = 1 / 200
 
-/** Leaves out what is too short to be seen and has few signals: an hour in a chart of a year would be a dot without meaning. */
+/** Leaves out steps that are too short to see and have few signals: an hour in a chart of a year would be a dot without meaning. */
 export function withoutSpecks<Part extends { start: number; end: number; isFew: boolean }>(
   parts: Part[],
   [from, to]: [number, number],

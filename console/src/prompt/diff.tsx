@@ -111,7 +111,7 @@ interface ShownPiece extends Piece {
   isGap?: boolean
 }
 
-/** Divides long pieces into what is shown and what is left out. */
+/** Divides long pieces into shown and hidden lines. */
 function withGaps(pieces: Piece[]): ShownPiece[] {
   return pieces.flatMap((piece, i): ShownPiece[] => {
     const { length } = piece.text

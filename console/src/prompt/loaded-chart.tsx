@@ -13,7 +13,7 @@ import type { ChartData } from './chart-view.ts'
 import { maxLoadedChanges, useDividedLives, useLiveChanges, useSegmentLines, useSummary } from './prompt-queries.ts'
 import { rangeAround, rangeFrom, type TimeRange } from './time-range.ts'
 
-/** The chart of a prompt: the time in the URL, what it draws there, and what is highlighted in it. */
+/** The chart of a prompt: the time range in the URL, its data, and the highlighted change. */
 export interface ChartState {
   range: TimeRange
   now: Date

@@ -12,7 +12,7 @@ import { useFailingAlerts, useFirstRepositories, useRecentShifts, useWorstRegres
 
 const maxItems = 5
 
-/** What is wrong now, the worst first, or `calm` if there is nothing. Each part loads, and fails, on its own. */
+/** Current problems, the worst first, or `calm` if there are none. Each part loads, and fails, on its own. */
 export function NeedsAttention({ isAdmin, calm }: { isAdmin: boolean; calm: ReactNode }) {
   const regressions = useWorstRegressions()
   const shifts = useRecentShifts()
@@ -78,7 +78,7 @@ function More({ total = 0, shown = 0, children }: MoreProps) {
 }
 
 function Failed({ what, query }: { what: string; query: UseQueryResult<unknown> }) {
-  // A later failure is the connection's: what is shown stays.
+  // A later failure is the connection's: the items on screen stay.
   if (!query.isLoadingError) return null
   return (
     <li className="attention-failed" role="alert">

@@ -2,7 +2,7 @@ import { CopyButton } from './copy-button.tsx'
 
 interface Props {
   code: string
-  /** What is copied, such as `command`. */
+  /** The copied item, such as `command`. */
   what: string
 }
 

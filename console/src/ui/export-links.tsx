@@ -4,7 +4,7 @@ import { Download } from 'lucide-react'
 const formats: ExportFormat[] = ['csv', 'ndjson']
 
 interface Props {
-  /** What is exported, for screen readers. */
+  /** The exported items, for screen readers. */
   what: string
   hrefOf: (format: ExportFormat) => string
 }

@@ -5,7 +5,7 @@ import { formatNumber } from './number.ts'
 
 interface Props {
   pagination: Pagination
-  /** The plural of what is counted, such as `prompts`. */
+  /** The plural of the items, such as `prompts`. */
   noun: string
   onPage: (page: number) => void
 }

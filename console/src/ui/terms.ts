@@ -11,7 +11,7 @@ export const terms = {
     'Nothing was live before this change, so there is nothing to compare it with, however many votes it has.',
   confidence_range:
     'A rate is a sample, and another sample would be a little different. The true one is in this range 95 times in 100.',
-  shift: 'The rate moved more than votes usually wander, and no change of the prompt explains it.',
+  shift: 'The rate moved more than votes usually drift, and no change of the prompt explains it.',
   regression:
     'A change that is worse opens a regression. It stays open when the next harmless change ships, until the rate is back, the change is reverted, or someone dismisses it with a note.',
   withdrawn: 'A regression is withdrawn if the verdict is no longer worse and the votes now speak for another cause.',

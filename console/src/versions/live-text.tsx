@@ -204,7 +204,7 @@ interface LivePlace {
   commitSha: string
 }
 
-/** What is live where: production as the service decides it, then the other environments. */
+/** The live version in each environment: production as the service decides it, then the other environments. */
 function livePlaces({ entry, environment, share, also_live: others, environments }: Live): LivePlace[] {
   const production = entry === null ? [] : [{ entry, environment, share }, ...others]
   return [

@@ -15,7 +15,7 @@ const sections = {
 export type Section = keyof typeof sections
 
 interface Props {
-  /** The whole prompt, or what is known while it loads. */
+  /** The prompt, or the fields that are known while it loads. */
   prompt: Prompt | Pick<Prompt, 'id' | 'name' | 'path'>
   /** The section of the current page. */
   section: Section

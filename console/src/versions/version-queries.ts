@@ -4,7 +4,7 @@ import { ledger } from '../ledger.ts'
 import { useTimelineEntry } from '../prompt/entry-queries.ts'
 import { usePrompt } from './prompt-query.ts'
 
-/** What is live now; null if no change has gone live. */
+/** The live version; null if no change has gone live. */
 export function useLive(promptId: string) {
   const prompt = usePrompt(promptId).data
   return useQuery({

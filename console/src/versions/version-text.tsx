@@ -22,7 +22,7 @@ import { VersionFacts, VersionTitle } from './version-facts.tsx'
 interface Props {
   promptId: string
   entryId: number
-  /** What is live now, once it is loaded. */
+  /** The live version, once it is loaded. */
   live: Live | null
 }
 

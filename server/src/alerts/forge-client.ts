@@ -11,7 +11,7 @@ export type ForgeResult<Value> =
   | {
       kind: 'failed'
       status: number | null
-      /** What is wrong and what to do. */
+      /** The problem, and its fix. */
       error: string
       /** What the forge says, as one printable line. Null if it may not be shown. */
       reason: string | null

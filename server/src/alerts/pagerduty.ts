@@ -57,7 +57,7 @@ export function pagerDutyEvent(message: Message, publicUrl: string, routingKey: 
     links: content.links.map(({ label, url }) => ({ href: url, text: label })),
     payload: {
       summary: cut(content.title, 1_024),
-      // What is affected, which PagerDuty requires.
+      // The affected component, which PagerDuty requires.
       source: content.prompts[0]?.name ?? message.organisation.name,
       severity: action,
       timestamp: isoTime(message.at),

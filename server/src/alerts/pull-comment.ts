@@ -94,7 +94,7 @@ async function repositoryOf(context: PullCommentContext, message: RegressionMess
   return isReportedOnPull(repository) ? repository : null
 }
 
-/** An attempt can be days later. What is over by then is not reported as open: the message about its end may never be sent. */
+/** An attempt can be days later. A regression that has ended by then is not reported as open: the message about its end may never be sent. */
 async function withCurrentStates(
   { store }: PullCommentContext,
   message: RegressionMessage,

@@ -240,7 +240,7 @@ const rowRules: Record<string, (row: Record<string, ArchiveRow[number]>) => void
   deployments: ({ repository_id, prompt_id }) => {
     const hasBoth = repository_id !== null && prompt_id !== null
     if (hasBoth || (repository_id === null && prompt_id === null)) {
-      throw invalidField('prompt_id', 'must be null, or the repository_id must be')
+      throw invalidField('prompt_id', 'must be null if repository_id is set')
     }
   },
   api_keys: ({ role, prompts }) => validPromptLimit(role as Role, prompts as string | null),

@@ -32,7 +32,7 @@ export function addTargetOptions(command: Command): Command {
     .option('--target <target>', 'the target itself, for webhooks and email; other users of this machine can see it')
 }
 
-/** `defaults` are shown in the help of `add`. An update changes only what is given. */
+/** `defaults` are shown in the help of `add`. An update changes only the options that are given. */
 export function addRuleOptions(command: Command, hasDefaults: boolean): Command {
   const help = (text: string, fallback: string) => (hasDefaults ? `${text} (default: ${fallback})` : text)
   return command

@@ -84,7 +84,7 @@ export function alertCommands(program: Command): void {
 
   const update = alert
     .command('update')
-    .description('change an alert; what is not given stays')
+    .description('change an alert; other settings stay')
     .argument('<alert-id>', 'ID of the alert')
     .option('--name <name>', 'label in lists and in the audit log')
     .option('--enable', 'enable it again, after it was disabled')
@@ -136,7 +136,7 @@ export function alertCommands(program: Command): void {
 
   alert
     .command('deliveries')
-    .description('list what was sent, what is waiting and what failed, newest first')
+    .description('list deliveries, sent, waiting and failed, newest first')
     .requiredOption('--org <id>', 'ID of the organisation', integerArgument)
     .option('--alert <id>', 'only those of one alert')
     .option('--limit <count>', 'maximum number to list, up to 100', integerArgument, 50)
@@ -169,7 +169,7 @@ export function alertCommands(program: Command): void {
 
   alert
     .command('remove')
-    .description('remove an alert; what is waiting to be sent to it is cancelled')
+    .description('remove an alert, and cancel its waiting deliveries')
     .argument('<alert-id>', 'ID of the alert')
     .action((id: string, _options: object, command: Command) =>
       withStore(async (store) => {

@@ -41,7 +41,7 @@ export function repoListCommand(repo: Command): void {
 
 type Listed = Omit<RepositoryBody, 'prompt_count' | 'entry_count'>
 
-/** What is wrong with a repository, and what to do. */
+/** The problem of a repository, and its fix. */
 function describeProblems(repository: Listed): string[] {
   return [
     syncProblem(repository),

@@ -11,9 +11,9 @@ import type { ArchiveStore } from './archive/archive.ts'
 import type { DeploymentStore } from './deployments/deployment.ts'
 import type { FactStore } from './history/facts.ts'
 import type { HistoryStore } from './history/history.ts'
-import type { WanderStore } from './impact/model/drift-store.ts'
+import type { DriftStore } from './impact/model/drift-store.ts'
+import type { RankingStore } from './impact/ranking.ts'
 import type { SegmentStore } from './impact/reading/segment-keys.ts'
-import type { StandingStore } from './impact/standing.ts'
 import type { PromptStore } from './prompt.ts'
 import type { RegressionStore } from './regressions/regression.ts'
 import type { SweepStore } from './regressions/sweep.ts'
@@ -79,8 +79,8 @@ export interface Store {
   deliveries: DeliveryStore
   facts: FactStore
   deployments: DeploymentStore
-  wander: WanderStore
-  standings: StandingStore
+  drift: DriftStore
+  rankings: RankingStore
   shifts: ShiftStore
   regressions: RegressionStore
   sweep: SweepStore

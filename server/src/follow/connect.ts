@@ -16,7 +16,7 @@ export interface Connected {
   /** The caller holds the lease and must run the first sync. */
   lease: Lease
   secret: string
-  /** What is probably a mistake. */
+  /** Probable mistakes. */
   warnings: string[]
 }
 

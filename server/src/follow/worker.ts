@@ -10,7 +10,7 @@ export interface Worker {
   readonly isActive: boolean
   /** Syncs the repository now instead of at the next poll. */
   wake(repository: DueRepository): void
-  /** Resolves when no sync is in progress, or after 5 s. An interrupted sync resumes from what is stored. */
+  /** Resolves when no sync is in progress, or after 5 s. An interrupted sync resumes from its last stored step. */
   stop(): Promise<void>
 }
 

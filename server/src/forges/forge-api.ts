@@ -51,7 +51,7 @@ export interface ForgeApi {
   maxCommentLength: number
 }
 
-/** How many comments one page has. With more, a response could exceed what is read of it. */
+/** How many comments one page has. With more, a response could exceed the limit for reading it. */
 export const commentsPerPage = 20
 
 /** Server and path of a repository's URL, such as `https://git.example:3000` and `['acme', 'prompts']`. Null for other URLs. */

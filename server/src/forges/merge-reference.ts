@@ -63,7 +63,7 @@ export function numberAt(text: string, position: number, before: string, after: 
   return text.startsWith(after, end) ? toNumber(text.slice(start, end)) : null
 }
 
-/** The number in `(#N)` at the end of the text. `signs` lists what is accepted in place of `#`, in any case. */
+/** The number in `(#N)` at the end of the text. `signs` lists the characters that are accepted in place of `#`, in any case. */
 export function numberAtEnd(text: string, signs: string[]): number | null {
   const line = withoutNotes(text)
   if (!line.endsWith(')')) return null

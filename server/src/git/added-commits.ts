@@ -46,7 +46,7 @@ export async function readAddedCommits(mirror: string, from: string, to: string)
     isLinear: line.length === shas.length,
     between(before, after) {
       const older = reachable(commits, before)
-      // Otherwise, what is older than `from` may not be part of `before`.
+      // Otherwise, commits older than `from` may not be part of `before`.
       const isComplete = before === from || older.values().some((sha) => commits.get(sha)?.parents.includes(from))
       if (!isComplete || !commits.has(after)) return null
       const newer = reachable(commits, after)

@@ -2,7 +2,7 @@ import type { MergeText } from './log.ts'
 import { type MergedBranch, mergedBranchIn, upstreamBranchIn } from './merge-message.ts'
 import { type LandingKind, readSides, type Side } from './sides.ts'
 
-/** What is known about the repository when a merge is judged. */
+/** The repository as it is known when a merge is judged. */
 export interface MainlineRules {
   /** The default branch's name. */
   branch: string

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { PlanLimits } from '../domain/access/plan.ts'
 import type { AlertService } from '../domain/alerts/alert-service.ts'
-import type { LearnedWander } from '../domain/impact/model/learned-drift.ts'
+import type { LearnedDrift } from '../domain/impact/model/learned-drift.ts'
 import type { RepositoryService } from '../domain/repositories/repository-service.ts'
 import type { Vault } from '../domain/repositories/vault.ts'
 import type { Voters } from '../domain/signals/voter.ts'
@@ -19,7 +19,7 @@ export interface Context {
   voters: Voters
   /** Encrypts the secrets of signing keys. */
   vault: Vault
-  learned: LearnedWander
+  learned: LearnedDrift
   /** The URL at which forges and browsers reach the service. */
   publicUrl: () => string
   /** The folder of the built console. It may not exist. */

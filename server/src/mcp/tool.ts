@@ -1,7 +1,7 @@
 import type { Access } from '../domain/access/api-key.ts'
 import { invalid } from '../domain/errors.ts'
 import type { EntryDetails } from '../domain/history/entry.ts'
-import type { LearnedWander } from '../domain/impact/model/learned-drift.ts'
+import type { LearnedDrift } from '../domain/impact/model/learned-drift.ts'
 import type { Prompt } from '../domain/prompt.ts'
 import type { Contents, EarliestText } from '../domain/repositories/repository-service.ts'
 import type { Store } from '../domain/store.ts'
@@ -11,7 +11,7 @@ import { fastifyValidator } from '../http/validate.ts'
 /** What a tool works with, for one request. */
 export interface ToolContext {
   store: Store
-  learned: LearnedWander
+  learned: LearnedDrift
   access: Access
   texts: Texts
   now: Instant

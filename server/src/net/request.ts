@@ -106,12 +106,12 @@ function exchange({ url, addresses, deadline, timeoutMs }: Exchange, options: Re
         isSecure = true
       })
     })
-    // From the response on, reading it tells how the request ended.
+    // Once the response has started, errors are reported by its stream.
     const failUnlessAnswered = () => {
       if (status === null) fail()
     }
     sending.on('error', failUnlessAnswered)
-    // Also covers what is no error to Node, such as a response that switches protocols.
+    // Also covers cases that Node does not report as errors, such as a response that switches protocols.
     sending.on('close', failUnlessAnswered)
     sending.on('response', (response) => {
       status = response.statusCode as number

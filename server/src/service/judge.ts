@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { createLearnedWander } from '../domain/impact/model/learned-drift.ts'
+import { createLearnedDrift } from '../domain/impact/model/learned-drift.ts'
 import type { Prompt } from '../domain/prompt.ts'
 import { type JudgingStores, judgePrompt } from '../domain/regressions/judge-prompt.ts'
 import { generateLeaseOwner } from '../domain/repositories/lease.ts'
@@ -58,7 +58,7 @@ const maxQueued = 200
 // A revert or a rollback brings no votes, so prompts with open regressions are judged without.
 const checkOpenEveryMs = 30_000
 const judgeOpenEveryMs = 5 * minute
-const wanderEveryMs = hour
+const saveDriftEveryMs = hour
 
 export function createJudge({
   store,
@@ -72,7 +72,7 @@ export function createJudge({
   let waiting = 0
   const openSeen = new Map<number, { historyCount: number; judgedAt: Instant }>()
   const savedAt = new Map<number, Instant>()
-  const learned = createLearnedWander(store.wander, clock)
+  const learned = createLearnedDrift(store.drift, clock)
   const stats = { judged: 0, failed: 0, dropped: 0, sweeps: 0, seconds: 0 }
   // Until when the prompts that other processes have changed are claimed.
   const queued = new Map<number, Instant>()
@@ -81,12 +81,12 @@ export function createJudge({
 
   const stores: JudgingStores = {
     ...store,
-    wander: {
-      ...store.wander,
-      // What a prompt tells about wandering changes slowly, so most writes are left out.
+    drift: {
+      ...store.drift,
+      // What a prompt tells about drift changes slowly, so most writes are left out.
       async save(prompt, logLikelihood, at) {
-        if (Math.abs(at - (savedAt.get(prompt.id) ?? Number.NEGATIVE_INFINITY)) < wanderEveryMs) return
-        await store.wander.save(prompt, logLikelihood, at)
+        if (Math.abs(at - (savedAt.get(prompt.id) ?? Number.NEGATIVE_INFINITY)) < saveDriftEveryMs) return
+        await store.drift.save(prompt, logLikelihood, at)
         if (savedAt.size >= maxWaiting) savedAt.delete(savedAt.keys().next().value as number)
         savedAt.set(prompt.id, at)
       },
@@ -140,7 +140,7 @@ export function createJudge({
         }
       }
     } catch (error) {
-      // The database does not respond: the next round starts with what is left.
+      // The database does not respond: the next round starts with the rest.
       for (const [organisationId, prompts] of batch) {
         for (const [id, attempts] of prompts) touch(organisationId, id, attempts)
       }

@@ -14,13 +14,13 @@ export interface NotifierContext extends SenderContext {
   log: Logger
 }
 
-/** Decides whom to tell about what happened. */
+/** Decides which alerts to notify about an event. */
 export interface Notifier {
   /** Decides about notices that are due. False if others may be left. */
   round(): Promise<boolean>
-  /** Finds what no transaction announces. */
+  /** Finds events that no transaction announces. */
   scan(): Promise<void>
-  /** Deletes what ended 90 days ago. */
+  /** Deletes notices and deliveries that ended 90 days ago. */
   clean(): Promise<void>
 }
 
@@ -53,7 +53,7 @@ export function createNotifier({ store, planLimits, clock, log }: NotifierContex
   }
 }
 
-/** Stops when what is being sent has ended, or after a few seconds. Is woken when a delivery is due at once. */
+/** Stops when the deliveries in flight have ended, or after a few seconds. Is woken when a delivery is due at once. */
 export interface RunningNotifier extends Loop {
   stats(): SenderStats
 }
@@ -71,7 +71,7 @@ export function startNotifier(context: NotifierContext): RunningNotifier {
     tasks: [
       { everyMs: scanEveryMs, run: notifier.scan },
       { everyMs: cleanEveryMs, run: notifier.clean },
-      // With many notices, what was decided first is sent before the rest is decided.
+      // With many notices, the first deliveries are sent before the rest are decided.
       { everyMs: roundEveryMs, run: async () => (await notifier.round()) || 'again' },
       { run: sender.round },
     ],

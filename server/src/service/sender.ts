@@ -21,11 +21,11 @@ export interface SenderContext {
 
 /** Sends the messages that are due. */
 export interface Sender {
-  /** Starts what is due and has room. Resolves without waiting for the responses. */
+  /** Starts the deliveries that are due and have room. Resolves without waiting for the responses. */
   round(): Promise<void>
   /** Resolves when nothing is being sent. */
   idle(): Promise<void>
-  /** Starts nothing more, and waits for what is being sent, but not for longer than a shutdown may take. */
+  /** Starts no more deliveries, and waits for those in flight, but not for longer than a shutdown may take. */
   stop(): Promise<void>
   stats(): SenderStats
 }
@@ -57,7 +57,7 @@ export function createSender(context: SenderContext & { onIdle?: () => void }): 
   const countOf = (organisationId: number) =>
     inFlight.values().reduce((sum, id) => sum + (id === organisationId ? 1 : 0), 0)
 
-  /** What is due, in turns: the organisations after the one that was served last come first. */
+  /** The deliveries that are due, in turns: the organisations after the one that was served last come first. */
   async function inTurns(): Promise<DueDelivery[]> {
     const organisations = maxInFlight + new Set(inFlight.values()).size
     const after = await store.alertDeliveries.due(clock(), lastOrganisation, organisations)

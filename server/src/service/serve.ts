@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
-import { createLearnedWander } from '../domain/impact/model/learned-drift.ts'
+import { createLearnedDrift } from '../domain/impact/model/learned-drift.ts'
 import type { RepositoryService } from '../domain/repositories/repository-service.ts'
 import { createVoters } from '../domain/signals/voter.ts'
 import { consoleFolder } from '../files.ts'
@@ -77,7 +77,7 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
     alerts,
     voters: createVoters(store.organisations, vault),
     vault,
-    learned: createLearnedWander(store.wander, Date.now),
+    learned: createLearnedDrift(store.drift, Date.now),
     publicUrl,
     consoleFolder,
     clock: Date.now,

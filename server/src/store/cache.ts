@@ -88,7 +88,7 @@ class Cache<Value> {
   }
 }
 
-// Of all prompts together. With what is remembered of each, 740 bytes, up to 80 MB.
+// Of all prompts together. With the 740 bytes that are remembered of each, up to 80 MB.
 const maxCachedChanges = 110_000
 
 export function createCaches(): Caches {

@@ -62,7 +62,7 @@ test('the rate of a block is read back from its value', () => {
   assertClose(rateAt(y[0] as number), 0.8, 1e-3)
 })
 
-test('votes of one voter count as one voice', () => {
+test('votes of one voter count once', () => {
   const one = cutBlocks([[{ start: 0, positive: 400, negative: 100, squares: 2_500 }]])
   const other = cutBlocks([[{ start: 0, positive: 80, negative: 20 }]])
   assert.deepEqual([one.y[0], one.variance[0]], [other.y[0], other.variance[0]])

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { squaresAdded, voicesOf } from '../../src/domain/impact/model/effective-sample-size.ts'
+import { effectiveSampleSize, squaresAdded } from '../../src/domain/impact/model/effective-sample-size.ts'
 import { tallyOf } from './tallies.ts'
 
 test('voters with equally many votes count once each', () => {
-  assert.equal(voicesOf(tallyOf(400, 100), 100 * 5 ** 2), 100)
-  assert.equal(voicesOf(tallyOf(30, 20), 50 ** 2), 1)
-  assert.equal(voicesOf(tallyOf(30, 20), 50), 50)
-  assert.equal(voicesOf(tallyOf(0, 0), 0), 0)
+  assert.equal(effectiveSampleSize(tallyOf(400, 100), 100 * 5 ** 2), 100)
+  assert.equal(effectiveSampleSize(tallyOf(30, 20), 50 ** 2), 1)
+  assert.equal(effectiveSampleSize(tallyOf(30, 20), 50), 50)
+  assert.equal(effectiveSampleSize(tallyOf(0, 0), 0), 0)
 })
 
 test('what each vote adds, in any order, gives the sum of squares of the window', () => {

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { quickEvidence } from '../../../testing/impact-simulation.ts'
 import { seededRandom } from '../../../testing/random.ts'
-import type { Life } from '../../src/domain/impact/live/live-window.ts'
+import type { LivePeriod } from '../../src/domain/impact/live/live-window.ts'
 import { type Blocks, blockSizes, cutBlocks, type Sum } from '../../src/domain/impact/model/blocks.ts'
 import {
-  defaultWander,
-  driftVariances,
+  defaultDrift,
   gridSize,
-  learnWander,
+  learnDrift,
+  levelVariances,
   noiseVariances,
   posteriorOf,
 } from '../../src/domain/impact/model/drift.ts'
-import { evidenceOfChanges, levelsBefore, likelihoodOfWander } from '../../src/domain/impact/model/evidence.ts'
+import { evidenceOfChanges, levelsBefore, likelihoodOfDrift } from '../../src/domain/impact/model/evidence.ts'
 import { evidenceOfMoments } from '../../src/domain/impact/model/moments.ts'
 import { pastOf } from '../../src/domain/impact/model/past.ts'
 import { seasonOf } from '../../src/domain/impact/model/season.ts'
@@ -43,7 +43,7 @@ test('the Bayes factor agrees with the ratio of multivariate normal densities th
   const density = (g: number, step: number) => {
     const covariance = Array.from({ length: count }, (_, i) =>
       Array.from({ length: count }, (_, j) => {
-        const level = 1 + (Math.min(i, j) + 1) * (driftVariances[g] as number)
+        const level = 1 + (Math.min(i, j) + 1) * (levelVariances[g] as number)
         const own = i === j ? (variance[i] as number) + (noiseVariances[g] as number) : 0
         return level + own + (window[i] === 1 && window[j] === 1 ? step * step : 0)
       }),
@@ -55,7 +55,7 @@ test('the Bayes factor agrees with the ratio of multivariate normal densities th
   }
   let [withStep, without] = [0, 0]
   for (let g = 0; g < gridSize; g++) {
-    const weight = Math.exp(defaultWander[g] as number)
+    const weight = Math.exp(defaultDrift[g] as number)
     without += weight * Math.exp(density(g, 0))
     for (const [step, share] of steps) withStep += weight * share * Math.exp(density(g, step))
   }
@@ -86,7 +86,7 @@ function logDensity(values: number[], covariance: number[][]): number {
 
 test('the evidence on a step at a moment is the same forwards and backwards', () => {
   const blocks = cutBlocks([hoursAt(0.85, 400, 0, 3), hoursAt(0.75, 400, 100, 4)])
-  const moments = evidenceOfMoments(blocks.y, blocks.variance, defaultWander)
+  const moments = evidenceOfMoments(blocks.y, blocks.variance, defaultDrift)
   const change = blocks.window.indexOf(1)
   assertClose(moments[change], evidenceOfChanges(blocks, 2)[1]?.logBayesFactor ?? 0, 1e-3)
 })
@@ -94,7 +94,7 @@ test('the evidence on a step at a moment is the same forwards and backwards', ()
 test('the simulation judges by the same factor as the service', () => {
   const before = hoursAt(0.85, 1_000, 0, 5)
   const after = hoursAt(0.75, 500, 1_000, 6)
-  const quick = quickEvidence(before, defaultWander)
+  const quick = quickEvidence(before, defaultDrift)
   for (const looks of [4, 7, 20, 50]) {
     const evidence = evidenceOfChanges(cutBlocks([before, after.slice(0, looks)]), 2)[1]
     assertClose(quick(after.slice(0, looks)), evidence?.logBayesFactor ?? 0, 1e-9)
@@ -128,29 +128,29 @@ test('a fall before the change is found where it began', () => {
 })
 
 test('calm votes on other prompts make an effect visible sooner, and restless ones later', () => {
-  const factor = (windows: Sum[][], wander?: Float64Array) =>
-    evidenceOfChanges(cutBlocks(windows), 2, wander)[1]?.logBayesFactor ?? 0
-  const calm = Array.from({ length: 10 }, (_, i) => likelihoodOfWander(cutBlocks([hoursAt(0.85, 2_000, 0, 50 + i)]), 1))
+  const factor = (windows: Sum[][], drift?: Float64Array) =>
+    evidenceOfChanges(cutBlocks(windows), 2, drift)[1]?.logBayesFactor ?? 0
+  const calm = Array.from({ length: 10 }, (_, i) => likelihoodOfDrift(cutBlocks([hoursAt(0.85, 2_000, 0, 50 + i)]), 1))
   const restless = Array.from({ length: 10 }, (_, i) => {
     const windows = Array.from({ length: 20 }, (_, k) => hoursAt(k % 2 ? 0.9 : 0.6, 100, 10 * k, 70 + 20 * i + k))
-    return likelihoodOfWander(cutBlocks([windows.flat()]), 1)
+    return likelihoodOfDrift(cutBlocks([windows.flat()]), 1)
   })
   const smallFall = [hoursAt(0.85, 600, 0, 40), hoursAt(0.75, 400, 100, 41)]
-  assert.ok(factor(smallFall, learnWander(calm)) > factor(smallFall) + 0.3)
+  assert.ok(factor(smallFall, learnDrift(calm)) > factor(smallFall) + 0.3)
   const jump = [hoursAt(0.8, 120, 0, 42), hoursAt(0.5, 120, 100, 43)]
-  assert.ok(factor(jump, learnWander(restless)) < factor(jump) - 0.3)
+  assert.ok(factor(jump, learnDrift(restless)) < factor(jump) - 0.3)
 })
 
-test('other prompts never rule out any kind of wandering, and their weights sum to 1', () => {
-  const calm = Array.from({ length: 200 }, () => likelihoodOfWander(cutBlocks([hoursAt(0.85, 2_000, 0, 7)]), 1))
-  const learned = learnWander(calm)
+test('other prompts never rule out any kind of drift, and their weights sum to 1', () => {
+  const calm = Array.from({ length: 200 }, () => likelihoodOfDrift(cutBlocks([hoursAt(0.85, 2_000, 0, 7)]), 1))
+  const learned = learnDrift(calm)
   let sum = 0
   for (let g = 0; g < gridSize; g++) {
     sum += Math.exp(learned[g] as number)
-    assert.ok((learned[g] as number) >= (defaultWander[g] as number) + Math.log(8 / 208) - 1e-9)
+    assert.ok((learned[g] as number) >= (defaultDrift[g] as number) + Math.log(8 / 208) - 1e-9)
   }
   assertClose(sum, 1, 1e-9)
-  assert.deepEqual(learnWander([]), defaultWander)
+  assert.deepEqual(learnDrift([]), defaultDrift)
   assert.equal(posteriorOf(learned, calm[0] as Float64Array).length, gridSize)
 })
 
@@ -176,7 +176,7 @@ test('a rate that falls and comes back with two changes hides another fall, unle
   const around = (hours: number) => shiftsOf(blocks).some(({ at }) => Math.abs(at - hours * hour) < 30 * hour)
   assert.ok(!around(450))
   const known = new Set([1, 2].map((window) => blocks.window.indexOf(window)))
-  const [shift, ...rest] = shiftsOf(blocks, defaultWander, known)
+  const [shift, ...rest] = shiftsOf(blocks, defaultDrift, known)
   assert.deepEqual(rest, [])
   assert.ok(shift && shift.between[0] <= 450 * hour && 450 * hour <= shift.between[1])
   // The rates of the window, without those before the last known step.
@@ -202,10 +202,10 @@ test('the changes within the range of a shift are found, the nearest first', () 
 })
 
 /** All windows of a prompt, also those without votes: each hour belongs to the first credit that covers it. */
-function everyWindow({ lives, hours }: Pick<VoteHistory, 'lives' | 'hours'>): Sum[][] {
-  const windows = [[], ...lives].map((): Sum[] => [])
-  const first = Math.min(...lives.map((life) => life.windows[0]?.from ?? 0))
-  const credits = lives.flatMap((life, place) => life.credits.map((credit) => ({ ...credit, window: place + 1 })))
+function everyWindow({ periods, hours }: Pick<VoteHistory, 'periods' | 'hours'>): Sum[][] {
+  const windows = [[], ...periods].map((): Sum[] => [])
+  const first = Math.min(...periods.map((period) => period.windows[0]?.from ?? 0))
+  const credits = periods.flatMap((period, place) => period.credits.map((credit) => ({ ...credit, window: place + 1 })))
   const ordered = [{ window: 0, from: 0, until: first as number | null }, ...credits.sort((a, b) => a.from - b.from)]
   let i = 0
   for (const { window, from, until } of ordered) {
@@ -225,7 +225,7 @@ test('the past of each change is the same as if all windows were cut, however ma
     const integer = (max: number) => Math.floor(random() * max)
     const count = 1 + integer(60)
     const from = Array.from({ length: count }, () => 100 * hour + integer(300 * hour)).sort((a, b) => a - b)
-    const lives = from.map((at, i): Life => {
+    const periods = from.map((at, i): LivePeriod => {
       const change = { id: i + 1, commitSha: '', seq: null, createdAt: at, orphanedAt: null, mergedAt: at }
       const credits = [{ from: at, until: from[i + 1] ?? null, shared: false, source: 'merge' as const }]
       // A rollback, which overlaps with others.
@@ -241,15 +241,15 @@ test('the past of each change is the same as if all windows were cut, however ma
     })
     const starts = Array.from({ length: 420 }, (_, i) => i * hour).filter(() => random() < 0.5)
     const hours = { start: starts, positive: starts.map(() => integer(30)), negative: starts.map(() => integer(10)) }
-    const placeOf = new Map(lives.map(({ change }, place) => [change.id, place]))
-    const history = { prompt: { id: seed }, lives, hours, placeOf } as unknown as VoteHistory
+    const placeOf = new Map(periods.map(({ change }, place) => [change.id, place]))
+    const history = { prompt: { id: seed }, periods, hours, placeOf } as unknown as VoteHistory
     const windows = everyWindow(history)
     const sizes = blockSizes(windows)
     const levels = levelsBefore(cutBlocks(windows, sizes, seasonOf(hours)), windows.length, () => true)
-    const past = pastOf(history, lives)
-    for (const [place, life] of lives.entries()) {
-      assert.equal(past.sizeOf(life), sizes[place + 1], `seed ${seed}`)
-      assert.deepEqual(past.levelsBefore(life), levels[place + 1], `seed ${seed}`)
+    const past = pastOf(history, periods)
+    for (const [place, period] of periods.entries()) {
+      assert.equal(past.sizeOf(period), sizes[place + 1], `seed ${seed}`)
+      assert.deepEqual(past.levelsBefore(period), levels[place + 1], `seed ${seed}`)
     }
   }
 })

@@ -21,13 +21,13 @@ function judged(findings: Partial<Findings> = {}) {
   return { ...judgement, explanation: explain(judgement, all.before, all.after) }
 }
 
-test('a change is better or worse if its step explains the votes 20 times better than wandering', () => {
+test('a change is better or worse if its step explains the votes 20 times better than drift', () => {
   assert.equal(judged().verdict, 'worse')
   assert.equal(judged({ before: worse, after: before, evidence: evidence({ mean: 0.25 }) }).verdict, 'better')
   assert.equal(judged({ evidence: evidence({ logBayesFactor: 2.9 }) }).verdict, 'unexplained')
 })
 
-test('rates that differ are unexplained if wandering, another moment, the audience or other prompts explain them', () => {
+test('rates that differ are unexplained if drift, another moment, the audience or other prompts explain them', () => {
   const drift = judged({ evidence: evidence({ logBayesFactor: 1 }) })
   assert.deepEqual([drift.verdict, drift.reason], ['unexplained', { kind: 'drift' }])
   const other = judged({ evidence: evidence({ findElsewhere: () => ({ logBayesFactor: 8, start: 3_600_000 }) }) })
@@ -54,10 +54,10 @@ test('a different audience explains a difference only if it makes a good part of
 })
 
 test('votes of voters who vote often are worth as many signals as there are voters', () => {
-  const votesPerVoice = { before: 10, after: 10 }
-  assert.equal(judged({ evidence: null, votesPerVoice }).effectiveSignals, 200)
+  const designEffect = { before: 10, after: 10 }
+  assert.equal(judged({ evidence: null, designEffect }).effectiveSignals, 200)
   // 100 voters on each side: 85% and 75% do not differ clearly.
-  const few = judged({ evidence: evidence({ logBayesFactor: 0, information: 50 }), votesPerVoice })
+  const few = judged({ evidence: evidence({ logBayesFactor: 0, information: 50 }), designEffect })
   assert.deepEqual([few.verdict, few.effectiveSignals], ['too_little_data', 200])
 })
 
@@ -77,7 +77,7 @@ test('without a clear difference, the interval decides between no difference and
   assert.equal(judged({ before: tallyOf(0, 0), evidence: null }).verdict, 'too_little_data')
 })
 
-test('wandering votes are worth fewer signals, and widen the interval', () => {
+test('drift votes are worth fewer signals, and widen the interval', () => {
   const all = judged({ evidence: evidence({ information: 1_000 }) })
   const few = judged({ evidence: evidence({ information: 50 }) })
   assert.equal(all.effectiveSignals, 2_000)
@@ -93,7 +93,7 @@ test('each verdict is explained in a sentence with its numbers', () => {
   )
   assert.equal(
     judged({ evidence: evidence({ logBayesFactor: 1, information: 77.5 }) }).explanation,
-    '75% of 1,000 votes are positive after this change, 85% of 1,000 votes before it, but votes on this prompt may wander this far without any change: together they say as much as 310 independent votes.',
+    '75% of 1,000 votes are positive after this change, 85% of 1,000 votes before it, but votes on this prompt may drift this far without any change: together they say as much as 310 independent votes.',
   )
   assert.equal(
     judged({ evidence: evidence({ findElsewhere: () => ({ logBayesFactor: 9, start: Date.UTC(2026, 4, 3, 14) }) }) })

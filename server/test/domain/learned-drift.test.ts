@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { defaultWander, gridSize, learnWander } from '../../src/domain/impact/model/drift.ts'
-import { decodeLikelihood, encodeLikelihood, type PromptWander } from '../../src/domain/impact/model/drift-store.ts'
-import { createLearnedWander } from '../../src/domain/impact/model/learned-drift.ts'
+import { defaultDrift, gridSize, learnDrift } from '../../src/domain/impact/model/drift.ts'
+import { decodeLikelihood, encodeLikelihood, type PromptDrift } from '../../src/domain/impact/model/drift-store.ts'
+import { createLearnedDrift } from '../../src/domain/impact/model/learned-drift.ts'
 import type { Prompt } from '../../src/domain/prompt.ts'
 import { minute } from '../../src/domain/time.ts'
 
@@ -22,20 +22,20 @@ test('likelihoods are stored relative to the largest, and read back within singl
 })
 
 test('a prompt learns from the others, and not from itself', async () => {
-  let stored: PromptWander[] = [{ promptId: 1, logLikelihood: preferring(5) }]
+  let stored: PromptDrift[] = [{ promptId: 1, logLikelihood: preferring(5) }]
   let now = 0
-  const learned = createLearnedWander({ ofOrganisation: async () => stored }, () => now)
-  assert.deepEqual(await learned.of(promptOf(1)), defaultWander)
+  const learned = createLearnedDrift({ ofOrganisation: async () => stored }, () => now)
+  assert.deepEqual(await learned.of(promptOf(1)), defaultDrift)
   stored = [1, 2, 3].map((promptId) => ({ promptId, logLikelihood: preferring(promptId === 1 ? 5 : 7) }))
-  assert.deepEqual(await learned.of(promptOf(1)), defaultWander, 'what was learned is kept for ten minutes')
+  assert.deepEqual(await learned.of(promptOf(1)), defaultDrift, 'what was learned is kept for ten minutes')
   now += 10 * minute
   const ofFirst = await learned.of(promptOf(1))
-  const expected = learnWander([preferring(7), preferring(7)])
+  const expected = learnDrift([preferring(7), preferring(7)])
   for (let g = 0; g < gridSize; g++) {
     assert.ok(Math.abs(Math.exp(ofFirst[g] as number) - Math.exp(expected[g] as number)) < 0.01, `${g}`)
   }
   const ofNew = await learned.of(promptOf(4))
-  assert.deepEqual(ofNew, learnWander(stored.map(({ logLikelihood }) => logLikelihood)))
+  assert.deepEqual(ofNew, learnDrift(stored.map(({ logLikelihood }) => logLikelihood)))
 })
 
 test('a failure to learn is not remembered', async () => {
@@ -46,8 +46,8 @@ test('a failure to learn is not remembered', async () => {
       return []
     },
   }
-  const learned = createLearnedWander(store, () => 0)
+  const learned = createLearnedDrift(store, () => 0)
   await assert.rejects(learned.of(promptOf(1)), /the database is gone/)
   isBroken = false
-  assert.deepEqual(await learned.of(promptOf(1)), learnWander([]))
+  assert.deepEqual(await learned.of(promptOf(1)), learnDrift([]))
 })

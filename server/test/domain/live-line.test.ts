@@ -51,11 +51,11 @@ describe('What deployments make live', () => {
       fc.property(events, (list) => {
         const history = liveHistory(changes, liveLine(list))
         for (let at = 0; at < 40; at++) {
-          const credited = [...history.lives.values()].filter(({ credits }) =>
+          const credited = [...history.periods.values()].filter(({ credits }) =>
             credits.some(({ from, until }) => from <= at && (until === null || at < until)),
           )
-          const windows = [...history.lives.values()].filter((life) =>
-            life.windows.some(({ from, until }) => from <= at && (until === null || at < until)),
+          const windows = [...history.periods.values()].filter((period) =>
+            period.windows.some(({ from, until }) => from <= at && (until === null || at < until)),
           )
           const live = history.at(at).map(({ change }) => change.id)
           assert.deepEqual(

@@ -5,7 +5,7 @@ import { onEachEngine } from '../../../testing/engines.ts'
 import { useService } from '../../../testing/service.ts'
 import { generateSecret, hashSecret, newApiKey } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
-import { createLearnedWander } from '../../src/domain/impact/model/learned-drift.ts'
+import { createLearnedDrift } from '../../src/domain/impact/model/learned-drift.ts'
 import { buildApp } from '../../src/http/app.ts'
 import { createLastUsedTracker } from '../../src/http/keys/last-used.ts'
 
@@ -216,7 +216,7 @@ onEachEngine('Authentication', (engine) => {
       alerts: service.alerts,
       voters: service.voters,
       vault: service.syncContext.vault,
-      learned: createLearnedWander(store.wander, () => service.now),
+      learned: createLearnedDrift(store.drift, () => service.now),
       publicUrl: () => 'https://ledger.example',
       consoleFolder: service.consoleFolder,
       clock: () => service.now,

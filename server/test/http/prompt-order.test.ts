@@ -6,7 +6,7 @@ import { queryRows } from '../../../testing/rows.ts'
 import { deployedEntry, type Tenant, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { newHistoryEntry } from '../../src/domain/history/entry.ts'
-import type { Standing } from '../../src/domain/impact/standing.ts'
+import type { Ranking } from '../../src/domain/impact/ranking.ts'
 import { day, hour } from '../../src/domain/time.ts'
 import { namesOf, promptRequests } from './prompt-requests.ts'
 
@@ -83,7 +83,7 @@ onEachEngine('The worst prompts first', (engine) => {
     assert.deepEqual(await names('regression'), ['hurt', 'lost', 'same', 'gained', 'a new', 'few'])
   })
 
-  test('a standing is written again only if it moved notably, or once a day', async () => {
+  test('a ranking is written again only if it moved notably, or once a day', async () => {
     const { prompt } = await service.tenant()
     const stored = async () => {
       const rows = await queryRows(
@@ -92,7 +92,7 @@ onEachEngine('The worst prompts first', (engine) => {
       )
       return rows.map((row) => [row.verdict, ...[row.difference, row.positive_share, row.judged_at].map(numberOrNull)])
     }
-    const save = (standing: Standing, at: number) => service.store.standings.save(prompt, standing, at)
+    const save = (ranking: Ranking, at: number) => service.store.rankings.save(prompt, ranking, at)
     const effect = { verdict: 'worse', difference: -0.2 } as const
     await save({ effect, positiveShare: 0.6 }, 1)
     assert.deepEqual(await stored(), [['worse', -200_000, 600_000, 1]])

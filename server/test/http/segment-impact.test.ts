@@ -208,7 +208,7 @@ onOneEngine('The impact in segments', (engine) => {
     assert.ok(!('segments' in (await get('')).json().data[0]))
   })
 
-  test('ten votes by each voter count as one voice in the verdict and in effective_signals', async () => {
+  test('ten votes by each voter count as one in the verdict and in effective_signals', async () => {
     const random = seededRandom(5)
     // Each voter always votes the same, so 1,000 votes say as much as 100.
     const votesBy = (prefix: string, rate: number) =>
@@ -226,12 +226,12 @@ onOneEngine('The impact in segments', (engine) => {
     await send(named, change, after)
     await send(unnamed, start, withoutVoter(before))
     await send(unnamed, change, withoutVoter(after))
-    const [oneVoice, allVotes] = [await impactOf(named), await impactOf(unnamed)]
+    const [oneVoter, allVotes] = [await impactOf(named), await impactOf(unnamed)]
     assert.equal(allVotes.verdict, 'worse')
     assert.ok(allVotes.effective_signals > 1_000)
-    assert.deepEqual(oneVoice.after, allVotes.after)
-    assert.notEqual(oneVoice.verdict, 'worse')
-    assert.ok(oneVoice.effective_signals <= 200, String(oneVoice.effective_signals))
+    assert.deepEqual(oneVoter.after, allVotes.after)
+    assert.notEqual(oneVoter.verdict, 'worse')
+    assert.ok(oneVoter.effective_signals <= 200, String(oneVoter.effective_signals))
     // A closed window is remembered, and one that grows is counted again.
     await send(named, change, after)
     assert.ok((await impactOf(named)).effective_signals <= 200)

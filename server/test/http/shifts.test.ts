@@ -13,8 +13,8 @@ import {
   regressionsOf,
   shiftsOf,
 } from '../../../testing/judged-votes.ts'
+import { openNotifier } from '../../../testing/notifier.ts'
 import { deployedEntry, type Tenant, useService } from '../../../testing/service.ts'
-import { openNotifier } from '../../../testing/telling.ts'
 import { contentOf } from '../../src/alerts/text.ts'
 import { newHistoryEntry } from '../../src/domain/history/entry.ts'
 import { day, hour, minute } from '../../src/domain/time.ts'

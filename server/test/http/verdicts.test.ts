@@ -91,7 +91,7 @@ onOneEngine('The verdict on a change', (engine) => {
     assert.equal(verdict, 'unexplained')
     assert.match(
       explanation,
-      /votes on this prompt may wander this far|the rate moved around .* UTC, not with this change/,
+      /votes on this prompt may drift this far|the rate moved around .* UTC, not with this change/,
     )
     assert.ok(effective_signals < 1_500, `${effective_signals}`)
   })

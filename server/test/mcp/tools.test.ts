@@ -204,7 +204,7 @@ onOneEngine('The tools for agents', (engine) => {
       (await call<Feedback>('read_feedback', { prompt: 'voted', where: { locale: 'en' } })).comments.length,
       0,
     )
-    assert.match((await fail('read_feedback', {})).message, /prompt is required without a change/)
+    assert.match((await fail('read_feedback', {})).message, /prompt is required if change is not given/)
   })
 
   test('text that a database cannot store matches nothing', async () => {

@@ -5,7 +5,7 @@ import { falls, harmlessYears, surroundings } from '../../../testing/alert-simul
 // The short form of testing/alert-simulation.ts, with fixed seeds.
 
 const perDay = 150
-const wandering = [
+const drift = [
   'random walk, 0.5 points a day',
   'random walk, 1 point a day',
   'weekly and yearly season, ±4 points each',
@@ -20,7 +20,7 @@ function surroundingsOf(name: string): NonNullable<(typeof surroundings)[string]
 
 // Slow: simulates years of votes.
 test('with drift, seasons and 12 harmless changes a year, people are told about at most 0.05 regressions a year', () => {
-  const outcomes = wandering.map((name, i) =>
+  const outcomes = drift.map((name, i) =>
     harmlessYears(
       surroundingsOf(name)(() => 0),
       perDay,

@@ -23,11 +23,11 @@ function atLeast(share: number, { new: found }: Shares): void {
 
 test('a fake change among the votes of a real conversation is found better or worse in at most 3% of histories', () => {
   const shares = shareFoundInStatements(640, 1)
-  assert.ok(shares.old > 0.3, 'the votes do wander')
+  assert.ok(shares.old > 0.3, 'the votes do drift')
   atMost(0.03, shares)
 })
 
-test('a rate that wanders or follows the week is found better or worse in at most 8% of 50 histories', () => {
+test('a rate that drifts or follows the week is found better or worse in at most 8% of 50 histories', () => {
   atMost(0.08, shareFound(steady(2_000, 1_000, walk(0.5)), 50, 2))
   atMost(0.08, shareFound(steady(2_000, 1_000, walk(1)), 50, 3))
   atMost(0.08, shareFound(steady(2_000, 1_000, season(4)), 50, 4))

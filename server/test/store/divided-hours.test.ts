@@ -73,11 +73,11 @@ onEachEngine('Hours that many deployments divide', (engine) => {
         return store.signals.versionedHourlySums(organisationId, spans)
       },
     }
-    const { lives } = history
-    assert.ok(lives.reduce((sum, { credits }) => sum + credits.length, 0) > 40)
+    const { periods } = history
+    assert.ok(periods.reduce((sum, { credits }) => sum + credits.length, 0) > 40)
     const windows = await windowSumsOf(
       { signals: recorded },
-      lives.map((life) => ({ history, life })),
+      periods.map((period) => ({ history, period })),
     )
     assert.equal(reads, 1)
     const total = windows.reduce((sum, { tally: { positive, negative } }) => sum + positive + negative, 0)

@@ -8,7 +8,7 @@ export const channels = ['webhook', 'slack', 'email', 'pagerduty'] as const
 
 export type Channel = (typeof channels)[number]
 
-/** Whom an organisation wants to be told, of what, and how certain it has to be. */
+/** Where an organisation receives messages, about which events, and how certain a regression must be. */
 export interface Alert extends AlertRules {
   id: number
   organisationId: number
@@ -46,7 +46,7 @@ export interface AlertRules {
 
 export type NewAlert = Omit<Alert, 'id' | 'disabledAt' | 'disabledReason' | 'sealedOldSecret' | 'oldSecretUntil'>
 
-/** What an update leads to. What is the same as before stays as it is. With `disabledAt` null, the alert is enabled again. */
+/** An alert after an update. Fields that are equal to the current ones do not change. With `disabledAt` null, the alert is enabled again. */
 export type AlertChanges = AlertRules & Pick<Alert, 'sealedTarget' | 'hint' | 'disabledAt' | 'disabledReason'>
 
 export interface AlertStore {

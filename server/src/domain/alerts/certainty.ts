@@ -1,7 +1,7 @@
 import { day, minute } from '../time.ts'
 import type { AlertRules } from './alert.ts'
 
-/** What is known about an open regression whose verdict is `worse` at this moment. */
+/** An open regression whose verdict is currently `worse`. */
 export interface RegressionCertainty {
   /** The logarithm to base 10 of the Bayes factor of the step. Null if it was never computed. */
   evidence: number | null
@@ -20,7 +20,7 @@ export type Hold = Pick<AlertRules, 'holdMs' | 'minSignals'>
 
 export const defaultHold: Hold = { holdMs: 15 * minute, minSignals: 50 }
 
-// A verdict needs a factor of 20, for a reader who looks at one change. Over a year of changes on a prompt whose votes wander, one in
+// A verdict needs a factor of 20, for a reader who looks at one change. Over a year of changes on a prompt whose votes drift, one in
 // ten such prompts would have a regression that is none. docs/decisions/0045-when-people-are-told.md has how these were chosen.
 const surelyCertain = Math.log10(2_000)
 const certain = Math.log10(30)

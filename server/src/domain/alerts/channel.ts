@@ -8,7 +8,7 @@ export interface Attempt {
   status: number | null
   /** The beginning of the response, as one printable line. */
   response: string | null
-  /** What is wrong and what to do. Null if it was sent, except for the part of a report on a pull request that was refused. */
+  /** The problem, and its fix. Null if it was sent, except for the part of a report on a pull request that was refused. */
   error: string | null
   /** How long the receiver asked to wait before the next attempt, at most an hour. Undefined if it did not ask. */
   retryAfterMs?: number

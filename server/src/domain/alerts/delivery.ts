@@ -88,8 +88,8 @@ export interface AlertDeliveryStore {
   ofRegression(organisationId: number, regressionId: number): Promise<ListedAlertDelivery[]>
   /**
    * A failed delivery becomes pending, due at once, with its attempts counted from 0, and an entry in the audit log. Null unless
-   * it had failed, and if the alert has a later message about the same: people would hear last what is no longer
-   * true. Reports on pull requests check what is true when they are sent.
+   * it had failed, and if the alert has a later message about the same: the last message would be out of date.
+   * Reports on pull requests check the current state when they are sent.
    */
   retry(delivery: ListedAlertDelivery, at: Instant, by: Actor): Promise<AlertDelivery | null>
   /** The newest first. `alertId` is null for all of the organisation. */

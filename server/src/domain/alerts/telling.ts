@@ -77,7 +77,7 @@ export type TellableRegression = Pick<
 }
 
 const nothing: Telling = { cancel: null, queue: null, dueAt: null }
-// New figures are announced by the transaction that stores them. This is for what is not, such as an alert that changed.
+// New figures are announced by the transaction that stores them. This is for other events, such as an alert that changed.
 const checkAgainMs = 5 * minute
 const inFlightMs = 5_000
 // Whatever an imported alert says.

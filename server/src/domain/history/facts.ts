@@ -60,7 +60,7 @@ export interface EditQuery {
   heldUntil?: Instant
 }
 
-/** What is known about repositories. History is derived from these facts. */
+/** Facts about repositories, from which history is derived. */
 export interface FactStore {
   /** IDs of the repository's prompts by path, including prompts that were deleted in Promptledger. */
   paths(repository: Repository): Promise<Map<string, number>>

@@ -6,7 +6,7 @@ import type { SignalStore } from '../signals/signal.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
 import { hour, hourStart, type Instant } from '../time.ts'
 import { derivedFrom } from './cache.ts'
-import { type KnownLives, knownLives } from './live/live-periods.ts'
+import { type LivePeriods, livePeriodsOf } from './live/live-periods.ts'
 import { liveFrom } from './live/live-window.ts'
 import { now as atNow } from './live/moment.ts'
 import { lineOf } from './reading/vote-history.ts'
@@ -63,8 +63,8 @@ export async function feedbackStepsOf(
     stores.history.landedChanges(prompt),
     stores.signals.tallyByInterval(prompt, whole, interval),
   ])
-  const lives = knownLives(landed, segments, atNow(now))
-  const turns = derivedFrom(lives, turnsOf)
+  const periods = livePeriodsOf(landed, segments, atNow(now))
+  const turns = derivedFrom(periods, turnsOf)
   const splits = splitsIn(turns, range)
   const isSplit = splits.length <= maxSplits
   const edges = [...new Set([range.from, ...starts.slice(1), ...(isSplit ? splits : [])])].sort((a, b) => a - b)
@@ -77,7 +77,7 @@ export async function feedbackStepsOf(
     parts.map((part) => ({ promptId: prompt.id, ...part })),
   )
   const ofPart = new Map(parts.map(({ from }, i) => [from, partTallies[i]]))
-  const changesIn = counter(lives.lives.map(liveFrom))
+  const changesIn = counter(periods.periods.map(liveFrom))
   const liveIn = liveFinder(turns)
   return {
     steps: spans.map((each) => {
@@ -89,8 +89,8 @@ export async function feedbackStepsOf(
 }
 
 /** In order. They do not overlap. */
-function turnsOf({ lives }: KnownLives): Turn[] {
-  return lives
+function turnsOf({ periods }: LivePeriods): Turn[] {
+  return periods
     .flatMap(({ change: { id }, credits }) =>
       credits.map(({ from, until }) => ({ id, from, until: until ?? Number.POSITIVE_INFINITY })),
     )

@@ -8,7 +8,7 @@ import type { Instant } from '../time.ts'
 import { type JudgedChange, type JudgeStores, judgeChanges } from './judged-changes.ts'
 import { type LiveSource, type LiveWindow, liveFrom, liveUntil } from './live/live-window.ts'
 import type { Moment } from './live/moment.ts'
-import { defaultWander, type Wander } from './model/drift.ts'
+import { type Drift, defaultDrift } from './model/drift.ts'
 import { rateOf, type Verdict } from './model/verdict.ts'
 import { unknownVersionsOf, type VoteStores, voteHistoryOf } from './reading/vote-history.ts'
 import type { AttributedBy } from './reading/window-sums.ts'
@@ -65,40 +65,41 @@ export async function impactOf(
   prompt: Prompt,
   request: PageRequest,
   moment: Moment,
-  wander: Readonly<Wander> = defaultWander,
+  drift: Readonly<Drift> = defaultDrift,
   by: string | null = null,
 ): Promise<Impacts> {
   const history = await voteHistoryOf(stores, prompt, moment)
-  const end = Math.max(0, history.lives.length - pageOffset(request))
-  const page = history.lives.slice(Math.max(0, end - request.limit), end).reverse()
+  const end = Math.max(0, history.periods.length - pageOffset(request))
+  const page = history.periods.slice(Math.max(0, end - request.limit), end).reverse()
   const [entries, judged, unknownVersions] = await Promise.all([
     stores.history.entries(
       prompt.organisationId,
       page.map(({ change }) => change.id),
     ),
-    judgeChanges(stores, history, page, wander),
+    judgeChanges(stores, history, page, drift),
     unknownVersionsOf(stores, history),
   ])
-  const segments = by === null ? null : await segmentsOfChanges(stores.signals, history, judged, by, wander)
+  const segments = by === null ? null : await segmentsOfChanges(stores.signals, history, judged, by, drift)
   const entryOf = new Map(entries.map((entry) => [entry.id, entry]))
   return {
     impacts: judged.flatMap((change, i) => {
-      const entry = entryOf.get(change.life.change.id)
+      const entry = entryOf.get(change.period.change.id)
       return entry === undefined ? [] : [{ ...toImpact(entry, change), segments: segments?.[i] ?? null }]
     }),
-    totalCount: history.lives.length,
+    totalCount: history.periods.length,
     unknownVersions,
   }
 }
 
 export function toImpact(entry: HistoryEntry, judged: JudgedChange): Impact {
-  const { life, before, after, difference, attributedBy, unattributed, effectiveSignals, verdict, explanation } = judged
+  const { period, before, after, difference, attributedBy, unattributed, effectiveSignals, verdict, explanation } =
+    judged
   return {
     entry,
-    liveFrom: liveFrom(life),
-    liveUntil: liveUntil(life),
-    liveSource: (life.windows[0] as LiveWindow).source,
-    windows: life.windows,
+    liveFrom: liveFrom(period),
+    liveUntil: liveUntil(period),
+    liveSource: (period.windows[0] as LiveWindow).source,
+    windows: period.windows,
     before: rated(before),
     after: rated(after),
     attributedBy,
@@ -108,7 +109,7 @@ export function toImpact(entry: HistoryEntry, judged: JudgedChange): Impact {
     interval: difference?.interval ?? null,
     verdict,
     explanation,
-    isFirst: life.earlier === null,
+    isFirst: period.earlier === null,
     segments: null,
   }
 }

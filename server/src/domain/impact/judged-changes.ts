@@ -2,8 +2,8 @@ import type { SharedShift, ShiftStore } from '../shifts/shift.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
 import type { VoteStore } from '../signals/votes.ts'
 import { createTurns, hourStart, nextTurn } from '../time.ts'
-import { type Life, liveFrom } from './live/live-window.ts'
-import { defaultWander, type Wander } from './model/drift.ts'
+import { type LivePeriod, liveFrom } from './live/live-window.ts'
+import { type Drift, defaultDrift } from './model/drift.ts'
 import type { Evidence } from './model/evidence.ts'
 import { explain, firstVersion } from './model/explanation.ts'
 import { type Findings, type Judgement, judge } from './model/judgement.ts'
@@ -19,11 +19,11 @@ import {
   type WindowSums,
   windowSumsOf,
 } from './reading/window-sums.ts'
-import { type ComparedWindow, countVoices } from './reading/window-voters.ts'
+import { type ComparedWindow, countVoters } from './reading/window-voters.ts'
 
 /** A change that went live, the votes on it and on the change before it, and what they say about it. */
 export interface JudgedChange extends Judgement {
-  life: Life
+  period: LivePeriod
   before: Tally
   after: Tally
   /** How it is known that the votes in `before` and `after` count for them. */
@@ -42,20 +42,20 @@ export interface JudgeStores {
 /** A change to judge. */
 export interface WantedChange {
   history: VoteHistory
-  life: Life
-  wander: Readonly<Wander>
+  period: LivePeriod
+  drift: Readonly<Drift>
 }
 
 /** Judges these changes of one prompt, in this order. */
 export function judgeChanges(
   stores: JudgeStores,
   history: VoteHistory,
-  lives: readonly Life[],
-  wander: Readonly<Wander> = defaultWander,
+  periods: readonly LivePeriod[],
+  drift: Readonly<Drift> = defaultDrift,
 ): Promise<JudgedChange[]> {
   return judgeAll(
     stores,
-    lives.map((life) => ({ history, life, wander })),
+    periods.map((period) => ({ history, period, drift })),
   )
 }
 
@@ -72,17 +72,17 @@ export async function judgeAll(
   await nextTurn()
   const windows = await windowsOf(stores, wanted)
   await nextTurn()
-  const pairs = wanted.map(({ history, life, wander }): Pair => {
-    const earlier = earlierOf(history, life)
+  const pairs = wanted.map(({ history, period, drift }): Pair => {
+    const earlier = earlierOf(history, period)
     const before = earlier === undefined ? undefined : windows.get(earlier)
-    return { history, life, wander, earlier, before, after: windows.get(life) as WindowSums }
+    return { history, period, drift, earlier, before, after: windows.get(period) as WindowSums }
   })
-  const votesPerVoice = await countVoices(stores.signals, comparedWindows(pairs), maxVotes)
+  const designEffect = await countVoters(stores.signals, comparedWindows(pairs), maxVotes)
   const takeTurns = createTurns()
   const pasts = new Map<VoteHistory, Past>()
   for (const [history, ofPrompt] of Map.groupBy(pairs, (pair) => pair.history)) {
     const earlier = ofPrompt.flatMap((pair) => pair.earlier ?? [])
-    pasts.set(history, pastOf(history, earlier, votesPerVoice.get(history)))
+    pasts.set(history, pastOf(history, earlier, designEffect.get(history)))
     await takeTurns()
   }
   const pastOfPair = ({ history }: Pair) => pasts.get(history) as Past
@@ -90,12 +90,12 @@ export async function judgeAll(
   const sums = await withSingleVotes(
     stores.signals,
     comparable.flatMap((pair): Side[] => {
-      const { history, earlier, before, life, after } = pair
-      const sideOf = (of: Life, votes: WindowSums, isAfter: boolean): Side => {
+      const { history, earlier, before, period, after } = pair
+      const sideOf = (of: LivePeriod, votes: WindowSums, isAfter: boolean): Side => {
         const blockSize = pastOfPair(pair).sizeOf(of)
         return { prompt: history.prompt, window: voteWindowOf(history, of), votes, isAfter, blockSize }
       }
-      return [sideOf(earlier, before, false), sideOf(life, after, true)]
+      return [sideOf(earlier, before, false), sideOf(period, after, true)]
     }),
   )
   const evidence = new Map<Pair, Evidence | null>()
@@ -111,7 +111,7 @@ export async function judgeAll(
       before: before?.tally ?? emptyTally,
       after: after.tally,
       evidence: evidence.get(pair) ?? null,
-      votesPerVoice: { before: before?.votesPerVoice ?? 1, after: after.votesPerVoice ?? 1 },
+      designEffect: { before: before?.designEffect ?? 1, after: after.designEffect ?? 1 },
     }
   })
   const judgements = await judgeDifferences(stores, pairs, findings, maxVotes)
@@ -134,12 +134,12 @@ async function judgeDifferences(
     judgements.push(judge(finding))
     await takeTurns()
   }
-  const differing = pairs.flatMap(({ history, life, wander, earlier }, i): (DifferingChange & { i: number })[] => {
+  const differing = pairs.flatMap(({ history, period, drift, earlier }, i): (DifferingChange & { i: number })[] => {
     const { verdict } = judgements[i] as Judgement
     if (earlier === undefined || (verdict !== 'better' && verdict !== 'worse' && verdict !== 'unexplained')) return []
     const { before, after } = findings[i] as Findings
     const votes = before.positive + before.negative + after.positive + after.negative
-    return [{ i, history, before: earlier, after: life, votes, wander }]
+    return [{ i, history, before: earlier, after: period, votes, drift }]
   })
   if (differing.length === 0) return judgements
   const [audiences, shared] = await Promise.all([
@@ -168,8 +168,8 @@ function sharedShifts(
 }
 
 /** How many other prompts moved when the change went live; 0 if only this one did. */
-function sharedAt(shifts: readonly SharedShift[], { moment }: VoteHistory, life: Life): number {
-  const at = liveFrom(life)
+function sharedAt(shifts: readonly SharedShift[], { moment }: VoteHistory, period: LivePeriod): number {
+  const at = liveFrom(period)
   const shift = shifts.find(
     ({ between: [from, until] }) => at >= from && hourStart(at) <= until && !(moment.isPast && until > moment.at),
   )
@@ -178,11 +178,11 @@ function sharedAt(shifts: readonly SharedShift[], { moment }: VoteHistory, life:
 
 /** Of a change that another one is compared with, the last votes count; of others, the first. */
 function comparedWindows(pairs: readonly Pair[]): ComparedWindow[] {
-  const compared = new Map<Life, ComparedWindow>()
-  for (const { history, life, earlier, before, after } of pairs) {
-    if (!compared.has(life)) compared.set(life, { history, life, window: after, order: 'oldest' })
+  const compared = new Map<LivePeriod, ComparedWindow>()
+  for (const { history, period, earlier, before, after } of pairs) {
+    if (!compared.has(period)) compared.set(period, { history, period, window: after, order: 'oldest' })
     if (earlier !== undefined && before !== undefined) {
-      compared.set(earlier, { history, life: earlier, window: before, order: 'newest' })
+      compared.set(earlier, { history, period: earlier, window: before, order: 'newest' })
     }
   }
   return [...compared.values()]
@@ -190,7 +190,7 @@ function comparedWindows(pairs: readonly Pair[]): ComparedWindow[] {
 
 /** A change with the votes on it and on the one before it. */
 interface Pair extends WantedChange {
-  earlier: Life | undefined
+  earlier: LivePeriod | undefined
   before: WindowSums | undefined
   after: WindowSums
 }
@@ -198,45 +198,45 @@ interface Pair extends WantedChange {
 // Fewer votes make no block.
 const minVotes = 20
 
-function isComparable(pair: Pair): pair is Pair & { earlier: Life; before: WindowSums } {
+function isComparable(pair: Pair): pair is Pair & { earlier: LivePeriod; before: WindowSums } {
   const { before, after } = pair
   const isEnough = ({ tally }: WindowSums) => tally.positive + tally.negative >= minVotes
   return before !== undefined && isEnough(before) && isEnough(after)
 }
 
 /** Whether both windows are a single span of the prompt's votes, whatever version they name. */
-function isOneCredit({ history, earlier, life }: Pair & { earlier: Life }): boolean {
-  return !history.hasVersions && earlier.credits.length === 1 && life.credits.length === 1
+function isOneCredit({ history, earlier, period }: Pair & { earlier: LivePeriod }): boolean {
+  return !history.hasVersions && earlier.credits.length === 1 && period.credits.length === 1
 }
 
 /** The change that was live before. */
-function earlierOf({ live }: VoteHistory, { earlier }: Life): Life | undefined {
-  return earlier === null ? undefined : live.lives.get(earlier.id)
+function earlierOf({ live }: VoteHistory, { earlier }: LivePeriod): LivePeriod | undefined {
+  return earlier === null ? undefined : live.periods.get(earlier.id)
 }
 
 /** The votes on these changes and on those before them. */
-async function windowsOf(stores: JudgeStores, wanted: readonly WantedChange[]): Promise<Map<Life, WindowSums>> {
-  const all = new Map<Life, WantedWindow>()
+async function windowsOf(stores: JudgeStores, wanted: readonly WantedChange[]): Promise<Map<LivePeriod, WindowSums>> {
+  const all = new Map<LivePeriod, WantedWindow>()
   for (const each of wanted) {
-    const earlier = earlierOf(each.history, each.life)
-    all.set(each.life, each)
-    if (earlier !== undefined) all.set(earlier, { history: each.history, life: earlier })
+    const earlier = earlierOf(each.history, each.period)
+    all.set(each.period, each)
+    if (earlier !== undefined) all.set(earlier, { history: each.history, period: earlier })
   }
   const sums = await windowSumsOf(stores, [...all.values()])
-  return new Map([...all.keys()].map((life, i) => [life, sums[i] as WindowSums]))
+  return new Map([...all.keys()].map((period, i) => [period, sums[i] as WindowSums]))
 }
 
-function judged({ life, before: earlier, after: window }: Pair, judgement: Judgement): JudgedChange {
+function judged({ period, before: earlier, after: window }: Pair, judgement: Judgement): JudgedChange {
   const before = earlier?.tally ?? emptyTally
   const after = window.tally
   const sum = (by: keyof AttributedBy) => (earlier?.attributedBy[by] ?? 0) + window.attributedBy[by]
   return {
-    life,
+    period,
     before,
     after,
     attributedBy: { version: sum('version'), deployment: sum('deployment'), time: sum('time') },
     unattributed: window.unattributed,
     ...judgement,
-    explanation: life.earlier === null ? firstVersion : explain(judgement, before, after),
+    explanation: period.earlier === null ? firstVersion : explain(judgement, before, after),
   }
 }

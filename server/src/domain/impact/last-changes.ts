@@ -6,11 +6,11 @@ import type { SignalStore } from '../signals/signal.ts'
 import { type Instant, nextTurn } from '../time.ts'
 import { type Impact, toImpact } from './impact.ts'
 import { type JudgeStores, judgeAll, type WantedChange } from './judged-changes.ts'
-import { type KnownLives, knownLives } from './live/live-periods.ts'
-import { type Life, liveFrom } from './live/live-window.ts'
+import { type LivePeriods, livePeriodsOf } from './live/live-periods.ts'
+import { type LivePeriod, liveFrom } from './live/live-window.ts'
 import { now as atNow } from './live/moment.ts'
 import { versionsNaming } from './live/version-resolution.ts'
-import type { LearnedWander } from './model/learned-drift.ts'
+import type { LearnedDrift } from './model/learned-drift.ts'
 
 export interface LastChangeStores {
   history: Pick<HistoryStore, 'landedChanges' | 'newestChanges' | 'entries'>
@@ -27,10 +27,10 @@ const maxHoursPerSide = 500
 // For voters and segments each. What has been read is remembered, so later requests read the rest.
 const maxSingleVotes = 20_000
 
-interface LastLife {
+interface LastPeriod {
   prompt: Prompt
-  lives: KnownLives
-  life: Life
+  periods: LivePeriods
+  period: LivePeriod
 }
 
 /**
@@ -39,7 +39,7 @@ interface LastLife {
  */
 export async function lastChangesOf(
   stores: LastChangeStores,
-  learned: LearnedWander,
+  learned: LearnedDrift,
   prompts: Prompt[],
   now: Instant,
 ): Promise<Map<number, Impact>> {
@@ -51,68 +51,68 @@ export async function lastChangesOf(
     linesOf(stores, organisationId, prompts),
     stores.signals.versionedPrompts(organisationId, ids),
   ])
-  const last = await lastLives(stores, prompts, lines, now)
+  const last = await lastPeriods(stores, prompts, lines, now)
   await nextTurn()
   const [hours, places, entries] = await Promise.all([
     stores.signals.hourlySumsAround(
       organisationId,
-      last.map(({ prompt, life }) => ({ promptId: prompt.id, at: liveFrom(life) })),
+      last.map(({ prompt, period }) => ({ promptId: prompt.id, at: liveFrom(period) })),
       maxHoursPerSide,
     ),
     recentPlaces(stores, organisationId, last, versioned),
     stores.history.entries(
       organisationId,
-      last.map(({ life }) => life.change.id),
+      last.map(({ period }) => period.change.id),
     ),
   ])
   const wanted = await Promise.all(
-    last.map(async ({ prompt, lives, life }, i): Promise<WantedChange> => {
+    last.map(async ({ prompt, periods, period }, i): Promise<WantedChange> => {
       const located = places.get(prompt.repositoryId) ?? []
       const history = {
-        ...lives,
+        ...periods,
         prompt,
         moment: atNow(now),
         hours: hours[i] ?? { start: [], positive: [], negative: [] },
         hasVersions: versioned.has(prompt.id),
-        versionsOf: ({ change }: Life) => versionsNaming(change, located, lives.live.versionIn),
+        versionsOf: ({ change }: LivePeriod) => versionsNaming(change, located, periods.live.versionIn),
         unknownVersions: [],
         startedHour: [],
       }
-      return { history, life, wander: await learned.of(prompt) }
+      return { history, period, drift: await learned.of(prompt) }
     }),
   )
   const judged = await judgeAll(stores, wanted, maxSingleVotes)
   const entryOf = new Map(entries.map((entry) => [entry.id, entry]))
   return new Map(
-    last.flatMap(({ prompt, life }, i) => {
-      const entry = entryOf.get(life.change.id)
+    last.flatMap(({ prompt, period }, i) => {
+      const entry = entryOf.get(period.change.id)
       const change = judged[i]
       return entry === undefined || change === undefined ? [] : [[prompt.id, toImpact(entry, change)] as const]
     }),
   )
 }
 
-async function lastLives(
+async function lastPeriods(
   { history }: LastChangeStores,
   prompts: Prompt[],
   lines: Map<number, LineSegment[]>,
   now: Instant,
-): Promise<LastLife[]> {
+): Promise<LastPeriod[]> {
   const recent = await history.newestChanges(prompts, maxRecentChanges)
   const found = await Promise.all(
-    prompts.map(async (prompt, i): Promise<LastLife | null> => {
-      const livesOf = (changes: Parameters<typeof knownLives>[0]) =>
-        knownLives(changes, lines.get(prompt.id) ?? [], atNow(now))
+    prompts.map(async (prompt, i): Promise<LastPeriod | null> => {
+      const periodsOf = (changes: Parameters<typeof livePeriodsOf>[0]) =>
+        livePeriodsOf(changes, lines.get(prompt.id) ?? [], atNow(now))
       const changes = recent[i] ?? []
-      let lives = livesOf(changes)
-      let life = lives.lives.at(-1)
+      let periods = periodsOf(changes)
+      let period = periods.periods.at(-1)
       const isCut = changes.length === maxRecentChanges
-      const isUnsure = life === undefined || life.earlier === null || lives.live.at(now).length === 0
+      const isUnsure = period === undefined || period.earlier === null || periods.live.at(now).length === 0
       if (isCut && isUnsure) {
-        lives = livesOf(await history.landedChanges(prompt))
-        life = lives.lives.at(-1)
+        periods = periodsOf(await history.landedChanges(prompt))
+        period = periods.periods.at(-1)
       }
-      return life === undefined ? null : { prompt, lives, life }
+      return period === undefined ? null : { prompt, periods, period }
     }),
   )
   return found.filter((each) => each !== null)
@@ -146,13 +146,13 @@ async function linesOf(
 async function recentPlaces(
   { deployments }: LastChangeStores,
   organisationId: number,
-  last: LastLife[],
+  last: LastPeriod[],
   versioned: Set<number>,
 ): Promise<Map<number | null, Place[]>> {
   const oldest = new Map<number, number>()
-  for (const { prompt, life } of last) {
+  for (const { prompt, period } of last) {
     const { repositoryId } = prompt
-    const seq = Math.min(life.change.seq ?? 0, life.earlier?.seq ?? life.change.seq ?? 0)
+    const seq = Math.min(period.change.seq ?? 0, period.earlier?.seq ?? period.change.seq ?? 0)
     if (repositoryId === null || !versioned.has(prompt.id)) continue
     oldest.set(repositoryId, Math.min(oldest.get(repositoryId) ?? seq, seq))
   }

@@ -7,7 +7,7 @@ import { day, dayStart, type Instant, nextTurn } from '../time.ts'
 import type { Impact } from './impact.ts'
 import { type LastChangeStores, lastChangesOf } from './last-changes.ts'
 import { totalOf } from './model/blocks.ts'
-import type { LearnedWander } from './model/learned-drift.ts'
+import type { LearnedDrift } from './model/learned-drift.ts'
 
 /** A prompt with its latest change and recent signals. */
 export interface Overview {
@@ -30,11 +30,11 @@ export interface OverviewStores extends LastChangeStores {
 /** Returns overviews in the order of `prompts`. The number of queries does not depend on how many there are. */
 export async function overviewsOf(
   stores: OverviewStores,
-  learned: LearnedWander,
+  learned: LearnedDrift,
   prompts: Prompt[],
   now: Instant,
 ): Promise<Overview[]> {
-  // SQLite reads without a pause. Others get their turn between the page and what is known about its prompts.
+  // SQLite reads without a pause. Other requests run between reading the page and reading its prompts.
   await nextTurn()
   const since = overviewStart(now)
   const starts = intervalStarts('day', { from: since, until: now + 1 })

@@ -2,20 +2,20 @@ import { createBoundedMap } from '../bounded-map.ts'
 import type { Tally } from '../signals/tally.ts'
 import type { VoteStore } from '../signals/votes.ts'
 import { derivedFrom } from './cache.ts'
-import type { Life } from './live/live-window.ts'
+import type { LivePeriod } from './live/live-window.ts'
 import { cutBlocks, type Sum, totalOf } from './model/blocks.ts'
-import { learnWander, type Wander } from './model/drift.ts'
+import { type Drift, learnDrift } from './model/drift.ts'
 import { discoveries } from './model/e-values.ts'
-import { evidenceOfChanges, likelihoodOfWander } from './model/evidence.ts'
+import { evidenceOfChanges, likelihoodOfDrift } from './model/evidence.ts'
 import { explain, explainMultiple } from './model/explanation.ts'
 import { createFingerprint } from './model/fingerprint.ts'
 import { type Judgement, judge } from './model/judgement.ts'
 import type { Mix } from './model/segments.ts'
-import { findingOf, readSegments, type SegmentSides, votesPerVoiceOf } from './reading/segment-sides.ts'
+import { type ComparedSegment, designEffectOf, findingOf, readSegments } from './reading/compared-segments.ts'
 import type { VoteHistory } from './reading/vote-history.ts'
 
 /** A change in one segment. */
-export interface SegmentImpact extends Omit<Judgement, 'reason'>, Pick<SegmentSides, 'value' | 'isOther'> {
+export interface SegmentImpact extends Omit<Judgement, 'reason'>, Pick<ComparedSegment, 'value' | 'isOther'> {
   before: Tally
   after: Tally
   explanation: string
@@ -23,7 +23,7 @@ export interface SegmentImpact extends Omit<Judgement, 'reason'>, Pick<SegmentSi
 
 /** A change with the votes that count for it and for the change before it. */
 export interface SegmentedChange {
-  life: Life
+  period: LivePeriod
   before: Tally
   after: Tally
 }
@@ -54,26 +54,26 @@ export async function segmentsOfChanges(
   history: VoteHistory,
   changes: readonly SegmentedChange[],
   key: string,
-  wander: Readonly<Wander>,
+  drift: Readonly<Drift>,
 ): Promise<(SegmentedImpact | null)[]> {
   const memory = derivedFrom(store, newMemory)
   const segmented: (SegmentedImpact | null)[] = []
   for (const change of changes) {
-    const { life } = change
-    const earlier = life.earlier === null ? undefined : history.live.lives.get(life.earlier.id)
+    const { period } = change
+    const earlier = period.earlier === null ? undefined : history.live.periods.get(period.earlier.id)
     if (earlier === undefined) {
       segmented.push(null)
       continue
     }
-    const memoryKey = JSON.stringify([history.prompt.id, earlier.change.id, life.change.id, key])
-    const fingerprint = fingerprintOf(change, wander)
+    const memoryKey = JSON.stringify([history.prompt.id, earlier.change.id, period.change.id, key])
+    const fingerprint = fingerprintOf(change, drift)
     const known = history.moment.isPast ? undefined : memory.get(memoryKey)
     if (known?.fingerprint === fingerprint) {
       segmented.push(known.segmented)
       continue
     }
-    const sides = (await readSegments(store, history, { before: earlier, after: life }, [key])).get(key) ?? []
-    const found = segmentedImpact(change, key, sides, wander)
+    const sides = (await readSegments(store, history, { before: earlier, after: period }, [key])).get(key) ?? []
+    const found = segmentedImpact(change, key, sides, drift)
     if (!history.moment.isPast) memory.set(memoryKey, { fingerprint, segmented: found }, found.segments.length + 1)
     segmented.push(found)
   }
@@ -83,22 +83,22 @@ export async function segmentsOfChanges(
 function segmentedImpact(
   { before, after }: SegmentedChange,
   key: string,
-  sides: readonly SegmentSides[],
-  wander: Readonly<Wander>,
+  sides: readonly ComparedSegment[],
+  drift: Readonly<Drift>,
 ): SegmentedImpact {
-  const { mix } = findingOf(key, sides, wander)
-  const segments = judgeSegments(sides, wander)
+  const { mix } = findingOf(key, sides, drift)
+  const segments = judgeSegments(sides, drift)
   const examined = totalOf(segments.flatMap((segment) => [segment.before, segment.after]))
   return { key, mix, segments, isComplete: countOf(examined) >= countOf(before) + countOf(after) }
 }
 
-function fingerprintOf({ before, after }: SegmentedChange, wander: Readonly<Wander>): string {
+function fingerprintOf({ before, after }: SegmentedChange, drift: Readonly<Drift>): string {
   const { add, text } = createFingerprint()
   for (const { positive, negative } of [before, after]) {
     add(positive)
     add(negative)
   }
-  for (const log of wander) add(log)
+  for (const log of drift) add(log)
   return text()
 }
 
@@ -107,28 +107,28 @@ function countOf({ positive, negative }: Tally): number {
 }
 
 /**
- * How the votes of each segment are expected to wander, by those of the others before the change. Alone, a segment rarely has the
+ * How the votes of each segment are expected to drift, by those of the others before the change. Alone, a segment rarely has the
  * votes that it takes to tell.
  */
-export function wanderOfSegments(before: readonly (readonly Sum[])[], wander: Readonly<Wander>): Wander[] {
-  const logLikelihoods = before.map((sums) => likelihoodOfWander(cutBlocks([sums]), 1))
-  return before.map((_, i) => learnWander(logLikelihoods.toSpliced(i, 1), wander))
+export function driftOfSegments(before: readonly (readonly Sum[])[], drift: Readonly<Drift>): Drift[] {
+  const logLikelihoods = before.map((sums) => likelihoodOfDrift(cutBlocks([sums]), 1))
+  return before.map((_, i) => learnDrift(logLikelihoods.toSpliced(i, 1), drift))
 }
 
 /** Judges each segment. At most 5% of those that are called better or worse are wrong on average, at any time. */
-export function judgeSegments(sides: readonly SegmentSides[], wander: Readonly<Wander>): SegmentImpact[] {
-  const wanders = wanderOfSegments(
+export function judgeSegments(sides: readonly ComparedSegment[], drift: Readonly<Drift>): SegmentImpact[] {
+  const drifts = driftOfSegments(
     sides.map(({ before }) => before),
-    wander,
+    drift,
   )
   const found = sides.map(({ before, after }, i) => {
-    return evidenceOfChanges(cutBlocks([before, after]), 2, wanders[i])[1] ?? null
+    return evidenceOfChanges(cutBlocks([before, after]), 2, drifts[i])[1] ?? null
   })
   const isDiscovered = discoveries(found.map((evidence) => evidence?.logBayesFactor ?? 0))
   return sides.map(({ value, isOther, ...votes }, i) => {
     const [before, after] = [totalOf(votes.before), totalOf(votes.after)]
-    const votesPerVoice = { before: votesPerVoiceOf(votes.before), after: votesPerVoiceOf(votes.after) }
-    const judgement = judge({ before, after, evidence: found[i] ?? null, votesPerVoice })
+    const designEffect = { before: designEffectOf(votes.before), after: designEffectOf(votes.after) }
+    const judgement = judge({ before, after, evidence: found[i] ?? null, designEffect })
     const isDecided = judgement.verdict === 'better' || judgement.verdict === 'worse'
     const { reason: _, ...result } = judgement
     if (!isDecided || isDiscovered[i]) {

@@ -4,7 +4,7 @@ import { type PullSpan, pullKey } from '../history/pull-span.ts'
 import type { Prompt } from '../prompt.ts'
 import { judgeChanges } from './judged-changes.ts'
 import type { Moment } from './live/moment.ts'
-import type { Wander } from './model/drift.ts'
+import type { Drift } from './model/drift.ts'
 import { voteHistoryOf } from './reading/vote-history.ts'
 import { knownBy, knownUntil, type TimelineEntry, type TimelineStores, toTimelineEntries } from './timeline.ts'
 
@@ -23,7 +23,7 @@ export async function* streamTimeline(
   prompt: Prompt,
   filter: TimelineFilter,
   moment: Moment,
-  wander?: Readonly<Wander>,
+  drift?: Readonly<Drift>,
 ): AsyncGenerator<TimelineEntry[]> {
   const history = await voteHistoryOf(stores, prompt, moment)
   const known = knownBy(moment, filter)
@@ -48,8 +48,8 @@ export async function* streamTimeline(
     const spans = await spansOf(part)
     // Left out here: the store would look for the outcomes of all pull requests again for each batch.
     const entries = filter.pulls === 'outcome' ? part.filter((entry) => !hasLaterOutcome(entry, spans)) : part
-    const lives = entries.map(({ id }) => history.live.lives.get(id)).filter((life) => life !== undefined)
-    const judged = await judgeChanges(stores, history, lives, wander)
+    const periods = entries.map(({ id }) => history.live.periods.get(id)).filter((life) => life !== undefined)
+    const judged = await judgeChanges(stores, history, periods, drift)
     const pulls = entries.map((entry) => spans.get(pullKey(entry)) ?? null)
     yield toTimelineEntries(entries, pulls, judged)
     last = part.length < batchSize ? null : (part.at(-1) as EntryDetails)

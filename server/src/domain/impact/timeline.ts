@@ -8,7 +8,7 @@ import type { Instant } from '../time.ts'
 import { type Impact, toImpact } from './impact.ts'
 import { type JudgedChange, type JudgeStores, judgeChanges } from './judged-changes.ts'
 import type { Moment } from './live/moment.ts'
-import { defaultWander, type Wander } from './model/drift.ts'
+import { type Drift, defaultDrift } from './model/drift.ts'
 import { unknownVersionsOf, type VoteStores, voteHistoryOf } from './reading/vote-history.ts'
 import { segmentsOfChanges } from './segment-impact.ts'
 
@@ -46,15 +46,15 @@ export async function timelineOf(
   filter: TimelineFilter,
   request: PageRequest,
   moment: Moment,
-  wander?: Readonly<Wander>,
+  drift?: Readonly<Drift>,
 ): Promise<Timeline> {
   const [history, { entries, totalCount }] = await Promise.all([
     voteHistoryOf(stores, prompt, moment),
     stores.history.timeline(prompt, knownBy(moment, filter), request),
   ])
-  const lives = entries.map(({ id }) => history.live.lives.get(id)).filter((life) => life !== undefined)
+  const periods = entries.map(({ id }) => history.live.periods.get(id)).filter((period) => period !== undefined)
   const [judged, unknownVersions, pulls] = await Promise.all([
-    judgeChanges(stores, history, lives, wander),
+    judgeChanges(stores, history, periods, drift),
     unknownVersionsOf(stores, history),
     stores.history.pullSpans(prompt, entries, knownUntil(moment)),
   ])
@@ -70,7 +70,7 @@ export async function timelineEntryOf(
   prompt: Prompt,
   entryId: number,
   moment: Moment,
-  wander: Readonly<Wander> = defaultWander,
+  drift: Readonly<Drift> = defaultDrift,
   by: string | null = null,
 ): Promise<TimelineEntry | null> {
   const entry = await stores.history.find(prompt, entryId)
@@ -79,10 +79,10 @@ export async function timelineEntryOf(
     voteHistoryOf(stores, prompt, moment),
     stores.history.pullSpans(prompt, [entry], knownUntil(moment)),
   ])
-  const life = history.live.lives.get(entry.id)
-  if (life === undefined) return { entry, pull, impact: null }
-  const judged = await judgeChanges(stores, history, [life], wander)
-  const segments = by === null ? [] : await segmentsOfChanges(stores.signals, history, judged, by, wander)
+  const period = history.live.periods.get(entry.id)
+  if (period === undefined) return { entry, pull, impact: null }
+  const judged = await judgeChanges(stores, history, [period], drift)
+  const segments = by === null ? [] : await segmentsOfChanges(stores.signals, history, judged, by, drift)
   return { entry, pull, impact: { ...toImpact(entry, judged[0] as JudgedChange), segments: segments[0] ?? null } }
 }
 
@@ -91,7 +91,7 @@ export function toTimelineEntries(
   pulls: (PullSpan | null)[],
   judged: JudgedChange[],
 ): TimelineEntry[] {
-  const judgedById = new Map(judged.map((change) => [change.life.change.id, change]))
+  const judgedById = new Map(judged.map((change) => [change.period.change.id, change]))
   return entries.map((entry, i) => {
     const change = judgedById.get(entry.id)
     return { entry, pull: pulls[i] ?? null, impact: change === undefined ? null : toImpact(entry, change) }

@@ -1,14 +1,14 @@
 import type { HistoryStore } from '../history/history.ts'
 import { type JudgedChange, type JudgeStores, judgeChanges } from '../impact/judged-changes.ts'
-import { type Life, liveFrom } from '../impact/live/live-window.ts'
+import { type LivePeriod, liveFrom } from '../impact/live/live-window.ts'
 import { now as atNow } from '../impact/live/moment.ts'
-import type { Wander } from '../impact/model/drift.ts'
-import type { WanderStore } from '../impact/model/drift-store.ts'
-import { likelihoodOfWander } from '../impact/model/evidence.ts'
-import type { LearnedWander } from '../impact/model/learned-drift.ts'
+import type { Drift } from '../impact/model/drift.ts'
+import type { DriftStore } from '../impact/model/drift-store.ts'
+import { likelihoodOfDrift } from '../impact/model/evidence.ts'
+import type { LearnedDrift } from '../impact/model/learned-drift.ts'
 import { rateOf } from '../impact/model/verdict.ts'
+import { type RankingStore, rankingOf } from '../impact/ranking.ts'
 import { type VoteHistory, type VoteStores, voteHistoryOf } from '../impact/reading/vote-history.ts'
-import { type StandingStore, standingOf } from '../impact/standing.ts'
 import type { Prompt } from '../prompt.ts'
 import { cutVotes, findShifts, type JudgedCauses, type MovingChange } from '../shifts/find-shifts.ts'
 import type { ShiftStore, StoredShift } from '../shifts/shift.ts'
@@ -22,8 +22,8 @@ import { changeIsGone, findWithdrawal } from './withdrawal.ts'
 export interface JudgingStores extends VoteStores, JudgeStores {
   signals: JudgeStores['signals']
   history: Pick<HistoryStore, 'landedChanges' | 'entries'>
-  wander: WanderStore
-  standings: StandingStore
+  drift: DriftStore
+  rankings: RankingStore
   shifts: ShiftStore
   regressions: RegressionStore
 }
@@ -35,21 +35,21 @@ export interface JudgedPrompt {
 
 // Older changes are judged only while a shift or an open regression names them.
 const maxChanges = 20
-// With fewer blocks, a prompt tells nothing about wandering.
+// With fewer blocks, a prompt tells nothing about drift.
 const minBlocks = 5
 
 /**
- * Judges a prompt from all its votes, and stores what was found: how its votes wander, its shifts, its
+ * Judges a prompt from all its votes, and stores what was found: how its votes drift, its shifts, its
  * regressions, and how it stands. Judging a
  * prompt again, or in two processes at once, changes nothing unless votes or changes came in between.
  */
 export async function judgePrompt(
   stores: JudgingStores,
-  learned: LearnedWander,
+  learned: LearnedDrift,
   prompt: Prompt,
   now: Instant,
 ): Promise<JudgedPrompt> {
-  const [history, wander, regressions, before] = await Promise.all([
+  const [history, drift, regressions, before] = await Promise.all([
     voteHistoryOf(stores, prompt, atNow(now)),
     learned.of(prompt),
     stores.regressions.ofPrompt(prompt),
@@ -58,30 +58,30 @@ export async function judgePrompt(
   const known = await followEntries(stores.regressions, history, regressions)
   const wanted = changesToJudge(history, known, before)
   // By the votes on this prompt alone: whether others moved too is found out with its shifts.
-  const alone = await judgeChanges({ ...stores, shifts: noShared }, history, wanted, wander)
+  const alone = await judgeChanges({ ...stores, shifts: noShared }, history, wanted, drift)
   const votes = await cutVotes(stores.signals, history)
   if (votes.blocks.count >= minBlocks) {
-    await stores.wander.save(prompt, likelihoodOfWander(votes.blocks, votes.windows), now)
+    await stores.drift.save(prompt, likelihoodOfDrift(votes.blocks, votes.windows), now)
   }
-  const found = findShifts(history, votes, causesOf(alone, known), wander)
+  const found = findShifts(history, votes, causesOf(alone, known), drift)
   const { shifts, affected } = await storeShifts(stores.shifts, prompt, found, before, now)
   const isShared = shifts.some(({ sharedWith }) => sharedWith !== null)
-  const judged = isShared ? await judgeChanges(stores, history, wanted, wander) : alone
-  await storeRegressions(stores, history, known, judged, wander, now)
-  await stores.standings.save(prompt, standingOf(history, judged, now), now)
+  const judged = isShared ? await judgeChanges(stores, history, wanted, drift) : alone
+  await storeRegressions(stores, history, known, judged, drift, now)
+  await stores.rankings.save(prompt, rankingOf(history, judged, now), now)
   return { affected }
 }
 
 const noShared: JudgeStores['shifts'] = { shared: async () => new Map() }
 
 /** The newest changes, and older ones that a shift or an open regression names. */
-function changesToJudge({ lives }: VoteHistory, regressions: Regression[], shifts: StoredShift[]): Life[] {
+function changesToJudge({ periods }: VoteHistory, regressions: Regression[], shifts: StoredShift[]): LivePeriod[] {
   const named = new Set([
     ...regressions.filter(({ state }) => state === 'open').map(({ entryId }) => entryId),
     ...shifts.map(({ entryId }) => entryId),
   ])
-  const newest = Math.max(0, lives.length - maxChanges)
-  return lives.filter((life, i) => life.earlier !== null && (i >= newest || named.has(life.change.id)))
+  const newest = Math.max(0, periods.length - maxChanges)
+  return periods.filter((period, i) => period.earlier !== null && (i >= newest || named.has(period.change.id)))
 }
 
 /** Which changes moved the rate, also those of regressions that stay open while the evidence is too weak for a verdict. */
@@ -90,14 +90,14 @@ function causesOf(judged: JudgedChange[], regressions: Regression[]): JudgedCaus
   const moving: MovingChange[] = []
   const acquitted = new Set<number>()
   for (const change of judged) {
-    const { life, verdict, reason, before, after } = change
+    const { period, verdict, reason, before, after } = change
     const [rateBefore, rateAfter] = [rateOf(before), rateOf(after)]
-    const regression = open.get(life.change.id)
+    const regression = open.get(period.change.id)
     if ((verdict === 'better' || verdict === 'worse') && rateBefore !== null && rateAfter !== null) {
-      moving.push({ life, rateBefore, rateAfter })
+      moving.push({ period, rateBefore, rateAfter })
     } else if (regression !== undefined && findWithdrawal(change, regression) === null) {
-      moving.push({ life, rateBefore: regression.rateBefore, rateAfter: regression.rateAfter })
-    } else if (reason?.kind === 'elsewhere' || reason?.kind === 'audience') acquitted.add(life.change.id)
+      moving.push({ period, rateBefore: regression.rateBefore, rateAfter: regression.rateAfter })
+    } else if (reason?.kind === 'elsewhere' || reason?.kind === 'audience') acquitted.add(period.change.id)
   }
   return { moving, acquitted }
 }
@@ -107,19 +107,19 @@ async function storeRegressions(
   history: VoteHistory,
   known: Regression[],
   judged: JudgedChange[],
-  wander: Readonly<Wander>,
+  drift: Readonly<Drift>,
   now: Instant,
 ): Promise<void> {
   const { prompt } = history
   const byEntry = new Map(known.map((regression) => [regression.entryId, regression]))
   for (const change of judged) {
     const figures = change.verdict === 'worse' ? figuresOf(change) : null
-    const regression = byEntry.get(change.life.change.id)
+    const regression = byEntry.get(change.period.change.id)
     if (figures !== null) await record(stores.regressions, prompt, change, regression, figures, now)
     const isOpenNow = regression === undefined ? figures !== null : regression.state === 'open'
-    if (isOpenNow) await close(stores, history, change, regression, figures, wander, now)
+    if (isOpenNow) await close(stores, history, change, regression, figures, drift, now)
   }
-  const isJudged = new Set(judged.map(({ life }) => life.change.id))
+  const isJudged = new Set(judged.map(({ period }) => period.change.id))
   for (const { id, entryId, state } of known) {
     if (state !== 'open' || isJudged.has(entryId)) continue
     await stores.regressions.withdraw(prompt, id, { at: now, explanation: changeIsGone })
@@ -133,11 +133,11 @@ async function close(
   change: JudgedChange,
   regression: Regression | undefined,
   figures: RegressionFigures | null,
-  wander: Readonly<Wander>,
+  drift: Readonly<Drift>,
   now: Instant,
 ): Promise<void> {
   const { prompt } = history
-  const repair = await findRepair(stores, history, change, figures ?? (regression as Regression), wander)
+  const repair = await findRepair(stores, history, change, figures ?? (regression as Regression), drift)
   if (repair !== null) {
     const { id } = regression ?? (await find(stores.regressions, prompt, change))
     return stores.regressions.repair(prompt, id, { at: now, ...repair })
@@ -151,36 +151,36 @@ async function close(
 async function record(
   store: RegressionStore,
   prompt: Prompt,
-  { life }: JudgedChange,
+  { period }: JudgedChange,
   known: Regression | undefined,
   figures: RegressionFigures,
   now: Instant,
 ): Promise<void> {
-  if (known === undefined) return store.open(prompt, life.change, figures, now)
+  if (known === undefined) return store.open(prompt, period.change, figures, now)
   if (known.state === 'open' && !isSame(known, figures)) return store.update(prompt, known.id, figures)
   // The rate came back by itself, and has fallen again.
   const cameBack = known.state === 'repaired' && known.repairedBy === 'rate' && known.repairedEntryId === null
   if (cameBack || known.state === 'withdrawn') return store.reopen(prompt, known.id, figures, now)
 }
 
-async function find(store: RegressionStore, prompt: Prompt, { life }: JudgedChange): Promise<Regression> {
-  const found = (await store.ofPrompt(prompt)).find(({ entryId }) => entryId === life.change.id)
-  if (found === undefined) throw new Error(`The regression of entry ${life.change.id} was not stored`)
+async function find(store: RegressionStore, prompt: Prompt, { period }: JudgedChange): Promise<Regression> {
+  const found = (await store.ofPrompt(prompt)).find(({ entryId }) => entryId === period.change.id)
+  if (found === undefined) throw new Error(`The regression of entry ${period.change.id} was not stored`)
   return found
 }
 
 /** A sync may replace an entry, for example when a commit turns out to be a merge. The regression follows the commit. */
 async function followEntries(
   store: RegressionStore,
-  { prompt, lives }: VoteHistory,
+  { prompt, periods }: VoteHistory,
   known: Regression[],
 ): Promise<Regression[]> {
-  const ids = new Set(lives.map(({ change }) => change.id))
+  const ids = new Set(periods.map(({ change }) => change.id))
   const taken = new Set(known.map(({ entryId }) => entryId))
   return Promise.all(
     known.map(async (regression) => {
       if (ids.has(regression.entryId)) return regression
-      const now = lives.find(({ change }) => change.commitSha === regression.commitSha && !taken.has(change.id))
+      const now = periods.find(({ change }) => change.commitSha === regression.commitSha && !taken.has(change.id))
       if (now === undefined) return regression
       await store.moveTo(prompt, regression.id, now.change.id)
       return { ...regression, entryId: now.change.id }
@@ -188,12 +188,19 @@ async function followEntries(
   )
 }
 
-function figuresOf({ life, before, after, difference, explanation, evidence }: JudgedChange): RegressionFigures | null {
+function figuresOf({
+  period,
+  before,
+  after,
+  difference,
+  explanation,
+  evidence,
+}: JudgedChange): RegressionFigures | null {
   const [rateBefore, rateAfter] = [rateOf(before), rateOf(after)]
   if (rateBefore === null || rateAfter === null || difference === null) return null
   const count = ({ positive, negative }: Tally) => positive + negative
   const signals = { signalsBefore: count(before), signalsAfter: count(after) }
-  return { rateBefore, rateAfter, ...difference, explanation, evidence, ...signals, liveFrom: liveFrom(life) }
+  return { rateBefore, rateAfter, ...difference, explanation, evidence, ...signals, liveFrom: liveFrom(period) }
 }
 
 function isSame(a: RegressionFigures, b: RegressionFigures): boolean {

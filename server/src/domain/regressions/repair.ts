@@ -1,8 +1,8 @@
 import type { EntryDetails } from '../history/entry.ts'
 import type { HistoryStore } from '../history/history.ts'
 import { type JudgedChange, type JudgeStores, judgeChanges } from '../impact/judged-changes.ts'
-import type { Life } from '../impact/live/live-window.ts'
-import type { Wander } from '../impact/model/drift.ts'
+import type { LivePeriod } from '../impact/live/live-window.ts'
+import type { Drift } from '../impact/model/drift.ts'
 import { notableDifference } from '../impact/model/verdict.ts'
 import type { VoteHistory } from '../impact/reading/vote-history.ts'
 import type { Regression, Repair } from './regression.ts'
@@ -30,12 +30,12 @@ export async function findRepair(
   history: VoteHistory,
   judged: JudgedChange,
   regression: Pick<Regression, 'difference'>,
-  wander: Readonly<Wander>,
+  drift: Readonly<Drift>,
 ): Promise<FoundRepair | null> {
-  const revert = await findRevert(stores, history, judged.life)
+  const revert = await findRevert(stores, history, judged.period)
   if (revert !== null) return { by: 'revert', ...revert }
   if (excludesLoss(judged, regression)) return { by: 'rate', entryId: null }
-  const entryId = await findRecovery(stores, history, judged.life, regression, wander)
+  const entryId = await findRecovery(stores, history, judged.period, regression, drift)
   return entryId === null ? null : { by: 'rate', entryId }
 }
 
@@ -49,25 +49,25 @@ function excludesLoss({ verdict, difference }: JudgedChange, regression: Pick<Re
 async function findRecovery(
   stores: RepairStores,
   history: VoteHistory,
-  { change, earlier }: Life,
+  { change, earlier }: LivePeriod,
   regression: Pick<Regression, 'difference'>,
-  wander: Readonly<Wander>,
+  drift: Readonly<Drift>,
 ): Promise<number | null> {
   if (earlier === null) return null
-  const { lives } = history
-  const later = lives.slice(lives.findIndex((life) => life.change.id === change.id) + 1).slice(-maxLaterWindows)
+  const { periods } = history
+  const later = periods.slice(periods.findIndex((period) => period.change.id === change.id) + 1).slice(-maxLaterWindows)
   // As if the change, or the one before it, had been live right before.
   const againstBad = await judgeChanges(
     stores,
     history,
-    later.map((life) => ({ ...life, earlier: change })),
-    wander,
+    later.map((period) => ({ ...period, earlier: change })),
+    drift,
   )
   const againstGood = await judgeChanges(
     stores,
     history,
-    later.map((life) => ({ ...life, earlier })),
-    wander,
+    later.map((period) => ({ ...period, earlier })),
+    drift,
   )
   const back = later.findIndex((_, i) => {
     const [bad, good] = [againstBad[i] as JudgedChange, againstGood[i] as JudgedChange]
@@ -80,23 +80,23 @@ async function findRecovery(
 /** Whether the prompt has its text from before the change again: by a later change, a rollback or a rewrite of the branch. */
 async function findRevert(
   stores: RepairStores,
-  { prompt, moment, live, lives }: VoteHistory,
-  { change, earlier }: Life,
+  { prompt, moment, live, periods }: VoteHistory,
+  { change, earlier }: LivePeriod,
 ): Promise<{ entryId: number | null } | null> {
   const [current] = live.at(moment.at)
   if (change.orphanedAt !== null) return { entryId: current?.change.id ?? null }
-  const place = lives.findIndex((life) => life.change.id === change.id)
+  const place = periods.findIndex((period) => period.change.id === change.id)
   if (current !== undefined && current.change.id === earlier?.id) return { entryId: earlier.id }
-  const later = lives
+  const later = periods
     .slice(place + 1)
-    .filter((life) => life.change.orphanedAt === null)
+    .filter((period) => period.change.orphanedAt === null)
     .slice(-maxLaterEntries)
   if (later.length === 0) return null
-  const ids = [change, ...later.map((life) => life.change)].map(({ id }) => id)
+  const ids = [change, ...later.map((period) => period.change)].map(({ id }) => id)
   const entries = await stores.history.entries(prompt.organisationId, ids)
   const entryOf = new Map(entries.map((entry): [number, EntryDetails] => [entry.id, entry]))
   const text = entryOf.get(change.id)?.beforeBlob ?? null
   if (text === null) return null
-  const reverted = later.find((life) => entryOf.get(life.change.id)?.afterBlob === text)
+  const reverted = later.find((period) => entryOf.get(period.change.id)?.afterBlob === text)
   return reverted === undefined ? null : { entryId: reverted.change.id }
 }

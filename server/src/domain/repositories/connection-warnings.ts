@@ -9,7 +9,7 @@ type ConnectionFacts = Pick<Repository, 'forge' | 'url' | 'path' | 'sealedToken'
   id: number | null
 }
 
-/** What is probably a mistake, but can be meant. `others` are the repositories of the organisation. */
+/** Probable mistakes that may be intended, so they do not reject the connection. `others` are the repositories of the organisation. */
 export function connectionWarnings(connection: ConnectionFacts, others: Repository[]): string[] {
   const { id, forge, url, sealedToken, reportsOnPulls } = connection
   const connected = others.filter((other) => other.id !== id && other.disconnectedAt === null)

@@ -67,7 +67,7 @@ export interface RepositoryUpdate extends SettingsUpdate {
 
 export interface UpdatedRepository {
   repository: Repository
-  /** What is probably a mistake. */
+  /** Probable mistakes. */
   warnings: string[]
 }
 
@@ -95,7 +95,7 @@ export interface ConnectedRepository {
   entryCount: number
   /** Why the backfill failed; null if it succeeded or is still running. The service retries it. */
   backfillError: Error | null
-  /** What is probably a mistake. */
+  /** Probable mistakes. */
   warnings: string[]
 }
 

@@ -1,7 +1,7 @@
-import { type Life, liveFrom } from '../impact/live/live-window.ts'
+import { type LivePeriod, liveFrom } from '../impact/live/live-window.ts'
 import { type Blocks, blockSizes, cutBlocks, minVotes, type Sum, totalOf } from '../impact/model/blocks.ts'
 import { chainWindows } from '../impact/model/chain.ts'
-import type { Wander } from '../impact/model/drift.ts'
+import type { Drift } from '../impact/model/drift.ts'
 import { seasonOf } from '../impact/model/season.ts'
 import { changesWithin, maxShifts, rangeOfStep, shiftsOf } from '../impact/model/shifts.ts'
 import { withSingleVotes } from '../impact/reading/short-windows.ts'
@@ -18,7 +18,7 @@ export interface CutVotes {
 
 /** A change that moved the rate, according to its verdict. */
 export interface MovingChange {
-  life: Life
+  period: LivePeriod
   rateBefore: number
   rateAfter: number
 }
@@ -36,7 +36,7 @@ const maxCandidates = 20
 
 /** Cuts all votes on a prompt into blocks, whatever version they name, also those from before its first change. */
 export async function cutVotes(store: VoteStore, history: VoteHistory): Promise<CutVotes> {
-  const { prompt, lives } = history
+  const { prompt, periods } = history
   const windows = joinSmall(chainWindows(history))
   const sizes = blockSizes(windows)
   const first = Math.max(1, windows.length - maxSingleWindows)
@@ -44,7 +44,7 @@ export async function cutVotes(store: VoteStore, history: VoteHistory): Promise<
     store,
     windows.slice(first).map((sums, i) => ({
       prompt,
-      window: { ...voteWindowOf(history, lives[first + i - 1] as Life), versions: [], unversionedOnly: false },
+      window: { ...voteWindowOf(history, periods[first + i - 1] as LivePeriod), versions: [], unversionedOnly: false },
       votes: { sums },
       isAfter: true,
       blockSize: sizes[first + i] as number,
@@ -89,19 +89,19 @@ export function findShifts(
   history: VoteHistory,
   { blocks }: CutVotes,
   { moving, acquitted }: JudgedCauses,
-  wander: Readonly<Wander>,
+  drift: Readonly<Drift>,
 ): FoundShift[] {
-  const ofChanges = moving.map((change) => shiftOfChange(history, blocks, change, wander))
-  const steps = moving.map(({ life }) => blocks.window.indexOf(windowOf(history, life))).filter((t) => t > 0)
-  const suspects = history.lives.filter(({ change }) => !acquitted.has(change.id))
-  const found = shiftsOf(blocks, wander, new Set(steps))
-    // What is near the step of a change belongs to it: the change reached users gradually, or votes came late.
+  const ofChanges = moving.map((change) => shiftOfChange(history, blocks, change, drift))
+  const steps = moving.map(({ period }) => blocks.window.indexOf(windowOf(history, period))).filter((t) => t > 0)
+  const suspects = history.periods.filter(({ change }) => !acquitted.has(change.id))
+  const found = shiftsOf(blocks, drift, new Set(steps))
+    // A shift near the step of a change belongs to it: the change reached users gradually, or votes came late.
     .filter(({ between: [from, until] }) => !ofChanges.some(({ at }) => at >= from && at <= until))
     .map(({ at, between, rateBefore, rateAfter }): FoundShift => {
-      const lives = livesWithin({ at, between }, suspects)
-      const range: Range = [between[0], Math.max(between[1], ...lives.map(liveFrom))]
-      const entryId = lives[0]?.change.id ?? null
-      return { at, between: range, rateBefore, rateAfter, entryId, candidates: candidatesOf(history, lives, range) }
+      const periods = periodsWithin({ at, between }, suspects)
+      const range: Range = [between[0], Math.max(between[1], ...periods.map(liveFrom))]
+      const entryId = periods[0]?.change.id ?? null
+      return { at, between: range, rateBefore, rateAfter, entryId, candidates: candidatesOf(history, periods, range) }
     })
   const newestFirst = (a: FoundShift, b: FoundShift) => b.at - a.at
   const limited = [...ofChanges.sort(newestFirst), ...found.sort(newestFirst)].slice(0, maxShifts)
@@ -111,43 +111,43 @@ export function findShifts(
 function shiftOfChange(
   history: VoteHistory,
   blocks: Blocks,
-  { life, rateBefore, rateAfter }: MovingChange,
-  wander: Readonly<Wander>,
+  { period, rateBefore, rateAfter }: MovingChange,
+  drift: Readonly<Drift>,
 ): FoundShift {
-  const at = liveFrom(life)
-  const earlier = life.earlier === null ? undefined : history.live.lives.get(life.earlier.id)
+  const at = liveFrom(period)
+  const earlier = period.earlier === null ? undefined : history.live.periods.get(period.earlier.id)
   const before = earlier === undefined ? -1 : windowOf(history, earlier)
-  const [from, until] = rangeOfStep(blocks, before, windowOf(history, life), wander) ?? [hourStart(at), at]
+  const [from, until] = rangeOfStep(blocks, before, windowOf(history, period), drift) ?? [hourStart(at), at]
   return {
     at,
     between: [Math.min(from, at), Math.max(until, at)],
     rateBefore,
     rateAfter,
-    entryId: life.change.id,
+    entryId: period.change.id,
     candidates: null,
   }
 }
 
 /** The changes that went live within the range of a shift, the nearest first. */
-function livesWithin(shift: Pick<FoundShift, 'at' | 'between'>, lives: readonly Life[]): Life[] {
+function periodsWithin(shift: Pick<FoundShift, 'at' | 'between'>, periods: readonly LivePeriod[]): LivePeriod[] {
   // Sums by hour show a change at the start of its hour.
-  const changes = lives.map(liveFrom).map((from) => (from > shift.between[1] ? hourStart(from) : from))
-  return changesWithin(shift, changes).map((place) => lives[place] as Life)
+  const changes = periods.map(liveFrom).map((from) => (from > shift.between[1] ? hourStart(from) : from))
+  return changesWithin(shift, changes).map((place) => periods[place] as LivePeriod)
 }
 
 /** How the votes within the range are distributed over the changes that went live in it. */
-function candidatesOf(history: VoteHistory, lives: readonly Life[], [from, until]: Range): Candidates | null {
-  if (lives.length === 0) return null
+function candidatesOf(history: VoteHistory, periods: readonly LivePeriod[], [from, until]: Range): Candidates | null {
+  if (periods.length === 0) return null
   const windows = chainWindows(history)
   const votesOf = (sums: Sum[]) => countOf(sums.filter(({ start }) => start >= hourStart(from) && start <= until))
   const all = Math.max(1, votesOf(windows.flat()))
-  const changes = lives
-    .map((life) => ({ entryId: life.change.id, share: votesOf(windows[windowOf(history, life)] as Sum[]) / all }))
+  const changes = periods
+    .map((period) => ({ entryId: period.change.id, share: votesOf(windows[windowOf(history, period)] as Sum[]) / all }))
     .sort((a, b) => b.share - a.share || b.entryId - a.entryId)
   return { count: changes.length, changes: changes.slice(0, maxCandidates) }
 }
 
 /** The window of the change, after that of the votes from before the first one. */
-function windowOf({ placeOf }: VoteHistory, { change }: Life): number {
+function windowOf({ placeOf }: VoteHistory, { change }: LivePeriod): number {
   return (placeOf.get(change.id) as number) + 1
 }

@@ -2,8 +2,8 @@ import type { DeploymentStore } from '../deployments/deployment.ts'
 import { invalidField } from '../errors.ts'
 import type { EntryDetails } from '../history/entry.ts'
 import type { HistoryStore, TextCursor, VersionBlob } from '../history/history.ts'
-import { knownLives } from '../impact/live/live-periods.ts'
-import { type Life, liveFrom, liveUntil } from '../impact/live/live-window.ts'
+import { livePeriodsOf } from '../impact/live/live-periods.ts'
+import { type LivePeriod, liveFrom, liveUntil } from '../impact/live/live-window.ts'
 import { now as atNow } from '../impact/live/moment.ts'
 import { lineOf } from '../impact/reading/vote-history.ts'
 import type { Prompt, PromptStore } from '../prompt.ts'
@@ -60,7 +60,7 @@ interface Run {
   newest: number
   oldest: number
   versionCount: number
-  lives: Life[]
+  periods: LivePeriod[]
   excerpt: Excerpt
   prompt: Prompt
 }
@@ -78,13 +78,13 @@ export async function searchTexts(
   let open: Run | null = null
   let [examined, skipped] = [0, 0]
   let cursor = from
-  const knownPrompts = new Map<number, { prompt: Prompt; lives: Map<number, Life> } | null>()
+  const knownPrompts = new Map<number, { prompt: Prompt; periods: Map<number, LivePeriod> } | null>()
 
   async function promptOf(promptId: number) {
     const known = knownPrompts.get(promptId)
     if (known !== undefined) return known
     const [prompt] = await stores.prompts.withIds(organisationId, [promptId])
-    const found = prompt === undefined ? null : { prompt, lives: await livesOf(stores, prompt, now) }
+    const found = prompt === undefined ? null : { prompt, periods: await periodsOf(stores, prompt, now) }
     knownPrompts.set(promptId, found)
     return found
   }
@@ -95,18 +95,18 @@ export async function searchTexts(
     // Without a match in this prompt, nothing has to be known about it.
     if (excerpt === null && open === null) return true
     const found = await promptOf(promptId)
-    const life = found?.lives.get(id)
+    const period = found?.periods.get(id)
     // Deleted prompts are not found, nor are versions that never went live.
-    if (found === null || life === undefined) return true
+    if (found === null || period === undefined) return true
     if (excerpt === null) {
       open = null
     } else if (open !== null) {
       open.oldest = id
       open.versionCount++
-      open.lives.push(life)
+      open.periods.push(period)
     } else {
       if (runs.length === limit) return false
-      open = { newest: id, oldest: id, versionCount: 1, lives: [life], excerpt, prompt: found.prompt }
+      open = { newest: id, oldest: id, versionCount: 1, periods: [period], excerpt, prompt: found.prompt }
       runs.push(open)
     }
     return true
@@ -149,9 +149,9 @@ export async function searchTexts(
   }
 }
 
-async function livesOf(stores: TextSearchStores, prompt: Prompt, now: Instant): Promise<Map<number, Life>> {
+async function periodsOf(stores: TextSearchStores, prompt: Prompt, now: Instant): Promise<Map<number, LivePeriod>> {
   const [segments, landed] = await Promise.all([lineOf(stores, prompt), stores.history.landedChanges(prompt)])
-  return knownLives(landed, segments, atNow(now)).live.lives
+  return livePeriodsOf(landed, segments, atNow(now)).live.periods
 }
 
 /** The versions in parts, in the same order, each of one repository. */
@@ -168,10 +168,10 @@ function byRepository(versions: VersionBlob[]): VersionBlob[][] {
 async function matchesOf({ history }: TextSearchStores, organisationId: number, runs: Run[]): Promise<TextMatch[]> {
   const ids = [...new Set(runs.flatMap(({ newest, oldest }) => [newest, oldest]))]
   const entries = new Map((await history.entries(organisationId, ids)).map((entry) => [entry.id, entry]))
-  const matches = runs.flatMap(({ prompt, newest, oldest, versionCount, lives, excerpt }): TextMatch[] => {
+  const matches = runs.flatMap(({ prompt, newest, oldest, versionCount, periods, excerpt }): TextMatch[] => {
     const [entry, firstEntry] = [entries.get(newest), entries.get(oldest)]
     if (entry === undefined || firstEntry === undefined) return []
-    const ends = lives.map(liveUntil)
+    const ends = periods.map(liveUntil)
     return [
       {
         prompt,
@@ -179,7 +179,7 @@ async function matchesOf({ history }: TextSearchStores, organisationId: number, 
         firstEntry,
         versionCount,
         excerpt,
-        liveFrom: Math.min(...lives.map(liveFrom)),
+        liveFrom: Math.min(...periods.map(liveFrom)),
         liveUntil: ends.includes(null) ? null : Math.max(...(ends as Instant[])),
       },
     ]

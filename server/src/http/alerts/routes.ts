@@ -95,7 +95,7 @@ export function alertRoutes(context: Context) {
   }
 }
 
-/** What was sent to alerts and pull requests, and what is waiting. */
+/** The deliveries to alerts and pull requests: sent, failed and waiting. */
 function alertDeliveryRoutes({ store, alerts }: Context) {
   async function pageOf(request: FastifyRequest, alertId: number | null): Promise<string> {
     const page = requestedPage(request.query)

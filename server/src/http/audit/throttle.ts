@@ -10,7 +10,7 @@ export interface AuditThrottle {
   record(event: RepeatedEvent): Promise<void>
   /** Only counts. The next flush writes the entry, so that the caller does not wait and its duration tells nothing. */
   count(event: RepeatedEvent): void
-  /** Writes what is due. With `all`, also the counts of periods that have not ended. */
+  /** Writes the counts that are due. With `all`, also the counts of periods that have not ended. */
   flush(all?: boolean): Promise<void>
 }
 
@@ -73,7 +73,7 @@ export function createAuditThrottle(audit: Pick<AuditStore, 'record'>, clock: Cl
       const period = add(event)
       if (!isOver(period, clock())) return
       await write(period).catch((error) => {
-        // What is not audited does not happen, so it is not counted either.
+        // An action that cannot be audited is rejected, so it is not counted either.
         period.unwritten--
         throw error
       })

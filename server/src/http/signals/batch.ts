@@ -75,7 +75,7 @@ export function createSignalsRoute(context: Context) {
       async (request, reply) => {
         const now = clock()
         const signals = await parseBatch(request, now)
-        // All at once and in order: the store commits them in few transactions, and the first ones get what is left of the limit.
+        // All at once and in order: the store commits them in few transactions, and the first ones get the rest of the limit.
         const results = await Promise.allSettled(
           signals.map((signal) =>
             signal instanceof DomainError

@@ -33,16 +33,16 @@ function listVersionsRoute({ store, clock }: Context) {
   }
 }
 
-function toVersionBody({ entry, life, live }: Version) {
-  const until = liveUntil(life)
+function toVersionBody({ entry, period, live }: Version) {
+  const until = liveUntil(period)
   return {
     entry: toHistoryEntryBody(entry),
     message: entry.message && firstCharacters(entry.message, searchedLength),
     path: entry.path,
     live: live && { share: rounded(live.share), environment: live.environment },
-    live_from: isoTime(liveFrom(life)),
+    live_from: isoTime(liveFrom(period)),
     live_until: until === null ? null : isoTime(until),
-    live_source: (life.windows[0] as LiveWindow).source,
-    live_windows: toWindowBodies(life.windows),
+    live_source: (period.windows[0] as LiveWindow).source,
+    live_windows: toWindowBodies(period.windows),
   }
 }

@@ -2,7 +2,7 @@ import { DomainError } from '../../domain/errors.ts'
 import { liveAt as findLive, type LiveVersion } from '../../domain/impact/live/live.ts'
 import { type LiveEnvironment, liveEnvironments } from '../../domain/impact/live/live-environments.ts'
 import type { LiveWindow } from '../../domain/impact/live/live-window.ts'
-import { lifeOf } from '../../domain/impact/live/versions.ts'
+import { periodOf } from '../../domain/impact/live/versions.ts'
 import { isoTime } from '../../domain/time.ts'
 import { rounded, timeOrNull, toChangeBody } from '../change.ts'
 import { cursorSchema, textCursor, textOffset } from '../cursor.ts'
@@ -62,11 +62,11 @@ export const liveAt = defineTool(
       next_cursor: textCursor(entry.id, page?.next ?? null),
     }
     if (from > 0) return { change: entry.id, ...text }
-    const [life, environments] = await Promise.all([
-      lifeOf(store, prompt, entry.id, now),
+    const [period, environments] = await Promise.all([
+      periodOf(store, prompt, entry.id, now),
       liveEnvironments(store, prompt, at, now),
     ])
-    const window = life?.windows.find((each) => each.from <= at && (each.until === null || at < each.until))
+    const window = period?.windows.find((each) => each.from <= at && (each.until === null || at < each.until))
     return {
       ...toPromptBody(prompt),
       at: isoTime(at),

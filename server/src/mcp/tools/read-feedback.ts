@@ -91,7 +91,7 @@ async function subjectOf(
     const found = await changeArgument(context, change, prompt)
     return { prompt: found.prompt, entryId: found.entry.id }
   }
-  if (prompt === undefined) throw invalid('prompt is required without a change')
+  if (prompt === undefined) throw invalid('prompt is required if change is not given')
   return { prompt: await promptArgument(context, prompt), entryId: null }
 }
 

@@ -10,7 +10,7 @@ import { sqlAudit } from '../sql/audit.ts'
 import { statement } from '../sql/database.ts'
 import { sqlDeliveries } from '../sql/deliveries.ts'
 import { sqlDeployments } from '../sql/deployments.ts'
-import { sqlWander } from '../sql/drift.ts'
+import { sqlDrift } from '../sql/drift.ts'
 import { sqlErasure } from '../sql/erasure.ts'
 import { sqlFacts } from '../sql/facts.ts'
 import { sqlHistory } from '../sql/history.ts'
@@ -19,6 +19,7 @@ import { sqlNotices } from '../sql/notices.ts'
 import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sql/organisations.ts'
 import { sqlPrompts } from '../sql/prompts.ts'
 import { sqlPullComments } from '../sql/pull-comments.ts'
+import { sqlRankings } from '../sql/rankings.ts'
 import { sqlRegressions } from '../sql/regressions.ts'
 import { sqlRepositories } from '../sql/repositories.ts'
 import { sqlSealedSecrets } from '../sql/sealed-secrets.ts'
@@ -29,7 +30,6 @@ import { sqlShifts } from '../sql/shifts.ts'
 import { sqlSignalDeletion } from '../sql/signal-deletion.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
 import { sqlSignals } from '../sql/signals.ts'
-import { sqlStandings } from '../sql/standings.ts'
 import { sqlSweep } from '../sql/sweep.ts'
 import { postgresArchive } from './archive.ts'
 import { openPostgres } from './database.ts'
@@ -120,8 +120,8 @@ export async function openPostgresStore(
     deliveries: sqlDeliveries(database),
     facts: sqlFacts(database),
     deployments: sqlDeployments(database),
-    wander: sqlWander(database),
-    standings: sqlStandings(database),
+    drift: sqlDrift(database),
+    rankings: sqlRankings(database),
     shifts: sqlShifts(database),
     regressions: sqlRegressions(database),
     sweep: sqlSweep(database),

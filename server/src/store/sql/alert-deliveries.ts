@@ -184,7 +184,7 @@ export function sqlAlertDeliveries(database: Database): AlertDeliveryStore {
   }
 }
 
-/** Cancels what is waiting for an alert. One that is being sent right now may still arrive. */
+/** Cancels the waiting deliveries of an alert. One that is being sent right now may still arrive. */
 export function cancelPending({ organisationId, id }: Alert, reason: string, at: Instant): Statement {
   return statement(
     `update alert_deliveries set state = 'cancelled', error = ?, finished_at = ?, lease_owner = null

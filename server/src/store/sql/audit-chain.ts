@@ -61,7 +61,7 @@ export function appendLink(head: ChainHead, entry: NewAuditEntry, keyName: strin
     keyName,
     action,
     subjectId: String(id),
-    // As the engines store it, so that the hash still matches what is read back.
+    // As the engines store it, so that the hash still matches the stored text.
     subjectName: name.toWellFormed(),
     details: details === undefined ? null : JSON.stringify(details),
   }

@@ -1,7 +1,7 @@
-import { decodeLikelihood, encodeLikelihood, type WanderStore } from '../../domain/impact/model/drift-store.ts'
+import { type DriftStore, decodeLikelihood, encodeLikelihood } from '../../domain/impact/model/drift-store.ts'
 import { type Database, statement } from './database.ts'
 
-export function sqlWander(database: Database): WanderStore {
+export function sqlDrift(database: Database): DriftStore {
   return {
     async save({ organisationId, id }, logLikelihood, at) {
       const likelihoods = encodeLikelihood(logLikelihood)

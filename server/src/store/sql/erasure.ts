@@ -80,7 +80,7 @@ export function sqlErasure(database: Database, scan: SignalScan): ErasureStore {
     return removed
   }
 
-  /** Erases signals that an index has found. What is erased is not found again, so there is no position to remember. */
+  /** Erases signals that an index has found. Erased signals are not found again, so there is no position to remember. */
   async function eraseSelected(erasure: Erasure, found: SignalPosition[], others?: Statement[]): Promise<Erasure> {
     const done = found.length < maxRemoved
     if (found.length === 0 && erasure.erased > 0) return { ...erasure, done }

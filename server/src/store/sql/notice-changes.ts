@@ -62,7 +62,7 @@ export function decideNoticeAgain(organisationId: number, regressionId: number):
   )
 }
 
-/** Part of a transaction that changes an alert: with its new rules, it may have to hear of what is open. */
+/** Part of a transaction that changes an alert: with its new rules, it may have to be notified of open regressions. */
 export function decideOpenNotices(organisationId: number, at: Instant): Statement {
   return statement(
     `update notices set due_at = ?, changes = changes + 1 where organisation_id = ? and state = 'open'`,

@@ -22,7 +22,7 @@ export function sqlPrompts(database: Database): PromptStore {
     const keys = (
       isFromTotals(by) ? ['(select key from totals where prompt_id = prompts.id)'] : sortKeys(by, since)
     ).map((key) => `${key} ${direction} nulls last`)
-    if (by === 'regression') keys.push(`${standing('positive_share')} nulls last`)
+    if (by === 'regression') keys.push(`${ranking('positive_share')} nulls last`)
     return `${keys.join(', ')}, ${byName}, id`
   }
 
@@ -56,7 +56,7 @@ export function sqlPrompts(database: Database): PromptStore {
     const rest = await database.rows(
       `select ${promptColumns} from ${existing} and not exists (select 1 from regressions
          where organisation_id = prompts.organisation_id and prompt_id = prompts.id and state = 'open')
-       order by ${standing('positive_share')} nulls last, ${byName}, id limit ? offset ?`,
+       order by ${ranking('positive_share')} nulls last, ${byName}, id limit ? offset ?`,
       [organisationId, request.limit - first.length, Math.max(0, offset - open.length)],
     )
     return [...first, ...rest]
@@ -185,13 +185,13 @@ const rankOfVerdict = `case verdict when 'worse' then 1 when 'unexplained' then 
   when 'better' then 4 end`
 
 /** What the judge found. */
-function standing(expression: string): string {
+function ranking(expression: string): string {
   return `(select ${expression} from prompt_standings where ${ofPrompt})`
 }
 
 function sortKeys(by: Exclude<PromptOrder['by'], 'name'>, since: Instant): string[] {
   if (by === 'last_change') return [`(select max(created_at) from history_entries where ${ofPrompt} and ${wentLive})`]
-  if (by === 'effect') return [standing(rankOfVerdict), standing('difference')]
+  if (by === 'effect') return [ranking(rankOfVerdict), ranking('difference')]
   // The largest loss first, so the numbers, which are negative, ascend.
   if (by === 'regression') return [`(select min(difference) from regressions where ${ofPrompt} and state = 'open')`]
   return [

@@ -29,7 +29,7 @@ export interface Credit {
 }
 
 /** When a change was live. It can be more than once: after a rollback, and at the same time as another one. */
-export interface Life {
+export interface LivePeriod {
   change: TimedChange
   windows: LiveWindow[]
   credits: Credit[]
@@ -47,7 +47,7 @@ export interface LivePartOfChange {
 
 export interface LiveHistory {
   /** By the ID of the entry. A change that never went live is absent. */
-  lives: Map<number, Life>
+  periods: Map<number, LivePeriod>
   /** The changes that were live at an instant, the largest share first. */
   at(instant: Instant): LivePartOfChange[]
   /** The version of the prompt in a commit; null if it did not exist yet. */
@@ -60,12 +60,12 @@ export interface LiveHistory {
  */
 export function liveHistory(changes: TimedChange[], segments: LineSegment[]): LiveHistory {
   const versionIn = versionFinder(changes)
-  const lives = new Map<number, Life>()
+  const periods = new Map<number, LivePeriod>()
   const firstDeployed = segments[0]?.from ?? Number.POSITIVE_INFINITY
-  const lifeOf = (change: TimedChange, earlier: TimedChange | null): Life => {
-    const life = lives.get(change.id) ?? { change, windows: [], credits: [], earlier }
-    lives.set(change.id, life)
-    return life
+  const periodOf = (change: TimedChange, earlier: TimedChange | null): LivePeriod => {
+    const period = periods.get(change.id) ?? { change, windows: [], credits: [], earlier }
+    periods.set(change.id, period)
+    return period
   }
 
   let lastWinner: TimedChange | null = null
@@ -74,7 +74,7 @@ export function liveHistory(changes: TimedChange[], segments: LineSegment[]): Li
     if (from >= firstDeployed) break
     const end = mergeEnd(change, changes[i + 1])
     const until = firstDeployed === Number.POSITIVE_INFINITY ? end : Math.min(end ?? firstDeployed, firstDeployed)
-    lives.set(change.id, {
+    periods.set(change.id, {
       change,
       windows: [{ from, until, share: 1, source: 'merge', environment: null }],
       credits: [{ from, until, shared: false, source: 'merge' }],
@@ -111,11 +111,11 @@ export function liveHistory(changes: TimedChange[], segments: LineSegment[]): Li
     const until = segments[i + 1]?.from ?? null
     const live = changesOf(parts)
     for (const { change, share, environment } of live) {
-      addWindow(lifeOf(change, lastWinner).windows, { from, until, share, source: 'deployment', environment })
+      addWindow(periodOf(change, lastWinner).windows, { from, until, share, source: 'deployment', environment })
     }
     const [winner] = live
     if (winner === undefined) continue
-    addCredit((lives.get(winner.change.id) as Life).credits, {
+    addCredit((periods.get(winner.change.id) as LivePeriod).credits, {
       from,
       until,
       shared: live.length > 1,
@@ -125,7 +125,7 @@ export function liveHistory(changes: TimedChange[], segments: LineSegment[]): Li
   }
 
   return {
-    lives,
+    periods,
     versionIn,
     at(instant) {
       if (instant >= firstDeployed) {
@@ -137,17 +137,17 @@ export function liveHistory(changes: TimedChange[], segments: LineSegment[]): Li
   }
 }
 
-/** The lives in the order of the timeline: the last to go live first. */
-export function newestLives({ lives }: LiveHistory): Life[] {
-  return [...lives.values()].sort((a, b) => liveFrom(b) - liveFrom(a) || newestFirst(a.change, b.change))
+/** The periods in the order of the timeline: the last to go live first. */
+export function newestPeriods({ periods }: LiveHistory): LivePeriod[] {
+  return [...periods.values()].sort((a, b) => liveFrom(b) - liveFrom(a) || newestFirst(a.change, b.change))
 }
 
-export function liveFrom({ windows }: Life): Instant {
+export function liveFrom({ windows }: LivePeriod): Instant {
   return (windows[0] as LiveWindow).from
 }
 
 /** Null while it is live. */
-export function liveUntil({ windows }: Life): Instant | null {
+export function liveUntil({ windows }: LivePeriod): Instant | null {
   return (windows.at(-1) as LiveWindow).until
 }
 

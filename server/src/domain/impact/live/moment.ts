@@ -2,7 +2,7 @@ import type { LineSegment, Place } from '../../deployments/live-line.ts'
 import type { LandedChange } from '../../history/change.ts'
 import type { Instant } from '../../time.ts'
 
-/** The time for which a question is answered: now, or one in the past, after which nothing happened as far as the answer goes. */
+/** The time that a result is for: now, or a time in the past, which leaves out all later changes, deployments and signals. */
 export interface Moment {
   at: Instant
   isPast: boolean

@@ -2,7 +2,7 @@ import type { Place } from '../../deployments/live-line.ts'
 import type { TimedChange } from '../../history/change.ts'
 import { parseVersion, type VersionText } from '../../signals/version.ts'
 import { derivedFrom } from '../cache.ts'
-import type { KnownLives } from './live-periods.ts'
+import type { LivePeriods } from './live-periods.ts'
 import type { LiveHistory } from './live-window.ts'
 
 const minAbbreviation = 7
@@ -65,7 +65,7 @@ const newLastResolved = (): LastResolved => ({})
 
 /** Like `resolveVersions`, without places of commits. */
 export function namedChanges(
-  { changes, live }: Pick<KnownLives, 'changes' | 'live'>,
+  { changes, live }: Pick<LivePeriods, 'changes' | 'live'>,
   versions: readonly VersionText[],
 ): ResolvedVersions {
   const last = derivedFrom(live, newLastResolved)

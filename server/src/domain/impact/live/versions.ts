@@ -6,14 +6,14 @@ import { type PageRequest, pageOffset } from '../../page.ts'
 import type { Prompt } from '../../prompt.ts'
 import { createTurns, type Instant } from '../../time.ts'
 import { lineOf } from '../reading/vote-history.ts'
-import { knownLives } from './live-periods.ts'
-import type { Life, LivePartOfChange } from './live-window.ts'
+import { livePeriodsOf } from './live-periods.ts'
+import type { LivePartOfChange, LivePeriod } from './live-window.ts'
 import { now as atNow } from './moment.ts'
 
 /** A change that went live. */
 export interface Version {
   entry: EntryDetails
-  life: Life
+  period: LivePeriod
   /** How it is live now; null if it is not. */
   live: LivePartOfChange | null
 }
@@ -43,8 +43,8 @@ export async function versionsOf(
   now: Instant,
 ): Promise<Versions> {
   const [segments, landed] = await Promise.all([lineOf(stores, prompt), stores.history.landedChanges(prompt)])
-  const { live, lives } = knownLives(landed, segments, atNow(now))
-  const newest = lives.toReversed()
+  const { live, periods } = livePeriodsOf(landed, segments, atNow(now))
+  const newest = periods.toReversed()
   const words = wordsOf(search)
   const found = words.length === 0 ? newest : await matching(stores, prompt, newest.slice(0, maxSearched), words)
   const offset = pageOffset(request)
@@ -56,9 +56,9 @@ export async function versionsOf(
   const entryOf = new Map(entries.map((entry) => [entry.id, entry]))
   const liveNow = new Map(live.at(now).map((part) => [part.change.id, part]))
   return {
-    versions: page.flatMap((life): Version[] => {
-      const entry = entryOf.get(life.change.id)
-      return entry === undefined ? [] : [{ entry, life, live: liveNow.get(entry.id) ?? null }]
+    versions: page.flatMap((period): Version[] => {
+      const entry = entryOf.get(period.change.id)
+      return entry === undefined ? [] : [{ entry, period, live: liveNow.get(entry.id) ?? null }]
     }),
     totalCount: found.length,
     isComplete: words.length === 0 || newest.length <= maxSearched,
@@ -66,31 +66,31 @@ export async function versionsOf(
 }
 
 /** When a change was live; null if it never was. */
-export async function lifeOf(
+export async function periodOf(
   stores: Pick<VersionStores, 'deployments'> & { history: Pick<HistoryStore, 'landedChanges'> },
   prompt: Prompt,
   entryId: number,
   now: Instant,
-): Promise<Life | null> {
+): Promise<LivePeriod | null> {
   const [segments, landed] = await Promise.all([lineOf(stores, prompt), stores.history.landedChanges(prompt)])
-  return knownLives(landed, segments, atNow(now)).live.lives.get(entryId) ?? null
+  return livePeriodsOf(landed, segments, atNow(now)).live.periods.get(entryId) ?? null
 }
 
 async function matching(
   { history }: VersionStores,
   { organisationId }: Prompt,
-  lives: Life[],
+  periods: LivePeriod[],
   words: string[],
-): Promise<Life[]> {
-  const found: Life[] = []
+): Promise<LivePeriod[]> {
+  const found: LivePeriod[] = []
   const takeTurns = createTurns()
-  for (let at = 0; at < lives.length; at += searchedAtOnce) {
-    const part = lives.slice(at, at + searchedAtOnce)
+  for (let at = 0; at < periods.length; at += searchedAtOnce) {
+    const part = periods.slice(at, at + searchedAtOnce)
     const ids = part.map(({ change }) => change.id)
     const texts = new Map((await history.searchTexts(organisationId, ids)).map((text) => [text.id, text]))
-    for (const life of part) {
-      const text = texts.get(life.change.id)
-      if (text !== undefined && matchesWords(text, words)) found.push(life)
+    for (const period of part) {
+      const text = texts.get(period.change.id)
+      if (text !== undefined && matchesWords(text, words)) found.push(period)
     }
     await takeTurns()
   }

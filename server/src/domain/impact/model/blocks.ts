@@ -1,7 +1,7 @@
 import type { IntervalTally } from '../../signals/signal.ts'
 import type { Tally } from '../../signals/tally.ts'
 import type { Instant } from '../../time.ts'
-import { voicesOf } from './effective-sample-size.ts'
+import { effectiveSampleSize } from './effective-sample-size.ts'
 import type { Season } from './season.ts'
 
 /** The tally of an hour, or of any other short span that starts at `start`. */
@@ -24,7 +24,7 @@ export interface Blocks {
 }
 
 // Below 20 votes, or with hardly any vote of one value, the normal approximation of a block is poor: at a rate of 95%, blocks of
-// 20 vary by a quarter less than they should, which hides both wandering and effects.
+// 20 vary by a quarter less than they should, which hides both drift and effects.
 export const minVotes = 20
 const minVotesOfRarerValue = 2
 const maxMinVotes = 160
@@ -112,16 +112,16 @@ function cutWindow(sums: readonly Sum[], size: number, grows: boolean, season: S
     open.negative += negative
     open.squares += squares
     if (season !== null) open.season += (positive + negative) * season(start)
-    if (voices(open) < size) continue
+    if (sizeOf(open) < size) continue
     blocks.push(open)
     open = null
   }
   const last = blocks.at(-1)
   if (open === null) return blocks
   if (last === undefined) {
-    if (voices(open) >= minVotes) blocks.push(open)
+    if (sizeOf(open) >= minVotes) blocks.push(open)
   } else if (grows) {
-    if (voices(open) >= minVotesOfLast) blocks.push(open)
+    if (sizeOf(open) >= minVotesOfLast) blocks.push(open)
   } else {
     last.positive += open.positive
     last.negative += open.negative
@@ -131,8 +131,8 @@ function cutWindow(sums: readonly Sum[], size: number, grows: boolean, season: S
   return blocks
 }
 
-function voices({ positive, negative, squares }: Block): number {
-  return voicesOf({ positive, negative }, squares)
+function sizeOf({ positive, negative, squares }: Block): number {
+  return effectiveSampleSize({ positive, negative }, squares)
 }
 
 function inOrder(windows: Block[][]): Blocks {
@@ -144,7 +144,7 @@ function inOrder(windows: Block[][]): Blocks {
   const ordered = windows.flatMap((blocks, i) => blocks.map((block) => ({ block, i })))
   ordered.sort((a, b) => a.block.start - b.block.start || a.i - b.i)
   for (const [t, { block, i }] of ordered.entries()) {
-    const n = voices(block)
+    const n = sizeOf(block)
     const votes = block.positive + block.negative
     const positive = (block.positive / votes) * n
     // The variance-stabilising transformation of Anscombe, with his corrections for small counts.

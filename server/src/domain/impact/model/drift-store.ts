@@ -2,16 +2,16 @@ import type { Prompt } from '../../prompt.ts'
 import type { Instant } from '../../time.ts'
 import { gridSize } from './drift.ts'
 
-/** What one prompt tells about wandering: the log-likelihood of its votes at each point of the grid. */
-export interface PromptWander {
+/** What one prompt tells about drift: the log-likelihood of its votes at each point of the grid. */
+export interface PromptDrift {
   promptId: number
   logLikelihood: Readonly<Float64Array>
 }
 
-export interface WanderStore {
+export interface DriftStore {
   save(prompt: Prompt, logLikelihood: Readonly<Float64Array>, at: Instant): Promise<void>
   /** Of the prompts that were judged last, up to `limit`. */
-  ofOrganisation(organisationId: number, limit: number): Promise<PromptWander[]>
+  ofOrganisation(organisationId: number, limit: number): Promise<PromptDrift[]>
 }
 
 const bytesPerNumber = 4

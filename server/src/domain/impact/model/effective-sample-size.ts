@@ -1,13 +1,13 @@
 import type { Tally } from '../../signals/tally.ts'
 
 /**
- * How many voices the signals are worth if each voter is one voice, however often they voted. `squares` is the sum over voters of
+ * How many independent votes the signals are worth if each voter counts once, however often they voted. `squares` is the sum over voters of
  * the squared number of their votes: 100 voters with 5 votes each have 100 × 25, and 500 votes are worth 500² / 2,500 = 100
- * voices. This is Kish's effective sample size for votes of one voter that always agree.
+ * votes. This is Kish's effective sample size for votes of one voter that always agree.
  */
-export function voicesOf({ positive, negative }: Tally, squares: number): number {
+export function effectiveSampleSize({ positive, negative }: Tally, squares: number): number {
   const votes = positive + negative
-  // Never more voices than votes, and never fewer than one.
+  // Never more than there are votes, and never less than one.
   return votes === 0 ? 0 : Math.min(votes, Math.max(1, (votes * votes) / squares))
 }
 

@@ -1,6 +1,6 @@
 import type { Instant } from '../../time.ts'
 import type { Blocks } from './blocks.ts'
-import { defaultWander, gridSize, type Wander } from './drift.ts'
+import { type Drift, defaultDrift, gridSize } from './drift.ts'
 import { allowStep, copyLevels, type Levels, logLikelihoodOf, observe, startLevels } from './local-level.ts'
 import { bestMoment, evidenceOfAnyMoment, evidenceOfMoments } from './moments.ts'
 import { evidenceOfStep, observeStep, otherStepVariance, type Step, type StepEvidence, startStep } from './step.ts'
@@ -17,7 +17,7 @@ export interface Elsewhere {
   start: Instant
 }
 
-/** The chain of windows up to one: how the votes wandered before, with a step of its own for each earlier change. */
+/** The chain of windows up to one: how the votes drifted before, with a step of its own for each earlier change. */
 interface Past {
   step: Step
   /** The log-likelihood before the window in front of the change. */
@@ -31,24 +31,24 @@ interface Past {
 export function evidenceOfChanges(
   blocks: Blocks,
   windows: number,
-  wander: Readonly<Wander> = defaultWander,
+  drift: Readonly<Drift> = defaultDrift,
   isWanted: (window: number) => boolean = () => true,
   past: Levels | null = null,
 ): (Evidence | null)[] {
   const { steps } = followLevels(blocks, windows, isWanted, past)
   return steps.map((past, window) => {
     if (past === null) return null
-    const findElsewhere = () => elsewhereOf(blocks, window, past.earlier, wander)
-    return { ...evidenceOfStep(past.step, wander), findElsewhere }
+    const findElsewhere = () => elsewhereOf(blocks, window, past.earlier, drift)
+    return { ...evidenceOfStep(past.step, drift), findElsewhere }
   })
 }
 
-/** The log-likelihood of all blocks at each point of the grid: what one prompt tells about wandering. */
-export function likelihoodOfWander(blocks: Blocks, windows: number): Float64Array {
+/** The log-likelihood of all blocks at each point of the grid: what one prompt tells about drift. */
+export function likelihoodOfDrift(blocks: Blocks, windows: number): Float64Array {
   return followLevels(blocks, windows, () => false, null).logLikelihood
 }
 
-/** How the votes wandered before the first block of each wanted window. Null if none came before it, or it is not wanted. */
+/** How the votes drifted before the first block of each wanted window. Null if none came before it, or it is not wanted. */
 export function levelsBefore(
   blocks: Blocks,
   windows: number,
@@ -111,12 +111,7 @@ function followLevels(
   return { steps, logLikelihood: logLikelihoodOf(levels) }
 }
 
-function elsewhereOf(
-  blocks: Blocks,
-  window: number,
-  earlier: Float64Array,
-  wander: Readonly<Wander>,
-): Elsewhere | null {
+function elsewhereOf(blocks: Blocks, window: number, earlier: Float64Array, drift: Readonly<Drift>): Elsewhere | null {
   const y: number[] = []
   const variance: number[] = []
   const start: number[] = []
@@ -129,7 +124,7 @@ function elsewhereOf(
     variance.push(blocks.variance[t] as number)
     start.push(blocks.start[t] as number)
   }
-  const expected = wander.map((log, g) => log + (earlier[g] as number))
+  const expected = drift.map((log, g) => log + (earlier[g] as number))
   const moments = evidenceOfMoments(y, variance, expected)
   const best = bestMoment(moments, change)
   return best === null ? null : { logBayesFactor: evidenceOfAnyMoment(moments), start: start[best] as number }

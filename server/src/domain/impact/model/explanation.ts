@@ -38,7 +38,7 @@ function why(reason: Reason | null, effectiveSignals: number): string {
     case 'shared':
       return `${grouped(reason.prompts)} other prompts moved at the same time, so the cause is probably outside of this prompt`
     default:
-      return `votes on this prompt may wander this far without any change: together they say as much as ${grouped(effectiveSignals)} independent votes`
+      return `votes on this prompt may drift this far without any change: together they say as much as ${grouped(effectiveSignals)} independent votes`
   }
 }
 

@@ -8,7 +8,7 @@ export interface Judgement {
   verdict: Verdict
   /** Null unless the verdict is `unexplained`. */
   reason: Reason | null
-  /** The difference between both rates, with an interval that allows for wandering. Null if a side has no signals. */
+  /** The difference between both rates, with an interval that allows for drift. Null if a side has no signals. */
   difference: Difference | null
   /** How many independent signals those of both sides are worth. */
   effectiveSignals: number
@@ -21,22 +21,22 @@ export interface Findings extends Circumstances {
   after: Tally
   /** Null if a side has too few signals for a block. */
   evidence: Evidence | null
-  /** How many votes of each side are worth one voice, if voters vote more than once. */
-  votesPerVoice?: { before: number; after: number }
+  /** How many votes before and after are worth an independent one, if voters vote more than once. */
+  designEffect?: { before: number; after: number }
 }
 
 /** The verdict on a change. `better` and `worse` stay valid however often they were checked before. */
 export function judge(findings: Findings): Judgement {
-  const { before, after, evidence, votesPerVoice = { before: 1, after: 1 } } = findings
-  const voices = { before: scaled(before, 1 / votesPerVoice.before), after: scaled(after, 1 / votesPerVoice.after) }
+  const { before, after, evidence, designEffect = { before: 1, after: 1 } } = findings
+  const effective = { before: scaled(before, 1 / designEffect.before), after: scaled(after, 1 / designEffect.after) }
   const signals = countOf(before) + countOf(after)
   const effectiveSignals =
     evidence === null
-      ? Math.round(countOf(voices.before) + countOf(voices.after))
+      ? Math.round(countOf(effective.before) + countOf(effective.after))
       : effectiveOf(before, after, evidence)
   const share = signals === 0 ? 1 : effectiveSignals / signals
   const difference = differenceOf(scaled(before, share), scaled(after, share))
-  const asIndependent = verdictOf(voices.before, voices.after)
+  const asIndependent = verdictOf(effective.before, effective.after)
   const result = { reason: null, difference, effectiveSignals, evidence: toLog10(evidence) }
   if (evidence === null || difference === null) return { ...result, verdict: 'too_little_data' }
 

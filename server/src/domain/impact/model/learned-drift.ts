@@ -1,16 +1,16 @@
 import type { Prompt } from '../../prompt.ts'
 import { type Clock, type Instant, minute } from '../../time.ts'
-import { defaultPrompts, defaultWander, gridSize, learnWander, posteriorOf, type Wander } from './drift.ts'
-import type { WanderStore } from './drift-store.ts'
+import { type Drift, defaultDrift, defaultPrompts, gridSize, learnDrift, posteriorOf } from './drift.ts'
+import type { DriftStore } from './drift-store.ts'
 
 /** What the other prompts of an organisation lead us to expect of a prompt. */
-export interface LearnedWander {
-  of(prompt: Prompt): Promise<Readonly<Wander>>
+export interface LearnedDrift {
+  of(prompt: Prompt): Promise<Readonly<Drift>>
 }
 
 interface Learned {
   learnedAt: Instant
-  wander: Wander
+  drift: Drift
   likelihoods: Map<number, Readonly<Float64Array>>
 }
 
@@ -20,13 +20,13 @@ const maxOrganisations = 100
 const maxAgeMs = 10 * minute
 
 /** Learns from each organisation every ten minutes, when it is asked for one of its prompts. */
-export function createLearnedWander(store: Pick<WanderStore, 'ofOrganisation'>, clock: Clock): LearnedWander {
+export function createLearnedDrift(store: Pick<DriftStore, 'ofOrganisation'>, clock: Clock): LearnedDrift {
   const learned = new Map<number, Promise<Learned>>()
 
   async function learn(organisationId: number): Promise<Learned> {
     const prompts = await store.ofOrganisation(organisationId, maxPrompts)
     const likelihoods = new Map(prompts.map(({ promptId, logLikelihood }) => [promptId, logLikelihood]))
-    return { learnedAt: clock(), wander: learnWander([...likelihoods.values()]), likelihoods }
+    return { learnedAt: clock(), drift: learnDrift([...likelihoods.values()]), likelihoods }
   }
 
   async function of(organisationId: number): Promise<Learned> {
@@ -43,22 +43,22 @@ export function createLearnedWander(store: Pick<WanderStore, 'ofOrganisation'>, 
 
   return {
     async of({ organisationId, id }) {
-      const { wander, likelihoods } = await of(organisationId)
+      const { drift, likelihoods } = await of(organisationId)
       const own = likelihoods.get(id)
-      return own === undefined ? wander : withoutOwn(wander, own, likelihoods.size)
+      return own === undefined ? drift : withoutOwn(drift, own, likelihoods.size)
     },
   }
 }
 
 /** Takes the prompt's own part out of what was learned, because its votes count already. */
-function withoutOwn(wander: Wander, own: Readonly<Float64Array>, prompts: number): Readonly<Wander> {
-  if (prompts === 1) return defaultWander
-  const posterior = posteriorOf(wander, own)
+function withoutOwn(drift: Drift, own: Readonly<Float64Array>, prompts: number): Readonly<Drift> {
+  if (prompts === 1) return defaultDrift
+  const posterior = posteriorOf(drift, own)
   const total = defaultPrompts + prompts
   return Float64Array.from({ length: gridSize }, (_, g) => {
-    const others = Math.exp(wander[g] as number) * total - (posterior[g] as number)
+    const others = Math.exp(drift[g] as number) * total - (posterior[g] as number)
     // Rounds of learning end before the weights are exact, but the default keeps its share.
-    const least = defaultPrompts * Math.exp(defaultWander[g] as number)
+    const least = defaultPrompts * Math.exp(defaultDrift[g] as number)
     return Math.log(Math.max(others, least) / (total - 1))
   })
 }

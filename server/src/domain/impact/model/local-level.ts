@@ -1,4 +1,4 @@
-import { driftVariances, gridSize, noiseVariances } from './drift.ts'
+import { gridSize, levelVariances, noiseVariances } from './drift.ts'
 
 /**
  * The local level model, for each point of the grid: the level performs a random walk, and the blocks are observed with noise. A
@@ -41,7 +41,7 @@ export function logLikelihoodOf({ partial, product }: Levels): Float64Array {
 
 export function observe({ mean, variance, partial, product }: Levels, y: number, sampling: number): void {
   for (let g = 0; g < gridSize; g++) {
-    const predicted = (variance[g] as number) + (driftVariances[g] as number)
+    const predicted = (variance[g] as number) + (levelVariances[g] as number)
     const total = predicted + sampling + (noiseVariances[g] as number)
     const gain = predicted / total
     const error = y - (mean[g] as number)

@@ -1,4 +1,4 @@
-import { driftVariances, gridSize, noiseVariances, posteriorOf, type Wander } from './drift.ts'
+import { type Drift, gridSize, levelVariances, noiseVariances, posteriorOf } from './drift.ts'
 import { logFactor, otherStepVariance, stepSizes } from './step.ts'
 
 // Terms below e to this power cannot change a Bayes factor of interest.
@@ -12,7 +12,7 @@ const minLog = -12
 export function evidenceOfMoments(
   y: ArrayLike<number>,
   variance: ArrayLike<number>,
-  wander: Readonly<Wander>,
+  drift: Readonly<Drift>,
   known: ReadonlySet<number> = new Set(),
 ): Float64Array {
   const count = y.length
@@ -27,7 +27,7 @@ export function evidenceOfMoments(
     let level = 1
     let sum = 0
     for (let t = 0, i = g * count; t < count; t++, i++) {
-      const predicted = level + (driftVariances[g] as number) + (steps[t] as number)
+      const predicted = level + (levelVariances[g] as number) + (steps[t] as number)
       const total = predicted + (variance[t] as number) + (noiseVariances[g] as number)
       const gain = predicted / total
       const error = (y[t] as number) - mean
@@ -40,7 +40,7 @@ export function evidenceOfMoments(
     }
     logLikelihood[g] = sum
   }
-  const weights = posteriorOf(wander, logLikelihood)
+  const weights = posteriorOf(drift, logLikelihood)
   const factors = new Float64Array(count)
   for (let g = 0; g < gridSize; g++) {
     // A point that is implausible without a step may be the most plausible with one, so only whole terms are left out.

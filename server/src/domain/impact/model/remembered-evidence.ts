@@ -1,8 +1,8 @@
 import { createBoundedMap } from '../../bounded-map.ts'
-import type { Life } from '../live/live-window.ts'
+import type { LivePeriod } from '../live/live-window.ts'
 import type { Sums } from '../reading/window-sums.ts'
 import { cutBlocks, type Sum } from './blocks.ts'
-import type { Wander } from './drift.ts'
+import type { Drift } from './drift.ts'
 import { type Elsewhere, type Evidence, evidenceOfChanges } from './evidence.ts'
 import { createFingerprint } from './fingerprint.ts'
 import type { Past } from './past.ts'
@@ -11,11 +11,11 @@ import type { StepEvidence } from './step.ts'
 /** The votes on a change and on the one before it, with the past of their prompt. */
 export interface ComparedVotes {
   past: Past
-  earlier: Life
-  life: Life
+  earlier: LivePeriod
+  period: LivePeriod
   before: Sums
   after: Sums
-  wander: Readonly<Wander>
+  drift: Readonly<Drift>
   /** Whether all sums but the first and the last of each side are those of the past's hours. */
   areWholeHours: boolean
 }
@@ -59,9 +59,9 @@ function stepOf({ logBayesFactor, mean, deviation, information }: StepEvidence):
   return { logBayesFactor, mean, deviation, information }
 }
 
-function compute({ past, earlier, life, before, after, wander }: ComparedVotes): Evidence | null {
-  const blocks = cutBlocks([before.sums, after.sums], [past.sizeOf(earlier), past.sizeOf(life)], past.season())
-  return evidenceOfChanges(blocks, 2, wander, (window) => window === 1, past.levelsBefore(earlier))[1] ?? null
+function compute({ past, earlier, period, before, after, drift }: ComparedVotes): Evidence | null {
+  const blocks = cutBlocks([before.sums, after.sums], [past.sizeOf(earlier), past.sizeOf(period)], past.season())
+  return evidenceOfChanges(blocks, 2, drift, (window) => window === 1, past.levelsBefore(earlier))[1] ?? null
 }
 
 /** The other sums are those of the past, whose fingerprint is known. */
@@ -71,11 +71,11 @@ function endsOf(side: Sums): readonly Sum[] {
   return sums.length < 3 ? sums : [sums[0] as Sum, sums.at(-1) as Sum]
 }
 
-function keyOf({ past, earlier, life, before, after, wander, areWholeHours }: ComparedVotes): string {
+function keyOf({ past, earlier, period, before, after, drift, areWholeHours }: ComparedVotes): string {
   const { add, text } = createFingerprint()
   for (const side of [before, after]) {
     add(side.hourly?.size ?? side.sums.length)
-    add(side.votesPerVoice ?? 1)
+    add(side.designEffect ?? 1)
     for (const { start, positive, negative, squares = -1 } of areWholeHours ? endsOf(side) : side.sums) {
       add(start)
       add(positive)
@@ -83,6 +83,6 @@ function keyOf({ past, earlier, life, before, after, wander, areWholeHours }: Co
       add(squares)
     }
   }
-  for (let g = 0; g < wander.length; g++) add(wander[g] as number)
-  return `${past.fingerprint} ${earlier.change.id} ${life.change.id} ${text()}`
+  for (let g = 0; g < drift.length; g++) add(drift[g] as number)
+  return `${past.fingerprint} ${earlier.change.id} ${period.change.id} ${text()}`
 }

@@ -1,6 +1,6 @@
 import type { Tally } from '../../signals/tally.ts'
 import { cutBlocks, type Sum } from './blocks.ts'
-import { defaultWander, gridSize, posteriorOf, type Wander } from './drift.ts'
+import { type Drift, defaultDrift, gridSize, posteriorOf } from './drift.ts'
 import { allowStep, logLikelihoodOf, observe, startLevels } from './local-level.ts'
 import { observeStep, otherStepVariance, type Step, type StepEvidence, startStep, weigh } from './step.ts'
 
@@ -13,7 +13,7 @@ export type SegmentSums = readonly (readonly Sum[])[]
  */
 export function evidenceAcrossSegments(
   segments: readonly SegmentSums[],
-  wander: Readonly<Wander> = defaultWander,
+  drift: Readonly<Drift> = defaultDrift,
 ): StepEvidence | null {
   const logLikelihood = new Float64Array(gridSize)
   const information = new Float64Array(gridSize)
@@ -30,7 +30,7 @@ export function evidenceAcrossSegments(
       score[g] = (score[g] as number) + (step.score[g] as number)
     }
   }
-  return judged === 0 ? null : weigh(posteriorOf(wander, logLikelihood), information, score)
+  return judged === 0 ? null : weigh(posteriorOf(drift, logLikelihood), information, score)
 }
 
 function stepOf(windows: SegmentSums): Step | null {

@@ -1,10 +1,10 @@
 import type { Instant } from '../../time.ts'
 import { type Blocks, rateAt } from './blocks.ts'
-import { defaultWander, type Wander } from './drift.ts'
+import { type Drift, defaultDrift } from './drift.ts'
 import { bestMoment, evidenceOfAnyMoment, evidenceOfMoments } from './moments.ts'
 import { minLogBayesFactor } from './verdict.ts'
 
-/** A moment at which the rate moved more than wandering explains. */
+/** A moment at which the rate moved more than drift explains. */
 export interface Shift {
   at: Instant
   /** The rate moved at some time in this range. */
@@ -18,12 +18,12 @@ export const maxShifts = 16
 
 /**
  * The moments at which the rate moved, in order, besides the steps in front of the blocks in `known`. A step somewhere among the
- * blocks has to explain them 20 times better than wandering alone, averaged over all moments, so that more moments do not mean more
- * false shifts. Then each side is searched. Without known steps, a rate that falls and comes back looks like one that wanders.
+ * blocks has to explain them 20 times better than drift alone, averaged over all moments, so that more moments do not mean more
+ * false shifts. Then each side is searched. Without known steps, a rate that falls and comes back looks like one that drifts.
  */
 export function shiftsOf(
   blocks: Blocks,
-  wander: Readonly<Wander> = defaultWander,
+  drift: Readonly<Drift> = defaultDrift,
   known: ReadonlySet<number> = new Set(),
 ): Shift[] {
   const shifts: Shift[] = []
@@ -31,7 +31,7 @@ export function shiftsOf(
   const search = (from: number, until: number): void => {
     if (shifts.length >= maxShifts || until - from < 2) return
     const [y, variance] = [blocks.y.subarray(from, until), blocks.variance.subarray(from, until)]
-    const moments = evidenceOfMoments(y, variance, wander, new Set(steps.map((t) => t - from)))
+    const moments = evidenceOfMoments(y, variance, drift, new Set(steps.map((t) => t - from)))
     const best = bestMoment(moments)
     if (best === null || evidenceOfAnyMoment(moments) < minLogBayesFactor) return
     const [first, last] = possibleMoments(moments, best)
@@ -67,13 +67,13 @@ export function rangeOfStep(
   blocks: Blocks,
   before: number,
   after: number,
-  wander: Readonly<Wander> = defaultWander,
+  drift: Readonly<Drift> = defaultDrift,
 ): [Instant, Instant] | null {
   const both = [...blocks.window.keys()].filter((t) => blocks.window[t] === before || blocks.window[t] === after)
   const change = both.findIndex((t) => blocks.window[t] === after)
   if (change < 1) return null
   const of = (values: Float64Array) => both.map((t) => values[t] as number)
-  const [first, last] = possibleMoments(evidenceOfMoments(of(blocks.y), of(blocks.variance), wander), change)
+  const [first, last] = possibleMoments(evidenceOfMoments(of(blocks.y), of(blocks.variance), drift), change)
   const start = of(blocks.start)
   return [start[first - 1] as number, start[last] as number]
 }

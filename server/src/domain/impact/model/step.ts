@@ -1,4 +1,4 @@
-import { driftVariances, gridSize, noiseVariances, posteriorOf, type Wander } from './drift.ts'
+import { type Drift, gridSize, levelVariances, noiseVariances, posteriorOf } from './drift.ts'
 import { addError, copyLevels, type Levels, logLikelihoodOf } from './local-level.ts'
 
 /**
@@ -39,7 +39,7 @@ export function observeStep(step: Step, y: number, sampling: number, isAfter: bo
   const { mean, variance, partial, product } = levels
   const x = isAfter ? 1 : 0
   for (let g = 0; g < gridSize; g++) {
-    const predicted = (variance[g] as number) + (driftVariances[g] as number)
+    const predicted = (variance[g] as number) + (levelVariances[g] as number)
     const total = predicted + sampling + (noiseVariances[g] as number)
     const gain = predicted / total
     const error = y - (mean[g] as number)
@@ -54,7 +54,7 @@ export function observeStep(step: Step, y: number, sampling: number, isAfter: bo
 }
 
 export interface StepEvidence {
-  /** How much better a step at the change explains the votes than wandering alone. */
+  /** How much better a step at the change explains the votes than drift alone. */
   logBayesFactor: number
   /** The size of the step on the scale of `Blocks.y`. */
   mean: number
@@ -63,8 +63,8 @@ export interface StepEvidence {
   information: number
 }
 
-export function evidenceOfStep({ levels, information, score }: Step, wander: Readonly<Wander>): StepEvidence {
-  return weigh(posteriorOf(wander, logLikelihoodOf(levels)), information, score)
+export function evidenceOfStep({ levels, information, score }: Step, drift: Readonly<Drift>): StepEvidence {
+  return weigh(posteriorOf(drift, logLikelihoodOf(levels)), information, score)
 }
 
 /** `weights` are those of the grid without a step, after all votes. */

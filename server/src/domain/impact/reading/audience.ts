@@ -1,9 +1,9 @@
 import type { VoteStore } from '../../signals/votes.ts'
-import type { Life } from '../live/live-window.ts'
-import type { Wander } from '../model/drift.ts'
+import type { LivePeriod } from '../live/live-window.ts'
+import type { Drift } from '../model/drift.ts'
 import type { SegmentFinding } from '../model/segments.ts'
+import { findingOf, readSegments } from './compared-segments.ts'
 import type { SegmentStore } from './segment-keys.ts'
-import { findingOf, readSegments } from './segment-sides.ts'
 import type { VoteHistory } from './vote-history.ts'
 import { createWindowMemory } from './window-memory.ts'
 import { maxExaminedVotes } from './window-votes.ts'
@@ -16,11 +16,11 @@ export interface AudienceStores {
 /** A change whose votes differ from those before it. */
 export interface DifferingChange {
   history: VoteHistory
-  before: Life
-  after: Life
+  before: LivePeriod
+  after: LivePeriod
   /** Of both together. */
   votes: number
-  wander: Readonly<Wander>
+  drift: Readonly<Drift>
 }
 
 // Bounds the time of one request. Changes beyond it are judged without segments until a later request reads them.
@@ -39,14 +39,14 @@ export async function audienceOf(
   const keysOf = new Map(histories.map((history, i) => [history, keys[i] ?? []]))
   const findings: SegmentFinding[][] = []
   let left = maxVotes
-  for (const { history, before, after, votes, wander } of changes) {
+  for (const { history, before, after, votes, drift } of changes) {
     const { prompt, moment } = history
     const keys = keysOf.get(history) ?? []
     const memoryKey = `${prompt.id} ${after.change.id} ${JSON.stringify(keys)}`
     let finding = moment.isPast ? null : found.recall(signals, memoryKey, votes)
     if (finding === null && keys.length > 0 && left > 0) {
       const sides = await readSegments(signals, history, { before, after }, keys)
-      finding = [...sides].map(([key, each]) => findingOf(key, each, wander))
+      finding = [...sides].map(([key, each]) => findingOf(key, each, drift))
       left -= Math.min(votes, 2 * maxExaminedVotes)
       if (!moment.isPast) found.remember(signals, memoryKey, votes, finding)
     }

@@ -33,15 +33,15 @@ export async function signalsOfChange(
     voteHistoryOf(stores, prompt, now(at)),
     stores.signals.retainedSince(),
   ])
-  const change = history.live.lives.get(entryId)
+  const change = history.live.periods.get(entryId)
   if (change === undefined) throw invalidField('change', 'must be the ID of a change of this prompt that went live')
-  const earlier = change.earlier === null ? undefined : history.live.lives.get(change.earlier.id)
-  const life = side === 'after' ? change : earlier
-  if (life === undefined) return nothing
-  const [window] = await windowSumsOf(stores, [{ history, life }])
+  const earlier = change.earlier === null ? undefined : history.live.periods.get(change.earlier.id)
+  const period = side === 'after' ? change : earlier
+  if (period === undefined) return nothing
+  const [window] = await windowSumsOf(stores, [{ history, period }])
   const { positive, negative } = window?.tally ?? { positive: 0, negative: 0 }
   return {
-    window: voteWindowOf(history, life),
+    window: voteWindowOf(history, period),
     hours: hoursOf(window?.sums ?? [], at).filter(({ from }) => from >= retainedSince),
     counted: positive + negative,
   }

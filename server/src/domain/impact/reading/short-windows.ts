@@ -7,7 +7,7 @@ import { type Sum, totalOf } from '../model/blocks.ts'
 import type { Sums } from './window-sums.ts'
 import { maxShortWindowVotes, sumsOfVotes, votesOf } from './window-votes.ts'
 
-// With fewer hours than this, sums by hour hide how the votes of a window wander.
+// With fewer hours than this, sums by hour hide how the votes of a window drift.
 const minHours = 10
 // An hour may have this many times as many votes as a block needs.
 const maxVotesPerHour = 1.5
@@ -59,7 +59,7 @@ function isShort(votes: Sums, blockSize: number): boolean {
   return hours > 0 && hours < minHours && countOf(totalOf(sums)) > maxVotesPerHour * blockSize * hours
 }
 
-/** Takes the votes, oldest first, out of their hours. What is left of an hour follows the first votes, or precedes the last. */
+/** Takes the votes, oldest first, out of their hours. The rest of an hour follows the first votes, or precedes the last. */
 function splitHours(sums: readonly Sum[], votes: readonly Vote[], areFirst: boolean): Sum[] {
   const taken = new Map<Instant, { positive: number; negative: number }>()
   for (const { at, value } of votes) {

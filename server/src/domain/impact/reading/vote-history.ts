@@ -9,8 +9,8 @@ import type { VersionText } from '../../signals/version.ts'
 import type { VoteWindow } from '../../signals/vote-window.ts'
 import { day, hour, hourStart, type Instant } from '../../time.ts'
 import { derivedFrom } from '../cache.ts'
-import { type KnownLives, knownLives } from '../live/live-periods.ts'
-import type { Life } from '../live/live-window.ts'
+import { type LivePeriods, livePeriodsOf } from '../live/live-periods.ts'
+import type { LivePeriod } from '../live/live-window.ts'
 import type { Moment } from '../live/moment.ts'
 import { commitsToPlace, namedChanges, type ResolvedVersions, resolveVersions } from '../live/version-resolution.ts'
 
@@ -32,14 +32,14 @@ export interface VoteStores {
 }
 
 /** When the changes of a prompt were live, and the votes on it by the hour. */
-export interface VoteHistory extends KnownLives {
+export interface VoteHistory extends LivePeriods {
   prompt: Prompt
   moment: Moment
   hours: HourlySums
   /** Whether votes name versions. Without them, all votes count for the change that was live. */
   hasVersions: boolean
   /** The versions that name the change. */
-  versionsOf(life: Life): readonly VersionText[]
+  versionsOf(period: LivePeriod): readonly VersionText[]
   /** Versions that name no change. */
   unknownVersions: readonly VersionText[]
   /** The votes of the last hour up to a moment in the past, which are counted one by one. Part of `hours` too. */
@@ -56,11 +56,11 @@ export async function voteHistoryOf(stores: VoteStores, prompt: Prompt, moment: 
     versionsOf(signals, prompt, moment.at),
     moment.isPast ? signals.countByVersion(prompt, { from: hourStart(moment.at), until: moment.at + 1 }) : [],
   ])
-  const lives = knownLives(landed, segments, moment)
+  const periods = livePeriodsOf(landed, segments, moment)
   const versions = names ?? (await signals.versionsOf(prompt)).map(({ version }) => version)
-  const { ofChange, unknown } = await resolved(stores, prompt, lives, versions)
+  const { ofChange, unknown } = await resolved(stores, prompt, periods, versions)
   return {
-    ...lives,
+    ...periods,
     prompt,
     moment,
     hours: startedHour.length === 0 ? hours : withHour(hours, hourStart(moment.at), totalOfCounts(startedHour)),
@@ -100,11 +100,11 @@ export function endOfHours({ at, isPast }: Moment): Instant {
 }
 
 /** The votes that count for a change. */
-export function voteWindowOf({ moment, hasVersions, versionsOf }: VoteHistory, life: Life): VoteWindow {
+export function voteWindowOf({ moment, hasVersions, versionsOf }: VoteHistory, period: LivePeriod): VoteWindow {
   const end = moment.isPast ? moment.at + 1 : Number.MAX_SAFE_INTEGER
   return {
-    versions: hasVersions ? versionsOf(life) : [],
-    spans: life.credits.map(({ from, until }) => ({ from, until: Math.max(until ?? end, from) })),
+    versions: hasVersions ? versionsOf(period) : [],
+    spans: period.credits.map(({ from, until }) => ({ from, until: Math.max(until ?? end, from) })),
     unversionedOnly: hasVersions,
     until: end,
   }
@@ -145,13 +145,13 @@ export async function lineOf({ deployments }: Pick<VoteStores, 'deployments'>, p
 async function resolved(
   { deployments }: Pick<VoteStores, 'deployments'>,
   { organisationId, repositoryId }: Prompt,
-  lives: KnownLives,
+  periods: LivePeriods,
   versions: VersionText[],
 ): Promise<ResolvedVersions> {
-  const commits = repositoryId === null ? [] : commitsToPlace(lives.changes, versions)
-  if (repositoryId === null || commits.length === 0) return namedChanges(lives, versions)
+  const commits = repositoryId === null ? [] : commitsToPlace(periods.changes, versions)
+  if (repositoryId === null || commits.length === 0) return namedChanges(periods, versions)
   const places = await deployments.places(organisationId, repositoryId, commits)
-  return resolveVersions(lives.changes, versions, places, lives.live.versionIn)
+  return resolveVersions(periods.changes, versions, places, periods.live.versionIn)
 }
 
 /** The sums with those of one more hour at the end. */

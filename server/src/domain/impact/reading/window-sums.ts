@@ -3,7 +3,7 @@ import type { Span } from '../../signals/interval.ts'
 import { emptyTally, type Tally } from '../../signals/tally.ts'
 import { firstFrom } from '../../sorted-numbers.ts'
 import { hour, hourStart, type Instant } from '../../time.ts'
-import type { Credit, Life } from '../live/live-window.ts'
+import type { Credit, LivePeriod } from '../live/live-window.ts'
 import { type Sum, totalOf } from '../model/blocks.ts'
 import { endOfHours, totalOfCounts, type VoteHistory, type VoteStores } from './vote-history.ts'
 
@@ -23,8 +23,8 @@ export interface Sums {
    * verdicts on a page of prompts are mostly known without listing its 100,000 hours.
    */
   readonly hourly?: { size: number; ends: readonly Sum[] }
-  /** How many votes are worth one voice, if voters vote more than once. */
-  votesPerVoice?: number
+  /** How many votes are worth an independent one, if voters vote more than once. */
+  designEffect?: number
 }
 
 /** The signals that count for one change. */
@@ -37,7 +37,7 @@ export interface WindowSums extends Sums {
 
 export interface WantedWindow {
   history: VoteHistory
-  life: Life
+  period: LivePeriod
 }
 
 /** The signals that count for each change, exact to the millisecond within retention. All prompts share one organisation. */
@@ -48,13 +48,13 @@ export async function windowSumsOf(
   const [first] = wanted
   if (first === undefined) return []
   const { organisationId } = first.history.prompt
-  const versions = wanted.flatMap(({ history, life }, at) => {
+  const versions = wanted.flatMap(({ history, period }, at) => {
     const of = { at, promptId: history.prompt.id, ...rangeOf(history) }
-    return history.hasVersions ? history.versionsOf(life).map((version) => ({ ...of, version })) : []
+    return history.hasVersions ? history.versionsOf(period).map((version) => ({ ...of, version })) : []
   })
-  const credits = wanted.flatMap(({ history, life }, at) => {
-    const isHourly = !history.hasVersions && history.startedHour.length === 0 && life.credits.length === 1
-    return life.credits.map((credit) => ({
+  const credits = wanted.flatMap(({ history, period }, at) => {
+    const isHourly = !history.hasVersions && history.startedHour.length === 0 && period.credits.length === 1
+    return period.credits.map((credit) => ({
       at,
       history,
       credit,

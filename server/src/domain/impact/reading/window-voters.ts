@@ -1,7 +1,7 @@
 import type { Tally } from '../../signals/tally.ts'
 import type { VoteStore } from '../../signals/votes.ts'
 import { derivedFrom } from '../cache.ts'
-import type { Life } from '../live/live-window.ts'
+import type { LivePeriod } from '../live/live-window.ts'
 import { type VoteHistory, voteWindowOf } from './vote-history.ts'
 import { createWindowMemory } from './window-memory.ts'
 import type { WindowSums } from './window-sums.ts'
@@ -10,7 +10,7 @@ import { type VoteOrder, type VoterSquares, voterSquares } from './window-votes.
 /** The votes that count for a change, and at which end of them those are that a comparison is about. */
 export interface ComparedWindow {
   history: VoteHistory
-  life: Life
+  period: LivePeriod
   window: WindowSums
   order: VoteOrder
 }
@@ -22,17 +22,17 @@ const counted = createWindowMemory<VoterSquares>()
 const organisationsWithVoters = () => new Set<number>()
 
 /**
- * Lets each voter count as one voice: sets `squares` of the sums of these windows, whose prompts share one organisation. Returns how
- * many votes of a prompt are worth one voice, for prompts whose votes name voters.
+ * Lets each voter count once: sets `squares` of the sums of these windows, whose prompts share one organisation. Returns how
+ * many votes of a prompt are worth an independent one, for prompts whose votes name voters.
  */
-export async function countVoices(
+export async function countVoters(
   store: VoteStore,
   windows: readonly ComparedWindow[],
   maxVotes = maxVotesPerRequest,
 ): Promise<Map<VoteHistory, number>> {
   const [first] = windows
-  const perVoice = new Map<VoteHistory, number>()
-  if (first === undefined || !(await hasVoters(store, first.history.prompt.organisationId))) return perVoice
+  const designEffects = new Map<VoteHistory, number>()
+  if (first === undefined || !(await hasVoters(store, first.history.prompt.organisationId))) return designEffects
   let left = maxVotes
   for (const [history, ofPrompt] of Map.groupBy(windows, (each) => each.history)) {
     const all: VoterSquares = { votes: 0, squares: 0 }
@@ -46,31 +46,31 @@ export async function countVoices(
       all.squares += squares.squares
     }
     if (all.squares === all.votes) continue
-    perVoice.set(history, ratioOf(all))
-    for (const compared of ofPrompt) setVoices(compared.window, ratioOf(squaresOf.get(compared) ?? all))
+    designEffects.set(history, ratioOf(all))
+    for (const compared of ofPrompt) setDesignEffect(compared.window, ratioOf(squaresOf.get(compared) ?? all))
   }
-  return perVoice
+  return designEffects
 }
 
 async function squaresIn(
   store: VoteStore,
-  { history, life, window, order }: ComparedWindow,
+  { history, period, window, order }: ComparedWindow,
   mayRead: boolean,
 ): Promise<(VoterSquares & { isRemembered: boolean }) | null> {
   const { prompt, moment } = history
   const votes = countOf(window.tally)
-  const key = `${prompt.id} ${life.change.id} ${order}`
+  const key = `${prompt.id} ${period.change.id} ${order}`
   const known = moment.isPast ? null : counted.recall(store, key, votes)
   if (known !== null) return { ...known, isRemembered: true }
   if (votes < 2 || !mayRead) return null
-  const squares = await voterSquares(store, prompt, voteWindowOf(history, life), order)
+  const squares = await voterSquares(store, prompt, voteWindowOf(history, period), order)
   if (!moment.isPast) counted.remember(store, key, votes, squares)
   return { ...squares, isRemembered: false }
 }
 
-function setVoices(window: WindowSums, votesPerVoice: number): void {
-  window.votesPerVoice = votesPerVoice
-  for (const sum of window.sums) sum.squares = countOf(sum) * votesPerVoice
+function setDesignEffect(window: WindowSums, designEffect: number): void {
+  window.designEffect = designEffect
+  for (const sum of window.sums) sum.squares = countOf(sum) * designEffect
 }
 
 async function hasVoters(store: VoteStore, organisationId: number): Promise<boolean> {

@@ -7,24 +7,24 @@ import { overviewStart } from './overview.ts'
 import type { VoteHistory } from './reading/vote-history.ts'
 
 /** How a prompt stands, as the judge last saw it. Lists of prompts are sorted by it, because judging all of them takes too long. */
-export interface Standing {
+export interface Ranking {
   /** The effect of the last change. Null while there is too little data. */
   effect: { verdict: Verdict; difference: number } | null
   /** Of the last 30 days. Null with too few signals to compare. */
   positiveShare: number | null
 }
 
-export interface StandingStore {
+export interface RankingStore {
   /** Writes nothing if little has changed within a day. */
-  save(prompt: Prompt, standing: Standing, at: Instant): Promise<void>
+  save(prompt: Prompt, ranking: Ranking, at: Instant): Promise<void>
 }
 
 // With fewer, one unhappy user would make a prompt the worst of all.
 const minSignals = 20
 
-export function standingOf(history: VoteHistory, judged: readonly JudgedChange[], now: Instant): Standing {
-  const last = history.lives.at(-1)
-  const change = judged.find(({ life }) => life === last)
+export function rankingOf(history: VoteHistory, judged: readonly JudgedChange[], now: Instant): Ranking {
+  const last = history.periods.at(-1)
+  const change = judged.find(({ period }) => period === last)
   const isKnown = change !== undefined && change.verdict !== 'too_little_data' && change.difference !== null
   const recent = recentTally(history, now)
   return {

@@ -1,4 +1,4 @@
-import type { StandingStore } from '../../domain/impact/standing.ts'
+import type { RankingStore } from '../../domain/impact/ranking.ts'
 import { day } from '../../domain/time.ts'
 import { type Database, statement } from './database.ts'
 import { toMillionths } from './millionths.ts'
@@ -8,7 +8,7 @@ const notableMove = 5_000
 // Differs from every share and every difference.
 const none = 9_000_000
 
-export function sqlStandings(database: Database): StandingStore {
+export function sqlRankings(database: Database): RankingStore {
   const moved = (column: string) =>
     `abs(coalesce(prompt_standings.${column}, ${none}) - coalesce(excluded.${column}, ${none})) >= ${notableMove}`
 

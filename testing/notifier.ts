@@ -12,7 +12,7 @@ export interface TestNotifier {
   /** What was reported on pull requests. */
   reported: RegressionMessage[]
   logged: string[]
-  /** Decides, and sends what is due until nothing is. */
+  /** Decides, and sends all deliveries that are due. */
   tell(): Promise<void>
 }
 

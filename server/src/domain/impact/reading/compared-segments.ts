@@ -1,21 +1,21 @@
 import type { Tally } from '../../signals/tally.ts'
 import type { Vote, VoteStore } from '../../signals/votes.ts'
-import type { Life } from '../live/live-window.ts'
+import type { LivePeriod } from '../live/live-window.ts'
 import { type Sum, totalOf } from '../model/blocks.ts'
-import type { Wander } from '../model/drift.ts'
+import type { Drift } from '../model/drift.ts'
 import { evidenceAcrossSegments, mixOf, type SegmentFinding } from '../model/segments.ts'
 import { type SegmentValue, segmentVotesOf } from './segment-votes.ts'
 import { type VoteHistory, voteWindowOf } from './vote-history.ts'
 import { sumsOfVotes } from './window-votes.ts'
 
 /** The changes whose votes are compared. */
-export interface ComparedLives {
-  before: Life
-  after: Life
+export interface ComparedPeriods {
+  before: LivePeriod
+  after: LivePeriod
 }
 
 /** The votes of one segment on both sides of a change. */
-export interface SegmentSides {
+export interface ComparedSegment {
   /** Null for signals without a value, and for `other`. */
   value: SegmentValue
   /** All values beyond the first 20. */
@@ -30,9 +30,9 @@ export const maxSegments = 20
 export async function readSegments(
   store: VoteStore,
   history: VoteHistory,
-  { before, after }: ComparedLives,
+  { before, after }: ComparedPeriods,
   keys: readonly string[],
-): Promise<Map<string, SegmentSides[]>> {
+): Promise<Map<string, ComparedSegment[]>> {
   const { prompt } = history
   const earlier = await segmentVotesOf(store, prompt, voteWindowOf(history, before), 'newest', keys)
   const later = await segmentVotesOf(store, prompt, voteWindowOf(history, after), 'oldest', keys)
@@ -45,13 +45,13 @@ type VotesByValue = ReadonlyMap<SegmentValue, readonly Vote[]>
  * The segments with the most votes before the change, then those that are new after it, in the order in which they came. Which
  * ones these are does not depend on how the votes after the change turn out, so looking at any time stays valid.
  */
-function sidesOf(before: VotesByValue, after: VotesByValue): SegmentSides[] {
+function sidesOf(before: VotesByValue, after: VotesByValue): ComparedSegment[] {
   const known = [...before.keys()].filter((value) => value !== null)
   known.sort((a, b) => (before.get(b)?.length ?? 0) - (before.get(a)?.length ?? 0) || (a < b ? -1 : 1))
   const added = [...after.keys()].filter((value) => value !== null && !before.has(value))
   const values = [...known, ...added]
   const [shown, rest] = [values.slice(0, maxSegments), values.slice(maxSegments)]
-  const side = (value: SegmentValue, isOther: boolean, of: readonly SegmentValue[]): SegmentSides => ({
+  const side = (value: SegmentValue, isOther: boolean, of: readonly SegmentValue[]): ComparedSegment => ({
     value,
     isOther,
     before: sumsOf(before, of),
@@ -70,19 +70,19 @@ function sumsOf(byValue: VotesByValue, values: readonly SegmentValue[]): Sum[] {
   return sumsOfVotes(votes)
 }
 
-export function findingOf(key: string, sides: readonly SegmentSides[], wander: Readonly<Wander>): SegmentFinding {
+export function findingOf(key: string, sides: readonly ComparedSegment[], drift: Readonly<Drift>): SegmentFinding {
   return {
     key,
     evidence: evidenceAcrossSegments(
       sides.map(({ before, after }) => [before, after]),
-      wander,
+      drift,
     ),
     mix: mixOf(sides.map(({ before, after }) => ({ before: totalOf(before), after: totalOf(after) }))),
   }
 }
 
-/** How many of its votes are worth one voice. */
-export function votesPerVoiceOf(sums: readonly Sum[]): number {
+/** How many of its votes are worth an independent one. */
+export function designEffectOf(sums: readonly Sum[]): number {
   const { positive, negative }: Tally = totalOf(sums)
   const squares = sums.reduce((sum, each) => sum + (each.squares ?? each.positive + each.negative), 0)
   return positive + negative === 0 ? 1 : squares / (positive + negative)
