@@ -1,44 +1,83 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { test } from 'node:test'
 import pino from 'pino'
-import { hour } from '../../src/domain/time.ts'
-import { startLoop } from '../../src/service/loop.ts'
+import { onTestEnd } from '../../../testing/cleanup.ts'
+import { eventually } from '../../../testing/eventually.ts'
+import { type LoopOptions, startLoop } from '../../src/service/loop.ts'
 
-const log = pino({ level: 'silent' })
+const never = 3_600_000
+
+/** A loop that only rests before its first round and after that runs when it is woken. */
+function openLoop(tasks: LoopOptions['tasks'], logged: string[] = []) {
+  const log = pino({ level: 'warn' }, { write: (line: string) => logged.push(JSON.parse(line).msg) })
+  const loop = startLoop({ tasks, restMs: never, firstRestMs: 0, log, failure: 'it failed' })
+  onTestEnd(() => loop.stop())
+  return loop
+}
+
+test('a loop that is woken during a round runs another one', async () => {
+  let rounds = 0
+  const first = Promise.withResolvers<void>()
+  const loop = openLoop([{ run: () => (++rounds === 1 ? first.promise : Promise.resolve()) }])
+  await eventually(() => assert.equal(rounds, 1))
+  loop.wake()
+  first.resolve()
+  await eventually(() => assert.equal(rounds, 2))
+})
+
+test('a task that asks for more runs again at once, and others keep their interval', async () => {
+  const runs = { more: 0, hourly: 0 }
+  openLoop([
+    { everyMs: never, run: async () => (++runs.more < 3 ? 'again' : undefined) },
+    { everyMs: never, run: async () => ++runs.hourly },
+  ])
+  await eventually(() => assert.deepEqual(runs, { more: 3, hourly: 1 }))
+})
+
+test('a failed task is logged, and it and the tasks after it run in the next round', async () => {
+  const logged: string[] = []
+  let attempts = 0
+  let later = 0
+  const failOnce = async () => {
+    if (++attempts === 1) throw new Error('no database')
+  }
+  const loop = openLoop([{ run: failOnce }, { run: async () => ++later }], logged)
+  await eventually(() => assert.deepEqual([logged, later], [['it failed'], 0]))
+  loop.wake()
+  await eventually(() => assert.deepEqual([attempts, later], [2, 1]))
+})
+
+test('stopping waits for the round in progress, tells long work to end, and starts no other', async () => {
+  let rounds = 0
+  let ended = false
+  const loop = openLoop([
+    {
+      async run(isStopped) {
+        rounds++
+        await eventually(() => assert.ok(isStopped()))
+        ended = true
+      },
+    },
+  ])
+  await eventually(() => assert.equal(rounds, 1))
+  loop.wake()
+  await loop.stop()
+  assert.deepEqual([rounds, ended], [1, true])
+})
 
 test('a loop that is stopped while a task fails ends at once, however long it would rest', async () => {
-  const started = new EventTarget()
+  let rounds = 0
   const failing = Promise.withResolvers<void>()
-  const run = () => {
-    started.dispatchEvent(new Event('run'))
-    return failing.promise
-  }
-  const running = once(started, 'run')
-  const loop = startLoop({ tasks: [{ run }], firstRestMs: 0, restMs: hour, log, failure: 'failed' })
-  await running
+  const loop = openLoop([
+    {
+      run() {
+        rounds++
+        return failing.promise
+      },
+    },
+  ])
+  await eventually(() => assert.equal(rounds, 1))
   const stopped = loop.stop()
   failing.reject(new Error('no connection'))
   await stopped
-})
-
-test('a task that fails is not run again before the rest is over, unless the loop is woken', async () => {
-  let runs = 0
-  const ran = new EventTarget()
-  const run = async () => {
-    runs++
-    ran.dispatchEvent(new Event('run'))
-    throw new Error('failed')
-  }
-  const first = once(ran, 'run')
-  const loop = startLoop({ tasks: [{ run }], firstRestMs: 0, restMs: hour, log, failure: 'failed' })
-  await first
-  // Several turns of the event loop, in which it would run again.
-  for (let i = 0; i < 10; i++) await new Promise(setImmediate)
-  assert.equal(runs, 1)
-  const second = once(ran, 'run')
-  loop.wake()
-  await second
-  await loop.stop()
-  assert.equal(runs, 2)
 })
