@@ -1,15 +1,16 @@
 import { join } from 'node:path'
 import { operator } from '../domain/access/audit.ts'
 import type { Prompt } from '../domain/prompt.ts'
-import type { Instant } from '../domain/time.ts'
+import type { NewDelivery } from '../domain/repositories/delivery.ts'
+import { type Instant, isoTime } from '../domain/time.ts'
 import { connectRepository } from '../follow/connect.ts'
 import { mirrorOf, type SyncContext } from '../follow/sync-context.ts'
 import { syncUntilDone, syncWithLease } from '../follow/worker.ts'
 import { ensureMirror, type Mirror } from '../git/mirror.ts'
 import { git } from '../git/run.ts'
 import type { DemoPrompt } from './change.ts'
-import { deliveryOf } from './deliveries.ts'
-import { createRepository } from './repository.ts'
+import { type Person, reviewerOf } from './people.ts'
+import { createRepository, type PullStep } from './repository.ts'
 
 /** Creates the repository, connects it like any other and syncs its history. Returns its prompts. */
 export async function createHistory(
@@ -44,4 +45,48 @@ async function fetchPulls(mirror: Mirror, url: string, head: string): Promise<vo
   await ensureMirror(mirror, head)
   const refs = '+refs/pull/*/head:refs/kept/demo-*'
   await git(['fetch', '--quiet', '--no-tags', '--end-of-options', url, refs], { mirror: mirror.path })
+}
+
+const page = 'https://github.com/acme/prompts'
+const repository = { id: 1, full_name: 'acme/prompts', html_url: page, default_branch: 'main' }
+
+/** The delivery that GitHub would have sent, with the fields that a sync reads. */
+function deliveryOf(
+  { kind, at, number, openedAt, branch, change, head, landing }: PullStep,
+  place: number,
+): NewDelivery {
+  const { author, title } = change
+  const isClosed = kind !== 'opened'
+  const isMerged = landing !== null
+  const sender = user(isClosed ? reviewerOf(author) : author)
+  const body = {
+    action: isClosed ? 'closed' : 'opened',
+    number,
+    pull_request: {
+      number,
+      html_url: `${page}/pull/${number}`,
+      title,
+      state: isClosed ? 'closed' : 'open',
+      user: user(author),
+      created_at: isoTime(openedAt),
+      updated_at: isoTime(at),
+      closed_at: isClosed ? isoTime(at) : null,
+      merged: isMerged,
+      merged_at: isMerged ? isoTime(at) : null,
+      merged_by: isMerged ? sender : null,
+      merge_commit_sha: landing,
+      head: { ref: branch, sha: head, repo: repository },
+      base: { ref: 'main', repo: repository },
+      commits: 1,
+    },
+    repository,
+    sender,
+  }
+  // Deliveries that are received together are stored in the order of their IDs.
+  const deliveryId = `00000000-0000-4000-8000-${String(place).padStart(12, '0')}`
+  return { deliveryId, event: 'pull_request', body: JSON.stringify(body), receivedAt: at }
+}
+
+function user({ login }: Person): object {
+  return { login, html_url: `https://github.com/${login}` }
 }

@@ -1,16 +1,18 @@
+import { issueKey, type KeyDetails } from '../domain/access/api-key.ts'
+import { operator } from '../domain/access/audit.ts'
+import { newOrganisation, type Organisation } from '../domain/access/organisation.ts'
 import { type Impact, impactOf } from '../domain/impact/impact.ts'
 import type { Prompt } from '../domain/prompt.ts'
 import type { NewSignal } from '../domain/signals/signal.ts'
 import type { Store } from '../domain/store.ts'
-import type { Instant } from '../domain/time.ts'
+import { day, hour, type Instant } from '../domain/time.ts'
 import type { SyncContext } from '../follow/sync-context.ts'
 import { deployCanary } from './canary.ts'
 import type { DemoPrompt } from './change.ts'
 import { createHistory } from './history.ts'
-import { createOrganisation } from './organisation.ts'
 import { readDemoPrompts } from './prompts.ts'
 import { generateSignals } from './signals.ts'
-import { landings } from './timeline.ts'
+import { landings, minute, week } from './timeline.ts'
 
 /** A fictional online shop with a year of prompt changes and signals. */
 export interface Shop {
@@ -71,4 +73,42 @@ async function withImpacts(store: Store, demo: DemoPrompt, prompt: Prompt, now: 
   const titles = new Map(landings(demo, now).map(({ at, change }) => [at, change.title]))
   const changes = impacts.map((impact) => ({ title: titles.get(impact.liveFrom) as string, impact }))
   return { publicId: prompt.publicId, name: prompt.name, changes }
+}
+
+/**
+ * Creates an organisation with active, expiring and revoked keys, and declared segments. Returns the secret of an admin key, and
+ * a signing key.
+ */
+async function createOrganisation(
+  { store: { organisations, keys, segments }, vault }: Pick<SyncContext, 'store' | 'vault'>,
+  now: Instant,
+): Promise<{ organisation: Organisation; secret: string; signingKey: string }> {
+  const createdAt = now - 53 * week
+  const organisation = await organisations.create(newOrganisation('Acme', 'team', createdAt))
+  const issue = (details: Omit<KeyDetails, 'organisationId'>) =>
+    issueKey(keys, { organisationId: organisation.id, ...details }, operator, vault)
+
+  const app = await issue({ name: 'Production app', role: 'ingest', createdAt, expiresAt: null })
+  const contractor = await issue({
+    name: 'Contractor',
+    role: 'admin',
+    createdAt: createdAt + week,
+    expiresAt: null,
+  })
+  const notebook = await issue({
+    name: 'Analytics notebook',
+    role: 'standard',
+    createdAt: now - 5 * week,
+    expiresAt: now + 55 * day,
+  })
+  const website = await issue({ name: 'Website', role: 'signing', createdAt: now, expiresAt: null })
+  const { secret } = await issue({ name: 'Demonstration', role: 'admin', createdAt: now, expiresAt: null })
+  await keys.recordUses([
+    { keyId: contractor.key.id, usedAt: now - 31 * week },
+    { keyId: notebook.key.id, usedAt: now - 2 * day - 3 * hour },
+    { keyId: app.key.id, usedAt: now - minute },
+  ])
+  await keys.revoke(contractor.key.id, now - 30 * week, operator)
+  await segments.setForOrganisation(organisation.id, ['model', 'locale'], createdAt, operator)
+  return { organisation, secret, signingKey: website.secret }
 }

@@ -22,6 +22,10 @@ export function isoTime(at: Instant): string {
   return lastText
 }
 
+export function timeOrNull(at: Instant | null): string | null {
+  return at === null ? null : isoTime(at)
+}
+
 /** Parses an ISO 8601 time with a time zone. Rejects anything ambiguous. */
 export function parseTime(field: string, text: string): Instant {
   const at = iso.test(text) ? Date.parse(text.replace(',', '.')) : Number.NaN

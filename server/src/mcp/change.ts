@@ -3,7 +3,7 @@ import type { EntryDetails, HistoryEntry } from '../domain/history/entry.ts'
 import type { Impact, RatedTally } from '../domain/impact/impact.ts'
 import { versionsOf } from '../domain/impact/live/versions.ts'
 import { matchesPromptGlob, type Prompt } from '../domain/prompt.ts'
-import { type Instant, isoTime } from '../domain/time.ts'
+import { isoTime, timeOrNull } from '../domain/time.ts'
 import { promptArgument } from './prompt.ts'
 import { quoted, quotedTitle } from './quoting.ts'
 import type { ToolContext } from './tool.ts'
@@ -104,8 +104,4 @@ export function toVotesBody({ positive, negative, rate }: RatedTally) {
 /** A tenth of a percent. Models read more digits as if they meant something. */
 export function rounded(rate: number): number {
   return Math.round(rate * 1e3) / 1e3
-}
-
-export function timeOrNull(at: Instant | null): string | null {
-  return at === null ? null : isoTime(at)
 }

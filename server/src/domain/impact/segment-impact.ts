@@ -1,5 +1,5 @@
 import { createBoundedMap } from '../bounded-map.ts'
-import type { Tally } from '../signals/tally.ts'
+import { countOf, type Tally } from '../signals/tally.ts'
 import type { VoteStore } from '../signals/votes.ts'
 import { derivedFrom } from './cache.ts'
 import type { LivePeriod } from './live/live-window.ts'
@@ -100,10 +100,6 @@ function fingerprintOf({ before, after }: SegmentedChange, drift: Readonly<Drift
   }
   for (const log of drift) add(log)
   return text()
-}
-
-function countOf({ positive, negative }: Tally): number {
-  return positive + negative
 }
 
 /**

@@ -5,3 +5,7 @@ export interface Tally {
 }
 
 export const emptyTally: Readonly<Tally> = { positive: 0, negative: 0 }
+
+export function countOf({ positive, negative }: Tally): number {
+  return positive + negative
+}

@@ -18,7 +18,7 @@ import {
 import type { ListedAlertDelivery } from '../../domain/alerts/delivery.ts'
 import type { Message } from '../../domain/alerts/message.ts'
 import { defaultRules } from '../../domain/alerts/rules.ts'
-import { hour, type Instant, isoTime, minute } from '../../domain/time.ts'
+import { hour, isoTime, minute, timeOrNull } from '../../domain/time.ts'
 
 export function toAlertBody(alert: Alert, lastDelivery: ListedAlertDelivery | null): AlertBody {
   return {
@@ -123,8 +123,4 @@ function promptsOf(message: Message): AlertDeliveryBody['prompts'] {
     name: told.prompt.name,
     regression_id: 'regressionId' in told ? told.regressionId : null,
   }))
-}
-
-function timeOrNull(at: Instant | null): string | null {
-  return at === null ? null : isoTime(at)
 }

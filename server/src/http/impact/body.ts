@@ -7,7 +7,7 @@ import type { Repository } from '../../domain/repositories/repository.ts'
 import { webUrlOf } from '../../domain/repositories/repository-url.ts'
 import type { VersionTally } from '../../domain/signals/signal.ts'
 import { sentVersion } from '../../domain/signals/version.ts'
-import { type Instant, isoTime } from '../../domain/time.ts'
+import { isoTime, timeOrNull } from '../../domain/time.ts'
 import { forgeOf } from '../../forges/index.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
 import { toHiddenStatusBody } from '../history/hidden-characters.ts'
@@ -54,10 +54,6 @@ export function toUnknownVersionsBody(unknown: VersionTally[]): UnknownVersionsB
     .slice(0, maxUnknownVersions)
     .map(({ version, positive, negative }) => ({ version: sentVersion(version), positive, negative }))
   return { positive: sum('positive'), negative: sum('negative'), versions }
-}
-
-function timeOrNull(at: Instant | null): string | null {
-  return at === null ? null : isoTime(at)
 }
 
 export function toTimelineEntryBody(

@@ -1,6 +1,6 @@
 import type { IssuedKeyBody, KeyBody } from '../../../../contract/keys.ts'
 import type { ApiKey, IssuedKey } from '../../domain/access/api-key.ts'
-import { type Instant, isoTime } from '../../domain/time.ts'
+import { isoTime, timeOrNull } from '../../domain/time.ts'
 
 export function toKeyBody(key: ApiKey): KeyBody {
   const { id, organisationId, name, role, prompts, hint, createdAt, expiresAt, revokedAt, lastUsedAt } = key
@@ -21,8 +21,4 @@ export function toKeyBody(key: ApiKey): KeyBody {
 export function toIssuedKeyBody({ key, secret }: IssuedKey): IssuedKeyBody {
   const { id, organisation_id, name, role, prompts, created_at, expires_at } = toKeyBody(key)
   return { id, key: secret, organisation_id, name, role, prompts, created_at, expires_at }
-}
-
-function timeOrNull(at: Instant | null): string | null {
-  return at === null ? null : isoTime(at)
 }

@@ -2,7 +2,7 @@ import type { RegressionBody, RegressionDetailsBody } from '../../../../contract
 import { isCertainEnough } from '../../domain/alerts/certainty.ts'
 import type { ListedAlertDelivery } from '../../domain/alerts/delivery.ts'
 import type { ListedRegression } from '../../domain/regressions/regression.ts'
-import { type Instant, isoTime } from '../../domain/time.ts'
+import { type Instant, isoTime, timeOrNull } from '../../domain/time.ts'
 import { destinationOf } from '../alerts/body.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
 
@@ -55,8 +55,4 @@ function isCertain(regression: ListedRegression, now: Instant): boolean {
   const liveForMs = liveFrom === null ? null : now - liveFrom
   const certainty = { ...regression, signalsAfter: signalsAfter ?? 0, heldForMs: now - openedAt, liveForMs }
   return isCertainEnough(certainty, { holdMs: 0, minSignals: 0 })
-}
-
-function timeOrNull(at: Instant | null): string | null {
-  return at === null ? null : isoTime(at)
 }

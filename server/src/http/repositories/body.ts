@@ -13,7 +13,7 @@ import { isStale, type Repository, repositoryState } from '../../domain/reposito
 import type { ConnectedRepository, NewDeployKey, RotatedSecret } from '../../domain/repositories/repository-service.ts'
 import { isLocalUrl, webUrlOf } from '../../domain/repositories/repository-url.ts'
 import { namedSettings } from '../../domain/repositories/settings.ts'
-import { type Instant, isoTime } from '../../domain/time.ts'
+import { type Instant, isoTime, timeOrNull } from '../../domain/time.ts'
 import { forgeOf } from '../../forges/index.ts'
 
 /** The deploy key that a new repository is to be fetched with; null for none. */
@@ -106,8 +106,4 @@ function webhookUrl({ hookId }: Repository, publicUrl: string): string {
 /** The clock may have gone back since. */
 function secondsBetween(earlier: Instant, now: Instant): number {
   return Math.max(0, Math.round((now - earlier) / 1_000))
-}
-
-function timeOrNull(at: Instant | null): string | null {
-  return at === null ? null : isoTime(at)
 }

@@ -6,15 +6,8 @@ import type { SegmentedImpact } from '../../domain/impact/segment-impact.ts'
 import { timelineEntryOf } from '../../domain/impact/timeline.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import type { Regression } from '../../domain/regressions/regression.ts'
-import {
-  changeArgument,
-  changeSchema,
-  rounded,
-  timeOrNull,
-  toChangeBody,
-  toEffectBody,
-  toVotesBody,
-} from '../change.ts'
+import { timeOrNull } from '../../domain/time.ts'
+import { changeArgument, changeSchema, rounded, toChangeBody, toEffectBody, toVotesBody } from '../change.ts'
 import { ChoiceError } from '../choice-error.ts'
 import { cursorSchema, textCursor, textOffset } from '../cursor.ts'
 import { promptSchema, toPromptBody } from '../prompt.ts'

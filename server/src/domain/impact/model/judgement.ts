@@ -1,4 +1,4 @@
-import type { Tally } from '../../signals/tally.ts'
+import { countOf, type Tally } from '../../signals/tally.ts'
 import type { Evidence } from './evidence.ts'
 import type { StepEvidence } from './step.ts'
 import { type Circumstances, isCertain, type Reason, reasonAgainst } from './unexplained.ts'
@@ -61,10 +61,6 @@ function effectiveOf(before: Tally, after: Tally, { information }: StepEvidence)
 
 function toLog10(evidence: Evidence | null): number | null {
   return evidence === null ? null : evidence.logBayesFactor / Math.LN10
-}
-
-function countOf({ positive, negative }: Tally): number {
-  return positive + negative
 }
 
 function scaled({ positive, negative }: Tally, share: number): Tally {

@@ -1,5 +1,5 @@
 import type { Prompt } from '../../prompt.ts'
-import type { Tally } from '../../signals/tally.ts'
+import { countOf } from '../../signals/tally.ts'
 import type { VoteWindow } from '../../signals/vote-window.ts'
 import type { Vote, VoteStore } from '../../signals/votes.ts'
 import { hour, hourStart, type Instant } from '../../time.ts'
@@ -83,8 +83,4 @@ function take(sum: Sum, taken: { positive: number; negative: number }, value: 'p
   const count = Math.min(sum[value], taken[value])
   taken[value] -= count
   return sum[value] - count
-}
-
-function countOf({ positive, negative }: Tally): number {
-  return positive + negative
 }

@@ -1,4 +1,4 @@
-import type { Tally } from '../../signals/tally.ts'
+import { countOf } from '../../signals/tally.ts'
 import type { VoteStore } from '../../signals/votes.ts'
 import { derivedFrom } from '../cache.ts'
 import type { LivePeriod } from '../live/live-window.ts'
@@ -81,8 +81,4 @@ async function hasVoters(store: VoteStore, organisationId: number): Promise<bool
 
 function ratioOf({ votes, squares }: VoterSquares): number {
   return votes === 0 ? 1 : squares / votes
-}
-
-function countOf({ positive, negative }: Tally): number {
-  return positive + negative
 }
